@@ -1,0 +1,96 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Settings every target shares. A warning that is worth reading is worth fixing, so warnings are errors.
+let common: [SwiftSetting] = [
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+
+/// Pure targets hold decisions and formats: no clock, chance, logger, IO or `async`. They are also memory-safe by the compiler's word.
+let pure: [SwiftSetting] = common + [.strictMemorySafety()]
+
+let nio: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
+let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
+let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
+let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
+
+let package = Package(
+    name: "lanyard",
+    products: [
+        .library(name: "LanyardClient", targets: ["LanyardClient", "ControlAPI"]),
+        .executable(name: "lanyardd", targets: ["lanyardd"]),
+        .executable(name: "lanyard", targets: ["lanyard"]),
+        .executable(name: "lanyard-sim", targets: ["lanyard-sim"]),
+    ],
+    dependencies: [
+        // Sockets, TLS, keys and certificates: written and reviewed by people who do nothing else.
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+        .package(url: "https://github.com/apple/swift-crypto", "3.12.3"..<"5.0.0"),
+        .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
+        // SQLite with a pool of readers and one writer, proven on many devices.
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        // The control API's HTTP server.
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+        // Command lines, logs, and a clean stop.
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        // Session frames: a format with rules for growing, read by every language.
+        .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
+        // The configuration file.
+        .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
+    ],
+    targets: [
+        .target(
+            name: "SyncModel",
+            dependencies: [crypto, .product(name: "SwiftProtobuf", package: "swift-protobuf")],
+            exclude: ["Wire/frames.proto"], swiftSettings: common),
+        .target(name: "SyncCore", dependencies: ["SyncModel"], swiftSettings: pure),
+        .target(
+            name: "SyncStore", dependencies: ["SyncModel", crypto, .product(name: "GRDB", package: "GRDB.swift")],
+            resources: [.embedInCode("Schema")], swiftSettings: common),
+        .target(
+            name: "SyncTransport",
+            dependencies: [
+                "SyncModel", nio, nioPosix, crypto, logging,
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "X509", package: "swift-certificates"),
+            ], swiftSettings: common),
+        .systemLibrary(
+            name: "CAvahi", pkgConfig: "avahi-client", providers: [.apt(["libavahi-client-dev"])]),
+        .target(name: "SyncDiscovery", dependencies: ["CAvahi", logging], swiftSettings: common),
+        .target(
+            name: "SyncAgent",
+            dependencies: [
+                "SyncModel", "SyncCore", "SyncStore", "SyncTransport", "SyncDiscovery", nio, nioPosix, crypto, logging,
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"), "TOMLKit",
+            ], swiftSettings: common),
+        .target(name: "ControlAPI", swiftSettings: pure),
+        .target(
+            name: "ControlServer",
+            dependencies: [
+                "SyncAgent", "ControlAPI", nio, logging, .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ], swiftSettings: common),
+        .target(
+            name: "LanyardClient",
+            dependencies: ["ControlAPI", nio, nioPosix, .product(name: "NIOHTTP1", package: "swift-nio")],
+            swiftSettings: common),
+        .executableTarget(
+            name: "lanyardd",
+            dependencies: [
+                "ControlServer", "SyncAgent", arguments, logging,
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ], swiftSettings: common),
+        .executableTarget(
+            name: "lanyard", dependencies: ["LanyardClient", "ControlAPI", arguments], swiftSettings: common),
+        .target(name: "SyncSimulator", dependencies: ["SyncModel", "SyncCore", "SyncStore"], swiftSettings: common),
+        .executableTarget(name: "lanyard-sim", dependencies: ["SyncSimulator", arguments], swiftSettings: common),
+    ]
+)
