@@ -1,4 +1,4 @@
-package import Crypto
+import Crypto
 
 /// A machine's long-lived identity: the SHA-256 of its public key (SPKI, DER).
 ///
@@ -7,22 +7,41 @@ package import Crypto
 package struct DeviceID: Hashable, Sendable, Comparable {
     package static let byteCount = 32
 
-    /// Exactly `byteCount` bytes.
-    package let bytes: [UInt8]
+    /// The 32 bytes as big-endian words: ids are compared and hashed all the time, and words need no heap.
+    private let word0, word1, word2, word3: UInt64
 
     /// Returns nil unless `bytes` are exactly 32.
     package init?(bytes: some Collection<UInt8>) {
         guard bytes.count == Self.byteCount else { return nil }
-        self.bytes = Array(bytes)
+        var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+        for byte in bytes {
+            words.0 = words.0 << 8 | words.1 >> 56
+            words.1 = words.1 << 8 | words.2 >> 56
+            words.2 = words.2 << 8 | words.3 >> 56
+            words.3 = words.3 << 8 | UInt64(byte)
+        }
+        (word0, word1, word2, word3) = words
     }
 
     /// The device that holds the key with this SPKI (DER).
     package init(subjectPublicKeyInfo: [UInt8]) {
-        bytes = Array(SHA256.hash(data: subjectPublicKeyInfo))
+        guard let id = DeviceID(bytes: Array(SHA256.hash(data: subjectPublicKeyInfo))) else {
+            preconditionFailure("SHA-256 gives 32 bytes")
+        }
+        self = id
     }
 
+    /// Exactly `byteCount` bytes.
+    package var bytes: [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(Self.byteCount)
+        for word in [word0, word1, word2, word3] { bytes.append(bigEndian: word) }
+        return bytes
+    }
+
+    /// The order of the bytes.
     package static func < (left: DeviceID, right: DeviceID) -> Bool {
-        left.bytes.lexicographicallyPrecedes(right.bytes)
+        (left.word0, left.word1, left.word2, left.word3) < (right.word0, right.word1, right.word2, right.word3)
     }
 }
 
@@ -59,6 +78,6 @@ extension DeviceID: CustomStringConvertible {
             data += part
         }
         guard let bytes = Base32.bytes(of: data, count: Self.byteCount) else { return nil }
-        self.bytes = bytes
+        self.init(bytes: bytes)
     }
 }

@@ -1,0 +1,119 @@
+extension [UInt8] {
+    package mutating func append(bigEndian value: UInt64) {
+        for shift in stride(from: 56, through: 0, by: -8) { append(UInt8(truncatingIfNeeded: value >> UInt64(shift))) }
+    }
+
+    /// Shortest LEB128: seven bits a byte, least first.
+    package mutating func append(varint value: UInt64) {
+        var rest = value
+        while rest >= 0x80 {
+            append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            rest >>= 7
+        }
+        append(UInt8(truncatingIfNeeded: rest))
+    }
+
+    package mutating func append(lengthPrefixed bytes: some Collection<UInt8>) {
+        append(varint: UInt64(bytes.count))
+        append(contentsOf: bytes)
+    }
+
+    /// Lower case, two digits a byte.
+    package var hexadecimal: String {
+        let digits = Array("0123456789abcdef".utf8)
+        var text: [UInt8] = []
+        text.reserveCapacity(count * 2)
+        for byte in self {
+            text.append(digits[Int(byte >> 4)])
+            text.append(digits[Int(byte & 15)])
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+}
+
+extension UInt64 {
+    /// Bytes of the shortest LEB128.
+    package var varintByteCount: Int { Swift.max(1, (64 - leadingZeroBitCount + 6) / 7) }
+}
+
+/// Why bytes that claim to be a change are none. Bytes come from peers and disks: reading them throws, never traps.
+package enum CodecError: Error, Equatable, Sendable {
+    /// The bytes end inside a field.
+    case truncated
+    /// A varint longer than its value needs, or beyond 64 bits.
+    case varintNotShortest
+    /// A field's value is outside its limit; the name is the field's in PROTOCOL.md.
+    case outOfRange(field: String)
+    /// The format version is newer than this reader.
+    case unknownVersion(UInt8)
+    /// Bytes are left over inside a length-prefixed part.
+    case trailingBytes
+}
+
+/// Reads a range of a byte array forward, without copying it.
+package struct ByteReader {
+    package let bytes: [UInt8]
+    package private(set) var position: Int
+    package let end: Int
+
+    package init(_ bytes: [UInt8]) { self.init(bytes, 0..<bytes.count) }
+
+    package init(_ bytes: [UInt8], _ range: Range<Int>) {
+        precondition(range.lowerBound >= 0 && range.upperBound <= bytes.count, "a reader stays inside its bytes")
+        self.bytes = bytes
+        position = range.lowerBound
+        end = range.upperBound
+    }
+
+    package var isAtEnd: Bool { position == end }
+    package var remainingCount: Int { end - position }
+
+    package mutating func byte() throws(CodecError) -> UInt8 {
+        guard position < end else { throw .truncated }
+        defer { position += 1 }
+        return bytes[position]
+    }
+
+    package mutating func varint() throws(CodecError) -> UInt64 {
+        var value: UInt64 = 0
+        var shift: UInt64 = 0
+        while true {
+            let byte = try byte()
+            if shift == 63, byte > 1 { throw .varintNotShortest }
+            value |= UInt64(byte & 0x7f) << shift
+            if byte < 0x80 {
+                if byte == 0, shift > 0 { throw .varintNotShortest }
+                return value
+            }
+            shift += 7
+            if shift > 63 { throw .varintNotShortest }
+        }
+    }
+
+    /// A varint that must not exceed `limit`.
+    package mutating func varint(upTo limit: UInt64, _ field: String) throws(CodecError) -> UInt64 {
+        let value = try varint()
+        guard value <= limit else { throw .outOfRange(field: field) }
+        return value
+    }
+
+    package mutating func bigEndianUInt64() throws(CodecError) -> UInt64 {
+        let range = try skip(8)
+        var value: UInt64 = 0
+        for index in range { value = value << 8 | UInt64(bytes[index]) }
+        return value
+    }
+
+    /// Steps over `count` bytes and says where they are.
+    @discardableResult
+    package mutating func skip(_ count: Int) throws(CodecError) -> Range<Int> {
+        guard count >= 0, count <= end - position else { throw .truncated }
+        defer { position += count }
+        return position..<position + count
+    }
+
+    /// Steps over a length-prefixed part of at most `limit` bytes and says where it is.
+    package mutating func lengthPrefixed(upTo limit: Int, _ field: String) throws(CodecError) -> Range<Int> {
+        try skip(Int(try varint(upTo: UInt64(limit), field)))
+    }
+}

@@ -1,0 +1,38 @@
+import Crypto
+
+/// The place of an event in the one order that is the same on every node: (stamp, replica, counter).
+package struct CanonicalKey: Hashable, Sendable, Comparable {
+    package let stamp: Stamp
+    package let dot: Dot
+
+    package init(stamp: Stamp, dot: Dot) {
+        self.stamp = stamp
+        self.dot = dot
+    }
+
+    package static func < (left: CanonicalKey, right: CanonicalKey) -> Bool {
+        left.stamp == right.stamp ? left.dot < right.dot : left.stamp < right.stamp
+    }
+}
+
+/// One term of the state digest: a retained event as any reader can see it.
+package enum EventItem {
+    /// - Parameter view: ranges of `bytes`.
+    package static func digestTerm(dot: Dot, stamp: Stamp, event view: EventView, in bytes: [UInt8]) -> Sum256 {
+        var header = Array("lanyard/digest/event/v1".utf8)
+        header += dot.replica.bytes
+        header.append(bigEndian: dot.counter)
+        header.append(bigEndian: stamp.rawValue)
+        header.append(lengthPrefixed: bytes[view.stream])
+        if let type = view.type {
+            header.append(varint: UInt64(type.count) + 1)
+            header.append(contentsOf: bytes[type])
+        } else {
+            header.append(0)
+        }
+        var hasher = SHA256()
+        header.withUnsafeBytes { hasher.update(bufferPointer: $0) }
+        bytes.withUnsafeBytes { hasher.update(bufferPointer: UnsafeRawBufferPointer(rebasing: $0[view.payload])) }
+        return Sum256(hasher.finalize())
+    }
+}

@@ -1,0 +1,30 @@
+/// Every bound a peer's bytes are held to, in one place. A value over its limit is an offence of whoever sent it.
+package enum Limits {
+    /// An event's payload, a JSON text.
+    package static let payloadBytes = 1 << 20
+    /// Names of collections, streams and spaces, and event types, in UTF-8.
+    package static let nameBytes = 128
+    /// A device's label.
+    package static let deviceNameBytes = 128
+    /// A P-256 SPKI is 91 bytes; room for another curve.
+    package static let subjectPublicKeyBytes = 256
+    package static let bindingBytes = 256
+    /// Operations' bytes of one change: one payload and what names it.
+    package static let operationsBytes = payloadBytes + 65_536
+    /// Replicas one change may name in its context.
+    package static let contextEntries = 65_536
+    /// A whole change in canonical bytes, context included.
+    package static let changeBytes = operationsBytes + contextEntries * (ReplicaID.byteCount + 10) + 64
+    /// Operations one change may count; a run of text counts each scalar.
+    package static let operationsPerChange: UInt64 = 1 << 32
+    /// An author signs at least this often; a segment is longer only when it is a single change.
+    package static let segmentBytes = 256 << 10
+    /// Changes committed, and signed, as one group.
+    package static let changesPerGroup = 256
+    /// A session frame, length prefix not counted.
+    package static let frameBytes = 1 << 20
+    /// A frame before the peer's `Hello` was accepted.
+    package static let frameBytesBeforeHello = 4 << 10
+    /// Nesting of a JSON text.
+    package static let jsonDepth = 128
+}

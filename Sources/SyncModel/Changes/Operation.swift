@@ -1,0 +1,132 @@
+/// The smallest edit. The set is open: a kind this version does not know is kept and forwarded byte for byte.
+package enum Operation: Hashable, Sendable {
+    case appendEvent(Event)
+    case addMember(MemberFact)
+    /// `span` is how many counters it covers; `body` is what follows the length.
+    case unknown(kind: UInt64, span: UInt64, body: [UInt8])
+
+    /// An immutable fact appended to a named stream.
+    package struct Event: Hashable, Sendable {
+        package let stream: String
+        /// Nil when the author gave none.
+        package let type: String?
+        /// A JSON text, at most `Limits.payloadBytes`.
+        package let payload: [UInt8]
+
+        package init(stream: String, type: String?, payload: [UInt8]) {
+            self.stream = stream
+            self.type = type
+            self.payload = payload
+        }
+    }
+
+    /// Wire numbers; see PROTOCOL.md "Operations".
+    package enum Kind {
+        package static let appendEvent: UInt64 = 1
+        package static let addMember: UInt64 = 2
+    }
+
+    /// Counters covered.
+    package var span: UInt64 {
+        switch self {
+        case .appendEvent, .addMember: 1
+        case .unknown(_, let span, _): span
+        }
+    }
+}
+
+/// Where one operation lies in a change's bytes: enough to skip it, or to read it when its kind is known.
+package struct OperationView: Sendable {
+    package let kind: UInt64
+    package let span: UInt64
+    package let body: Range<Int>
+}
+
+/// The fields of an `appendEvent`, as ranges of the bytes that hold them.
+package struct EventView: Sendable {
+    package let stream: Range<Int>
+    package let type: Range<Int>?
+    package let payload: Range<Int>
+}
+
+extension Operation {
+    /// Layout: varint (kind · 2 + (span ≠ 1)), span if not 1, length-prefixed body.
+    package func append(to bytes: inout [UInt8]) {
+        let kind: UInt64
+        var body: [UInt8] = []
+        switch self {
+        case .appendEvent(let event):
+            kind = Kind.appendEvent
+            body.reserveCapacity(event.payload.count + event.stream.utf8.count + 16)
+            body.append(lengthPrefixed: event.stream.utf8)
+            if let type = event.type {
+                body.append(varint: UInt64(type.utf8.count) + 1)
+                body.append(contentsOf: type.utf8)
+            } else {
+                body.append(0)
+            }
+            body.append(contentsOf: event.payload)
+        case .addMember(let fact):
+            kind = Kind.addMember
+            body = fact.encoded
+        case .unknown(let unknownKind, _, let unknownBody):
+            kind = unknownKind
+            body = unknownBody
+        }
+        bytes.append(varint: kind << 1 | (span == 1 ? 0 : 1))
+        if span != 1 { bytes.append(varint: span) }
+        bytes.append(lengthPrefixed: body)
+    }
+
+    /// Reads one operation of a known kind; an unknown kind, or a known one whose body is not understood, stays bytes.
+    package init(_ view: OperationView, in bytes: [UInt8]) {
+        switch view.kind {
+        case Kind.appendEvent where view.span == 1:
+            if let event = try? EventView(view.body, in: bytes) {
+                self = .appendEvent(
+                    Event(
+                        stream: String(decoding: bytes[event.stream], as: UTF8.self),
+                        type: event.type.map { String(decoding: bytes[$0], as: UTF8.self) },
+                        payload: Array(bytes[event.payload])))
+                return
+            }
+        case Kind.addMember where view.span == 1:
+            if let fact = try? MemberFact(encoded: bytes, view.body) {
+                self = .addMember(fact)
+                return
+            }
+        default: break  // An open set: every other kind is kept as it is.
+        }
+        self = .unknown(kind: view.kind, span: view.span, body: Array(bytes[view.body]))
+    }
+}
+
+extension OperationView {
+    package init(_ reader: inout ByteReader) throws(CodecError) {
+        let head = try reader.varint()
+        kind = head >> 1
+        if head & 1 == 0 {
+            span = 1
+        } else {
+            span = try reader.varint(upTo: Limits.operationsPerChange, "operation.span")
+            // One is written in the head; zero counters name nothing.
+            guard span > 1 else { throw .outOfRange(field: "operation.span") }
+        }
+        body = try reader.lengthPrefixed(upTo: Limits.operationsBytes, "operation.body")
+    }
+}
+
+extension EventView {
+    /// A body that breaks a rule here makes the event void on every node alike: the change is shipped, nothing is shown.
+    package init(_ body: Range<Int>, in bytes: [UInt8]) throws(CodecError) {
+        var reader = ByteReader(bytes, body)
+        stream = try reader.lengthPrefixed(upTo: Limits.nameBytes, "event.stream")
+        guard Name.isValid(bytes[stream]) else { throw .outOfRange(field: "event.stream") }
+        let typeLength = try reader.varint(upTo: UInt64(Limits.nameBytes) + 1, "event.type")
+        type = typeLength == 0 ? nil : try reader.skip(Int(typeLength) - 1)
+        if let type, !Name.isText(bytes[type]) { throw .outOfRange(field: "event.type") }
+        payload = try reader.skip(reader.remainingCount)
+        guard payload.count <= Limits.payloadBytes else { throw .outOfRange(field: "event.payload") }
+        guard JSONText.isValid(bytes, payload) else { throw .outOfRange(field: "event.payload") }
+    }
+}

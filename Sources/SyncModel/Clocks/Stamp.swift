@@ -1,0 +1,25 @@
+/// Hybrid logical time of a change: 48 bits of milliseconds since 1970, 16 bits of counter; a full counter carries.
+///
+/// A stamp is greater than every stamp in its context, so stamp order respects causality. It decides between *concurrent*
+/// things only; no timer, horizon or display reads it. (Kulkarni et al., "Logical Physical Clocks", 2014.)
+package struct Stamp: Hashable, Sendable, Comparable {
+    package let rawValue: UInt64
+
+    package static let zero = Stamp(rawValue: 0)
+
+    package init(rawValue: UInt64) { self.rawValue = rawValue }
+
+    package var milliseconds: Int64 { Int64(rawValue >> 16) }
+
+    /// The stamp of the next change of an author that holds nothing greater than `greatestHeld`.
+    ///
+    /// A wall clock before 1970 or beyond 48 bits is clamped: a broken clock costs order among concurrent changes, never
+    /// progress. Nil when the 64 bits are used up, which takes a forged stamp: the author then refuses to write.
+    package static func next(after greatestHeld: Stamp, wallMilliseconds: Int64) -> Stamp? {
+        let wall = UInt64(min(max(wallMilliseconds, 0), (1 << 48) - 1)) << 16
+        if wall > greatestHeld.rawValue { return Stamp(rawValue: wall) }
+        return greatestHeld.rawValue == .max ? nil : Stamp(rawValue: greatestHeld.rawValue + 1)
+    }
+
+    package static func < (left: Stamp, right: Stamp) -> Bool { left.rawValue < right.rawValue }
+}

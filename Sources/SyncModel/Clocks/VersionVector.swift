@@ -1,0 +1,93 @@
+/// Replica → next counter: says exactly which operations a store holds, for every replica all before `next`.
+///
+/// Vectors are only partially ordered, so the type is not `Comparable`; ask `relation(to:)` or `covers(_:)`.
+/// Entries are kept sorted by replica and never zero: equal vectors have equal bytes.
+package struct VersionVector: Hashable, Sendable {
+    package struct Entry: Hashable, Sendable {
+        package let replica: ReplicaID
+        package var next: UInt64
+
+        package init(replica: ReplicaID, next: UInt64) {
+            self.replica = replica
+            self.next = next
+        }
+    }
+
+    package enum Relation: Sendable {
+        case equal
+        case before
+        case after
+        case concurrent
+    }
+
+    /// Sorted by replica, each once, `next` > 0.
+    package private(set) var entries: [Entry] = []
+
+    package init() {}
+
+    /// The least vector that covers every entry given; order and repetition do not matter.
+    package init(_ entries: some Sequence<Entry>) {
+        for entry in entries { advance(entry.replica, to: entry.next) }
+    }
+
+    package var isEmpty: Bool { entries.isEmpty }
+
+    /// 0 for a replica of which nothing is held.
+    package func next(of replica: ReplicaID) -> UInt64 {
+        let index = position(of: replica)
+        return index < entries.count && entries[index].replica == replica ? entries[index].next : 0
+    }
+
+    package func covers(_ dot: Dot) -> Bool { dot.counter < next(of: dot.replica) }
+
+    package func covers(_ other: VersionVector) -> Bool {
+        var index = 0
+        for entry in other.entries {
+            while index < entries.count, entries[index].replica < entry.replica { index += 1 }
+            guard index < entries.count, entries[index].replica == entry.replica, entries[index].next >= entry.next
+            else { return false }
+        }
+        return true
+    }
+
+    package func relation(to other: VersionVector) -> Relation {
+        switch (covers(other), other.covers(self)) {
+        case (true, true): .equal
+        case (true, false): .after
+        case (false, true): .before
+        case (false, false): .concurrent
+        }
+    }
+
+    /// Raises one entry; never lowers it.
+    package mutating func advance(_ replica: ReplicaID, to next: UInt64) {
+        guard next > 0 else { return }
+        let index = position(of: replica)
+        if index < entries.count, entries[index].replica == replica {
+            entries[index].next = max(entries[index].next, next)
+        } else {
+            entries.insert(Entry(replica: replica, next: next), at: index)
+        }
+    }
+
+    /// The least vector that covers both.
+    package mutating func join(_ other: VersionVector) {
+        for entry in other.entries { advance(entry.replica, to: entry.next) }
+    }
+
+    /// The entries that are greater here than in `other`.
+    package func entries(beyond other: VersionVector) -> [Entry] {
+        entries.filter { $0.next > other.next(of: $0.replica) }
+    }
+
+    /// First index whose replica is not before `replica`.
+    private func position(of replica: ReplicaID) -> Int {
+        var low = 0
+        var high = entries.count
+        while low < high {
+            let middle = (low + high) / 2
+            if entries[middle].replica < replica { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}
