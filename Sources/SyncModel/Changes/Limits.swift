@@ -25,6 +25,24 @@ package enum Limits {
     package static let frameBytes = 1 << 20
     /// A frame before the peer's `Hello` was accepted.
     package static let frameBytesBeforeHello = 4 << 10
+    /// Data of one segment in one frame: what is left beside every other field at its longest.
+    package static let segmentPartBytes = frameBytes - 512
+    /// Segments, or parts of them, in one frame.
+    package static let segmentsPerFrame = 4_096
+    /// Vector entries in one frame, about 90 bytes each.
+    package static let haveEntries = 8_192
+    /// Fields of a frame's body: the longest list and a few beside it.
+    static let fieldsPerFrame = haveEntries + 64
+    /// One grant of bytes for a want.
+    package static let creditBytes: UInt64 = 64 << 20
+    /// What a peer may claim to keep of early changes.
+    package static let waitingRoomBytes: UInt64 = 1 << 40
+    /// A farewell for people, in UTF-8.
+    package static let messageBytes = 1_024
+    /// No replica counts further; leaves room to add without overflow, also in a signed integer.
+    package static let counters: UInt64 = 1 << 62
+    /// A wall clock lies within this of 1970, both ways (285,000 years): it can be multiplied and compared safely.
+    package static let wallMilliseconds: Int64 = 1 << 53
     /// Nesting of a JSON text.
     package static let jsonDepth = 128
 }

@@ -1,0 +1,48 @@
+extension Frame {
+    /// Consecutive segments of one replica: the answer to a `Want`, or a push.
+    ///
+    /// A segment that does not fit in one frame goes on in the next `Changes` with the same replica and want: every part
+    /// repeats the segment's start and end, only the final part carries the signature. A part without signature is the
+    /// last of its frame, and its continuation the first of the next; frames of other kinds, wants and replicas may come
+    /// in between. Receivers hold at most `Limits.changeBytes` of an unfinished segment.
+    package struct Changes: Hashable, Sendable {
+        package var space: SpaceID
+        package var replica: ReplicaID
+        /// 0 for a push.
+        package var wantID: UInt64
+        /// Each begins where the one before ends. Empty only in the last answer to a want.
+        package var segments: [SegmentPart]
+        /// The want is answered as far as the sender can.
+        package var last: Bool
+
+        package init(space: SpaceID, replica: ReplicaID, wantID: UInt64, segments: [SegmentPart], last: Bool) {
+            self.space = space
+            self.replica = replica
+            self.wantID = wantID
+            self.segments = segments
+            self.last = last
+        }
+    }
+
+    /// A segment, or a piece of one.
+    package struct SegmentPart: Hashable, Sendable {
+        /// Of the whole segment.
+        package var start: UInt64
+        /// Of the whole segment; greater than `start`.
+        package var end: UInt64
+        /// 1 to `Limits.segmentPartBytes` bytes.
+        package var bytes: [UInt8]
+        /// 64 bytes; empty while `bytes` goes on in the next frame.
+        package var signature: [UInt8]
+
+        package init(start: UInt64, end: UInt64, bytes: [UInt8], signature: [UInt8]) {
+            self.start = start
+            self.end = end
+            self.bytes = bytes
+            self.signature = signature
+        }
+
+        /// True for the final part of its segment.
+        package var endsSegment: Bool { !signature.isEmpty }
+    }
+}

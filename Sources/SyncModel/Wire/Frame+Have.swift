@@ -1,0 +1,45 @@
+extension Frame {
+    /// "This is what I hold": two digests, and the entries that moved since the last `Have` of this session.
+    ///
+    /// Its size depends on what moved, never on the store. A vector of more than `Limits.haveEntries` entries is said in
+    /// several frames with the same digests, the final one `complete`.
+    package struct Have: Hashable, Sendable {
+        package var space: SpaceID
+        /// Sum of `ReplicaTip.digestTerm` over all replicas held.
+        package var vectorDigest: Sum256
+        /// Sorted by replica, each once.
+        package var entries: [HaveEntry]
+        /// These entries, with those of the frames just before that had the same digests, are the whole vector.
+        package var complete: Bool
+        /// Sum of the items a reader can see; compared only between equal vectors.
+        package var stateDigest: Sum256
+        /// Over the table member → newest signed acknowledgement; nil while none are exchanged.
+        package var acknowledgementsDigest: Sum256?
+
+        package init(
+            space: SpaceID, vectorDigest: Sum256, entries: [HaveEntry], complete: Bool, stateDigest: Sum256,
+            acknowledgementsDigest: Sum256? = nil
+        ) {
+            self.space = space
+            self.vectorDigest = vectorDigest
+            self.entries = entries
+            self.complete = complete
+            self.stateDigest = stateDigest
+            self.acknowledgementsDigest = acknowledgementsDigest
+        }
+    }
+
+    /// How far the sender holds one replica.
+    package struct HaveEntry: Hashable, Sendable {
+        package var replica: ReplicaID
+        /// Greater than 0.
+        package var next: UInt64
+        package var head: ChainHead
+
+        package init(replica: ReplicaID, next: UInt64, head: ChainHead) {
+            self.replica = replica
+            self.next = next
+            self.head = head
+        }
+    }
+}

@@ -1,0 +1,44 @@
+extension Frame {
+    /// The first frame of both sides; nothing else may be sent before it.
+    package struct Hello: Hashable, Sendable {
+        /// Versions of the session protocol this side speaks: from 1, least to greatest.
+        package var protocols: ClosedRange<UInt32>
+        /// Feature bits this side understands.
+        package var features: UInt64
+        /// Feature bits the other side must understand.
+        package var featuresRequired: UInt64
+        /// A label, at most `Limits.deviceNameBytes`.
+        package var name: String
+        /// Random, one per start of the agent: a second live one for the same device means its key was copied.
+        package var runID: UInt64
+        /// Grows with each session of a run.
+        package var sessionNumber: UInt64
+        /// The sender's wall clock; a decoded one lies within ±`Limits.wallMilliseconds`.
+        package var wallMilliseconds: Int64
+        package var agentVersion: String
+        /// mDNS instance name, to tie a record to a device; empty when not announced.
+        package var instance: String
+        /// Where this side accepts connections, 0 if nowhere.
+        package var listenPort: UInt16
+        /// How much that cannot be applied yet this side keeps for all peers together.
+        package var waitingRoomBytes: UInt64
+
+        package init(
+            protocols: ClosedRange<UInt32>, features: UInt64, featuresRequired: UInt64, name: String, runID: UInt64,
+            sessionNumber: UInt64, wallMilliseconds: Int64, agentVersion: String, instance: String,
+            listenPort: UInt16, waitingRoomBytes: UInt64
+        ) {
+            self.protocols = protocols
+            self.features = features
+            self.featuresRequired = featuresRequired
+            self.name = name
+            self.runID = runID
+            self.sessionNumber = sessionNumber
+            self.wallMilliseconds = wallMilliseconds
+            self.agentVersion = agentVersion
+            self.instance = instance
+            self.listenPort = listenPort
+            self.waitingRoomBytes = waitingRoomBytes
+        }
+    }
+}

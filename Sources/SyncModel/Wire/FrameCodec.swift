@@ -1,0 +1,208 @@
+// The one file beside the generated code that knows the protobuf runtime and its `Data`.
+import FoundationEssentials
+import SwiftProtobuf
+
+/// Frames to bytes and back. The four bytes of length before each frame are the transport's.
+///
+/// Bounds: a frame has at most `Limits.frameBytes` bytes, and every field is held to `Limits`. A segment's bytes are
+/// copied twice in each direction, both times as one block.
+package enum FrameCodec {
+    /// Throws when a field is outside its bounds (a bug of ours) or the frame does not fit.
+    package static func encode(_ frame: Frame) throws(WireError) -> [UInt8] {
+        try frame.checkBounds()
+        guard let bytes: [UInt8] = try? message(of: frame).serializedBytes() else { throw .malformed }
+        guard bytes.count <= Limits.frameBytes else { throw .tooLarge(byteCount: bytes.count) }
+        return bytes
+    }
+
+    /// Nil for a kind of frame this version does not know: it is ignored. Bytes come from peers: never traps.
+    package static func decode(_ bytes: [UInt8]) throws(WireError) -> Frame? {
+        guard bytes.count <= Limits.frameBytes else { throw .tooLarge(byteCount: bytes.count) }
+        try FrameShape.check(bytes)
+        guard let message = try? Lanyard_V1_Frame(serializedBytes: bytes) else { throw .malformed }
+        guard let body = message.body else {
+            if message.unknownFields.data.isEmpty { throw .malformed }
+            return nil
+        }
+        let frame = try frame(of: body)
+        try frame.checkBounds()
+        return frame
+    }
+
+    private static func message(of frame: Frame) -> Lanyard_V1_Frame {
+        var message = Lanyard_V1_Frame()
+        switch frame {
+        case .hello(let hello): message.body = .hello(Lanyard_V1_Hello(hello))
+        case .have(let have): message.body = .have(Lanyard_V1_Have(have))
+        case .haveRequest(let request): message.haveRequest.space = Data(request.space.bytes)
+        case .want(let want): message.body = .want(Lanyard_V1_Want(want))
+        case .credit(let credit):
+            message.credit.wantID = credit.wantID
+            message.credit.bytes = credit.bytes
+            message.credit.cancel = credit.cancel
+        case .changes(let changes): message.body = .changes(Lanyard_V1_Changes(changes))
+        case .prune(let prune):
+            message.prune.space = Data(prune.space.bytes)
+            message.prune.replica = Data(prune.replica.bytes)
+        case .ping(let ping): message.ping.nonce = ping.nonce
+        case .pong(let pong): message.pong.nonce = pong.nonce
+        case .goodbye(let goodbye):
+            message.goodbye.code = goodbye.code
+            message.goodbye.message = goodbye.message
+        }
+        return message
+    }
+
+    private static func frame(of body: Lanyard_V1_Frame.OneOf_Body) throws(WireError) -> Frame {
+        switch body {
+        case .hello(let hello): .hello(try Frame.Hello(hello))
+        case .have(let have): .have(try Frame.Have(have))
+        case .haveRequest(let request): .haveRequest(Frame.HaveRequest(space: try request.space.spaceID()))
+        case .want(let want): .want(try Frame.Want(want))
+        case .credit(let credit):
+            .credit(Frame.Credit(wantID: credit.wantID, bytes: credit.bytes, cancel: credit.cancel))
+        case .changes(let changes): .changes(try Frame.Changes(changes))
+        case .prune(let prune):
+            .prune(Frame.Prune(space: try prune.space.spaceID(), replica: try prune.replica.replicaID()))
+        case .ping(let ping): .ping(Frame.Ping(nonce: ping.nonce))
+        case .pong(let pong): .pong(Frame.Pong(nonce: pong.nonce))
+        case .goodbye(let goodbye): .goodbye(Frame.Goodbye(code: goodbye.code, message: goodbye.message))
+        }
+    }
+}
+
+extension Data {
+    /// One block copy.
+    fileprivate var array: [UInt8] { withUnsafeBytes { Array($0) } }
+
+    fileprivate func spaceID() throws(WireError) -> SpaceID {
+        guard let space = SpaceID(bytes: array) else { throw .outOfRange(field: "space") }
+        return space
+    }
+
+    fileprivate func replicaID() throws(WireError) -> ReplicaID {
+        guard let replica = ReplicaID(bytes: self) else { throw .outOfRange(field: "replica") }
+        return replica
+    }
+
+    fileprivate func sum(_ field: String) throws(WireError) -> Sum256 {
+        guard let sum = Sum256(bytes: array) else { throw .outOfRange(field: field) }
+        return sum
+    }
+}
+
+extension Lanyard_V1_Hello {
+    fileprivate init(_ hello: Frame.Hello) {
+        self.init()
+        protocolLeast = hello.protocols.lowerBound
+        protocolGreatest = hello.protocols.upperBound
+        features = hello.features
+        featuresRequired = hello.featuresRequired
+        name = hello.name
+        runID = hello.runID
+        sessionNumber = hello.sessionNumber
+        wallMilliseconds = hello.wallMilliseconds
+        agentVersion = hello.agentVersion
+        instance = hello.instance
+        listenPort = UInt32(hello.listenPort)
+        waitingRoomBytes = hello.waitingRoomBytes
+    }
+}
+
+extension Frame.Hello {
+    fileprivate init(_ hello: Lanyard_V1_Hello) throws(WireError) {
+        guard hello.protocolLeast <= hello.protocolGreatest else { throw .outOfRange(field: "hello.protocol_greatest") }
+        guard let port = UInt16(exactly: hello.listenPort) else { throw .outOfRange(field: "hello.listen_port") }
+        // A broken clock costs order among concurrent changes, never a session.
+        let clock = min(max(hello.wallMilliseconds, -Limits.wallMilliseconds), Limits.wallMilliseconds)
+        self.init(
+            protocols: hello.protocolLeast...hello.protocolGreatest, features: hello.features,
+            featuresRequired: hello.featuresRequired, name: hello.name, runID: hello.runID,
+            sessionNumber: hello.sessionNumber, wallMilliseconds: clock, agentVersion: hello.agentVersion,
+            instance: hello.instance, listenPort: port, waitingRoomBytes: hello.waitingRoomBytes)
+    }
+}
+
+extension Lanyard_V1_Have {
+    fileprivate init(_ have: Frame.Have) {
+        self.init()
+        space = Data(have.space.bytes)
+        vectorDigest = Data(have.vectorDigest.bytes)
+        entries = have.entries.map { entry in
+            var message = Lanyard_V1_VectorEntry()
+            message.replica = Data(entry.replica.bytes)
+            message.next = entry.next
+            message.head = Data(entry.head.bytes)
+            return message
+        }
+        complete = have.complete
+        stateDigest = Data(have.stateDigest.bytes)
+        if let digest = have.acknowledgementsDigest { acknowledgementsDigest = Data(digest.bytes) }
+    }
+}
+
+extension Frame.Have {
+    fileprivate init(_ have: Lanyard_V1_Have) throws(WireError) {
+        var entries: [Frame.HaveEntry] = []
+        entries.reserveCapacity(have.entries.count)
+        for entry in have.entries {
+            guard let head = ChainHead(bytes: entry.head.array) else { throw .outOfRange(field: "have.head") }
+            entries.append(Frame.HaveEntry(replica: try entry.replica.replicaID(), next: entry.next, head: head))
+        }
+        let acknowledgements = have.acknowledgementsDigest
+        self.init(
+            space: try have.space.spaceID(), vectorDigest: try have.vectorDigest.sum("have.vector_digest"),
+            entries: entries, complete: have.complete, stateDigest: try have.stateDigest.sum("have.state_digest"),
+            acknowledgementsDigest: acknowledgements.isEmpty
+                ? nil : try acknowledgements.sum("have.acknowledgements_digest"))
+    }
+}
+
+extension Lanyard_V1_Want {
+    fileprivate init(_ want: Frame.Want) {
+        self.init()
+        id = want.id
+        space = Data(want.space.bytes)
+        replica = Data(want.replica.bytes)
+        from = want.from
+        to = want.to
+        creditBytes = want.creditBytes
+    }
+}
+
+extension Frame.Want {
+    fileprivate init(_ want: Lanyard_V1_Want) throws(WireError) {
+        self.init(
+            id: want.id, space: try want.space.spaceID(), replica: try want.replica.replicaID(), from: want.from,
+            to: want.to, creditBytes: want.creditBytes)
+    }
+}
+
+extension Lanyard_V1_Changes {
+    fileprivate init(_ changes: Frame.Changes) {
+        self.init()
+        space = Data(changes.space.bytes)
+        replica = Data(changes.replica.bytes)
+        wantID = changes.wantID
+        segments = changes.segments.map { part in
+            var message = Lanyard_V1_Segment()
+            message.start = part.start
+            message.end = part.end
+            message.data = Data(part.bytes)
+            message.signature = Data(part.signature)
+            return message
+        }
+        last = changes.last
+    }
+}
+
+extension Frame.Changes {
+    fileprivate init(_ changes: Lanyard_V1_Changes) throws(WireError) {
+        self.init(
+            space: try changes.space.spaceID(), replica: try changes.replica.replicaID(), wantID: changes.wantID,
+            segments: changes.segments.map { part in
+                Frame.SegmentPart(
+                    start: part.start, end: part.end, bytes: part.data.array, signature: part.signature.array)
+            }, last: changes.last)
+    }
+}
