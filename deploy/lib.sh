@@ -1,0 +1,122 @@
+# shellcheck shell=bash
+# Shared by the scripts in this folder: words to say, Debian packages, the Swift toolchain, one build for everything.
+# Sourced by bash; expects `set -euo pipefail` and DEPLOY_NAME (the word errors begin with).
+
+ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+
+say() { printf '%s\n' "$*"; }
+
+# One line: what happened, and what to do next.
+die() {
+    printf '%s: %s\n' "${DEPLOY_NAME:-deploy}" "$*" >&2
+    exit 1
+}
+
+# What building, running and testing need from Debian; everything but the Swift toolchain.
+# The right-hand side of each pair is a reason a reader can check.
+DEBIAN_PACKAGES=(
+    ca-certificates git          # SwiftPM fetches its dependencies
+    pkg-config libavahi-client-dev libsqlite3-dev zlib1g-dev # what SyncDiscovery and SyncStore link
+    avahi-daemon avahi-utils dbus # mDNS, on the machine and in every node of the rig
+    iproute2 nftables procps util-linux # the rig's cables, cuts and namespaces
+    curl jq python3 python3-venv # readiness, JSON in shell, the API check
+    strace libfaketime           # counting fdatasync, shifting a node's clock
+)
+
+# Runs a command as root, through sudo where needed.
+as_root() {
+    if ((EUID == 0)); then
+        "$@"
+    elif command -v sudo >/dev/null; then
+        sudo "$@"
+    else
+        die "$1 needs root: run this as root, or install sudo"
+    fi
+}
+
+# Installs the Debian packages that are missing; says nothing when there are none.
+install_packages() {
+    command -v dpkg-query >/dev/null || {
+        say "not a Debian system: please provide the equivalents of: ${DEBIAN_PACKAGES[*]}" >&2
+        return 0
+    }
+    local missing=() package state
+    declare -A installed=()
+    while read -r package state; do
+        [[ $state == installed ]] && installed[$package]=1
+    done < <(dpkg-query -W -f '${Package} ${db:Status-Status}\n' "${DEBIAN_PACKAGES[@]}" 2>/dev/null || true)
+    for package in "${DEBIAN_PACKAGES[@]}"; do
+        [[ -n ${installed[$package]:-} ]] || missing+=("$package")
+    done
+    ((${#missing[@]})) || return 0
+    say "Installing from Debian: ${missing[*]}"
+    local install=(env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}")
+    local log
+    log=$(mktemp)
+    # The second try is for machines whose package lists are missing or old.
+    if ! as_root "${install[@]}" </dev/null >"$log" 2>&1 &&
+        ! { as_root apt-get update -qq && as_root "${install[@]}"; } </dev/null >>"$log" 2>&1; then
+        tail -n 20 "$log" >&2
+        rm -f "$log"
+        die "apt-get could not install ${missing[*]}: see above, then run this again"
+    fi
+    rm -f "$log"
+}
+
+# Swift is the one thing Debian does not have. Also looks where swiftly and the tarball usually put it.
+check_swift() {
+    local place version
+    if ! command -v swift >/dev/null; then
+        for place in "$HOME/.local/share/swiftly/bin" /opt/swift/usr/bin /usr/local/swift/usr/bin /usr/libexec/swift/bin; do
+            [[ -x $place/swift ]] && PATH=$place:$PATH && break
+        done
+    fi
+    command -v swift >/dev/null ||
+        die "Swift 6.2 or newer is needed and is not in Debian: install it from https://www.swift.org/install/linux and run this again"
+    version=$(swift --version 2>/dev/null | sed -n 's/.*Swift version \([0-9]*\)\.\([0-9]*\).*/\1 \2/p' | head -n 1)
+    local major=${version% *} minor=${version#* }
+    ((${major:-0} > 6 || (${major:-0} == 6 && ${minor:-0} >= 2))) ||
+        die "Swift 6.2 or newer is needed, this is ${version/ /.}: install it from https://www.swift.org/install/linux and run this again"
+}
+
+# True when .build/release/NAME is missing or a source is newer. A build that changes nothing does not touch the
+# binaries, so the time of the last good build counts as well.
+is_stale() {
+    local binary=$ROOT/.build/release/$1 stamp=$ROOT/.build/deploy-stamp
+    [[ -x $binary ]] || return 0
+    local newer=(-newer "$binary")
+    [[ -e $stamp ]] && newer+=(-newer "$stamp")
+    [[ -n $(find "$ROOT/Sources" "$ROOT/Package.swift" -type f "${newer[@]}" -print -quit) ]]
+}
+
+# run_build ARGUMENTS…: one `swift build`, shown on a terminal, kept for the error otherwise. $ROOT/.build/deploy-build.log has all of it.
+run_build() {
+    local log=$ROOT/.build/deploy-build.log begun
+    mkdir -p "$ROOT/.build"
+    begun=$(mktemp "$ROOT/.build/deploy-begun.XXXXXX")
+    if ! (cd "$ROOT" && swift build -c release "$@") </dev/null >"$log" 2>&1; then
+        rm -f "$begun"
+        grep -E '(error|warning): ' "$log" | sort -u | head -n 40 >&2
+        tail -n 10 "$log" >&2
+        die "the build failed: see above and .build/deploy-build.log, repeat with: swift build -c release $*"
+    fi
+    # Sources saved while the build ran are newer than its beginning: the next build takes them.
+    mv "$begun" "$ROOT/.build/deploy-stamp"
+}
+
+# Everything (agent, command, simulator, tests) from one configuration, so nothing is compiled twice.
+build_everything() {
+    check_swift
+    say "Building (the first time takes several minutes, afterwards seconds)"
+    run_build --build-tests
+}
+
+# Just what the rig starts, and only if needed.
+build_agent() {
+    if is_stale lanyardd || is_stale lanyard; then
+        check_swift
+        say "Building lanyardd and lanyard (the first time takes several minutes)" >&2
+        run_build --product lanyardd
+        run_build --product lanyard
+    fi
+}
