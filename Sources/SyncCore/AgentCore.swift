@@ -1,0 +1,156 @@
+package import SyncModel
+
+/// Every decision of an agent, as one pure machine: inputs and the time in, effects out.
+///
+/// Copying it is how to replay it. Chance comes from the seed in its configuration; it holds no clock, does no IO, and
+/// nothing it emits depends on hash order. Two interpreters exist: the agent's loop and the simulator.
+///
+/// Invariants: `held` is exactly what the store made durable. A replica's segments are verified one behind the other, so
+/// its frontier (durable, being persisted, waiting) is one chain. Nothing leaves before its local commit.
+package struct AgentCore: Sendable {
+    package let configuration: CoreConfiguration
+    package let space: SpaceID
+    var random: SplitMix64
+    package internal(set) var membership: Membership
+    /// Durable here, and therefore what we say we have.
+    package internal(set) var held: TipTable
+    package internal(set) var stateDigest: Sum256
+
+    /// In the order they opened.
+    var sessions: [PeerSession] = []
+    var sessionNumber: UInt64 = 0
+    var book = DialBook()
+    var instance = ""
+    var listenPort: UInt16 = 0
+
+    var room = WaitingRoom()
+    var pulls: [Pull] = []
+    var persisting: Persisting?
+    /// Reads under way: who asked.
+    var reads: [Read] = []
+    /// While the store refuses writes nothing is pulled; when it may be asked again.
+    var storeRetryAt: Tick?
+    /// The last commit was refused.
+    var isStoreRefusing = false
+    /// Replicas of which two histories were seen: never asked for again.
+    var forked: [ReplicaID] = []
+
+    package internal(set) var counters = CoreCounters()
+    var lastID: UInt64 = 0
+    var effects: [Effect] = []
+    var now: Tick
+
+    struct Read: Sendable {
+        let id: ReadID
+        let connection: ConnectionID
+        let wantID: UInt64
+    }
+
+    struct Persisting: Sendable {
+        let id: PersistID
+        let segments: [VerifiedSegment]
+        /// Replica → tip once it is durable, in the order of the batch.
+        let tips: TipTable
+    }
+
+    /// - Parameters:
+    ///   - tips: what the store holds.
+    ///   - additions: every add-fact held, in arrival order.
+    package init(
+        configuration: CoreConfiguration, space: SpaceID, membership: Membership,
+        tips: [(replica: ReplicaID, tip: ReplicaTip)], stateDigest: Sum256, at now: Tick
+    ) {
+        self.configuration = configuration
+        self.space = space
+        self.membership = membership
+        self.stateDigest = stateDigest
+        self.now = now
+        random = SplitMix64(seed: configuration.seed)
+        held = TipTable()
+        for known in tips { held.set(known.replica, known.tip) }
+    }
+
+    /// The first effects: whom to trust. Addresses come as inputs.
+    package mutating func start(at now: Tick) -> [Effect] {
+        self.now = now
+        trustMembers()
+        return takeEffects()
+    }
+
+    /// Says goodbye on every session. Nothing is accepted afterwards: the shell stops stepping.
+    package mutating func stop(at now: Tick) -> [Effect] {
+        self.now = now
+        for index in sessions.indices { close(index, .shutdown) }
+        return takeEffects()
+    }
+
+    package mutating func step(_ input: Input, at now: Tick) -> [Effect] {
+        precondition(now >= self.now, "monotonic time ran backwards: \(self.now) then \(now)")
+        self.now = now
+        switch input {
+        case .appended(let change): noteDurable(change)
+        case .persisted(let id, let change): notePersisted(id, change)
+        case .persistFailed(let id, let code): notePersistFailed(id, code)
+        case .segmentsRead(let id, let segments): serveRead(id, segments)
+        case .recordAppeared(let instance, let endpoints): noteRecord(instance, endpoints)
+        case .recordVanished(let instance): forgetRecord(instance)
+        case .networkChanged: noteNetworkChanged()
+        case .addressAdded(let endpoint, let device, let isStatic): noteAddress(endpoint, device, isStatic)
+        case .addressRemoved(let endpoint): removeAddress(endpoint)
+        case .announced(let instance, let port): (self.instance, listenPort) = (instance, port)
+        case .dialFailed(let id, let code): noteDialFailed(id, code)
+        case .opened(let id, let device, let remote): noteOpened(id, device, remote)
+        case .received(let id, let frame, let bytes): noteReceived(id, frame, bytes)
+        case .malformed(let id, let code): noteMalformed(id, code)
+        case .written(let id, let bytes): noteWritten(id, bytes)
+        case .closed(let id, let code): noteClosed(id, code)
+        case .deadlinePassed: break
+        }
+        passDeadlines()
+        persistReady()
+        planPulls()
+        planDials()
+        pumpServes()
+        return takeEffects()
+    }
+
+    /// When to step again with `.deadlinePassed` if nothing else happens; nil: never.
+    package var nextDeadline: Tick? {
+        let sessionDeadlines = sessions.compactMap { deadline(of: $0) }
+        let pullDeadlines = pulls.compactMap { progressDeadline(of: $0) }
+        return [sessionDeadlines.min(), pullDeadlines.min(), nextDialAt, storeRetryAt].compactMap(\.self).min()
+    }
+
+    // MARK: What the parts share
+
+    func sessionIndex(_ id: ConnectionID) -> Int? { sessions.firstIndex { $0.id == id } }
+
+    var upSessions: [Int] { sessions.indices.filter { sessions[$0].state == .up } }
+
+    mutating func nextID() -> UInt64 {
+        lastID += 1
+        return lastID
+    }
+
+    mutating func send(_ index: Int, _ frame: Frame) { effects.append(.send(sessions[index].id, frame)) }
+
+    private mutating func takeEffects() -> [Effect] {
+        defer { effects = [] }
+        return effects
+    }
+}
+
+/// What the core counts, for `/metrics` and the simulator's checkers.
+package struct CoreCounters: Sendable, Equatable {
+    package var segmentsReceived = 0
+    package var segmentsDuplicate = 0
+    package var segmentsEvicted = 0
+    package var offences = 0
+    package var sessionsOpened = 0
+    package var pushesSent = 0
+    package var wantsSent = 0
+    package var wantsReassigned = 0
+    package var havesSent = 0
+
+    package init() {}
+}

@@ -1,0 +1,87 @@
+package import SyncModel
+
+/// What an agent's core is told once, at its start.
+package struct CoreConfiguration: Sendable, Equatable {
+    package var own: DeviceID
+    package var name: String
+    package var agentVersion: String
+    /// Random, one per start of the agent.
+    package var runID: UInt64
+    /// Seeds every random choice: jitter, and which peers beyond the limit are kept.
+    package var seed: UInt64
+    package var timing = Timing()
+    package var bounds = Bounds()
+    /// Planted bugs; none in an agent that people use.
+    package var faults: CoreFaults = []
+
+    package init(own: DeviceID, name: String, agentVersion: String, runID: UInt64, seed: UInt64) {
+        self.own = own
+        self.name = name
+        self.agentVersion = agentVersion
+        self.runID = runID
+        self.seed = seed
+    }
+
+    /// Spans that design.md §8 "Links" names, and a few of our own.
+    package struct Timing: Sendable, Equatable {
+        package var helloDeadline = Tick.Span.seconds(5)
+        /// Silence after which the side that dialled pings. The other side waits a second longer, so that one ping and
+        /// its answer serve both.
+        package var pingAfter = Tick.Span.seconds(10)
+        package var deadAfter = Tick.Span.seconds(15)
+        /// Something we sent wants an answer for this long: a second connection is tried.
+        package var suspectAfter = Tick.Span.seconds(1)
+        package var wantProgress = Tick.Span.seconds(2)
+        package var emptyAnswerPause = Tick.Span.milliseconds(500)
+        package var haveDebounce = Tick.Span.milliseconds(20)
+        package var haveMaximumWait = Tick.Span.milliseconds(100)
+        /// A member met within `recent` is dialled this often.
+        package var recentRedial = Tick.Span.seconds(1)
+        package var recent = Tick.Span.seconds(3600)
+        package var backoffLeast = Tick.Span.milliseconds(250)
+        package var backoffGreatest = Tick.Span.seconds(30)
+        package var storeRetry = Tick.Span.seconds(2)
+
+        package init() {}
+    }
+
+    /// Every queue of the core has a bound, in bytes or entries.
+    package struct Bounds: Sendable, Equatable {
+        package var waitingRoomBytes = 16 << 20
+        package var wantWindowBytes = 4 << 20
+        package var inFlightBytesPerPeer = 8 << 20
+        /// Bytes handed to the transport and not yet written, above which nothing more is read for a peer.
+        package var outboundBufferBytes = 1 << 20
+        package var persistBatchBytes = 1 << 20
+        package var servedReadBytes = 256 << 10
+        package var connections = 16
+        package var dialTargets = 512
+        package var wantsPerSession = 16
+
+        package init() {}
+    }
+}
+
+/// Planted bugs: each is a switch in the code that ships, so that a checker that misses it is known to be blind.
+package struct CoreFaults: OptionSet, Sendable, Hashable {
+    package let rawValue: UInt32
+
+    package init(rawValue: UInt32) { self.rawValue = rawValue }
+
+    /// Received changes are pushed on before they are durable here.
+    package static let sendBeforeCommit = CoreFaults(rawValue: 1 << 0)
+    /// A vector entry says one operation more than is held.
+    package static let offByOneVector = CoreFaults(rawValue: 1 << 1)
+    /// Changes are applied without waiting for their context.
+    package static let skipWaitingRoom = CoreFaults(rawValue: 1 << 2)
+    /// Announcements after the first are not sent.
+    package static let dropHave = CoreFaults(rawValue: 1 << 3)
+    /// Silence never ends a session.
+    package static let countDeadSessionAsAlive = CoreFaults(rawValue: 1 << 4)
+    /// Changes are applied though no signature covers them.
+    package static let applyBeyondSignature = CoreFaults(rawValue: 1 << 5)
+    /// What only waits in memory is announced as held.
+    package static let acknowledgeWaitingRoom = CoreFaults(rawValue: 1 << 6)
+    /// A want whose peer went away is never asked for again.
+    package static let forgetLostWant = CoreFaults(rawValue: 1 << 7)
+}

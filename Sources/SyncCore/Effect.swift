@@ -1,0 +1,56 @@
+package import SyncModel
+
+/// What the shell must do, in order. Nothing here waits: what needs an answer gets it as an `Input`, and whatever
+/// depends on durability is only emitted after `Input.persisted`.
+package enum Effect: Sendable, Equatable {
+    /// Commit the segments in one transaction, in this order; answer with `persisted` or `persistFailed`.
+    case persist(PersistID, [VerifiedSegment])
+    /// Read whole consecutive segments from `start` on, about `bytes`; answer with `segmentsRead`.
+    case read(ReadID, ReplicaID, start: UInt64, bytes: Int)
+
+    case dial(ConnectionID, Endpoint)
+    case send(ConnectionID, Frame)
+    /// The peer's `Hello` was accepted: its deadline and the small frame limit end.
+    case establish(ConnectionID)
+    /// After what was sent is written, close. `closed` follows, also then.
+    case close(ConnectionID, CloseReason)
+
+    /// The devices that may connect, sorted, our own left out.
+    case trust([DeviceID])
+    case remember(Endpoint, DeviceID)
+    case report(Report)
+}
+
+/// Why the core ends a connection. Stable codes: they stand in logs, `why`, metrics and `Goodbye` frames.
+package enum CloseReason: String, Sendable, Equatable, CaseIterable {
+    case shutdown
+    case redundant = "redundant_connection"
+    case ownDevice = "own_device"
+    case notMember = "not_paired"
+    case helloTimeout = "hello_timeout"
+    case silent = "peer_silent"
+    case protocolMismatch = "protocol_mismatch"
+    case featureRequired = "feature_required"
+    case duplicateIdentity = "duplicate_identity"
+    case unexpectedFrame = "unexpected_frame"
+    case malformedFrame = "malformed_frame"
+    case badVector = "bad_vector"
+    case badSegment = "bad_segment"
+    case tooManyConnections = "too_many_connections"
+    case peerRestarted = "peer_restarted"
+    case suspected = "no_answer"
+}
+
+/// For logs, metrics and `why`; never read back by the core.
+package enum Report: Sendable, Equatable {
+    case sessionUp(DeviceID, name: String, Endpoint, version: String)
+    case sessionDown(DeviceID, code: String)
+    case refused(DeviceID?, CloseReason, detail: String)
+    case peerClock(DeviceID, wallMilliseconds: Int64)
+    case diverged(DeviceID)
+    case forked(ReplicaID, DeviceID)
+    case duplicateIdentity(DeviceID)
+    case memberAdmitted(DeviceID)
+    case storeRefused(code: String)
+    case storeRecovered
+}

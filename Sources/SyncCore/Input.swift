@@ -1,0 +1,86 @@
+package import SyncModel
+
+/// A connection of the transport. The core numbers those it dials (odd), the shell those it accepts (even).
+package struct ConnectionID: Hashable, Sendable, Comparable {
+    package let rawValue: UInt64
+
+    package init(rawValue: UInt64) { self.rawValue = rawValue }
+
+    /// Whether this side dialled.
+    package var isOutbound: Bool { rawValue & 1 == 1 }
+
+    package static func < (left: ConnectionID, right: ConnectionID) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// Where to dial. `host` is an address (with `%scope` for link-local ones) or a host name.
+package struct Endpoint: Hashable, Sendable, Comparable {
+    package let host: String
+    package let port: UInt16
+
+    package init(host: String, port: UInt16) {
+        self.host = host
+        self.port = port
+    }
+
+    package static func < (left: Endpoint, right: Endpoint) -> Bool {
+        left.host == right.host ? left.port < right.port : left.host < right.host
+    }
+}
+
+/// What one durable transaction of the store did.
+package struct StoreChange: Sendable, Equatable {
+    /// In the order applied.
+    package var segments: [VerifiedSegment]
+    package var stateDigest: Sum256
+    package var additions: [Membership.Addition]
+
+    package init(segments: [VerifiedSegment], stateDigest: Sum256, additions: [Membership.Addition]) {
+        self.segments = segments
+        self.stateDigest = stateDigest
+        self.additions = additions
+    }
+}
+
+/// Everything that can happen to an agent, in the past tense.
+package enum Input: Sendable, Equatable {
+    /// A local write is durable.
+    case appended(StoreChange)
+    /// The answer to `Effect.persist`.
+    case persisted(PersistID, StoreChange)
+    case persistFailed(PersistID, code: String)
+    /// The answer to `Effect.read`; empty when the store had nothing there or could not read.
+    case segmentsRead(ReadID, [Segment])
+
+    /// A member's record appeared or changed; records of strangers never get here.
+    case recordAppeared(instance: String, [Endpoint])
+    case recordVanished(instance: String)
+    /// An interface came up, or the machine woke: everything is worth a try at once.
+    case networkChanged
+    /// An address a person gave, or one where `device` was met (nil: not known yet).
+    case addressAdded(Endpoint, device: DeviceID?, isStatic: Bool)
+    case addressRemoved(Endpoint)
+    /// Where this agent listens, and its mDNS instance (empty without).
+    case announced(instance: String, listenPort: UInt16)
+
+    case dialFailed(ConnectionID, code: String)
+    /// TLS is done and the device's key checked against `Effect.trust`.
+    case opened(ConnectionID, DeviceID, remote: Endpoint)
+    case received(ConnectionID, Frame, bytes: Int)
+    /// Bytes that are no frame.
+    case malformed(ConnectionID, code: String)
+    /// Bytes of `Effect.send` that left our buffers.
+    case written(ConnectionID, bytes: Int)
+    case closed(ConnectionID, code: String)
+    /// `nextDeadline` is here.
+    case deadlinePassed
+}
+
+package struct PersistID: Hashable, Sendable {
+    package let rawValue: UInt64
+    package init(rawValue: UInt64) { self.rawValue = rawValue }
+}
+
+package struct ReadID: Hashable, Sendable {
+    package let rawValue: UInt64
+    package init(rawValue: UInt64) { self.rawValue = rawValue }
+}

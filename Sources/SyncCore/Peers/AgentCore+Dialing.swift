@@ -1,0 +1,186 @@
+import SyncModel
+
+// Whom to dial and when: at once on every sign of life, all addresses of a peer side by side; otherwise with back-off.
+extension AgentCore {
+    // MARK: Signs of life
+
+    mutating func noteRecord(_ instance: String, _ endpoints: [Endpoint]) {
+        guard instance != self.instance else { return }
+        // An instance that moved leaves its old addresses behind.
+        book.updateAll { target in
+            if !endpoints.contains(target.endpoint) { target.instances.removeAll { $0 == instance } }
+        }
+        for endpoint in endpoints {
+            guard let index = book.insert(endpoint, limit: configuration.bounds.dialTargets) else { continue }
+            book.update(index) { [now] target in
+                if !target.instances.contains(instance) {
+                    target.instances.append(instance)
+                    target.instances.sort()
+                }
+                target.wake(at: now)
+            }
+        }
+        book.removeUnvouched()
+    }
+
+    mutating func forgetRecord(_ instance: String) {
+        book.updateAll { target in target.instances.removeAll { $0 == instance } }
+        book.removeUnvouched()
+    }
+
+    mutating func noteNetworkChanged() {
+        wakeDials()
+        // A session that survived answers; one that did not is found out within a second instead of fifteen.
+        for index in upSessions { sendPing(index) }
+    }
+
+    mutating func wakeDials() {
+        book.updateAll { [now] target in target.wake(at: now) }
+    }
+
+    mutating func noteAddress(_ endpoint: Endpoint, _ device: DeviceID?, _ isStatic: Bool) {
+        guard let index = book.insert(endpoint, limit: configuration.bounds.dialTargets) else { return }
+        book.update(index) { [now] target in
+            if isStatic { target.isStatic = true } else { target.isLastKnown = true }
+            if let device { target.device = device }
+            target.wake(at: now)
+        }
+    }
+
+    mutating func removeAddress(_ endpoint: Endpoint) {
+        guard let index = book.index(of: endpoint) else { return }
+        book.update(index) { target in (target.isStatic, target.isLastKnown) = (false, false) }
+        book.removeUnvouched()
+    }
+
+    // MARK: Outcomes
+
+    mutating func noteDialOpened(_ id: ConnectionID, _ device: DeviceID) {
+        guard let index = book.targets.firstIndex(where: { $0.attempt == id }) else { return }
+        book.update(index) { target in
+            target.device = device
+            target.lastFailure = nil
+        }
+    }
+
+    mutating func markOwnAddress(_ id: ConnectionID) {
+        guard let index = book.targets.firstIndex(where: { $0.attempt == id }) else { return }
+        book.update(index) { $0.isOwn = true }
+    }
+
+    mutating func noteDialFailed(_ id: ConnectionID, _ code: String) {
+        guard let index = book.targets.firstIndex(where: { $0.attempt == id }) else { return }
+        let isRecent = isRecentlyMet(book.targets[index].device)
+        let timing = configuration.timing
+        let failures = min(book.targets[index].failures, 16)
+        let ceiling = min(timing.backoffGreatest.nanoseconds, timing.backoffLeast.nanoseconds << Int64(failures))
+        // Full jitter (Brooker 2015) for the many; a member met within the hour is tried steadily.
+        let wait =
+            isRecent
+            ? timing.recentRedial
+            : Tick.Span(nanoseconds: Int64.random(in: timing.backoffLeast.nanoseconds...ceiling, using: &random))
+        book.update(index) { [now] target in
+            target.attempt = nil
+            target.failures += 1
+            target.nextAt = now + wait
+            target.lastFailure = code
+            target.lastFailureAt = now
+        }
+    }
+
+    private func isRecentlyMet(_ device: DeviceID?) -> Bool {
+        guard let device, let at = book.lastConnected(device) else { return false }
+        return now - at < configuration.timing.recent
+    }
+
+    mutating func noteSessionUp(_ index: Int, _ hello: Frame.Hello) {
+        let session = sessions[index]
+        book.noteConnected(session.device, at: now)
+        // Its record, however we met: from now on that record means this device.
+        book.updateAll { target in
+            // The attempt is over; should this session fall silent, the address may be dialled beside it.
+            if target.attempt == session.id { target.attempt = nil }
+            if !hello.instance.isEmpty, target.instances.contains(hello.instance) { target.device = session.device }
+        }
+        let endpoint =
+            session.id.isOutbound ? session.remote : Endpoint(host: session.remote.host, port: hello.listenPort)
+        guard endpoint.port != 0, let target = book.insert(endpoint, limit: configuration.bounds.dialTargets) else {
+            return
+        }
+        book.update(target) { target in
+            target.device = session.device
+            target.isLastKnown = true
+            target.failures = 0
+        }
+        effects.append(.remember(endpoint, session.device))
+    }
+
+    /// The peer's own last word says more than the socket's end.
+    mutating func noteFarewell(_ id: ConnectionID, code: String) {
+        guard let session = sessions.first(where: { $0.id == id }) else { return }
+        book.updateAll { [now] target in
+            guard target.attempt == id || target.device == session.device else { return }
+            target.lastFailure = code
+            target.lastFailureAt = now
+        }
+    }
+
+    /// A session that was up is a sign of life: its addresses are tried at once. One that never was counts as failed.
+    mutating func noteSessionEnded(_ session: PeerSession, wasUp: Bool, code: String) {
+        guard wasUp else { return noteDialFailed(session.id, code) }
+        book.noteConnected(session.device, at: now)
+        // At once, unless it was at once before: a peer that accepts and hangs up must not make us spin.
+        let isShort = now - session.openedAt < .seconds(1)
+        let again = isShort ? now + configuration.timing.recentRedial : now
+        book.updateAll { target in
+            if target.attempt == session.id { target.attempt = nil }
+            if target.device == session.device { target.nextAt = again }
+        }
+    }
+
+    // MARK: Planning
+
+    /// Devices with a session that works (or is about to).
+    private func isServed(_ device: DeviceID) -> Bool {
+        sessions.contains { $0.device == device && $0.state != .closing && !isSuspected($0) }
+    }
+
+    private func isWanted(_ target: DialBook.Target) -> Bool {
+        guard !target.isOwn, target.attempt == nil, target.nextAt != nil else { return false }
+        guard let device = target.device else { return true }
+        return membership[device] != nil && !isServed(device) && isInActiveView(device)
+    }
+
+    /// Up to the limit everybody; beyond it our two neighbours in the ring of devices, which keeps the graph connected,
+    /// and others by a hash of the pair that both ends compute alike.
+    private func isInActiveView(_ device: DeviceID) -> Bool {
+        let others = membership.members.map(\.device).filter { $0 != configuration.own }
+        let limit = configuration.bounds.connections
+        guard others.count > limit else { return true }
+        let successor = others.first { $0 > configuration.own } ?? others[0]
+        let predecessor = others.last { $0 < configuration.own } ?? others[others.count - 1]
+        if device == successor || device == predecessor { return true }
+        let ranked = others.sorted { pairRank($0) < pairRank($1) }
+        return ranked.prefix(limit - 2).contains(device)
+    }
+
+    private func pairRank(_ device: DeviceID) -> UInt64 {
+        let (low, high) = (min(device, configuration.own), max(device, configuration.own))
+        let folded = zip(low.bytes, high.bytes).reduce(UInt64(0)) { ($0 &* 31) &+ UInt64($1.0) &* 257 &+ UInt64($1.1) }
+        var mixed = SplitMix64(seed: folded)
+        return mixed.next()
+    }
+
+    var nextDialAt: Tick? {
+        book.targets.compactMap { isWanted($0) ? $0.nextAt : nil }.min()
+    }
+
+    mutating func planDials() {
+        for index in book.targets.indices {
+            guard isWanted(book.targets[index]), let at = book.targets[index].nextAt, at <= now else { continue }
+            let id = ConnectionID(rawValue: nextID() * 2 + 1)
+            book.update(index) { $0.attempt = id }
+            effects.append(.dial(id, book.targets[index].endpoint))
+        }
+    }
+}

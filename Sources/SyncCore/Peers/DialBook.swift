@@ -1,0 +1,84 @@
+import SyncModel
+
+/// Every address worth dialling, when it was last tried and when it may be tried next. Bounded; records are hints.
+struct DialBook: Sendable {
+    struct Target: Sendable, Equatable {
+        let endpoint: Endpoint
+        /// Nil until a device answered there (or was said to live there).
+        var device: DeviceID?
+        var isStatic = false
+        var isLastKnown = false
+        /// mDNS instances that gave this address, sorted.
+        var instances: [String] = []
+        var attempt: ConnectionID?
+        var failures = 0
+        /// Nil: not before a sign of life.
+        var nextAt: Tick?
+        var lastFailure: String?
+        var lastFailureAt: Tick?
+        /// Our own address: never dialled.
+        var isOwn = false
+
+        /// A sign of life: to be tried at once.
+        mutating func wake(at now: Tick) {
+            failures = 0
+            if attempt == nil { nextAt = now }
+        }
+
+        var via: Via { !instances.isEmpty ? .mdns : isStatic ? .static : .lastKnown }
+    }
+
+    package enum Via: String, Sendable, Equatable {
+        case mdns
+        case `static`
+        case lastKnown
+    }
+
+    /// Sorted by endpoint.
+    private(set) var targets: [Target] = []
+    /// Devices that were connected, and when last; sorted.
+    private(set) var lastConnected: [Connected] = []
+
+    struct Connected: Sendable, Equatable {
+        let device: DeviceID
+        var at: Tick
+    }
+
+    func index(of endpoint: Endpoint) -> Int? { targets.firstIndex { $0.endpoint == endpoint } }
+
+    /// Finds or makes the target; nil when the book is full of better ones.
+    mutating func insert(_ endpoint: Endpoint, limit: Int) -> Int? {
+        if let index = index(of: endpoint) { return index }
+        if targets.count >= limit {
+            guard let index = targets.firstIndex(where: { !$0.isStatic && $0.device == nil && $0.attempt == nil }) else {
+                return nil
+            }
+            targets.remove(at: index)
+        }
+        let index = targets.firstIndex { endpoint < $0.endpoint } ?? targets.count
+        targets.insert(Target(endpoint: endpoint), at: index)
+        return index
+    }
+
+    mutating func update(_ index: Int, _ change: (inout Target) -> Void) { change(&targets[index]) }
+
+    mutating func updateAll(_ change: (inout Target) -> Void) {
+        for index in targets.indices { change(&targets[index]) }
+    }
+
+    /// Forgets addresses that nothing vouches for any more.
+    mutating func removeUnvouched() {
+        targets.removeAll { !$0.isStatic && !$0.isLastKnown && $0.instances.isEmpty && $0.attempt == nil }
+    }
+
+    mutating func noteConnected(_ device: DeviceID, at tick: Tick) {
+        if let index = lastConnected.firstIndex(where: { $0.device == device }) {
+            lastConnected[index].at = tick
+        } else {
+            let index = lastConnected.firstIndex { device < $0.device } ?? lastConnected.count
+            lastConnected.insert(Connected(device: device, at: tick), at: index)
+        }
+    }
+
+    func lastConnected(_ device: DeviceID) -> Tick? { lastConnected.first { $0.device == device }?.at }
+}

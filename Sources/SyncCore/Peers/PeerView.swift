@@ -1,0 +1,92 @@
+package import SyncModel
+
+/// One peer as `peers`, `why` and the simulator's checkers see it: a copy, taken between two steps.
+package struct PeerView: Sendable, Equatable {
+    package enum State: String, Sendable, Equatable {
+        /// A record or an address, and no attempt under way.
+        case discovered
+        case connecting
+        case connected
+        /// A member without a session, and nothing to dial right now.
+        case offline
+    }
+
+    /// Nil for an address where nobody answered yet.
+    package var device: DeviceID?
+    package var name: String
+    package var state: State
+    package var endpoint: Endpoint?
+    package var via: String?
+    package var roundTrip: Tick.Span?
+    package var connection: ConnectionID?
+    /// Operations they hold and we lack, and the other way round; nil while unknown.
+    package var weLack: UInt64?
+    package var theyLack: UInt64?
+    package var agentVersion: String
+    /// The latest failure on the way to this peer, with its time.
+    package var lastFailure: String?
+    package var lastFailureAt: Tick?
+    package var nextAttemptAt: Tick?
+    package var lastConnectedAt: Tick?
+    /// When we last heard from it on the present session.
+    package var lastHeardAt: Tick?
+    package var outstandingBytes: Int
+}
+
+extension AgentCore {
+    /// Every member but ourselves, sorted by device, then every address nobody answered at yet, sorted.
+    package var peers: [PeerView] {
+        let members = membership.members.filter { $0.device != configuration.own }.map { member in
+            view(of: member.device, name: member.fact.name)
+        }
+        let addresses = book.targets.filter { $0.device == nil && !$0.isOwn }.map { view(of: $0) }
+        return members + addresses
+    }
+
+    private func view(of device: DeviceID, name: String) -> PeerView {
+        let session = sessions.first { $0.device == device && $0.state == .up }
+        let targets = book.targets.filter { $0.device == device }
+        let isDialling = targets.contains { $0.attempt != nil } || sessions.contains { $0.device == device }
+        let target =
+            targets.first { $0.endpoint == session?.remote } ?? targets.first { !$0.instances.isEmpty } ?? targets.first
+        let failure = targets.filter { $0.lastFailure != nil }.max { ($0.lastFailureAt ?? now) < ($1.lastFailureAt ?? now) }
+        let state: PeerView.State =
+            session != nil
+            ? .connected : isDialling ? .connecting : targets.contains { !$0.instances.isEmpty } ? .discovered : .offline
+        return PeerView(
+            device: device, name: session.map(\.peerName) ?? name, state: state,
+            endpoint: session?.remote ?? target?.endpoint, via: via(of: targets), roundTrip: session?.roundTrip,
+            connection: session?.id,
+            weLack: session.flatMap { $0.peerTipsAreComplete ? $0.peerTips.operations(beyond: held) : nil },
+            theyLack: session.flatMap { $0.peerTipsAreComplete ? held.operations(beyond: $0.peerTips) : nil },
+            agentVersion: session?.peerVersion ?? "", lastFailure: failure?.lastFailure,
+            lastFailureAt: failure?.lastFailureAt,
+            nextAttemptAt: session == nil ? targets.compactMap(\.nextAt).min() : nil,
+            lastConnectedAt: book.lastConnected(device), lastHeardAt: session?.lastReceivedAt,
+            outstandingBytes: pulls.reduce(0) { $0 + ($1.connection == session?.id ? $1.creditBytes : 0) })
+    }
+
+    private func view(of target: DialBook.Target) -> PeerView {
+        PeerView(
+            device: nil, name: "", state: target.attempt == nil ? .discovered : .connecting, endpoint: target.endpoint,
+            via: target.via.rawValue, roundTrip: nil, connection: nil, weLack: nil, theyLack: nil, agentVersion: "",
+            lastFailure: target.lastFailure, lastFailureAt: target.lastFailureAt, nextAttemptAt: target.nextAt,
+            lastConnectedAt: nil, lastHeardAt: nil, outstandingBytes: 0)
+    }
+
+    /// How a peer is known best: a live record, an address a person gave, or where it was met before.
+    private func via(of targets: [DialBook.Target]) -> String? {
+        let ways = targets.map(\.via)
+        return (ways.contains(.mdns) ? DialBook.Via.mdns : ways.contains(.static) ? .static : ways.first)?.rawValue
+    }
+
+    /// All sessions are up to date with us, both ways, as far as their last word goes.
+    package var isInStep: Bool {
+        room.isEmpty && persisting == nil && pulls.isEmpty
+            && upSessions.allSatisfy { sessions[$0].peerTipsAreComplete && sessions[$0].peerTips.digest == held.digest }
+    }
+
+    package var connectedDevices: [DeviceID] {
+        Array(Set(upSessions.map { sessions[$0].device })).sorted()
+    }
+}

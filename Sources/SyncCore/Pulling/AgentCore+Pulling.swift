@@ -1,0 +1,140 @@
+import SyncModel
+
+/// One want under way: a range of one replica asked of one peer. Never two for the same replica.
+struct Pull: Sendable, Equatable {
+    let wantID: UInt64
+    let connection: ConnectionID
+    let replica: ReplicaID
+    let to: UInt64
+    /// Granted and not yet used.
+    var creditBytes: Int
+    var progressAt: Tick
+}
+
+// What is missing, whom to ask for it, and when to ask somebody else.
+extension AgentCore {
+    private var outstandingBytes: Int { pulls.reduce(0) { $0 + max(0, $1.creditBytes) } }
+
+    /// What may still be asked for: outstanding bytes never exceed the free part of the waiting room.
+    private var freeBytes: Int {
+        let persistingBytes = persisting?.segments.reduce(0) { $0 + $1.segment.bytes.count } ?? 0
+        return configuration.bounds.waitingRoomBytes - room.bytes - persistingBytes - outstandingBytes
+    }
+
+    mutating func planPulls() {
+        guard storeRetryAt == nil else { return }
+        let sources = upSessions.filter { index in
+            let session = sessions[index]
+            return session.peerTipsAreComplete && !isSuspected(session) && session.pullsPausedUntil.map { $0 <= now } ?? true
+        }
+        guard !sources.isEmpty else { return }
+        topUp()
+        let missing = room.missing(held: held)
+        var wanted: [ReplicaID] = []
+        for index in sources where sessions[index].peerTips.digest != held.digest {
+            for entry in sessions[index].peerTips.entries where entry.tip.next > frontier(of: entry.replica).next {
+                wanted.append(entry.replica)
+            }
+        }
+        // Dependencies first, then in the order of the replicas: the same plan for the same state.
+        let urgent = missing.map(\.replica)
+        for replica in urgent + Set(wanted).sorted() { pull(replica, from: sources, isUrgent: urgent.contains(replica)) }
+    }
+
+    private mutating func pull(_ replica: ReplicaID, from sources: [Int], isUrgent: Bool) {
+        guard !pulls.contains(where: { $0.replica == replica }), !forked.contains(replica),
+            membership.signingKey(of: replica.device) != nil
+        else { return }
+        let from = frontier(of: replica).next
+        let candidates = sources.filter { index in
+            sessions[index].peerTips.next(of: replica) > from
+                && pulls.count(where: { $0.connection == sessions[index].id }) < configuration.bounds.wantsPerSession
+        }
+        func load(_ index: Int) -> Int {
+            pulls.reduce(0) { $0 + ($1.connection == sessions[index].id ? max(0, $1.creditBytes) : 0) }
+        }
+        guard let index = candidates.min(by: { load($0) < load($1) }) else { return }
+        var credit = min(configuration.bounds.wantWindowBytes, freeBytes)
+        if credit < Limits.segmentBytes {
+            // The first missing dependency may always be asked for: the room is full of what waits for it.
+            guard isUrgent else { return }
+            credit = 1
+        }
+        let pull = Pull(
+            wantID: nextID(), connection: sessions[index].id, replica: replica,
+            to: sessions[index].peerTips.next(of: replica), creditBytes: credit, progressAt: now)
+        pulls.append(pull)
+        sessions[index].pruned.removeAll { $0 == replica }
+        counters.wantsSent += 1
+        send(
+            index,
+            .want(
+                Frame.Want(
+                    id: pull.wantID, space: space, replica: replica, from: from, to: pull.to,
+                    creditBytes: UInt64(credit))))
+        probe(index)
+    }
+
+    /// Keeps the pipe full: more credit once half of the window is used and there is room.
+    private mutating func topUp() {
+        for number in pulls.indices {
+            let window = configuration.bounds.wantWindowBytes
+            let grant = min(window - pulls[number].creditBytes, freeBytes)
+            let isStarved = pulls[number].creditBytes <= 0 && room.isEmpty && persisting == nil
+            guard pulls[number].creditBytes < window / 2, grant >= Limits.segmentBytes || isStarved,
+                let index = sessionIndex(pulls[number].connection), grant > 0
+            else { continue }
+            if pulls[number].creditBytes <= 0 { pulls[number].progressAt = now }
+            pulls[number].creditBytes += grant
+            send(
+                index,
+                .credit(Frame.Credit(wantID: pulls[number].wantID, bytes: UInt64(grant), cancel: false)))
+        }
+    }
+
+    mutating func notePullProgress(_ connection: ConnectionID, _ wantID: UInt64, bytes: Int) {
+        guard wantID != 0,
+            let number = pulls.firstIndex(where: { $0.connection == connection && $0.wantID == wantID })
+        else { return }
+        pulls[number].creditBytes -= bytes
+        if bytes > 0 { pulls[number].progressAt = now }
+    }
+
+    mutating func endPull(_ connection: ConnectionID, _ wantID: UInt64) {
+        guard wantID != 0,
+            let number = pulls.firstIndex(where: { $0.connection == connection && $0.wantID == wantID })
+        else { return }
+        let pull = pulls.remove(at: number)
+        guard let index = sessionIndex(connection), frontier(of: pull.replica).next < pull.to else { return }
+        // The peer ended a want that it said it could fill. A pause, so that empty answers cannot make us spin.
+        sessions[index].pullsPausedUntil = now + configuration.timing.emptyAnswerPause
+    }
+
+    func progressDeadline(of pull: Pull) -> Tick? {
+        pull.creditBytes > 0 ? pull.progressAt + configuration.timing.wantProgress : nil
+    }
+
+    /// A want without a byte of progress goes to somebody else.
+    mutating func passPullDeadlines() {
+        for pull in pulls {
+            guard let deadline = progressDeadline(of: pull), now >= deadline else { continue }
+            pulls.removeAll { $0 == pull }
+            cancel(pull)
+            counters.wantsReassigned += 1
+            guard let index = sessionIndex(pull.connection) else { continue }
+            // Others first; this peer again after the same time.
+            sessions[index].pullsPausedUntil = now + configuration.timing.wantProgress
+            probe(index)
+        }
+    }
+
+    mutating func cancel(_ pull: Pull) {
+        guard let index = sessionIndex(pull.connection), sessions[index].state == .up else { return }
+        send(index, .credit(Frame.Credit(wantID: pull.wantID, bytes: 0, cancel: true)))
+    }
+
+    mutating func abandonPulls(of connection: ConnectionID) {
+        guard !configuration.faults.contains(.forgetLostWant) else { return }
+        pulls.removeAll { $0.connection == connection }
+    }
+}

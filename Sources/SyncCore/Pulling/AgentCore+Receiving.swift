@@ -1,0 +1,134 @@
+import SyncModel
+
+// What comes in: parts become segments, segments are checked against the frontier, and wait until they may be applied.
+extension AgentCore {
+    /// The end of a replica's verified chain: waiting, being persisted, or durable.
+    func frontier(of replica: ReplicaID) -> ReplicaTip {
+        room.tip(of: replica) ?? persisting?.tips[replica] ?? held[replica]
+            ?? ReplicaTip.empty(space: space, replica: replica)
+    }
+
+    mutating func noteChanges(_ index: Int, _ changes: Frame.Changes) {
+        guard changes.space == space else { return }
+        let id = sessions[index].id
+        let byteCount = changes.segments.reduce(0) { $0 + $1.bytes.count }
+        notePullProgress(id, changes.wantID, bytes: byteCount)
+        for part in changes.segments {
+            guard let index = sessionIndex(id), sessions[index].state == .up else { return }
+            if let segment = assemble(index, changes, part) { take(index, segment, isPush: changes.wantID == 0) }
+        }
+        if changes.last { endPull(id, changes.wantID) }
+    }
+
+    /// Joins the parts of a segment; nil while it goes on.
+    private mutating func assemble(_ index: Int, _ changes: Frame.Changes, _ part: Frame.SegmentPart) -> Segment? {
+        var data = part.bytes
+        if let open = sessions[index].assembly {
+            guard open.wantID == changes.wantID, open.replica == changes.replica, open.start == part.start,
+                open.end == part.end, open.bytes.count + part.bytes.count <= Limits.changeBytes
+            else {
+                refuse(index, .badSegment, detail: "parts")
+                return nil
+            }
+            data = open.bytes + part.bytes
+        }
+        guard part.signature.isEmpty, !configuration.faults.contains(.applyBeyondSignature) else {
+            sessions[index].assembly = nil
+            return Segment(
+                replica: changes.replica, start: part.start, end: part.end, bytes: data, signature: part.signature)
+        }
+        sessions[index].assembly = PeerSession.Assembly(
+            wantID: changes.wantID, replica: changes.replica, start: part.start, end: part.end, bytes: data)
+        return nil
+    }
+
+    private mutating func take(_ index: Int, _ segment: Segment, isPush: Bool) {
+        counters.segmentsReceived += 1
+        let replica = segment.replica
+        let frontier = frontier(of: replica)
+        if segment.end <= frontier.next {
+            counters.segmentsDuplicate += 1
+            return isPush ? prune(index, replica) : ()
+        }
+        guard let signingKey = membership.signingKey(of: replica.device), !forked.contains(replica) else { return }
+        guard segment.start <= frontier.next else {
+            // A gap: what comes before was never sent on this session, or was dropped. Ask what the peer holds, and pull.
+            return isPush && !pulls.contains { $0.replica == replica } ? requestHave(index) : ()
+        }
+        guard let fresh = segment.suffix(from: frontier.next) else {
+            return refuse(index, .badSegment, detail: "boundary")
+        }
+        do {
+            let verified: VerifiedSegment
+            if configuration.faults.contains(.applyBeyondSignature) {
+                verified = try fresh.walked(from: frontier)
+            } else {
+                verified = try fresh.verified(from: frontier, space: space, signingKey: signingKey)
+            }
+            room.append(verified)
+            if isPush { sessions[index].peerTips.advance(replica, verified.tip) }
+            if configuration.faults.contains(.sendBeforeCommit) { pushUncommitted(verified, besides: index) }
+            limitRoom()
+        } catch {
+            noteBadSegment(index, fresh, error)
+        }
+    }
+
+    /// A signature of the author over another history than the one we hold is a fork, and no offence of the relay.
+    private mutating func noteBadSegment(_ index: Int, _ segment: Segment, _ error: SegmentError) {
+        refuse(index, .badSegment, detail: "\(error)")
+    }
+
+    private mutating func prune(_ index: Int, _ replica: ReplicaID) {
+        guard !sessions[index].pruned.contains(replica) else { return }
+        sessions[index].pruned.append(replica)
+        send(index, .prune(Frame.Prune(space: space, replica: replica)))
+    }
+
+    /// The planted bug `sendBeforeCommit`.
+    private mutating func pushUncommitted(_ segment: VerifiedSegment, besides source: Int) {
+        for index in upSessions where index != source { offer(segment, to: index) }
+    }
+
+    private mutating func limitRoom() {
+        let before = room.bytes
+        // One segment beyond the limit may always come: it may be what the others wait for.
+        room.evict(to: configuration.bounds.waitingRoomBytes + Limits.segmentBytes, held: held)
+        if room.bytes < before { counters.segmentsEvicted += 1 }
+    }
+
+    // MARK: Persisting
+
+    mutating func persistReady() {
+        guard persisting == nil, storeRetryAt == nil, !room.isEmpty else { return }
+        let batch = room.takeReady(
+            held: held, byteBudget: configuration.bounds.persistBatchBytes,
+            ignoringContext: configuration.faults.contains(.skipWaitingRoom))
+        guard !batch.isEmpty else { return }
+        let id = PersistID(rawValue: nextID())
+        var tips = TipTable()
+        for segment in batch { tips.set(segment.segment.replica, segment.tip) }
+        persisting = Persisting(id: id, segments: batch, tips: tips)
+        effects.append(.persist(id, batch))
+    }
+
+    mutating func notePersisted(_ id: PersistID, _ change: StoreChange) {
+        guard persisting?.id == id else { return }
+        persisting = nil
+        if isStoreRefusing { effects.append(.report(.storeRecovered)) }
+        isStoreRefusing = false
+        noteDurable(change)
+    }
+
+    /// Nothing of it was written. Everything volatile is dropped and becomes wanted again once the store takes writes.
+    mutating func notePersistFailed(_ id: PersistID, _ code: String) {
+        guard persisting?.id == id else { return }
+        persisting = nil
+        room.removeAll()
+        for pull in pulls { cancel(pull) }
+        pulls = []
+        storeRetryAt = now + configuration.timing.storeRetry
+        if !isStoreRefusing { effects.append(.report(.storeRefused(code: code))) }
+        isStoreRefusing = true
+    }
+}

@@ -1,0 +1,107 @@
+import SyncModel
+
+// Who holds what: Have and HaveRequest. In step, two agents exchange a digest and nothing that grows with the store.
+extension AgentCore {
+    /// What we say we hold.
+    private var announced: TipTable {
+        var tips = held
+        if configuration.faults.contains(.acknowledgeWaitingRoom) {
+            for entry in held.entries { if let tip = room.tip(of: entry.replica) { tips.set(entry.replica, tip) } }
+        }
+        if configuration.faults.contains(.offByOneVector), let last = tips.entries.last {
+            tips.set(last.replica, ReplicaTip(next: last.tip.next + 1, head: last.tip.head, stamp: last.tip.stamp))
+        }
+        return tips
+    }
+
+    /// The first Have of a session names no entries: a peer in step needs none, any other asks for all of them.
+    mutating func sendHave(_ index: Int, isComplete: Bool) {
+        let tips = announced
+        let entries: [TipTable.Entry]
+        switch (isComplete, sessions[index].said) {
+        case (true, _): entries = tips.entries
+        case (false, nil): entries = []
+        case (false, let said?):
+            entries = tips.entries(changedSince: said)
+            if configuration.faults.contains(.dropHave) {
+                (sessions[index].haveDue, sessions[index].haveLatest) = (nil, nil)
+                return
+            }
+        }
+        sessions[index].said = tips
+        (sessions[index].haveDue, sessions[index].haveLatest) = (nil, nil)
+        counters.havesSent += 1
+        send(
+            index,
+            .have(
+                Frame.Have(
+                    space: space, vectorDigest: tips.digest,
+                    entries: entries.map {
+                        Frame.HaveEntry(replica: $0.replica, next: $0.tip.next, head: $0.tip.head)
+                    }, complete: isComplete, stateDigest: stateDigest)))
+    }
+
+    /// Soon, together with what else happens by then; at the latest after the maximum wait.
+    mutating func scheduleHave(_ index: Int) {
+        let latest = sessions[index].haveLatest ?? now + configuration.timing.haveMaximumWait
+        sessions[index].haveLatest = latest
+        sessions[index].haveDue = min(latest, now + configuration.timing.haveDebounce)
+    }
+
+    mutating func noteHave(_ index: Int, _ have: Frame.Have) {
+        guard have.space == space else { return }
+        if have.complete {
+            sessions[index].peerTips = TipTable()
+            sessions[index].haveRequested = false
+        }
+        for entry in have.entries {
+            sessions[index].peerTips.set(
+                entry.replica, ReplicaTip(next: entry.next, head: entry.head, stamp: .zero))
+        }
+        guard sessions[index].peerTips.entries.count <= Limits.contextEntries else {
+            return refuse(index, .badVector, detail: "size")
+        }
+        if sessions[index].peerTips.digest != have.vectorDigest, have.vectorDigest == held.digest {
+            sessions[index].peerTips = held
+        }
+        let isKnown = sessions[index].peerTips.digest == have.vectorDigest
+        sessions[index].peerTipsAreComplete = isKnown
+        if !isKnown {
+            if have.complete { return refuse(index, .badVector, detail: "digest") }
+            return requestHave(index)
+        }
+        sessions[index].confirm()
+        noteForks(index)
+        if have.vectorDigest == held.digest, have.stateDigest != stateDigest, persisting == nil {
+            effects.append(.report(.diverged(sessions[index].device)))
+        }
+    }
+
+    mutating func requestHave(_ index: Int) {
+        guard !sessions[index].haveRequested else { return }
+        sessions[index].haveRequested = true
+        probe(index)
+        send(index, .haveRequest(Frame.HaveRequest(space: space)))
+    }
+
+    mutating func answerHaveRequest(_ index: Int, _ request: Frame.HaveRequest) {
+        guard request.space == space else { return }
+        sendHave(index, isComplete: true)
+    }
+
+    /// The same counter under another head: two histories of one replica. Nothing of it is pulled; issue of a cut.
+    private mutating func noteForks(_ index: Int) {
+        for entry in sessions[index].peerTips.entries {
+            guard let ours = held[entry.replica], ours.next == entry.tip.next, ours.head != entry.tip.head,
+                !forked.contains(entry.replica)
+            else { continue }
+            noteFork(entry.replica, seenFrom: sessions[index].device)
+        }
+    }
+
+    mutating func noteFork(_ replica: ReplicaID, seenFrom device: DeviceID) {
+        guard !forked.contains(replica) else { return }
+        forked.append(replica)
+        effects.append(.report(.forked(replica, device)))
+    }
+}

@@ -1,0 +1,168 @@
+import SyncModel
+
+// What goes out: live pushes to peers that are caught up, and answers to wants, both within byte bounds.
+extension AgentCore {
+    /// Something became durable: only now is it ours to announce and to send.
+    mutating func noteDurable(_ change: StoreChange) {
+        for segment in change.segments { held.advance(segment.segment.replica, segment.tip) }
+        stateDigest = change.stateDigest
+        var admitted: [DeviceID] = []
+        for addition in change.additions { admitted += membership.add(addition) }
+        if !admitted.isEmpty {
+            for device in admitted { effects.append(.report(.memberAdmitted(device))) }
+            trustMembers()
+            wakeDials()
+        }
+        for index in upSessions {
+            for segment in change.segments { offer(segment, to: index) }
+        }
+    }
+
+    func isTrusted(_ device: DeviceID) -> Bool { membership[device] != nil }
+
+    mutating func trustMembers() {
+        effects.append(.trust(membership.members.map(\.device).filter { $0 != configuration.own }))
+    }
+
+    /// Whether the peer lacks just this, can apply it at once, and has room for it.
+    private func canPush(_ segment: VerifiedSegment, to session: PeerSession) -> Bool {
+        let bytes = segment.segment.bytes.count
+        return session.expectedNext(of: segment.segment.replica) == segment.segment.start
+            && session.peerTipsAreComplete
+            && !session.announcedOnly.contains(segment.segment.replica)
+            && segment.context.allSatisfy { session.expectedNext(of: $0.replica) >= $0.next }
+            && session.unconfirmedBytes + bytes <= configuration.bounds.inFlightBytesPerPeer
+            && session.bufferedBytes + bytes <= configuration.bounds.inFlightBytesPerPeer
+    }
+
+    /// Pushes a segment to a peer that lacks just this, or sees to it that the peer hears of it.
+    mutating func offer(_ segment: VerifiedSegment, to index: Int) {
+        let replica = segment.segment.replica
+        if sessions[index].peerTips.next(of: replica) >= segment.tip.next { return scheduleHave(index) }
+        guard canPush(segment, to: sessions[index]) else { return scheduleHave(index) }
+        sendSegments([segment.segment], of: replica, wantID: 0, isLast: false, to: index)
+        sessions[index].sentTips.set(replica, segment.tip)
+        let push = PeerSession.Push(
+            replica: replica, end: segment.tip.next, bytes: segment.segment.bytes.count)
+        sessions[index].unconfirmed.append(push)
+        sessions[index].unconfirmedBytes += push.bytes
+        // The push itself tells the peer that we hold this much.
+        sessions[index].said?.advance(replica, segment.tip)
+        counters.pushesSent += 1
+        probe(index)
+    }
+
+    /// Frames of at most half the frame limit; a larger segment goes on in the next frame, its signature in the last.
+    mutating func sendSegments(
+        _ segments: [Segment], of replica: ReplicaID, wantID: UInt64, isLast: Bool, to index: Int
+    ) {
+        let limit = Limits.frameBytes / 2
+        var open: [Frame.SegmentPart] = []
+        var openBytes = 0
+        var frames: [[Frame.SegmentPart]] = []
+        func closeFrame() {
+            guard !open.isEmpty else { return }
+            frames.append(open)
+            (open, openBytes) = ([], 0)
+        }
+        for segment in segments {
+            if openBytes + segment.bytes.count > limit || open.count >= 2_000 { closeFrame() }
+            var offset = 0
+            while segment.bytes.count - offset > limit {
+                let part = Array(segment.bytes[offset..<offset + limit])
+                frames.append([Frame.SegmentPart(start: segment.start, end: segment.end, bytes: part, signature: [])])
+                offset += limit
+            }
+            let rest = offset == 0 ? segment.bytes : Array(segment.bytes[offset...])
+            open.append(
+                Frame.SegmentPart(start: segment.start, end: segment.end, bytes: rest, signature: segment.signature))
+            openBytes += rest.count
+        }
+        closeFrame()
+        if frames.isEmpty { frames = [[]] }
+        for (number, parts) in frames.enumerated() {
+            sessions[index].bufferedBytes += parts.reduce(0) { $0 + $1.bytes.count }
+            let changes = Frame.Changes(
+                space: space, replica: replica, wantID: wantID, segments: parts,
+                last: isLast && number == frames.count - 1)
+            send(index, .changes(changes))
+        }
+    }
+
+    mutating func notePrune(_ index: Int, _ prune: Frame.Prune) {
+        guard prune.space == space, !sessions[index].announcedOnly.contains(prune.replica),
+            held[prune.replica] != nil
+        else { return }
+        sessions[index].announcedOnly.append(prune.replica)
+    }
+
+    // MARK: Serving wants
+
+    mutating func noteWant(_ index: Int, _ want: Frame.Want) {
+        guard want.space == space else { return }
+        guard sessions[index].serves.count < 4 * configuration.bounds.wantsPerSession else {
+            return refuse(index, .unexpectedFrame, detail: "wants")
+        }
+        sessions[index].announcedOnly.removeAll { $0 == want.replica }
+        let to = min(want.to, held.next(of: want.replica))
+        guard want.from < to else {
+            return sendSegments([], of: want.replica, wantID: want.id, isLast: true, to: index)
+        }
+        let serve = PeerSession.Serve(
+            wantID: want.id, replica: want.replica, next: want.from, to: to,
+            creditBytes: Int(clamping: min(want.creditBytes, UInt64(configuration.bounds.inFlightBytesPerPeer))))
+        sessions[index].serves.append(serve)
+    }
+
+    mutating func noteCredit(_ index: Int, _ credit: Frame.Credit) {
+        guard let serve = sessions[index].serves.firstIndex(where: { $0.wantID == credit.wantID }) else { return }
+        if credit.cancel {
+            sessions[index].serves.remove(at: serve)
+        } else {
+            let limit = configuration.bounds.inFlightBytesPerPeer
+            let bytes = Int(clamping: min(credit.bytes, UInt64(limit)))
+            sessions[index].serves[serve].creditBytes = min(limit, sessions[index].serves[serve].creditBytes + bytes)
+        }
+    }
+
+    /// One read at a time per peer, and none while the transport still holds much of what was read before: a slow peer
+    /// costs its own bound and delays nobody.
+    mutating func pumpServes() {
+        for index in upSessions {
+            guard !sessions[index].isReading,
+                sessions[index].bufferedBytes < configuration.bounds.outboundBufferBytes,
+                let serve = sessions[index].serves.first(where: { $0.creditBytes > 0 })
+            else { continue }
+            let id = ReadID(rawValue: nextID())
+            sessions[index].isReading = true
+            reads.append(Read(id: id, connection: sessions[index].id, wantID: serve.wantID))
+            let bytes = min(serve.creditBytes, configuration.bounds.servedReadBytes)
+            effects.append(.read(id, serve.replica, start: serve.next, bytes: bytes))
+        }
+    }
+
+    mutating func serveRead(_ id: ReadID, _ segments: [Segment]) {
+        guard let position = reads.firstIndex(where: { $0.id == id }) else { return }
+        let read = reads.remove(at: position)
+        guard let index = sessionIndex(read.connection), sessions[index].state == .up else { return }
+        sessions[index].isReading = false
+        guard let number = sessions[index].serves.firstIndex(where: { $0.wantID == read.wantID }) else { return }
+        var serve = sessions[index].serves.remove(at: number)
+        let replica = serve.replica
+        guard segments.first?.start == serve.next else {
+            // The store had nothing there, or could not read: the want ends, and the peer may ask somebody else.
+            return sendSegments([], of: replica, wantID: serve.wantID, isLast: true, to: index)
+        }
+        serve.next = segments[segments.count - 1].end
+        serve.creditBytes -= segments.reduce(0) { $0 + $1.bytes.count }
+        let isDone = serve.next >= serve.to
+        sendSegments(segments, of: replica, wantID: serve.wantID, isLast: isDone, to: index)
+        let tip = held[replica].flatMap { $0.next == serve.next ? $0 : nil }
+        // Pushes go on where the answer ends. The head is only known at the tip, and only `next` is asked of it.
+        sessions[index].sentTips.set(
+            replica, tip ?? ReplicaTip(next: serve.next, head: ChainHead(space: space, replica: replica), stamp: .zero))
+        // To the back: wants of one peer take turns.
+        if !isDone { sessions[index].serves.append(serve) }
+        probe(index)
+    }
+}

@@ -1,0 +1,241 @@
+import SyncModel
+
+// How a session begins, which of two is kept, how it is kept alive, and how it ends.
+extension AgentCore {
+    mutating func noteOpened(_ id: ConnectionID, _ device: DeviceID, _ remote: Endpoint) {
+        let session = PeerSession(
+            id: id, device: device, remote: remote, openedAt: now, deadline: now + configuration.timing.helloDeadline)
+        noteDialOpened(id, device)
+        sessionNumber += 1
+        sessions.append(session)
+        let index = sessions.count - 1
+        if device == configuration.own {
+            markOwnAddress(id)
+            return close(index, .ownDevice)
+        }
+        guard membership[device] != nil else { return refuse(index, .notMember, detail: device.shortID) }
+        send(index, .hello(hello))
+        counters.sessionsOpened += 1
+    }
+
+    private var hello: Frame.Hello {
+        Frame.Hello(
+            protocols: SessionProtocol.versions, features: SessionProtocol.features,
+            featuresRequired: SessionProtocol.featuresRequired, name: configuration.name, runID: configuration.runID, sessionNumber: sessionNumber, wallMilliseconds: 0,
+            agentVersion: configuration.agentVersion, instance: instance, listenPort: listenPort,
+            waitingRoomBytes: UInt64(configuration.bounds.waitingRoomBytes))
+    }
+
+    mutating func noteReceived(_ id: ConnectionID, _ frame: Frame, _ bytes: Int) {
+        guard let index = sessionIndex(id), sessions[index].state != .closing else { return }
+        sessions[index].lastReceivedAt = now
+        sessions[index].unansweredSince = nil
+        switch (sessions[index].state, frame) {
+        case (.greeting, .hello(let hello)): accept(index, hello)
+        case (.greeting, .goodbye(let goodbye)), (.up, .goodbye(let goodbye)): noteGoodbye(index, goodbye)
+        case (.greeting, _), (.up, .hello): refuse(index, .unexpectedFrame, detail: "")
+        case (.up, .have(let have)): noteHave(index, have)
+        case (.up, .haveRequest(let request)): answerHaveRequest(index, request)
+        case (.up, .want(let want)): noteWant(index, want)
+        case (.up, .credit(let credit)): noteCredit(index, credit)
+        case (.up, .changes(let changes)): noteChanges(index, changes)
+        case (.up, .prune(let prune)): notePrune(index, prune)
+        case (.up, .ping(let ping)): send(index, .pong(Frame.Pong(nonce: ping.nonce)))
+        case (.up, .pong(let pong)): notePong(index, pong.nonce)
+        case (.closing, _): break
+        }
+    }
+
+    private mutating func accept(_ index: Int, _ hello: Frame.Hello) {
+        do {
+            _ = try self.hello.agreed(with: hello)
+        } catch {
+            switch error {
+            case .protocolMismatch: return refuse(index, .protocolMismatch, detail: error.message)
+            case .featureRequired: return refuse(index, .featureRequired, detail: error.message)
+            }
+        }
+        let id = sessions[index].id
+        let device = sessions[index].device
+        sessions[index].runID = hello.runID
+        sessions[index].sessionNumber = hello.sessionNumber
+        sessions[index].peerName = hello.name
+        sessions[index].peerVersion = hello.agentVersion
+        if isDuplicateIdentity(index) { return }
+        sessions[index].state = .up
+        effects.append(.establish(id))
+        effects.append(.report(.peerClock(device, wallMilliseconds: hello.wallMilliseconds)))
+        noteSessionUp(index, hello)
+        resolveRedundancy(of: id)
+        guard let index = sessionIndex(id), sessions[index].state == .up else { return }
+        effects.append(
+            .report(.sessionUp(device, name: hello.name, sessions[index].remote, version: hello.agentVersion)))
+        sendHave(index, isComplete: false)
+        sendPing(index)
+    }
+
+    /// Two runs of one device at once, or one session twice. An old session of a device that restarted looks the same
+    /// for as long as its socket is half open: it is asked, and loses its place when it does not answer.
+    private mutating func isDuplicateIdentity(_ index: Int) -> Bool {
+        let new = sessions[index]
+        for other in upSessions where sessions[other].device == new.device && other != index {
+            if sessions[other].runID == new.runID {
+                guard sessions[other].sessionNumber == new.sessionNumber else { continue }
+            } else if isSuspected(sessions[other]) {
+                close(other, .peerRestarted)
+                continue
+            } else {
+                // The old one has spoken within a second: a live twin, or a restart too quick to tell. Ask the old one;
+                // the new one dials again soon and finds it either silent or alive.
+                sendPing(other)
+            }
+            effects.append(.report(.duplicateIdentity(new.device)))
+            refuse(index, .duplicateIdentity, detail: new.device.shortID)
+            return true
+        }
+        return false
+    }
+
+    /// Of two sessions with one device the one dialled by the greater DeviceID is kept; of two dialled by the same side
+    /// its dialler closes one: the silent one if there is one, else the newer.
+    private mutating func resolveRedundancy(of id: ConnectionID) {
+        guard let new = sessions.first(where: { $0.id == id }) else { return }
+        for other in sessions where other.state == .up && other.device == new.device && other.id != id {
+            let loser: ConnectionID
+            if other.id.isOutbound != new.id.isOutbound {
+                if isSuspected(other) {
+                    loser = other.id
+                } else {
+                    let keepsOutbound = configuration.own > new.device
+                    loser = new.id.isOutbound == keepsOutbound ? other.id : new.id
+                }
+            } else {
+                guard new.id.isOutbound else { continue }
+                loser = isSuspected(other) ? other.id : new.id
+            }
+            if let index = sessionIndex(loser) { close(index, .redundant) }
+            if loser == id { return }
+        }
+    }
+
+    private mutating func noteGoodbye(_ index: Int, _ goodbye: Frame.Goodbye) {
+        if goodbye.code == CloseReason.duplicateIdentity.rawValue {
+            effects.append(.report(.duplicateIdentity(sessions[index].device)))
+        }
+        noteFarewell(sessions[index].id, code: goodbye.code)
+        close(index, .redundant, sayingGoodbye: false)
+    }
+
+    mutating func noteMalformed(_ id: ConnectionID, _ code: String) {
+        guard let index = sessionIndex(id) else { return }
+        refuse(index, .malformedFrame, detail: code)
+    }
+
+    mutating func noteWritten(_ id: ConnectionID, _ bytes: Int) {
+        guard let index = sessionIndex(id) else { return }
+        sessions[index].bufferedBytes = max(0, sessions[index].bufferedBytes - bytes)
+    }
+
+    /// An offence or a refusal: reported, said to the peer, closed.
+    mutating func refuse(_ index: Int, _ reason: CloseReason, detail: String) {
+        counters.offences += 1
+        effects.append(.report(.refused(sessions[index].device, reason, detail: detail)))
+        close(index, reason, detail: detail)
+    }
+
+    mutating func close(_ index: Int, _ reason: CloseReason, detail: String = "", sayingGoodbye: Bool = true) {
+        guard sessions[index].state != .closing else { return }
+        if sayingGoodbye { send(index, .goodbye(Frame.Goodbye(code: reason.rawValue, message: detail))) }
+        let wasUp = sessions[index].state == .up
+        sessions[index].state = .closing
+        effects.append(.close(sessions[index].id, reason))
+        endSession(index, wasUp: wasUp, code: reason.rawValue)
+    }
+
+    mutating func noteClosed(_ id: ConnectionID, _ code: String) {
+        guard let index = sessionIndex(id) else { return noteDialFailed(id, code) }
+        let wasUp = sessions[index].state == .up
+        if sessions[index].state != .closing { endSession(index, wasUp: wasUp, code: code) }
+        sessions.remove(at: index)
+    }
+
+    /// What the session was doing falls to others; its address may be dialled again.
+    private mutating func endSession(_ index: Int, wasUp: Bool, code: String) {
+        let session = sessions[index]
+        abandonPulls(of: session.id)
+        reads.removeAll { $0.connection == session.id }
+        noteSessionEnded(session, wasUp: wasUp, code: code)
+        let isStillConnected = sessions.contains { $0.device == session.device && $0.state == .up }
+        if wasUp, !isStillConnected { effects.append(.report(.sessionDown(session.device, code: code))) }
+    }
+
+    // MARK: Liveness
+
+    mutating func sendPing(_ index: Int) {
+        guard sessions[index].ping == nil else { return }
+        let nonce = random.next()
+        sessions[index].ping = PeerSession.Ping(nonce: nonce, sentAt: now)
+        if sessions[index].unansweredSince == nil { sessions[index].unansweredSince = now }
+        send(index, .ping(Frame.Ping(nonce: nonce)))
+    }
+
+    private mutating func notePong(_ index: Int, _ nonce: UInt64) {
+        guard let ping = sessions[index].ping, ping.nonce == nonce else { return }
+        sessions[index].roundTrip = now - ping.sentAt
+        sessions[index].ping = nil
+    }
+
+    /// Something was sent to a peer that has been quiet: a ping goes with it, so that a dead link is noticed within
+    /// seconds. The answer does not wait for the peer's disk, as the answer to a push would.
+    mutating func probe(_ index: Int) {
+        if now - sessions[index].lastReceivedAt >= .milliseconds(250) { sendPing(index) }
+    }
+
+    /// Something we sent has wanted an answer for too long, and not a byte came.
+    func isSuspected(_ session: PeerSession) -> Bool {
+        guard session.state == .up, let since = session.unansweredSince else { return false }
+        return now - since >= configuration.timing.suspectAfter
+    }
+
+    private func pingAt(_ session: PeerSession) -> Tick {
+        let span = configuration.timing.pingAfter
+        return session.lastReceivedAt + span + (session.id.isOutbound ? .seconds(0) : .seconds(1))
+    }
+
+    func deadline(of session: PeerSession) -> Tick? {
+        switch session.state {
+        case .greeting(let deadline): return deadline
+        case .closing: return nil
+        case .up:
+            let alive: Tick? =
+                configuration.faults.contains(.countDeadSessionAsAlive)
+                ? nil : session.ping == nil ? pingAt(session) : session.lastReceivedAt + configuration.timing.deadAfter
+            let suspicion = isSuspected(session) ? nil : session.unansweredSince.map { $0 + configuration.timing.suspectAfter }
+            let pause = session.pullsPausedUntil.flatMap { $0 > now ? $0 : nil }
+            return [session.haveDue, alive, suspicion, pause].compactMap(\.self).min()
+        }
+    }
+
+    mutating func passDeadlines() {
+        for id in sessions.map(\.id) {
+            guard let index = sessionIndex(id) else { continue }
+            switch sessions[index].state {
+            case .closing: break
+            case .greeting(let deadline): if now >= deadline { refuse(index, .helloTimeout, detail: "") }
+            case .up: passDeadline(ofUp: index)
+            }
+        }
+        passPullDeadlines()
+        if let retry = storeRetryAt, now >= retry { storeRetryAt = nil }
+    }
+
+    private mutating func passDeadline(ofUp index: Int) {
+        if let due = sessions[index].haveDue, now >= due { sendHave(index, isComplete: false) }
+        guard !configuration.faults.contains(.countDeadSessionAsAlive) else { return }
+        if sessions[index].ping != nil, now >= sessions[index].lastReceivedAt + configuration.timing.deadAfter {
+            close(index, .silent)
+        } else if now >= pingAt(sessions[index]) {
+            sendPing(index)
+        }
+    }
+}

@@ -1,0 +1,113 @@
+import SyncModel
+
+/// One authenticated connection, as the core sees it.
+///
+/// `greeting` → `up` (the peer's Hello was accepted) → `closing` (we asked the transport to close) → gone.
+/// `greeting` may go to `closing` directly. Only an `up` session exchanges anything but Hello.
+struct PeerSession: Sendable {
+    enum State: Sendable, Equatable {
+        case greeting(deadline: Tick)
+        case up
+        case closing
+    }
+
+    let id: ConnectionID
+    let device: DeviceID
+    let remote: Endpoint
+    var state: State
+    let openedAt: Tick
+    /// Of the peer's Hello; 0 before.
+    var runID: UInt64 = 0
+    var sessionNumber: UInt64 = 0
+    var peerName = ""
+    var peerVersion = ""
+
+    // Liveness
+    var lastReceivedAt: Tick
+    var ping: Ping?
+    var roundTrip: Tick.Span?
+    /// Since when something we sent wants an answer and no byte came; nil when nothing is due.
+    var unansweredSince: Tick?
+
+    struct Ping: Sendable, Equatable {
+        let nonce: UInt64
+        let sentAt: Tick
+    }
+
+    // What each side knows of the other
+    /// What the peer holds, by its own word on this session.
+    var peerTips = TipTable()
+    /// The peer's vector digest matched `peerTips` when it last spoke.
+    var peerTipsAreComplete = false
+    /// What we last said we hold; nil before the first Have.
+    var said: TipTable?
+    var haveRequested = false
+    /// When the next Have is due, and by when at the latest.
+    var haveDue: Tick?
+    var haveLatest: Tick?
+
+    // Sending
+    /// Handed to the transport and not yet written.
+    var bufferedBytes = 0
+    /// Pushed and not yet named in a Have of the peer's.
+    var unconfirmed: [Push] = []
+    var unconfirmedBytes = 0
+    /// How far each replica was sent on this session: a push must continue there.
+    var sentTips = TipTable()
+    /// Replicas whose changes the peer gets from somebody else first: announced, not pushed.
+    var announcedOnly: [ReplicaID] = []
+    var serves: [Serve] = []
+    var isReading = false
+
+    struct Push: Sendable, Equatable {
+        let replica: ReplicaID
+        let end: UInt64
+        let bytes: Int
+    }
+
+    struct Serve: Sendable, Equatable {
+        let wantID: UInt64
+        let replica: ReplicaID
+        var next: UInt64
+        let to: UInt64
+        var creditBytes: Int
+    }
+
+    // Receiving
+    /// Parts of a segment that spans frames, and the want they belong to.
+    var assembly: Assembly?
+    /// It ended a want early or let one starve: nothing is asked of it until then.
+    var pullsPausedUntil: Tick?
+    /// Replicas for which we asked this peer to stop pushing.
+    var pruned: [ReplicaID] = []
+
+    struct Assembly: Sendable, Equatable {
+        let wantID: UInt64
+        let replica: ReplicaID
+        let start: UInt64
+        let end: UInt64
+        var bytes: [UInt8]
+    }
+
+    init(id: ConnectionID, device: DeviceID, remote: Endpoint, openedAt: Tick, deadline: Tick) {
+        self.id = id
+        self.device = device
+        self.remote = remote
+        self.openedAt = openedAt
+        state = .greeting(deadline: deadline)
+        lastReceivedAt = openedAt
+    }
+
+    /// What the peer holds or will, once everything sent has arrived.
+    func expectedNext(of replica: ReplicaID) -> UInt64 {
+        max(peerTips.next(of: replica), sentTips.next(of: replica))
+    }
+
+    mutating func confirm() {
+        unconfirmed.removeAll { push in
+            guard peerTips.next(of: push.replica) >= push.end else { return false }
+            unconfirmedBytes -= push.bytes
+            return true
+        }
+    }
+}

@@ -1,0 +1,65 @@
+package import SyncModel
+
+/// Replica → tip, sorted by replica, with the vector digest kept up to date.
+package struct TipTable: Hashable, Sendable {
+    package struct Entry: Hashable, Sendable {
+        package let replica: ReplicaID
+        package var tip: ReplicaTip
+    }
+
+    package private(set) var entries: [Entry] = []
+    /// The sum of one hash per (replica, next, head).
+    package private(set) var digest = Sum256.zero
+
+    package init() {}
+
+    package subscript(replica: ReplicaID) -> ReplicaTip? {
+        let index = position(of: replica)
+        return index < entries.count && entries[index].replica == replica ? entries[index].tip : nil
+    }
+
+    package func next(of replica: ReplicaID) -> UInt64 { self[replica]?.next ?? 0 }
+
+    package func covers(_ context: [VersionVector.Entry]) -> Bool {
+        context.allSatisfy { next(of: $0.replica) >= $0.next }
+    }
+
+    package mutating func set(_ replica: ReplicaID, _ tip: ReplicaTip) {
+        let index = position(of: replica)
+        if index < entries.count, entries[index].replica == replica {
+            digest -= entries[index].tip.digestTerm(of: replica)
+            entries[index].tip = tip
+        } else {
+            entries.insert(Entry(replica: replica, tip: tip), at: index)
+        }
+        digest += tip.digestTerm(of: replica)
+    }
+
+    /// Raises an entry to `tip` unless it is as far already.
+    package mutating func advance(_ replica: ReplicaID, _ tip: ReplicaTip) {
+        if next(of: replica) < tip.next { set(replica, tip) }
+    }
+
+    /// Entries that differ from those of `other`.
+    package func entries(changedSince other: TipTable) -> [Entry] {
+        entries.filter { other[$0.replica] != $0.tip }
+    }
+
+    /// Operations that `other` lacks.
+    package func operations(beyond other: TipTable) -> UInt64 {
+        entries.reduce(0) { sum, entry in
+            let theirs = other.next(of: entry.replica)
+            return sum &+ (entry.tip.next > theirs ? entry.tip.next - theirs : 0)
+        }
+    }
+
+    private func position(of replica: ReplicaID) -> Int {
+        var low = 0
+        var high = entries.count
+        while low < high {
+            let middle = (low + high) / 2
+            if entries[middle].replica < replica { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}
