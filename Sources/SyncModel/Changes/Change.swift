@@ -7,7 +7,7 @@ package import Crypto
 package struct Change: Hashable, Sendable {
     package let start: UInt64
     package let stamp: Stamp
-    /// The author's wall clock, for display only.
+    /// The author's wall clock, for display only; within ±`Limits.wallMilliseconds`.
     package let wallMilliseconds: Int64
     /// The entries of other replicas that moved since this replica's previous change.
     package let context: [VersionVector.Entry]
@@ -75,12 +75,17 @@ package struct ChangeView: Sendable {
         var inner = ByteReader(reader.bytes, outer)
         let version = try inner.byte()
         guard version == Self.formatVersion else { throw .unknownVersion(version) }
-        start = try inner.varint(upTo: 1 << 62, "change.start")
+        start = try inner.varint(upTo: Limits.counters, "change.start")
         count = try inner.varint(upTo: Limits.operationsPerChange, "change.count")
-        guard count > 0 else { throw .outOfRange(field: "change.count") }
+        guard count > 0, count <= Limits.counters - start else { throw .outOfRange(field: "change.count") }
         stamp = Stamp(rawValue: try inner.bigEndianUInt64())
         let zigzag = try inner.varint()
-        wallMilliseconds = stamp.milliseconds &+ (Int64(bitPattern: zigzag >> 1) ^ -Int64(bitPattern: zigzag & 1))
+        let difference = Int64(bitPattern: zigzag >> 1) ^ -Int64(bitPattern: zigzag & 1)
+        let (wall, overflow) = stamp.milliseconds.addingReportingOverflow(difference)
+        guard !overflow, wall.magnitude <= Limits.wallMilliseconds.magnitude else {
+            throw .outOfRange(field: "change.wall")
+        }
+        wallMilliseconds = wall
         context = try Self.context(&inner)
         let length = try inner.varint(upTo: UInt64(Limits.operationsBytes), "change.operations")
         header = outer.lowerBound..<inner.position
@@ -96,7 +101,7 @@ package struct ChangeView: Sendable {
             let id = try reader.skip(ReplicaID.byteCount)
             guard let replica = ReplicaID(bytes: reader.bytes[id]) else { throw .truncated }
             if let last = entries.last, last.replica >= replica { throw .outOfRange(field: "change.context") }
-            let next = try reader.varint(upTo: 1 << 62, "change.context")
+            let next = try reader.varint(upTo: Limits.counters, "change.context")
             guard next > 0 else { throw .outOfRange(field: "change.context") }
             entries.append(VersionVector.Entry(replica: replica, next: next))
         }

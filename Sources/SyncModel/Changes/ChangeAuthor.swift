@@ -14,7 +14,23 @@ package struct ChangeAuthor: Sendable {
         self.named = named
     }
 
-    /// Authors one change per element of `groups`, each with at least one operation, as segments ready to store.
+    /// Whether these operations may be one change: at least one, and within the limits of `Operation` and `Change`.
+    package static func canAuthor(_ operations: [Operation]) -> Bool {
+        var body: [UInt8] = []
+        var count: UInt64 = 0
+        for operation in operations {
+            guard (1...Limits.operationsPerChange - count).contains(operation.span) else { return false }
+            count += operation.span
+            operation.append(to: &body)
+            guard body.count <= Limits.operationsBytes else { return false }
+        }
+        return count > 0
+    }
+
+    /// Authors one change per element of `groups`, each one that `canAuthor` allows, as segments ready to store.
+    ///
+    /// A context names at most `Limits.contextEntries` replicas; the rest, after an author met thousands at once, is
+    /// named by its next changes.
     ///
     /// - Parameters:
     ///   - held: the vector of the store, in the same transaction.
@@ -29,18 +45,20 @@ package struct ChangeAuthor: Sendable {
         var segments: [VerifiedSegment] = []
         var open = OpenSegment(start: tip.next)
         var greatest = max(greatestStamp, tip.stamp)
+        var unnamed = held.entries(beyond: named).filter { $0.replica != replica }[...]
+        let wall = min(max(wallMilliseconds, -Limits.wallMilliseconds), Limits.wallMilliseconds)
         for operations in groups {
-            guard let stamp = Stamp.next(after: greatest, wallMilliseconds: wallMilliseconds) else { return nil }
-            let moved = held.entries(beyond: author.named).filter { $0.replica != replica }
+            guard let stamp = Stamp.next(after: greatest, wallMilliseconds: wall) else { return nil }
+            let moved = Array(unnamed.prefix(Limits.contextEntries))
+            unnamed = unnamed.dropFirst(moved.count)
             let change = Change(
-                start: author.tip.next, stamp: stamp, wallMilliseconds: wallMilliseconds, context: moved,
-                operations: operations)
+                start: author.tip.next, stamp: stamp, wallMilliseconds: wall, context: moved, operations: operations)
             let bytes = change.encoded
             if open.changeCount > 0, !moved.isEmpty || open.bytes.count + bytes.count > Limits.segmentBytes {
                 segments.append(author.close(&open, sign))
             }
             author.extend(&open, change, bytes)
-            author.named.join(VersionVector(moved))
+            if !moved.isEmpty { author.named.join(VersionVector(moved)) }
             greatest = stamp
         }
         if open.changeCount > 0 { segments.append(author.close(&open, sign)) }

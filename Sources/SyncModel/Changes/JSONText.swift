@@ -1,6 +1,8 @@
 /// Tells whether bytes are one JSON text (RFC 8259) in UTF-8, without building anything.
 ///
 /// Payloads pass through as the bytes their author wrote; this is what lets every node splice them into its answers.
+/// Stricter than the grammar in one place: an escaped surrogate without its other half names no scalar, and many parsers
+/// would refuse the whole answer for it (RFC 8259, section 8.2).
 /// Promise: one pass, no recursion, no allocation beyond a bit per level; nesting up to `Limits.jsonDepth`.
 package enum JSONText {
     package static func isValid(_ bytes: [UInt8]) -> Bool { isValid(bytes, 0..<bytes.count) }
@@ -165,17 +167,33 @@ private struct JSONScanner {
             UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
             return true
         case UInt8(ascii: "u"):
-            guard bytes.count - position >= 4 else { return false }
-            for _ in 0..<4 {
-                guard isHexadecimal(bytes[position]) else { return false }
-                position += 1
+            guard let unit = codeUnit() else { return false }
+            switch unit {
+            case 0xd800...0xdbff:
+                guard take(UInt8(ascii: "\\")), take(UInt8(ascii: "u")), let low = codeUnit() else { return false }
+                return (0xdc00...0xdfff).contains(low)
+            case 0xdc00...0xdfff: return false
+            default: return true
             }
-            return true
         default: return false
         }
     }
 
-    private func isHexadecimal(_ byte: UInt8) -> Bool { byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 6 }
+    /// Four hexadecimal digits.
+    private mutating func codeUnit() -> UInt16? {
+        guard bytes.count - position >= 4 else { return nil }
+        var unit: UInt16 = 0
+        for byte in bytes[position..<position + 4] {
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): unit = unit << 4 | UInt16(byte & 15)
+            case UInt8(ascii: "a")...UInt8(ascii: "f"), UInt8(ascii: "A")...UInt8(ascii: "F"):
+                unit = unit << 4 | UInt16(byte & 15) + 9
+            default: return nil
+            }
+        }
+        position += 4
+        return unit
+    }
 
     /// Unicode 16.0, table 3-7: no overlong form, no surrogate, nothing beyond U+10FFFF.
     private mutating func multibyteScalar(_ lead: UInt8) -> Bool {

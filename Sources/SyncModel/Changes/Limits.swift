@@ -9,10 +9,12 @@ package enum Limits {
     /// A P-256 SPKI is 91 bytes; room for another curve.
     package static let subjectPublicKeyBytes = 256
     package static let bindingBytes = 256
+    /// A member fact with the fields of later versions: it is kept in memory, so it is small.
+    package static let memberFactBytes = 4 << 10
     /// Operations' bytes of one change: one payload and what names it.
     package static let operationsBytes = payloadBytes + 65_536
     /// Replicas one change may name in its context.
-    package static let contextEntries = 65_536
+    package static let contextEntries = 16_384
     /// A whole change in canonical bytes, context included.
     package static let changeBytes = operationsBytes + contextEntries * (ReplicaID.byteCount + 10) + 64
     /// Operations one change may count; a run of text counts each scalar.

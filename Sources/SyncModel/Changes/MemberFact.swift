@@ -21,12 +21,14 @@ package struct MemberFact: Hashable, Sendable {
     package let role: Role
     /// A label, not an identity.
     package let name: String
+    /// Fields of a later version, kept byte for byte.
+    package let laterFields: [UInt8]
 
     package let device: DeviceID
 
     package init(
         subjectPublicKeyInfo: [UInt8], signingKey: [UInt8], binding: [UInt8], discoveryKey: [UInt8], role: Role,
-        name: String
+        name: String, laterFields: [UInt8] = []
     ) {
         self.subjectPublicKeyInfo = subjectPublicKeyInfo
         self.signingKey = signingKey
@@ -34,6 +36,7 @@ package struct MemberFact: Hashable, Sendable {
         self.discoveryKey = discoveryKey
         self.role = role
         self.name = name
+        self.laterFields = laterFields
         device = DeviceID(subjectPublicKeyInfo: subjectPublicKeyInfo)
     }
 
@@ -59,11 +62,13 @@ extension MemberFact {
         bytes += discoveryKey
         bytes.append(varint: role.rawValue)
         bytes.append(lengthPrefixed: name.utf8)
+        bytes += laterFields
         return bytes
     }
 
-    /// Bytes after the last field are a later version's and are ignored.
+    /// Bytes after the last field are a later version's.
     package init(encoded bytes: [UInt8], _ range: Range<Int>) throws(CodecError) {
+        guard range.count <= Limits.memberFactBytes else { throw .outOfRange(field: "member") }
         var reader = ByteReader(bytes, range)
         let spki = try reader.lengthPrefixed(upTo: Limits.subjectPublicKeyBytes, "member.spki")
         let signingKey = try reader.skip(32)
@@ -75,6 +80,7 @@ extension MemberFact {
         self.init(
             subjectPublicKeyInfo: Array(bytes[spki]), signingKey: Array(bytes[signingKey]),
             binding: Array(bytes[binding]), discoveryKey: Array(bytes[discoveryKey]), role: role,
-            name: String(decoding: bytes[name], as: UTF8.self))
+            name: String(decoding: bytes[name], as: UTF8.self),
+            laterFields: Array(bytes[reader.position..<range.upperBound]))
     }
 }

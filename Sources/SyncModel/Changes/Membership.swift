@@ -1,7 +1,7 @@
 /// The members of a space as one device sees them: the closure of add-facts from its own device.
 ///
-/// Facts whose author is not (yet) a member wait here without effect, so the order in which facts arrive does not
-/// matter. Entries are kept sorted; nothing here depends on hash order.
+/// A function of the *set* of facts: those whose author is not (yet) a member wait here without effect, and of several
+/// about one device the same one holds on every node, in whatever order they arrive. Entries are kept sorted.
 package struct Membership: Hashable, Sendable {
     package struct Addition: Hashable, Sendable {
         package let author: DeviceID
@@ -19,39 +19,74 @@ package struct Membership: Hashable, Sendable {
     package struct Member: Hashable, Sendable {
         package let device: DeviceID
         package let fact: MemberFact
-        /// Nil for our own device.
+        /// Nil for our own device while no other member has added it.
         package let addedBy: DeviceID?
         package let addedAtMilliseconds: Int64
+
+        fileprivate init(_ addition: Addition) {
+            device = addition.fact.device
+            fact = addition.fact
+            addedBy = addition.author
+            addedAtMilliseconds = addition.wallMilliseconds
+        }
+
+        fileprivate init(own fact: MemberFact, sinceMilliseconds: Int64) {
+            device = fact.device
+            self.fact = fact
+            addedBy = nil
+            addedAtMilliseconds = sinceMilliseconds
+        }
     }
 
     package let own: DeviceID
     /// Sorted by device; always holds our own.
     package private(set) var members: [Member]
-    /// Facts by authors that are not members, in the order they came.
+    /// Facts by authors that are not members, sorted, each once.
     private var waiting: [Addition] = []
 
     package init(own fact: MemberFact, sinceMilliseconds: Int64) {
         own = fact.device
-        members = [Member(device: fact.device, fact: fact, addedBy: nil, addedAtMilliseconds: sinceMilliseconds)]
+        members = [Member(own: fact, sinceMilliseconds: sinceMilliseconds)]
     }
 
     /// Takes a fact; void ones (a signing key that its device did not bind) change nothing.
     /// - Returns: the devices that became members, in the order they did.
     package mutating func add(_ addition: Addition) -> [DeviceID] {
         guard addition.fact.isBound else { return [] }
-        waiting.append(addition)
+        guard self[addition.author] != nil else {
+            let index = waiting.firstIndex { !($0 < addition) } ?? waiting.count
+            if index == waiting.count || addition < waiting[index] { waiting.insert(addition, at: index) }
+            return []
+        }
         var admitted: [DeviceID] = []
-        while let index = waiting.firstIndex(where: { self[$0.author] != nil }) {
-            let next = waiting.remove(at: index)
-            guard self[next.fact.device] == nil else { continue }
-            let position = members.firstIndex { next.fact.device < $0.device } ?? members.count
-            members.insert(
-                Member(
-                    device: next.fact.device, fact: next.fact, addedBy: next.author,
-                    addedAtMilliseconds: next.wallMilliseconds), at: position)
+        var ready = [addition]
+        while let next = ready.popLast() {
+            guard take(next) else { continue }
             admitted.append(next.fact.device)
+            ready += waiting.filter { $0.author == next.fact.device }
+            waiting.removeAll { $0.author == next.fact.device }
         }
         return admitted
+    }
+
+    /// - Returns: whether the device was no member before.
+    private mutating func take(_ addition: Addition) -> Bool {
+        let device = addition.fact.device
+        let index = members.firstIndex { device <= $0.device } ?? members.count
+        guard index < members.count, members[index].device == device else {
+            members.insert(Member(addition), at: index)
+            return true
+        }
+        // What we say of ourselves decides nothing: others know us by what they said.
+        guard addition.author != device else { return false }
+        let present = members[index]
+        guard let author = present.addedBy else {
+            members[index] = Member(addition)
+            return false
+        }
+        let held = Addition(author: author, fact: present.fact, wallMilliseconds: present.addedAtMilliseconds)
+        if addition < held { members[index] = Member(addition) }
+        return false
     }
 
     package subscript(device: DeviceID) -> Member? { members.first { $0.device == device } }
@@ -60,5 +95,19 @@ package struct Membership: Hashable, Sendable {
     package func signingKey(of device: DeviceID) -> [UInt8]? {
         guard let member = self[device], member.fact.role == .writer else { return nil }
         return member.fact.signingKey
+    }
+}
+
+extension Membership.Addition: Comparable {
+    /// Of several facts about one device the least holds: a writer's before a reader's, then the lesser signing key (a
+    /// device that bound two is at fault), then the older, then by author and bytes.
+    package static func < (left: Self, right: Self) -> Bool {
+        if left.fact.role != right.fact.role { return left.fact.role.rawValue < right.fact.role.rawValue }
+        if left.fact.signingKey != right.fact.signingKey {
+            return left.fact.signingKey.lexicographicallyPrecedes(right.fact.signingKey)
+        }
+        if left.wallMilliseconds != right.wallMilliseconds { return left.wallMilliseconds < right.wallMilliseconds }
+        if left.author != right.author { return left.author < right.author }
+        return left.fact.encoded.lexicographicallyPrecedes(right.fact.encoded)
     }
 }

@@ -36,6 +36,14 @@ package struct VerifiedSegment: Hashable, Sendable {
         self.changeCount = changeCount
         self.tip = tip
     }
+
+    /// Whether the segment may be applied by a node that holds its context and no stamp greater than `greatestHeld`.
+    /// The stamps behind the first are checked with the segment.
+    package func isReachable(from greatestHeld: Stamp) -> Bool {
+        var reader = ByteReader(segment.bytes)
+        guard let first = try? ChangeView(&reader) else { return false }
+        return first.stamp.isReachable(from: greatestHeld)
+    }
 }
 
 /// Why a segment is refused. Each is an offence of the peer that sent it: honest relays check before they forward.
@@ -56,7 +64,6 @@ extension Segment {
     package func verified(from tip: ReplicaTip, space: SpaceID, signingKey: [UInt8]) throws(SegmentError)
         -> VerifiedSegment
     {
-        guard start == tip.next else { throw .notConsecutive }
         let walk = try walked(from: tip)
         guard
             ChainSignature.isValid(
@@ -67,6 +74,7 @@ extension Segment {
 
     /// The same without the signature: for bytes of our own store.
     package func walked(from tip: ReplicaTip) throws(SegmentError) -> VerifiedSegment {
+        guard start == tip.next else { throw .notConsecutive }
         var reader = ByteReader(bytes)
         var next = start
         var head = tip.head
@@ -81,8 +89,10 @@ extension Segment {
             if changeCount == 0 {
                 context = view.context
                 if context.contains(where: { $0.replica == replica }) { throw .misplacedContext }
-            } else if !view.context.isEmpty {
-                throw .misplacedContext
+            } else {
+                guard view.context.isEmpty else { throw .misplacedContext }
+                guard view.stamp.isReachable(from: stamp) else { throw .codec(.outOfRange(field: "change.stamp")) }
+                guard bytes.count <= Limits.segmentBytes else { throw .codec(.outOfRange(field: "segment.data")) }
             }
             head = head.appending(view.digest(in: bytes))
             (next, stamp) = (view.end, view.stamp)

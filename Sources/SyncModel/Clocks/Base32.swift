@@ -1,4 +1,4 @@
-/// RFC 4648 base32 without padding, and Luhn's check digit in base 32 (the form Syncthing made familiar).
+/// RFC 4648 base32 without padding, and a check digit that catches what people get wrong.
 package enum Base32 {
     package static let alphabet: [UInt8] = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".utf8)
     /// Digits that share one check digit in a device's text form.
@@ -50,14 +50,14 @@ package enum Base32 {
         }
     }
 
+    /// The digit that makes the weighted sum zero in GF(32), x⁵ + x² + 1, where the n-th digit from the end weighs xⁿ.
+    ///
+    /// Up to 31 digits, itself included, have different weights other than zero: so every single wrong digit and every
+    /// swap of two is seen. (Luhn's digit in base 32 misses the swap of `A` and `7`.)
     package static func checkDigit(of digits: some Collection<UInt8>) -> UInt8 {
-        var factor = 1
-        var sum = 0
-        for digit in digits {
-            let addend = factor * Int(digit)
-            factor = factor == 2 ? 1 : 2
-            sum += addend / 32 + addend % 32
+        digits.reduce(0) { sum, digit in
+            let doubled = (sum ^ digit) << 1
+            return doubled & 32 == 0 ? doubled : doubled ^ 0b100101
         }
-        return UInt8((32 - sum % 32) % 32)
     }
 }

@@ -2,7 +2,7 @@ import Crypto
 
 /// A machine's long-lived identity: the SHA-256 of its public key (SPKI, DER).
 ///
-/// Text form: 52 base32 characters, a Luhn check character after each 13, in eight groups of seven.
+/// Text form: 52 base32 characters, a check character after each 13, in eight groups of seven.
 /// One mistyped character, and every swap of two neighbours, is caught by the check character of its part.
 package struct DeviceID: Hashable, Sendable, Comparable {
     package static let byteCount = 32
