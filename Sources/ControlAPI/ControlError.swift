@@ -1,0 +1,72 @@
+/// What a person or a program is told when something did not happen: what, and what to do next.
+///
+/// Neither text holds the content of people's data.
+public struct ControlError: Error, Equatable, Sendable {
+    /// For programs.
+    public let code: ErrorCode
+    /// One sentence: what happened.
+    public let message: String
+    /// What to do next; empty only where nothing can be done.
+    public let hint: String
+    /// In a stream of lines: the first line that was refused, counted from 1.
+    public let line: Int?
+    /// In a stream of lines: how many before it were written and stay written.
+    public let written: Int?
+
+    /// An error with `code`; `line` and `written` only for streams of lines.
+    public init(_ code: ErrorCode, _ message: String, hint: String = "", line: Int? = nil, written: Int? = nil) {
+        self.code = code
+        self.message = message
+        self.hint = hint
+        self.line = line
+        self.written = written
+    }
+}
+
+/// How an error travels: `{"error":{"code","message","hint"}}`, with `line` and `written` where lines were sent.
+public struct ErrorResponse: Codable, Sendable {
+    struct Body: Codable, Sendable {
+        let code: String
+        let message: String
+        let hint: String
+        let line: Int?
+        let written: Int?
+    }
+
+    let error: Body
+
+    /// Wraps `error`.
+    public init(_ error: ControlError) {
+        self.error = Body(
+            code: error.code.rawValue, message: error.message, hint: error.hint, line: error.line,
+            written: error.written)
+    }
+
+    /// The error inside.
+    public var controlError: ControlError {
+        ControlError(
+            ErrorCode(rawValue: error.code) ?? .internalFault, error.message, hint: error.hint, line: error.line,
+            written: error.written)
+    }
+
+    /// The JSON text; `line` and `written` appear only when they say something.
+    package var bytes: [UInt8] {
+        var writer = JSONWriter()
+        writer.raw("{\"error\":{\"code\":")
+        writer.string(error.code)
+        writer.raw(",\"message\":")
+        writer.string(error.message)
+        writer.raw(",\"hint\":")
+        writer.string(error.hint)
+        if let line = error.line {
+            writer.raw(",\"line\":")
+            writer.integer(line)
+        }
+        if let written = error.written {
+            writer.raw(",\"written\":")
+            writer.integer(written)
+        }
+        writer.raw("}}")
+        return writer.bytes
+    }
+}

@@ -1,0 +1,97 @@
+/// Why something did not happen: one stable word that HTTP, the CLI and the client library share.
+///
+/// Codes are never renamed or reused; programs may switch over them. An unknown one (from a newer agent) reads as `internal`.
+public enum ErrorCode: String, CaseIterable, Sendable {
+    // What was asked is not well-formed.
+    case malformedJSON = "malformed_json"
+    case invalidName = "invalid_name"
+    case invalidArgument = "invalid_argument"
+    case unknownKey = "unknown_key"
+    case payloadTooLarge = "payload_too_large"
+    case bodyTooLarge = "body_too_large"
+    case unsupportedMediaType = "unsupported_media_type"
+    case methodNotAllowed = "method_not_allowed"
+    // What was asked for is not here.
+    case notFound = "not_found"
+    case unknownSpace = "unknown_space"
+    case unknownStream = "unknown_stream"
+    case unknownConsumer = "unknown_consumer"
+    case unknownPeer = "unknown_peer"
+    case unknownDevice = "unknown_device"
+    // Refused: asking again does not help before something else changes.
+    case forbidden = "forbidden"
+    case readOnly = "read_only"
+    case notPaired = "not_paired"
+    case versionMismatch = "version_mismatch"
+    case catchingUp = "catching_up"
+    case duplicateIdentity = "duplicate_identity"
+    case ticketInvalid = "ticket_invalid"
+    case ticketExpired = "ticket_expired"
+    case ticketUsed = "ticket_used"
+    case consumerBound = "consumer_bound"
+    case limitReached = "limit_reached"
+    // Failed: the outside world got in the way.
+    case unreachable = "unreachable"
+    case diskFull = "disk_full"
+    case storeFailed = "store_failed"
+    case stopping = "stopping"
+    case internalFault = "internal"
+    // The agent cannot be reached at all; only clients report these.
+    case agentNotRunning = "agent_not_running"
+    case connectionLost = "connection_lost"
+    case socketPathTooLong = "socket_path_too_long"
+    case timedOut = "timed_out"
+
+    /// The status of an HTTP answer that carries this code.
+    public var httpStatus: Int {
+        switch self {
+        case .malformedJSON, .invalidName, .invalidArgument, .unknownKey, .ticketInvalid, .socketPathTooLong: 400
+        case .forbidden, .readOnly, .notPaired: 403
+        case .notFound, .unknownSpace, .unknownStream, .unknownConsumer, .unknownPeer, .unknownDevice: 404
+        case .methodNotAllowed: 405
+        case .versionMismatch, .catchingUp, .duplicateIdentity, .consumerBound, .limitReached: 409
+        case .ticketExpired, .ticketUsed: 410
+        case .payloadTooLarge, .bodyTooLarge: 413
+        case .unsupportedMediaType: 415
+        case .internalFault: 500
+        case .unreachable, .connectionLost: 502
+        case .storeFailed, .stopping, .agentNotRunning: 503
+        case .timedOut: 504
+        case .diskFull: 507
+        }
+    }
+
+    /// What a command that ends with this code returns to the shell.
+    public var exitCode: ExitCode {
+        switch self {
+        case .malformedJSON, .payloadTooLarge, .bodyTooLarge, .unreachable, .diskFull, .storeFailed, .stopping,
+            .internalFault, .unsupportedMediaType, .methodNotAllowed:
+            .failed
+        case .invalidName, .invalidArgument, .unknownKey, .socketPathTooLong: .usage
+        case .notFound, .unknownSpace, .unknownStream, .unknownConsumer, .unknownPeer, .unknownDevice: .notFound
+        case .forbidden, .readOnly, .notPaired, .versionMismatch, .catchingUp, .duplicateIdentity, .ticketInvalid,
+            .ticketExpired, .ticketUsed, .consumerBound, .limitReached:
+            .refused
+        case .agentNotRunning, .connectionLost: .agentNotRunning
+        case .timedOut: .timedOut
+        }
+    }
+}
+
+/// What a command returns to the shell (design.md §12); stable.
+public enum ExitCode: Int32, CaseIterable, Sendable {
+    /// It was done.
+    case ok = 0
+    /// It was tried and failed.
+    case failed = 1
+    /// The command line was wrong.
+    case usage = 2
+    /// What was named does not exist.
+    case notFound = 3
+    /// It is not allowed now: deleted, read-only, not paired, another version.
+    case refused = 4
+    /// No agent answers.
+    case agentNotRunning = 5
+    /// It did not happen in the time given.
+    case timedOut = 6
+}

@@ -1,0 +1,60 @@
+/// The bounds of the control API, each with the reason for its number.
+public enum ControlLimits {
+    /// An event's payload: it must fit a session frame of 1 MiB together with others. Larger things are attachments.
+    public static let payloadBytes = 1_048_576
+    /// Names of collections, streams, spaces, consumers and event types, in UTF-8.
+    public static let nameBytes = 1...128
+    /// A JSON request body: one payload and room for the keys around it.
+    public static let bodyBytes = payloadBytes + 65_536
+    /// Events on one page; a page is held in memory once.
+    public static let pageEvents = 1...10_000
+    /// Events of one `emit` call to the agent.
+    public static let groupEvents = 1_024
+    /// What fits `sockaddr_un` with its terminating zero.
+    public static let socketPathBytes = 107
+}
+
+/// What a name may name; the word appears in messages.
+public enum NameKind: String, Sendable {
+    /// A group of objects of one kind.
+    case collection
+    /// A named sequence of events.
+    case stream
+    /// What is shared as a whole.
+    case space
+    /// A durable reader of a stream.
+    case consumer
+    /// The type of an event.
+    case type
+}
+
+/// The one rule for names: 1 to 128 bytes of UTF-8 without `/` and control characters.
+public enum NameRule {
+    /// Throws `invalid_name` when `name` breaks the rule.
+    public static func check(_ name: String, is kind: NameKind) throws(ControlError) {
+        guard let fault = fault(name) else { return }
+        throw ControlError(
+            .invalidName, "The name of the \(kind.rawValue) \(fault).",
+            hint: "Use 1 to 128 bytes of UTF-8 without \"/\" and control characters.")
+    }
+
+    private static func fault(_ name: String) -> String? {
+        if name.isEmpty { return "is empty" }
+        if !ControlLimits.nameBytes.contains(name.utf8.count) { return "is longer than 128 bytes" }
+        for scalar in name.unicodeScalars {
+            if scalar == "/" { return "contains a slash" }
+            if scalar.properties.generalCategory == .control { return "contains a control character" }
+        }
+        return nil
+    }
+}
+
+extension ControlError {
+    /// An event is too large to be one.
+    package static func payloadTooLarge(byteCount: Int) -> ControlError {
+        ControlError(
+            .payloadTooLarge,
+            "The payload has \(byteCount) bytes; an event holds at most \(ControlLimits.payloadBytes) (1 MiB).",
+            hint: "Attach it as a file instead, and emit an event that names the attachment.")
+    }
+}

@@ -1,0 +1,71 @@
+/// One check of `lanyard doctor`.
+public struct DoctorCheck: Codable, Equatable, Sendable {
+    /// How it came out.
+    public enum State: String, Codable, Sendable {
+        /// Nothing to do.
+        case ok
+        /// It works, but somebody should look.
+        case warning
+        /// Something does not work.
+        case failed
+        /// Could not be looked at now; `detail` says why.
+        case skipped
+    }
+
+    /// A stable name, such as `agent` or `free_space`.
+    public var check: String
+    /// How it came out.
+    public var state: State
+    /// What was seen.
+    public var detail: String
+    /// What to do; empty when `ok`.
+    public var hint: String
+
+    /// All fields.
+    public init(check: String, state: State, detail: String, hint: String = "") {
+        self.check = check
+        self.state = state
+        self.detail = detail
+        self.hint = hint
+    }
+}
+
+/// Answer of `lanyard wait`. After the time given, `inStep` is false; that is no error over HTTP.
+public struct WaitResponse: Codable, Equatable, Sendable {
+    /// This node and all connected members hold the same vector and all wanted attachments.
+    public var inStep: Bool
+    /// How long it took.
+    public var waitedSeconds: Double
+
+    /// All fields.
+    public init(inStep: Bool, waitedSeconds: Double) {
+        self.inStep = inStep
+        self.waitedSeconds = waitedSeconds
+    }
+}
+
+/// Answer of `GET /healthz` and `GET /readyz`.
+public struct Readiness: Codable, Equatable, Sendable {
+    /// Store writable and listener up. An mDNS daemon that is away does not make an agent unready: it is in `discovery`.
+    public var ready: Bool
+    /// What is not ready; empty when ready.
+    public var waitingFor: [String]
+    /// State of discovery.
+    public var discovery: StatusResponse.Discovery.State
+
+    /// All fields.
+    public init(ready: Bool, waitingFor: [String] = [], discovery: StatusResponse.Discovery.State) {
+        self.ready = ready
+        self.waitingFor = waitingFor
+        self.discovery = discovery
+    }
+}
+
+/// Answer of `GET /healthz`: the process runs and answers.
+public struct Health: Codable, Equatable, Sendable {
+    /// Always `ok`.
+    public var state: String
+
+    /// The only value there is.
+    public init() { state = "ok" }
+}

@@ -1,0 +1,93 @@
+/// What a device may do in a space.
+public enum Role: String, Codable, CaseIterable, Sendable {
+    /// Reads and writes.
+    case writer
+    /// Reads; its changes are refused everywhere.
+    case reader
+}
+
+/// Request of `lanyard invite`.
+public struct InviteRequest: Codable, Equatable, Sendable {
+    /// What the new device may do; `writer` when absent.
+    public var role: Role?
+    /// How long the ticket is good for; 600 when absent, 1 to 86,400.
+    public var expiresSeconds: Int?
+    /// The space to let it into; `home` when absent.
+    public var space: String?
+
+    /// All fields.
+    public init(role: Role? = nil, expiresSeconds: Int? = nil, space: String? = nil) {
+        self.role = role
+        self.expiresSeconds = expiresSeconds
+        self.space = space
+    }
+}
+
+/// Answer of `lanyard invite`.
+public struct InviteResponse: Codable, Equatable, Sendable {
+    /// To be typed on the other machine; good for one use.
+    public var ticket: String
+    /// When it stops being good.
+    public var expires: Timestamp
+
+    /// All fields.
+    public init(ticket: String, expires: Timestamp) {
+        self.ticket = ticket
+        self.expires = expires
+    }
+}
+
+/// Request of `lanyard join`.
+public struct JoinRequest: Codable, Equatable, Sendable {
+    /// What `lanyard invite` printed.
+    public var ticket: String
+
+    /// The ticket as typed.
+    public init(ticket: String) { self.ticket = ticket }
+}
+
+/// Answer of `lanyard join`.
+public struct JoinResponse: Codable, Equatable, Sendable {
+    /// The id of the device that let us in.
+    public var device: String
+    /// The name of the space joined.
+    public var space: String
+
+    /// All fields.
+    public init(device: String, space: String) {
+        self.device = device
+        self.space = space
+    }
+}
+
+/// A member of a space: one row of `lanyard devices`.
+public struct DeviceEntry: Codable, Equatable, Sendable {
+    /// The whole device id.
+    public var id: String
+    /// What people call it.
+    public var name: String
+    /// What it may do.
+    public var role: Role
+    /// The id of the device that let it in; null for the first.
+    public var addedBy: String?
+    /// When it was let in, by the wall clock of the device that did.
+    public var addedAt: Timestamp?
+    /// When this node last had a session with it; null for this device and one never met.
+    public var lastSeen: Timestamp?
+    /// `this`, `connected`, `offline`, `retired` or `revoked`.
+    public var state: String
+
+    /// All fields.
+    public init(
+        id: String, name: String, role: Role, addedBy: String?, addedAt: Timestamp?, lastSeen: Timestamp?,
+        state: String
+    ) {
+        self.id = id
+        self.name = name
+        self.role = role
+        self.addedBy = addedBy
+        self.addedAt = addedAt
+        self.lastSeen = lastSeen
+        self.state = state
+    }
+}

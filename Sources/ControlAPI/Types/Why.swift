@@ -1,0 +1,85 @@
+/// Answer of `lanyard why`: what keeps this node, a peer, an object or an attachment from being in step.
+public struct WhyResponse: Codable, Equatable, Sendable {
+    /// A link of the chain from "is there another agent" to "is it stored here".
+    public enum LinkName: String, Codable, CaseIterable, Sendable {
+        /// Other agents are seen.
+        case discovery
+        /// An address to dial is known.
+        case address
+        /// Something listens there.
+        case dial
+        /// TLS came up.
+        case handshake
+        /// Both are members.
+        case pairing
+        /// `Hello` was exchanged.
+        case session
+        /// Both hold the same operations.
+        case vector
+        /// What is wanted arrives.
+        case bytes
+        /// Clocks agree within 60 s.
+        case clock
+        /// The local store takes writes.
+        case store
+    }
+
+    /// One link: whether it holds, since when, and what is known about it.
+    public struct Link: Codable, Equatable, Sendable {
+        /// Which link.
+        public var link: LinkName
+        /// Whether it holds.
+        public var ok: Bool
+        /// Since when it is so.
+        public var since: Timestamp?
+        /// What is known, in one sentence.
+        public var detail: String
+
+        /// All fields.
+        public init(_ link: LinkName, ok: Bool, since: Timestamp? = nil, detail: String) {
+            self.link = link
+            self.ok = ok
+            self.since = since
+            self.detail = detail
+        }
+    }
+
+    /// An error that happened on the way, and how often.
+    public struct Occurrence: Codable, Equatable, Sendable {
+        /// For programs.
+        public var code: String
+        /// When it happened last.
+        public var time: Timestamp
+        /// How often since the agent started.
+        public var count: Int
+
+        /// All fields.
+        public init(code: String, time: Timestamp, count: Int) {
+            self.code = code
+            self.time = time
+            self.count = count
+        }
+    }
+
+    /// Whether everything holds.
+    public var inStep: Bool
+    /// The links in their order; the first broken one is the cause.
+    public var chain: [Link]
+    /// Errors on the way, newest first.
+    public var errors: [Occurrence]
+    /// When the agent tries again by itself.
+    public var nextAttempt: Timestamp?
+    /// What to do about the first broken link; empty when in step.
+    public var hint: String
+
+    /// All fields.
+    public init(
+        inStep: Bool, chain: [Link], errors: [Occurrence] = [], nextAttempt: Timestamp? = nil, hint: String
+    ) {
+        self.inStep = inStep
+        self.chain = chain
+        self.errors = errors
+        self.nextAttempt = nextAttempt
+        self.hint = hint
+    }
+}

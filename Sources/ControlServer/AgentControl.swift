@@ -1,0 +1,120 @@
+package import ControlAPI
+
+/// What the control server asks of an agent: the whole of design.md §12 that is built, in the words of `ControlAPI`.
+///
+/// Every method may be called from any task, any number at once. Names have been checked against `NameRule` and sizes
+/// against `ControlLimits` before a call; whether a space, stream, peer or consumer exists is the agent's to say.
+/// Errors carry a code, a sentence and a hint. A cancelled call may return early with whatever it has.
+package protocol AgentControl: Sendable {
+    // MARK: The node
+
+    /// `space` nil: all spaces. Throws `unknown_space`.
+    func status(space: String?) async throws(ControlError) -> StatusResponse
+
+    func peers() async throws(ControlError) -> [Peer]
+
+    /// The list of peers now, and again after every change. Make it with `.bufferingNewest(1)`: a slow reader skips
+    /// states instead of making memory grow. Ends when the agent stops.
+    func peerUpdates() async -> AsyncStream<[Peer]>
+
+    /// Keeps the address and dials it at once. `changed` is false when it was known.
+    func addPeer(_ address: HostPort) async throws(ControlError) -> PeerChange
+
+    /// Throws `unknown_peer` when the address was not added before.
+    func removePeer(_ address: HostPort) async throws(ControlError) -> PeerChange
+
+    /// `target`: nil for the node, else a peer (name, unique short id or id), `COLLECTION/ID` or an attachment's id.
+    /// Throws `unknown_peer` or `not_found`.
+    func why(_ target: String?) async throws(ControlError) -> WhyResponse
+
+    /// Returns when this node and all connected members (at least `peers` of them) hold the same, or with
+    /// `inStep` false after `timeoutMilliseconds`.
+    func wait(peers: Int?, timeoutMilliseconds: Int64) async throws(ControlError) -> WaitResponse
+
+    // MARK: Membership
+
+    /// `expiresSeconds` is within 1 to 86,400. Throws `read_only`.
+    func invite(
+        space: String, role: Role, expiresSeconds: Int
+    ) async throws(ControlError) -> InviteResponse
+
+    /// Throws `ticket_invalid`, `ticket_expired`, `ticket_used`, `unreachable`, `version_mismatch`.
+    func join(ticket: String) async throws(ControlError) -> JoinResponse
+
+    func devices(space: String) async throws(ControlError) -> [DeviceEntry]
+
+    // MARK: Events
+
+    /// Writes each event as a change of its own, in this order, in as few durable commits as it takes. At most
+    /// `ControlLimits.groupEvents`; returns after the last commit is durable. When a commit fails, what earlier
+    /// commits wrote stays, and the error's `written` counts it.
+    func emit(
+        space: String, stream: String, events: [NewEvent]
+    ) async throws(ControlError) -> EmitResponse
+
+    /// The next events of `query`, at most `limit`, without waiting for more than are there. An unknown stream gives
+    /// an empty page with `streamExists` false.
+    func events(_ query: EventQuery, limit: Int) async throws(ControlError) -> EventPage
+
+    /// The same, but an empty page is not returned: the call waits until there is an event, the agent stops, or the task
+    /// is cancelled (then the page is empty). A stream that does not exist yet is waited for. The server asks again only
+    /// after the reader took the page before, so a slow reader holds back one page and memory does not grow.
+    func nextEvents(_ query: EventQuery, limit: Int) async throws(ControlError) -> EventPage
+
+    /// Durably moves the cursor of (`consumer`, `stream`) to `position`; a position before it changes nothing.
+    func acknowledge(
+        space: String, consumer: String, stream: String, position: EventPosition
+    ) async throws(ControlError)
+
+    /// By name.
+    func streams(space: String) async throws(ControlError) -> [StreamEntry]
+
+    /// By name, then stream.
+    func consumers(space: String) async throws(ControlError) -> [ConsumerEntry]
+
+    /// Moves a cursor to `position`, also backwards; creates the consumer when `stream` is given. Without `stream` the
+    /// consumer must read exactly one: `unknown_consumer` for none, `consumer_bound` for several.
+    func setConsumer(
+        space: String, name: String, stream: String?, position: EventPosition
+    ) async throws(ControlError) -> ConsumerEntry
+
+    /// Forgets its cursors in all streams; false when there were none.
+    func removeConsumer(space: String, name: String) async throws(ControlError) -> Bool
+
+    // MARK: Health
+
+    func readiness() async -> Readiness
+
+    /// The checks only a running agent can make: `listener`, `clock_skew`, `connected_peers`, `store`, `discovery`,
+    /// `duplicate_identity`. The command adds those it can make itself.
+    func doctorChecks(deep: Bool) async throws(ControlError) -> [DoctorCheck]
+
+    /// The newest `limit` lines of the log, oldest of them first.
+    func recentLogLines(limit: Int) async -> [String]
+
+    /// Prometheus text format 0.0.4, ending in a line break.
+    func metricsText() async -> String
+}
+
+/// What to read from a stream.
+package struct EventQuery: Sendable, Equatable {
+    package var space: String
+    package var stream: String
+    package var order: EventOrder
+    /// Read what comes after this. Nil: from the consumer's cursor, or from the beginning without a consumer.
+    package var after: EventPosition?
+    /// Events handed out for a consumer are remembered, durably, before the page is returned: what is handed out again
+    /// without having been acknowledged has `redelivered` set, also after a crash of either side.
+    package var consumer: String?
+
+    package init(
+        space: String, stream: String, order: EventOrder = .arrival, after: EventPosition? = nil,
+        consumer: String? = nil
+    ) {
+        self.space = space
+        self.stream = stream
+        self.order = order
+        self.after = after
+        self.consumer = consumer
+    }
+}
