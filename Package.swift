@@ -64,7 +64,7 @@ let package = Package(
             ], swiftSettings: common),
         .systemLibrary(
             name: "CAvahi", pkgConfig: "avahi-client", providers: [.apt(["libavahi-client-dev"])]),
-        .target(name: "SyncDiscovery", dependencies: ["CAvahi", logging], swiftSettings: common),
+        .target(name: "SyncDiscovery", dependencies: ["CAvahi", crypto], swiftSettings: common),
         .target(
             name: "SyncAgent",
             dependencies: [

@@ -1,0 +1,19 @@
+/// 250 ms, doubling to 5 s: soon enough that nobody waits for a restarted service, rare enough to cost nothing when it
+/// is not installed.
+package struct BackOff: Sendable {
+    package static let leastNanoseconds: UInt64 = 250_000_000
+    package static let mostNanoseconds: UInt64 = 5_000_000_000
+
+    private var delay = leastNanoseconds
+
+    package init() {}
+
+    package mutating func next() -> UInt64 {
+        defer { delay = min(2 * delay, Self.mostNanoseconds) }
+        return delay
+    }
+
+    package mutating func reset() {
+        delay = Self.leastNanoseconds
+    }
+}

@@ -1,0 +1,33 @@
+/// What this agent says about itself on the network: a port and a tag that members recognise, nothing else.
+package struct DiscoveryAnnouncement: Sendable, Equatable {
+    package var port: UInt16
+    /// `DiscoveryTag.tag` of today, or nil while the device shares its space with nobody.
+    package var tag: [UInt8]?
+
+    package init(port: UInt16, tag: [UInt8]?) {
+        self.port = port
+        self.tag = tag
+    }
+
+    var text: DiscoveryText { DiscoveryText(version: DiscoveryText.ownVersion, tag: tag) }
+}
+
+package struct DiscoveryConfiguration: Sendable, Equatable {
+    /// False for `--no-mdns`: Avahi is never asked, interfaces are still watched.
+    package var usesMulticast: Bool
+    /// `--announce ADDRESS`: the addresses to announce instead of those that Avahi finds on the usual interfaces.
+    package var announceAddresses: [String]
+
+    package init(usesMulticast: Bool = true, announceAddresses: [String] = []) {
+        self.usesMulticast = usesMulticast
+        self.announceAddresses = announceAddresses
+    }
+}
+
+/// Names on the network are random, new at each start and after a collision, so that they follow nobody around.
+enum InstanceName {
+    static func random() -> String {
+        var generator = SystemRandomNumberGenerator()
+        return Hexadecimal.text((0..<8).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
+    }
+}
