@@ -53,8 +53,13 @@ let package = Package(
             exclude: ["Wire/frames.proto"], swiftSettings: common),
         .target(name: "SyncCore", dependencies: ["SyncModel"], swiftSettings: pure),
         .target(
-            name: "SyncStore", dependencies: ["SyncModel", crypto, .product(name: "GRDB", package: "GRDB.swift")],
-            resources: [.embedInCode("Schema")], swiftSettings: common),
+            name: "SyncStore",
+            dependencies: [
+                "SyncModel", "CStore", crypto, .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ], resources: [.embedInCode("Schema")], swiftSettings: common),
+        // What Swift cannot call of SQLite (variadic) and the kernel's interface (statfs).
+        .target(name: "CStore", linkerSettings: [.linkedLibrary("sqlite3")]),
         .target(
             name: "SyncTransport",
             dependencies: [

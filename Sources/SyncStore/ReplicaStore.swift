@@ -19,6 +19,10 @@ package protocol ReplicaStore: AnyObject, Sendable {
     /// context is covered by what is held or comes before it. Idempotent: a segment that is wholly held is skipped.
     func apply(_ segments: [VerifiedSegment], wallMilliseconds: Int64) throws(StoreError) -> Commit
 
+    /// The next append begins a new incarnation: called when a verified signature of our own key shows our current one
+    /// with a greater end or another head. Applying segments of our current incarnation has the same effect.
+    func closeIncarnation() throws(StoreError)
+
     /// Consecutive segments of `replica` from counter `start` (where a change begins), whole ones, up to about
     /// `byteBudget` bytes but at least one; neighbours are merged while the rules of `Segment` allow it.
     /// Empty when `start` is the tip. Served from readers: never waits for a write.

@@ -1,0 +1,38 @@
+import Glibc
+
+/// The lock that keeps a second agent off a data directory: `agent.lock`, flock, with the holder's process id inside.
+///
+/// The kernel drops it when the process ends, however it ends. Close-on-exec: a child never keeps it.
+final class AgentLock: Sendable {
+    private let descriptor: Int32
+    /// The process before us ended without `close`: its id was still in the file.
+    let foundUnclean: Bool
+
+    init(directory: String) throws(StoreError) {
+        let path = directory + "/agent.lock"
+        descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw .unreadable(path: path, code: errno) }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            let holder = Self.processID(descriptor)
+            Glibc.close(descriptor)
+            throw .locked(processID: holder)
+        }
+        foundUnclean = Self.processID(descriptor) != nil
+        ftruncate(descriptor, 0)
+        let text = Array("\(getpid())\n".utf8)
+        _ = text.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) }
+    }
+
+    deinit { Glibc.close(descriptor) }
+
+    private static func processID(_ descriptor: Int32) -> Int32? {
+        let text = String(decoding: FileBytes.read(descriptor, upTo: 32), as: UTF8.self)
+        return text.split(separator: "\n").first.flatMap { Int32($0) }
+    }
+
+    /// Says that everything was closed in order, and lets go.
+    func release() {
+        ftruncate(descriptor, 0)
+        flock(descriptor, LOCK_UN)
+    }
+}

@@ -1,0 +1,106 @@
+package import SyncModel
+
+/// The replica this store writes under, and the lease that will let the next start go on with it.
+///
+/// Begins without one; `resume` takes the old incarnation over when the lease allows it, else the first write mints a new
+/// one. Used under the store's write lock.
+package struct OwnHistory: Sendable {
+    private let device: DeviceID
+    private let space: SpaceID
+    private let keeper: (any LeaseKeeper)?
+    private let incarnations: @Sendable () -> UInt64
+    package private(set) var author: ChangeAuthor?
+    private var lease: (any HeldLease)?
+
+    package init(
+        device: DeviceID, space: SpaceID, keeper: (any LeaseKeeper)?, incarnations: @escaping @Sendable () -> UInt64
+    ) {
+        self.device = device
+        self.space = space
+        self.keeper = keeper
+        self.incarnations = incarnations
+    }
+
+    /// What a store remembers of the replica it last wrote under.
+    package struct Remembered: Sendable, Equatable {
+        package let replica: ReplicaID
+        /// `ChangeAuthor.named` after its newest change.
+        package let named: VersionVector
+
+        package init(replica: ReplicaID, named: VersionVector) {
+            self.replica = replica
+            self.named = named
+        }
+    }
+
+    /// Goes on under the remembered replica if the lease proves that this store wrote last and lost no tail.
+    ///
+    /// - Parameter head: the chain head at a counter where a stored segment of it ends; nil elsewhere.
+    package mutating func resume(
+        _ remembered: Remembered, on state: LogState, faults: StoreFaults,
+        head: (UInt64) throws(StoreError) -> ChainHead?
+    ) throws(StoreError) {
+        precondition(author == nil, "resumes once, at the start")
+        guard remembered.replica.device == device else { return }
+        let tip = state.tip(of: remembered.replica)
+        let found = keeper?.open(remembered.replica, creating: false)
+        var mayGoOn = faults.contains(.reuseCounterAfterCrash)
+        if !mayGoOn, let keeper, let record = found?.record {
+            mayGoOn = try record.permits(remembered.replica, bootID: keeper.bootID, next: tip.next, head: head)
+        }
+        guard mayGoOn else {
+            found?.discard()
+            return
+        }
+        lease = found
+        author = ChangeAuthor(space: space, replica: remembered.replica, tip: tip, named: remembered.named)
+    }
+
+    /// The author of the next change: the one we have, else of a new incarnation that nothing held uses.
+    package func nextAuthor(on state: LogState) -> ChangeAuthor {
+        if let author { return author }
+        while true {
+            let replica = ReplicaID(device: device, incarnation: incarnations())
+            let tip = state.tip(of: replica)
+            if tip.next == 0 {
+                return ChangeAuthor(space: space, replica: replica, tip: tip, named: VersionVector())
+            }
+        }
+    }
+
+    /// Takes over what a durable commit wrote and renews the lease, before the commit is answered.
+    package mutating func committed(_ next: ChangeAuthor) {
+        if next.replica != author?.replica {
+            lease?.discard()
+            lease = keeper?.open(next.replica, creating: true)
+        }
+        author = next
+        guard let keeper, let held = lease else { return }
+        let record = LeaseRecord(
+            bootID: keeper.bootID, replica: next.replica, next: next.tip.next, sealedEnd: next.tip.next,
+            sealedHead: next.tip.head)
+        if !held.replace(record) {
+            // A lease that says less than we answered for is worse than none.
+            held.discard()
+            lease = nil
+        }
+    }
+
+    /// After segments were applied: whoever else wrote under our incarnation has it now.
+    package mutating func applied(_ plan: LogPlan) {
+        if let author, plan.entries.contains(where: { $0.verified.segment.replica == author.replica }) { end() }
+    }
+
+    /// The next write begins a new incarnation.
+    package mutating func end() {
+        lease?.discard()
+        lease = nil
+        author = nil
+    }
+
+    /// Leaves the lease in place for the next start.
+    package mutating func release() {
+        lease?.release()
+        lease = nil
+    }
+}

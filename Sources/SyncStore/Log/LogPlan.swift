@@ -1,0 +1,45 @@
+package import SyncModel
+
+/// What a transaction will write, computed before it begins: pure, the same for every store.
+package struct LogPlan: Sendable {
+    package struct Entry: Sendable {
+        package let verified: VerifiedSegment
+        package let scan: SegmentScan
+        /// Arrival number of the segment's first event; of the next segment's when it has none.
+        package let firstPosition: Int64
+    }
+
+    /// Segments that were held already are left out.
+    package private(set) var entries: [Entry] = []
+    /// The state once it is written.
+    package private(set) var after: LogState
+
+    /// - Throws: `notApplicable`, with nothing to undo.
+    package init(_ segments: [VerifiedSegment], on state: LogState) throws(StoreError) {
+        after = state
+        for verified in segments { try add(verified) }
+    }
+
+    private mutating func add(_ verified: VerifiedSegment) throws(StoreError) {
+        let segment = verified.segment
+        let next = after.held.next(of: segment.replica)
+        if segment.end <= next { return }
+        guard segment.start == next, verified.context.allSatisfy({ after.held.next(of: $0.replica) >= $0.next }) else {
+            throw .notApplicable(segment.replica, at: segment.start)
+        }
+        let scan = SegmentScan(verified)
+        entries.append(Entry(verified: verified, scan: scan, firstPosition: after.lastPosition + 1))
+        after.advance(segment.replica, to: verified.tip)
+        after.digest += scan.digest
+        after.counts.changes += Int64(verified.changeCount)
+        after.counts.events += scan.eventCount
+        after.lastPosition += scan.eventCount
+    }
+
+    package var commit: Commit {
+        Commit(
+            segments: entries.map(\.verified), digest: after.digest, counts: after.counts,
+            additions: entries.flatMap(\.scan.additions), lastPosition: after.lastPosition,
+            streams: Set(entries.flatMap { $0.scan.runs.map(\.stream) }).sorted())
+    }
+}

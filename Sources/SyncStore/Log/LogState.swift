@@ -1,0 +1,52 @@
+package import SyncModel
+
+/// What one space's log amounts to: all that authoring and applying must know. A value: both stores compute the next one
+/// beside the current and take it over only when its transaction is durable.
+///
+/// Bounds: one tip per replica; nothing in here grows with the number of changes.
+package struct LogState: Sendable, Equatable {
+    package let space: SpaceID
+    /// Sorted by replica, none empty.
+    package private(set) var tips: [KnownReplica] = []
+    /// The same as a vector.
+    package private(set) var held = VersionVector()
+    /// Of every change held.
+    package private(set) var greatestStamp = Stamp.zero
+    package var digest = Sum256.zero
+    package var counts = StoreCounts(changes: 0, events: 0)
+    /// Arrival number of the newest event, 0 before the first.
+    package var lastPosition: Int64 = 0
+
+    package init(space: SpaceID) { self.space = space }
+
+    /// The empty tip for a replica of which nothing is held.
+    package func tip(of replica: ReplicaID) -> ReplicaTip {
+        let index = position(of: replica)
+        guard index < tips.count, tips[index].replica == replica else { return .empty(space: space, replica: replica) }
+        return tips[index].tip
+    }
+
+    package mutating func advance(_ replica: ReplicaID, to tip: ReplicaTip) {
+        let known = KnownReplica(replica: replica, tip: tip)
+        let index = position(of: replica)
+        if index < tips.count, tips[index].replica == replica {
+            precondition(tips[index].tip.next <= tip.next, "a tip never moves back")
+            tips[index] = known
+        } else {
+            tips.insert(known, at: index)
+        }
+        held.advance(replica, to: tip.next)
+        greatestStamp = max(greatestStamp, tip.stamp)
+    }
+
+    /// First index whose replica is not before `replica`.
+    private func position(of replica: ReplicaID) -> Int {
+        var low = 0
+        var high = tips.count
+        while low < high {
+            let middle = (low + high) / 2
+            if tips[middle].replica < replica { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}

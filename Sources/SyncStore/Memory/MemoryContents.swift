@@ -1,0 +1,72 @@
+import SyncModel
+
+/// What a memory store has on its disk: a value, so that a copy of a disk is an assignment.
+struct MemoryContents: Sendable {
+    struct StoredSegment: Sendable {
+        let verified: VerifiedSegment
+        let firstPosition: Int64
+    }
+
+    /// One stream's events in one stored segment.
+    struct StoredRun: Sendable {
+        let replica: ReplicaID
+        /// Index in `segments[replica]`.
+        let segment: Int
+        let run: SegmentScan.Run
+        let lastPosition: Int64
+    }
+
+    struct ConsumerKey: Hashable, Comparable, Sendable {
+        let name: String
+        let stream: String
+
+        static func < (left: ConsumerKey, right: ConsumerKey) -> Bool {
+            left.name == right.name ? left.stream < right.stream : left.name < right.name
+        }
+    }
+
+    var log: LogState
+    /// In the order of their counters.
+    var segments: [ReplicaID: [StoredSegment]] = [:]
+    /// In the order of their positions.
+    var runs: [String: [StoredRun]] = [:]
+    var additions: [Membership.Addition] = []
+    var own: OwnHistory.Remembered?
+    var consumers: [ConsumerKey: Consumer] = [:]
+    /// In the order they were first remembered.
+    var addresses: [PeerAddress] = []
+    var tickets: [TicketRecord] = []
+
+    init(space: SpaceID) { log = LogState(space: space) }
+
+    mutating func write(_ plan: LogPlan) {
+        for entry in plan.entries {
+            let replica = entry.verified.segment.replica
+            segments[replica, default: []].append(
+                StoredSegment(verified: entry.verified, firstPosition: entry.firstPosition))
+            for run in entry.scan.runs {
+                runs[run.stream, default: []].append(
+                    StoredRun(
+                        replica: replica, segment: segments[replica]!.count - 1, run: run,
+                        lastPosition: entry.firstPosition + run.lastOrdinal))
+            }
+            additions += entry.scan.additions
+        }
+        log = plan.after
+    }
+
+    func reader(of stored: StoredRun) -> RunReader? {
+        guard let segment = segments[stored.replica]?[stored.segment],
+            let places = EventPlaces.decoded(stored.run.places.bytes)
+        else { return nil }
+        return RunReader(
+            replica: stored.replica, stream: stored.run.stream, firstPosition: segment.firstPosition, places: places,
+            bytes: segment.verified.segment.bytes)
+    }
+
+    /// The chain head at a counter where a stored segment ends; nil elsewhere.
+    func head(of replica: ReplicaID, at end: UInt64) -> ChainHead? {
+        if end == 0 { return ChainHead(space: log.space, replica: replica) }
+        return segments[replica]?.first { $0.verified.segment.end == end }?.verified.tip.head
+    }
+}

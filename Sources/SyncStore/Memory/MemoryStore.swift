@@ -1,0 +1,318 @@
+import Synchronization
+package import SyncModel
+
+/// The store of the simulator and of tests: the same promises as `SQLiteStore`, on a `MemoryDisk`.
+///
+/// Deterministic: no clock and no chance inside; incarnations come from the closure given.
+package final class MemoryStore: ReplicaStore {
+    private struct Running: Sendable {
+        var own: OwnHistory
+        var condition = StoreHealth.Condition.ok
+        var isClosed = false
+    }
+
+    private let disk: MemoryDisk
+    private let generation: Int
+    private let faults: StoreFaults
+    private let sign: @Sendable ([UInt8]) -> [UInt8]
+    private let running: Mutex<Running>
+
+    /// - Parameters:
+    ///   - leases: of the machine this process runs on; nil when it has no tmpfs.
+    ///   - incarnations: gives the next incarnation, random and never the same twice.
+    ///   - sign: Ed25519 with the device's signing key, 64 bytes.
+    package init(
+        disk: MemoryDisk, device: DeviceID, leases: MemoryLeases?, faults: StoreFaults = [],
+        incarnations: @escaping @Sendable () -> UInt64, sign: @escaping @Sendable ([UInt8]) -> [UInt8]
+    ) throws(StoreError) {
+        let opened = disk.state.withLock { state -> (generation: Int, contents: MemoryContents)? in
+            guard !state.isOpen else { return nil }
+            state.isOpen = true
+            return (state.generation, state.contents)
+        }
+        guard let opened else { throw .locked(processID: nil) }
+        var own = OwnHistory(
+            device: device, space: opened.contents.log.space, keeper: leases, incarnations: incarnations)
+        if let remembered = opened.contents.own {
+            try own.resume(remembered, on: opened.contents.log, faults: faults) { end throws(StoreError) in
+                opened.contents.head(of: remembered.replica, at: end)
+            }
+        }
+        self.disk = disk
+        self.faults = faults
+        self.sign = sign
+        generation = opened.generation
+        running = Mutex(Running(own: own))
+    }
+
+    /// The process ends without a word, here and now. Its locks go with it; later calls throw `.closed`.
+    /// - Parameter losingPower: the machine's whole memory goes too, and what was not synced.
+    package func crash(losingPower: Bool) {
+        running.withLock { running in
+            guard !running.isClosed else { return }
+            running.isClosed = true
+            running.own.release()
+            if losingPower { disk.losePower() } else { disk.loseProcess() }
+        }
+    }
+
+    package func close() {
+        running.withLock { running in
+            guard !running.isClosed else { return }
+            running.isClosed = true
+            running.own.release()
+            disk.state.withLock { state in
+                guard state.generation == generation else { return }
+                state.synced = nil
+                state.isOpen = false
+                state.generation += 1
+            }
+        }
+    }
+
+    // Reading and writing
+
+    private func read<Value: Sendable>(_ body: (MemoryContents) throws(StoreError) -> Value) throws(StoreError)
+        -> Value
+    {
+        try body(try snapshot())
+    }
+
+    private func snapshot() throws(StoreError) -> MemoryContents {
+        let contents = disk.state.withLock { $0.generation == generation ? $0.contents : nil }
+        guard let contents else { throw .closed }
+        return contents
+    }
+
+    /// One durable transaction. `body` cannot fail: whatever can, comes before.
+    private func write(_ running: inout Running, _ body: (inout MemoryContents) -> Void) throws(StoreError) {
+        let failure: StoreError? = disk.state.withLock { state in
+            guard state.generation == generation else { return .closed }
+            if let failure = state.failure {
+                state.failure = failure.writesLeft > 1 ? (failure.error, failure.writesLeft - 1) : nil
+                return failure.error
+            }
+            if faults.contains(.commitWithoutSync), state.synced == nil { state.synced = state.contents }
+            body(&state.contents)
+            return nil
+        }
+        if let failure {
+            if failure != .closed { running.condition = .refusing(failure) }
+            throw failure
+        }
+        running.condition = .ok
+    }
+
+    private func update(_ body: (inout MemoryContents) -> Void) throws(StoreError) {
+        try running.withLock { running throws(StoreError) in try write(&running, body) }
+    }
+
+    package func state() throws(StoreError) -> StoreState {
+        let contents = try snapshot()
+        let own = running.withLock { $0.own.author?.replica }
+        return StoreState(
+            tips: contents.log.tips, additions: contents.additions, digest: contents.log.digest,
+            counts: contents.log.counts, ownReplica: own, addresses: contents.addresses,
+            lastPosition: contents.log.lastPosition)
+    }
+}
+
+// Log
+
+extension MemoryStore {
+    package func append(_ groups: [[Operation]], wallMilliseconds: Int64) throws(StoreError) -> Commit {
+        try running.withLock { running throws(StoreError) in
+            let state = try snapshot().log
+            var author = running.own.nextAuthor(on: state)
+            guard
+                let segments = author.author(
+                    groups, held: state.held, greatestStamp: state.greatestStamp, wallMilliseconds: wallMilliseconds,
+                    sign: sign)
+            else { throw .stampsExhausted }
+            let plan = try LogPlan(segments, on: state)
+            guard !plan.entries.isEmpty else { return plan.commit }
+            try write(&running) { contents in
+                contents.write(plan)
+                contents.own = OwnHistory.Remembered(replica: author.replica, named: author.named)
+            }
+            running.own.committed(author)
+            return plan.commit
+        }
+    }
+
+    package func apply(_ segments: [VerifiedSegment], wallMilliseconds: Int64) throws(StoreError) -> Commit {
+        try running.withLock { running throws(StoreError) in
+            let plan = try LogPlan(segments, on: try snapshot().log)
+            guard !plan.entries.isEmpty else { return plan.commit }
+            try write(&running) { $0.write(plan) }
+            running.own.applied(plan)
+            return plan.commit
+        }
+    }
+
+    package func closeIncarnation() throws(StoreError) {
+        try running.withLock { running throws(StoreError) in
+            guard !running.isClosed else { throw .closed }
+            running.own.end()
+        }
+    }
+
+    package func segments(of replica: ReplicaID, from start: UInt64, byteBudget: Int) throws(StoreError) -> [Segment] {
+        let stored = try snapshot().segments[replica] ?? []
+        var merge = SegmentMerge(byteBudget: byteBudget)
+        guard var index = stored.firstIndex(where: { $0.verified.segment.end > start }) else { return [] }
+        guard let first = stored[index].verified.segment.suffix(from: start) else {
+            throw .notApplicable(replica, at: start)
+        }
+        var next = first
+        while merge.add(next) {
+            index += 1
+            guard index < stored.count else { break }
+            next = stored[index].verified.segment
+        }
+        return merge.joined()
+    }
+}
+
+// Events
+
+extension MemoryStore {
+    package func events(_ query: EventQuery) throws(StoreError) -> [StoredEvent] {
+        let contents = try snapshot()
+        guard query.space == contents.log.space, let runs = contents.runs[query.stream] else { return [] }
+        var page = EventPage(query)
+        switch query.order {
+        case .arrival(let position):
+            for stored in runs where stored.lastPosition > position {
+                guard let reader = contents.reader(of: stored),
+                    reader.forEach(from: position + 1, { page.take($0) })
+                else { throw .corrupt(detail: "the places of a stream do not fit its segment") }
+                if page.isFull { break }
+            }
+        case .canonical(let key):
+            var all: [StoredEvent] = []
+            for stored in runs where key.map({ stored.run.lastStamp >= $0.stamp }) ?? true {
+                guard let reader = contents.reader(of: stored), reader.forEach(from: 0, { all.append($0); return true })
+                else { throw .corrupt(detail: "the places of a stream do not fit its segment") }
+            }
+            all.sort { $0.canonicalKey < $1.canonicalKey }
+            for event in all where key.map({ $0 < event.canonicalKey }) ?? true {
+                if !page.take(event) { break }
+            }
+        }
+        return page.events
+    }
+
+    package func streams(of space: SpaceID) throws(StoreError) -> [StreamSummary] {
+        let contents = try snapshot()
+        guard space == contents.log.space else { return [] }
+        return contents.runs.keys.sorted().map { name in
+            let runs = contents.runs[name]!
+            return StreamSummary(
+                name: name, events: runs.reduce(0) { $0 + $1.run.count }, lastPosition: runs[runs.count - 1].lastPosition)
+        }
+    }
+
+    package func recomputedDigest(of space: SpaceID) throws(StoreError) -> Sum256 {
+        let contents = try snapshot()
+        var sum = Sum256.zero
+        guard space == contents.log.space else { return sum }
+        for stored in contents.segments.values.joined() { sum += SegmentScan(stored.verified).digest }
+        return sum
+    }
+}
+
+// Consumers
+
+extension MemoryStore {
+    package func consumers(of space: SpaceID) throws(StoreError) -> [Consumer] {
+        let contents = try snapshot()
+        guard space == contents.log.space else { return [] }
+        return contents.consumers.keys.sorted().map { contents.consumers[$0]! }
+    }
+
+    package func consumer(_ name: String, stream: String, space: SpaceID) throws(StoreError) -> Consumer {
+        let key = MemoryContents.ConsumerKey(name: name, stream: stream)
+        if let known = try snapshot().consumers[key] { return known }
+        let created = Consumer(name: name, stream: stream, position: 0, delivered: 0)
+        try update { $0.consumers[key] = created }
+        return created
+    }
+
+    package func acknowledge(
+        consumer: String, stream: String, space: SpaceID, position: Int64, rewinding: Bool
+    ) throws(StoreError) {
+        try move(consumer, stream) { known, last in
+            known.acknowledging(position, newest: last, rewinding: rewinding)
+        }
+    }
+
+    package func noteDelivered(
+        consumer: String, stream: String, space: SpaceID, position: Int64
+    ) throws(StoreError) {
+        try move(consumer, stream) { known, last in known.delivering(position, newest: last) }
+    }
+
+    private func move(
+        _ name: String, _ stream: String, _ body: (Consumer, _ newest: Int64) -> Consumer
+    ) throws(StoreError) {
+        let key = MemoryContents.ConsumerKey(name: name, stream: stream)
+        try running.withLock { running throws(StoreError) in
+            let contents = try snapshot()
+            let known = contents.consumers[key]
+            let moved = body(
+                known ?? Consumer(name: name, stream: stream, position: 0, delivered: 0), contents.log.lastPosition)
+            guard moved != known else { return }
+            try write(&running) { $0.consumers[key] = moved }
+        }
+    }
+
+    package func removeConsumer(_ name: String, space: SpaceID) throws(StoreError) -> Bool {
+        let doomed = try snapshot().consumers.keys.filter { $0.name == name }
+        guard !doomed.isEmpty else { return false }
+        try update { contents in
+            for key in doomed { contents.consumers[key] = nil }
+        }
+        return true
+    }
+}
+
+// Peers, tickets, health
+
+extension MemoryStore {
+    package func addresses() throws(StoreError) -> [PeerAddress] { try snapshot().addresses }
+
+    package func remember(_ address: PeerAddress) throws(StoreError) {
+        try update { contents in
+            let index = contents.addresses.firstIndex { $0.host == address.host && $0.port == address.port }
+            if let index { contents.addresses[index] = address } else { contents.addresses.append(address) }
+        }
+    }
+
+    package func forget(host: String, port: UInt16) throws(StoreError) -> Bool {
+        guard try snapshot().addresses.contains(where: { $0.host == host && $0.port == port }) else { return false }
+        try update { $0.addresses.removeAll { $0.host == host && $0.port == port } }
+        return true
+    }
+
+    package func tickets() throws(StoreError) -> [TicketRecord] { try snapshot().tickets }
+
+    package func save(_ ticket: TicketRecord) throws(StoreError) {
+        try update { contents in
+            if let index = contents.tickets.firstIndex(where: { $0.secret == ticket.secret }) {
+                contents.tickets[index] = ticket
+            } else {
+                contents.tickets.append(ticket)
+            }
+        }
+    }
+
+    package func health() -> StoreHealth {
+        let condition = running.withLock { $0.isClosed ? .refusing(.closed) : $0.condition }
+        let segments = disk.state.withLock { $0.contents.segments }
+        let bytes = segments.values.joined().reduce(Int64(0)) { $0 + Int64($1.verified.segment.bytes.count) }
+        return StoreHealth(bytes: bytes, condition: condition)
+    }
+
+    package func probe() throws(StoreError) { try update { _ in } }
+}

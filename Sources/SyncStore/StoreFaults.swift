@@ -1,0 +1,12 @@
+/// Planted bugs: each weakens one durable step of the code that ships, so that a check can be seen to fail.
+/// The shipped value is empty; only the simulator and the tests set them.
+package struct StoreFaults: OptionSet, Hashable, Sendable {
+    package let rawValue: UInt8
+
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// Goes on under the old incarnation although no lease proves that this store lost nothing.
+    package static let reuseCounterAfterCrash = StoreFaults(rawValue: 1 << 0)
+    /// Answers a write before it is on the disk.
+    package static let commitWithoutSync = StoreFaults(rawValue: 1 << 1)
+}
