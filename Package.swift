@@ -37,6 +37,7 @@ let package = Package(
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         // The control API's HTTP server.
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.0.0"),
         // Command lines, logs, and a clean stop.
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
@@ -80,9 +81,11 @@ let package = Package(
         .target(
             name: "ControlServer",
             dependencies: [
-                "SyncAgent", "ControlAPI", nio, logging, .product(name: "Hummingbird", package: "hummingbird"),
+                "SyncAgent", "ControlAPI", nio, nioPosix, logging,
+                .product(name: "HummingbirdCore", package: "hummingbird"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-            ], swiftSettings: common),
+            ], resources: [.embedInCode("OpenAPI/openapi.json")], swiftSettings: common),
         .target(
             name: "LanyardClient",
             dependencies: ["ControlAPI", nio, nioPosix, .product(name: "NIOHTTP1", package: "swift-nio")],

@@ -30,6 +30,7 @@ public enum ErrorCode: String, CaseIterable, Sendable {
     case ticketUsed = "ticket_used"
     case consumerBound = "consumer_bound"
     case limitReached = "limit_reached"
+    case alreadyRunning = "already_running"
     // Failed: the outside world got in the way.
     case unreachable = "unreachable"
     case diskFull = "disk_full"
@@ -49,7 +50,7 @@ public enum ErrorCode: String, CaseIterable, Sendable {
         case .forbidden, .readOnly, .notPaired: 403
         case .notFound, .unknownSpace, .unknownStream, .unknownConsumer, .unknownPeer, .unknownDevice: 404
         case .methodNotAllowed: 405
-        case .versionMismatch, .catchingUp, .duplicateIdentity, .consumerBound, .limitReached: 409
+        case .versionMismatch, .catchingUp, .duplicateIdentity, .consumerBound, .limitReached, .alreadyRunning: 409
         case .ticketExpired, .ticketUsed: 410
         case .payloadTooLarge, .bodyTooLarge: 413
         case .unsupportedMediaType: 415
@@ -70,7 +71,7 @@ public enum ErrorCode: String, CaseIterable, Sendable {
         case .invalidName, .invalidArgument, .unknownKey, .socketPathTooLong: .usage
         case .notFound, .unknownSpace, .unknownStream, .unknownConsumer, .unknownPeer, .unknownDevice: .notFound
         case .forbidden, .readOnly, .notPaired, .versionMismatch, .catchingUp, .duplicateIdentity, .ticketInvalid,
-            .ticketExpired, .ticketUsed, .consumerBound, .limitReached:
+            .ticketExpired, .ticketUsed, .consumerBound, .limitReached, .alreadyRunning:
             .refused
         case .agentNotRunning, .connectionLost: .agentNotRunning
         case .timedOut: .timedOut

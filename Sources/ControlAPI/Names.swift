@@ -8,6 +8,8 @@ public enum ControlLimits {
     public static let bodyBytes = payloadBytes + 65_536
     /// Events on one page; a page is held in memory once.
     public static let pageEvents = 1...10_000
+    /// Payload on one page; an event larger than this comes alone.
+    public static let pagePayloadBytes = 1_048_576
     /// Events of one `emit` call to the agent.
     public static let groupEvents = 1_024
     /// What fits `sockaddr_un` with its terminating zero.

@@ -52,8 +52,9 @@ package protocol AgentControl: Sendable {
         space: String, stream: String, events: [NewEvent]
     ) async throws(ControlError) -> EmitResponse
 
-    /// The next events of `query`, at most `limit`, without waiting for more than are there. An unknown stream gives
-    /// an empty page with `streamExists` false.
+    /// The next events of `query`, at most `limit` and `ControlLimits.pagePayloadBytes` of payload (one event may be
+    /// larger), without waiting for more than are there. An empty page means the end. An unknown stream gives an
+    /// empty page with `streamExists` false.
     func events(_ query: EventQuery, limit: Int) async throws(ControlError) -> EventPage
 
     /// The same, but an empty page is not returned: the call waits until there is an event, the agent stops, or the task

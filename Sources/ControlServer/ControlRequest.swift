@@ -1,0 +1,103 @@
+import ControlAPI
+import HTTPTypes
+import HummingbirdCore
+import NIOCore
+
+/// A request whose path was matched: decoded names, checked query, body not yet read.
+package struct ControlRequest: Sendable {
+    /// Where the request came from. Only a connection can tell that its client went away.
+    package enum Origin: Sendable {
+        case connection
+        case memory
+    }
+
+    let request: Request
+    let origin: Origin
+    let parameters: [String: String]
+    let query: [String: String]
+
+    /// A name in the path, checked against the rule for names.
+    func name(_ kind: NameKind) throws(ControlError) -> String {
+        guard let name = parameters[kind.rawValue] else { preconditionFailure("the path has no {\(kind.rawValue)}") }
+        try NameRule.check(name, is: kind)
+        return name
+    }
+
+    /// A whole number in the query.
+    func integer(_ key: String, in range: ClosedRange<Int>, default fallback: Int) throws(ControlError) -> Int {
+        try optionalInteger(key, in: range) ?? fallback
+    }
+
+    func optionalInteger(_ key: String, in range: ClosedRange<Int>) throws(ControlError) -> Int? {
+        guard let text = query[key] else { return nil }
+        guard let value = Int(text), range.contains(value) else {
+            throw ControlError(
+                .invalidArgument, "\"\(key)\" must be a whole number from \(range.lowerBound) to \(range.upperBound).",
+                hint: "GET /v1/openapi.json describes every request.")
+        }
+        return value
+    }
+
+    func flag(_ key: String) throws(ControlError) -> Bool {
+        switch query[key] {
+        case nil, "false": return false
+        case "true": return true
+        case _?:
+            throw ControlError(
+                .invalidArgument, "\"\(key)\" must be true or false.",
+                hint: "GET /v1/openapi.json describes every request.")
+        }
+    }
+
+    /// What the client can read best of what streams offer.
+    var format: StreamFormat {
+        let accept = request.headers[.accept] ?? ""
+        if accept.contains("text/event-stream") { return .serverSentEvents }
+        if accept.contains("application/x-ndjson") { return .lines }
+        return .page
+    }
+
+    /// Whether the body is lines of JSON; throws `unsupported_media_type` when it is neither that nor JSON.
+    func hasLines() throws(ControlError) -> Bool {
+        let type = request.headers[.contentType]?.split(separator: ";").first.map(String.init) ?? "application/json"
+        switch type.lowercased() {
+        case "application/json": return false
+        case "application/x-ndjson": return true
+        case _:
+            throw ControlError(
+                .unsupportedMediaType, "The body's type is not one the agent reads.",
+                hint: "Send it as application/json; events also as application/x-ndjson, one per line.")
+        }
+    }
+
+    /// The body as `type`; keys that are not declared are refused.
+    func body<T: Decodable>(_ type: T.Type) async throws(ControlError) -> T {
+        guard try !hasLines() else {
+            throw ControlError(
+                .unsupportedMediaType, "Only events can be sent as lines.", hint: "Send the body as application/json.")
+        }
+        return try JSONDecoding.value(type, from: await collectedBody(), unknownKeys: .refuse)
+    }
+
+    private func collectedBody() async throws(ControlError) -> [UInt8] {
+        do {
+            return Array(buffer: try await request.body.collect(upTo: ControlLimits.bodyBytes))
+        } catch is NIOTooManyBytesError {
+            throw ControlError(
+                .bodyTooLarge, "The body is larger than \(ControlLimits.bodyBytes) bytes.",
+                hint: "An event's payload holds at most 1 MiB: attach larger things as files instead.")
+        } catch {
+            throw ControlError(.connectionLost, "The connection ended before the whole request was read.")
+        }
+    }
+}
+
+/// How a sequence of values is written.
+enum StreamFormat {
+    /// One JSON document.
+    case page
+    /// One JSON value per line (`application/x-ndjson`).
+    case lines
+    /// `text/event-stream` (WHATWG HTML, section 9.2).
+    case serverSentEvents
+}

@@ -1,0 +1,94 @@
+import ControlAPI
+import HTTPTypes
+package import HummingbirdCore
+package import Logging
+import NIOCore
+
+/// Finds the route for a request, runs it, and turns every error into the one form errors have.
+package struct ControlResponder: Sendable {
+    private let table: RouteTable
+    private let logger: Logger
+
+    package init(agent: any AgentControl, logger: Logger) {
+        table = RouteTable(agent: agent)
+        self.logger = logger
+    }
+
+    /// Never fails: the answer says what went wrong.
+    package func respond(to request: Request, over origin: ControlRequest.Origin) async -> Response {
+        do throws(ControlError) {
+            let (route, parameters) = try table.route(for: request)
+            let query = try Self.query(of: request, allowed: route.queryKeys)
+            return try await route.handler(
+                ControlRequest(request: request, origin: origin, parameters: parameters, query: query))
+        } catch {
+            switch error.code {
+            case .internalFault, .storeFailed, .diskFull:
+                logger.warning("a request failed", metadata: ["error.code": "\(error.code.rawValue)"])
+            case _: break
+            }
+            return .failure(error, allow: error.code == .methodNotAllowed ? table.methods(for: request) : nil)
+        }
+    }
+
+    private static func query(of request: Request, allowed: [String]) throws(ControlError) -> [String: String] {
+        guard let text = request.uri.query, !text.isEmpty else { return [:] }
+        var query: [String: String] = [:]
+        for pair in text.utf8.split(separator: UInt8(ascii: "&")) {
+            let equals = pair.firstIndex(of: UInt8(ascii: "="))
+            guard let key = PercentEncoding.decode(pair[..<(equals ?? pair.endIndex)]),
+                let value = PercentEncoding.decode(equals.map { pair[pair.index(after: $0)...] } ?? pair.suffix(0))
+            else {
+                throw ControlError(.invalidArgument, "The query is not percent-encoded UTF-8.")
+            }
+            guard allowed.contains(key) else {
+                throw ControlError(
+                    .unknownKey, "The query key \"\(key)\" is not known here.",
+                    hint: allowed.isEmpty ? "This path takes none." : "Known are: \(allowed.joined(separator: ", ")).")
+            }
+            guard query.updateValue(value, forKey: key) == nil else {
+                throw ControlError(.invalidArgument, "The query key \"\(key)\" stands twice.", hint: "Keep one of them.")
+            }
+        }
+        return query
+    }
+}
+
+/// Percent-decoding of one path segment or query part (RFC 3986, section 2.1); `+` stays a plus.
+enum PercentEncoding {
+    /// Nil when an escape is cut off or the result is not UTF-8.
+    static func decode(_ text: some Sequence<UInt8>) -> String? {
+        var bytes: [UInt8] = []
+        var iterator = text.makeIterator()
+        while let byte = iterator.next() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            guard let high = iterator.next().flatMap(JSONScanner.hexDigit),
+                let low = iterator.next().flatMap(JSONScanner.hexDigit)
+            else { return nil }
+            bytes.append(UInt8(high << 4 | low))
+        }
+        return String(validating: bytes, as: UTF8.self)
+    }
+}
+
+extension Response {
+    static func json(_ value: some Encodable, status: HTTPResponse.Status = .ok) -> Response {
+        json(bytes: JSONEncoding.bytes(value), status: status)
+    }
+
+    static func json(bytes: [UInt8], status: HTTPResponse.Status = .ok) -> Response {
+        Response(
+            status: status, headers: [.contentType: "application/json"],
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
+    }
+
+    static func failure(_ error: ControlError, allow: String? = nil) -> Response {
+        var response = json(
+            bytes: ErrorResponse(error).bytes, status: HTTPResponse.Status(code: error.code.httpStatus))
+        if let allow { response.headers[.allow] = allow }
+        return response
+    }
+}

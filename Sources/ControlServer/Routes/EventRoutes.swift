@@ -1,0 +1,144 @@
+import ControlAPI
+import HTTPTypes
+import HummingbirdCore
+import NIOCore
+
+/// Streams of events: writing them, reading them once, following them.
+struct EventRoutes: Sendable {
+    let agent: any AgentControl
+
+    /// Events per page of a bulk read: large enough that the cost of a page does not count, small enough for memory.
+    private static let bulkPageEvents = 2_000
+
+    var routes: [Route] {
+        [
+            Route(.get, "/v1/spaces/{space}/streams") { [agent] request throws(ControlError) in
+                .json(try await agent.streams(space: try request.name(.space)))
+            },
+            Route(
+                .get, "/v1/spaces/{space}/streams/{stream}/events",
+                query: ["after", "order", "consumer", "limit", "follow"]
+            ) { [agent] request throws(ControlError) in try await Self.read(request, from: agent) },
+            Route(.post, "/v1/spaces/{space}/streams/{stream}/events", query: ["type"]) {
+                [agent] request throws(ControlError) in
+                if try request.hasLines() { return try await EventUpload(request: request, agent: agent).run() }
+                return try await Self.emit(request, to: agent)
+            },
+        ]
+    }
+
+    // MARK: Writing one
+
+    private static func emit(_ request: ControlRequest, to agent: any AgentControl) async throws(ControlError) -> Response {
+        let (space, stream) = (try request.name(.space), try request.name(.stream))
+        guard request.query.isEmpty else {
+            throw ControlError(
+                .invalidArgument, "The query key \"type\" is for lines.", hint: "Put the type into the JSON body.")
+        }
+        let body = try await request.body(EmitRequest.self)
+        let event = try NewEvent(checking: body.payload, type: body.type)
+        return .json(try await agent.emit(space: space, stream: stream, events: [event]))
+    }
+
+    // MARK: Reading
+
+    private static func query(of request: ControlRequest) throws(ControlError) -> EventQuery {
+        var query = EventQuery(space: try request.name(.space), stream: try request.name(.stream))
+        if let text = request.query["order"] {
+            guard let order = EventOrder(rawValue: text) else {
+                throw ControlError(.invalidArgument, "There is no such order.", hint: "Use arrival or canonical.")
+            }
+            query.order = order
+        }
+        // A browser's EventSource sends the last id it saw when it comes back.
+        if let text = request.query["after"] ?? request.request.headers[.lastEventID] {
+            query.after = try EventPosition(parsing: text)
+        }
+        if let consumer = request.query["consumer"] {
+            try NameRule.check(consumer, is: .consumer)
+            query.consumer = consumer
+        }
+        try query.check()
+        return query
+    }
+
+    private static func read(_ request: ControlRequest, from agent: any AgentControl) async throws(ControlError) -> Response {
+        let query = try query(of: request)
+        let follows = try request.flag("follow")
+        let limit = try request.optionalInteger("limit", in: ControlLimits.pageEvents)
+        if follows, query.order == .canonical {
+            throw ControlError(
+                .invalidArgument, "Only arrival order can be followed.",
+                hint: "Leave out the order, or read once without following.")
+        }
+        guard request.format != .page || follows else {
+            return .json(try await agent.events(query, limit: limit ?? 1_000))
+        }
+        let format = request.format == .lines ? StreamFormat.lines : .serverSentEvents
+        // The first page is read before the answer begins, so that what is wrong has a status of its own.
+        let first = try await agent.events(query, limit: min(limit ?? .max, bulkPageEvents))
+        let reading = EventReading(
+            agent: agent, query: query, remaining: limit, follows: follows, pageEvents: bulkPageEvents)
+        var response = request.stream(format) { try await reading.write(from: first, to: &$0) }
+        response.headers[.streamExists] = first.streamExists ? "true" : "false"
+        return response
+    }
+}
+
+extension EventQuery {
+    fileprivate func check() throws(ControlError) {
+        switch (order, after) {
+        case (_, nil), (.arrival, .arrival?), (.canonical, .canonical?), (.canonical, .arrival(0)?): return
+        case (.arrival, .canonical?), (.canonical, .arrival?):
+            throw ControlError(
+                .invalidArgument, "The position is one of the other order.",
+                hint: "Give the \"position\" of an event that was read in the same order.")
+        }
+    }
+}
+
+extension NewEvent {
+    /// Throws `payload_too_large` or `invalid_name`.
+    init(checking payload: JSONText, type: String?) throws(ControlError) {
+        guard payload.bytes.count <= ControlLimits.payloadBytes else {
+            throw ControlError.payloadTooLarge(byteCount: payload.bytes.count)
+        }
+        if let type { try NameRule.check(type, is: .type) }
+        self.init(type: type, payload: payload)
+    }
+}
+
+/// One reader's way through a stream: a page is asked for when the page before was written to its socket.
+private struct EventReading: Sendable {
+    let agent: any AgentControl
+    let query: EventQuery
+    let remaining: Int?
+    let follows: Bool
+    let pageEvents: Int
+
+    func write(from first: EventPage, to writer: inout StreamWriter) async throws {
+        var (query, page, remaining) = (query, first, remaining ?? .max)
+        while !Task.isCancelled {
+            if page.events.isEmpty {
+                guard follows else { return }
+            } else {
+                try await writer.write(page.events)
+                remaining -= page.events.count
+                guard remaining > 0 else { return }
+                query.after = page.next
+            }
+            let limit = min(remaining, pageEvents)
+            page =
+                follows
+                ? try await agent.nextEvents(query, limit: limit) : try await agent.events(query, limit: limit)
+            if follows, page.events.isEmpty { return }
+        }
+    }
+}
+
+extension HTTPField.Name {
+    /// Of server-sent events (WHATWG HTML, section 9.2.4).
+    static let lastEventID = HTTPField.Name("Last-Event-ID")!
+    /// `false` when nothing was ever emitted to the stream that was asked for.
+    static let streamExists = HTTPField.Name("Lanyard-Stream-Exists")!
+}

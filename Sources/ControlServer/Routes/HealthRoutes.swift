@@ -1,0 +1,33 @@
+import ControlAPI
+import HTTPTypes
+import HummingbirdCore
+import NIOCore
+
+/// What supervisors, monitors and programmers ask.
+struct HealthRoutes: Sendable {
+    let agent: any AgentControl
+
+    var routes: [Route] {
+        [
+            Route(.get, "/healthz") { _ in .json(Health()) },
+            Route(.get, "/readyz") { [agent] _ in
+                let readiness = await agent.readiness()
+                return .json(readiness, status: readiness.ready ? .ok : .serviceUnavailable)
+            },
+            Route(.get, "/metrics") { [agent] _ in
+                Response(
+                    status: .ok, headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8"],
+                    body: ResponseBody(byteBuffer: ByteBuffer(string: await agent.metricsText())))
+            },
+            Route(.get, "/v1/openapi.json") { _ in .json(bytes: PackageResources.openapi_json) },
+            Route(.get, "/v1/version") { _ in .json(VersionResponse()) },
+            Route(.get, "/v1/doctor", query: ["deep"]) { [agent] request throws(ControlError) in
+                .json(try await agent.doctorChecks(deep: try request.flag("deep")))
+            },
+            Route(.get, "/v1/logs", query: ["limit"]) { [agent] request throws(ControlError) in
+                let limit = try request.integer("limit", in: 1...10_000, default: 200)
+                return .json(LogLines(lines: await agent.recentLogLines(limit: limit)))
+            },
+        ]
+    }
+}

@@ -1,0 +1,32 @@
+import ControlAPI
+import HTTPTypes
+import HummingbirdCore
+
+/// Who belongs to a space, and how a new device gets in.
+struct MembershipRoutes: Sendable {
+    let agent: any AgentControl
+
+    var routes: [Route] {
+        [
+            Route(.post, "/v1/invitations") { [agent] request throws(ControlError) in
+                let body = try await request.body(InviteRequest.self)
+                let space = body.space ?? "home"
+                try NameRule.check(space, is: .space)
+                let expiresSeconds = body.expiresSeconds ?? 600
+                guard (1...86_400).contains(expiresSeconds) else {
+                    throw ControlError(
+                        .invalidArgument, "A ticket is good for 1 second to 24 hours.",
+                        hint: "Leave the time out for 10 minutes.")
+                }
+                return .json(
+                    try await agent.invite(space: space, role: body.role ?? .writer, expiresSeconds: expiresSeconds))
+            },
+            Route(.post, "/v1/join") { [agent] request throws(ControlError) in
+                .json(try await agent.join(ticket: try await request.body(JoinRequest.self).ticket))
+            },
+            Route(.get, "/v1/spaces/{space}/devices") { [agent] request throws(ControlError) in
+                .json(try await agent.devices(space: try request.name(.space)))
+            },
+        ]
+    }
+}

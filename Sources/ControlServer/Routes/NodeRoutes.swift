@@ -1,0 +1,31 @@
+import ControlAPI
+import HTTPTypes
+import HummingbirdCore
+
+/// How this node is, and what keeps it from being in step.
+struct NodeRoutes: Sendable {
+    let agent: any AgentControl
+
+    var routes: [Route] {
+        [
+            Route(.get, "/v1/status", query: ["space"]) { [agent] request throws(ControlError) in
+                let space = request.query["space"]
+                if let space { try NameRule.check(space, is: .space) }
+                return .json(try await agent.status(space: space))
+            },
+            Route(.get, "/v1/why", query: ["target"]) { [agent] request throws(ControlError) in
+                .json(try await agent.why(request.query["target"]))
+            },
+            Route(.get, "/v1/wait", query: ["peers", "timeoutSeconds"]) { [agent] request throws(ControlError) in
+                let peers = try request.optionalInteger("peers", in: 0...10_000)
+                let timeout = try request.integer("timeoutSeconds", in: 0...86_400, default: 30)
+                let answer = try await request.whileClientListens { () throws(ControlError) in
+                    try await agent.wait(peers: peers, timeoutMilliseconds: Int64(timeout) * 1_000)
+                }
+                var response = Response.json(answer)
+                response.headers[.connection] = "close"
+                return response
+            },
+        ]
+    }
+}

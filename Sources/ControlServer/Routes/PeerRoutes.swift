@@ -1,0 +1,35 @@
+import ControlAPI
+import HTTPTypes
+import HummingbirdCore
+import NIOCore
+
+/// Other agents: who is there, and where to look for one that mDNS does not show.
+struct PeerRoutes: Sendable {
+    let agent: any AgentControl
+
+    var routes: [Route] {
+        [
+            Route(.get, "/v1/peers") { [agent] request throws(ControlError) in
+                switch request.format {
+                case .page: .json(try await agent.peers())
+                case .lines: request.stream(.lines) { try await Self.writeUpdates(of: agent, to: &$0) }
+                case .serverSentEvents:
+                    request.stream(.serverSentEvents) { try await Self.writeUpdates(of: agent, to: &$0) }
+                }
+            },
+            Route(.post, "/v1/peers") { [agent] request throws(ControlError) in
+                let body = try await request.body(PeerAddress.self)
+                return .json(try await agent.addPeer(try HostPort(parsing: body.address)))
+            },
+            Route(.delete, "/v1/peers/{address}") { [agent] request throws(ControlError) in
+                .json(try await agent.removePeer(try HostPort(parsing: request.parameters["address"] ?? "")))
+            },
+        ]
+    }
+
+    private static func writeUpdates(of agent: any AgentControl, to writer: inout StreamWriter) async throws {
+        for await peers in await agent.peerUpdates() {
+            try await writer.write(JSONEncoding.bytes(peers))
+        }
+    }
+}

@@ -1,0 +1,49 @@
+import ControlAPI
+import HTTPTypes
+import HummingbirdCore
+import Logging
+import NIOCore
+
+/// An HTTP/1.1 connection whose peer's credentials were checked when it was accepted. One that is not admitted is
+/// answered too, with `forbidden`: a person must see why, not a closed socket.
+struct AdmittedChannel: ServerChildChannel {
+    struct Value: ServerChildChannelValue {
+        let connection: HTTP1Channel.Value
+        let isAdmitted: Bool
+        var channel: any Channel { connection.channel }
+    }
+
+    let rule: AdmissionRule
+    let admitted: HTTP1Channel
+    let refused: HTTP1Channel
+
+    init(rule: AdmissionRule, responder: @escaping HTTPChannelHandler.Responder) {
+        self.rule = rule
+        // 8 KiB of header: names have 128 bytes, and nothing else long travels there.
+        var decoder = HTTP1Channel.Configuration.DecoderConfiguration()
+        decoder.maxHeaderListSize = 8_192
+        decoder.maxHeaderFieldSize = 8_192
+        decoder.maxHeaderFieldCount = 100
+        let configuration = HTTP1Channel.Configuration(httpDecoderConfiguration: decoder)
+        admitted = HTTP1Channel(responder: responder, configuration: configuration)
+        refused = HTTP1Channel(
+            responder: { _, writer, _ in
+                let response = Response.failure(
+                    ControlError(
+                        .forbidden, "This user may not speak to the agent.",
+                        hint: "Run the command as the agent's user or root, or join the socket's group."))
+                try await writer.write(response: response.head, body: response.body)
+            }, configuration: configuration)
+    }
+
+    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
+        let isAdmitted = rule.admits(channel)
+        return admitted.setup(channel: channel, logger: logger).map {
+            Value(connection: $0, isAdmitted: isAdmitted)
+        }
+    }
+
+    func handle(value: Value, logger: Logger) async {
+        await (value.isAdmitted ? admitted : refused).handle(value: value.connection, logger: logger)
+    }
+}

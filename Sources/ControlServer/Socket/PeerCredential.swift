@@ -1,0 +1,51 @@
+import Glibc
+import NIOCore
+
+/// Who is at the other end of a Unix socket, by the kernel's word (`SO_PEERCRED`, `SO_PEERGROUPS`; unix(7)).
+struct PeerCredential: Sendable {
+    let userID: uid_t
+    let groupIDs: [gid_t]
+
+    /// Nil when the kernel does not say, for instance because the peer is gone.
+    init?(descriptor: CInt) {
+        // The layout of `struct ucred`, which Glibc shows only to GNU sources.
+        var credential: (processID: pid_t, userID: uid_t, groupID: gid_t) = (0, 0, 0)
+        var length = socklen_t(MemoryLayout.size(ofValue: credential))
+        guard getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credential, &length) == 0 else { return nil }
+        var groups = [gid_t](repeating: 0, count: 256)
+        var groupsLength = socklen_t(groups.count * MemoryLayout<gid_t>.size)
+        let result = groups.withUnsafeMutableBytes {
+            getsockopt(descriptor, SOL_SOCKET, Self.peerGroupsOption, $0.baseAddress, &groupsLength)
+        }
+        userID = credential.userID
+        let supplementary = result == 0 ? groups.prefix(Int(groupsLength) / MemoryLayout<gid_t>.size) : []
+        groupIDs = [credential.groupID] + supplementary
+    }
+
+    /// `SO_PEERGROUPS` of asm-generic/socket.h, which the headers Swift imports leave out.
+    private static let peerGroupsOption: CInt = 59
+}
+
+/// Who may speak to the agent: its own user, root, and the socket's group where its mode says so.
+struct AdmissionRule: Sendable {
+    let socket: ControlSocket
+
+    func admits(_ credential: PeerCredential) -> Bool {
+        if credential.userID == 0 || credential.userID == geteuid() { return true }
+        switch socket.audience {
+        case .owner: return false
+        case .group:
+            var status = stat()
+            return stat(socket.path, &status) == 0 && credential.groupIDs.contains(status.st_gid)
+        }
+    }
+
+    /// On the channel's event loop.
+    func admits(_ channel: any Channel) -> Bool {
+        let credential = try? channel.pipeline.syncOperations.withUnsafeTransportIfAvailable {
+            (descriptor: CInt) in PeerCredential(descriptor: descriptor)
+        }
+        guard let known = credential ?? nil else { return false }
+        return admits(known)
+    }
+}

@@ -1,0 +1,178 @@
+import ControlAPI
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+
+/// One HTTP/1.1 connection to an agent, for one exchange after the other.
+struct ClientConnection {
+    typealias Channel = NIOAsyncChannel<HTTPClientResponsePart, HTTPClientRequestPart>
+
+    let outbound: NIOAsyncChannelOutboundWriter<HTTPClientRequestPart>
+    private var inbound: NIOAsyncChannelInboundStream<HTTPClientResponsePart>.AsyncIterator
+
+    /// Opens a connection for the time of `body`, which hears only `ControlError`s: what the socket reports becomes one.
+    static func with<Value: Sendable>(
+        _ socketPath: String, on group: any EventLoopGroup,
+        _ body: (inout ClientConnection) async throws -> Value
+    ) async throws(ControlError) -> Value {
+        let channel = try await open(socketPath, on: group)
+        do {
+            return try await channel.executeThenClose { inbound, outbound in
+                var connection = ClientConnection(outbound: outbound, inbound: inbound.makeAsyncIterator())
+                return try await body(&connection)
+            }
+        } catch let error as ControlError {
+            throw error
+        } catch {
+            throw lost
+        }
+    }
+
+    static let lost = ControlError(
+        .connectionLost, "The agent closed the connection before it answered.",
+        hint: "See why with: lanyard logs. If it stopped, start it again.")
+
+    private static func open(_ path: String, on group: any EventLoopGroup) async throws(ControlError) -> Channel {
+        guard path.utf8.count <= ControlLimits.socketPathBytes else {
+            throw ControlError(
+                .socketPathTooLong,
+                "The path of the control socket has \(path.utf8.count) bytes; the system allows \(ControlLimits.socketPathBytes).",
+                hint: "Use a shorter path for the agent and for --socket, or a relative one.")
+        }
+        do {
+            return try await ClientBootstrap(group: group).connect(unixDomainSocketPath: path) { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHTTPClientHandlers()
+                    return try Channel(wrappingChannelSynchronously: channel)
+                }
+            }
+        } catch let error as IOError where error.errnoCode == EACCES || error.errnoCode == EPERM {
+            throw ControlError(
+                .forbidden, "This user may not open the control socket \(path).",
+                hint: "Run the command as the agent's user or root, or join the socket's group.")
+        } catch {
+            throw ControlError(.agentNotRunning, "No agent answers on \(path).")
+        }
+    }
+
+    // MARK: One exchange
+
+    /// Sends a request whose body is known, and returns the head of the answer.
+    mutating func send(_ request: ClientRequest) async throws -> HTTPResponseHead {
+        var parts: [HTTPClientRequestPart] = [.head(request.head(isStreamed: false))]
+        if let body = request.body { parts.append(.body(.byteBuffer(ByteBuffer(bytes: body)))) }
+        parts.append(.end(nil))
+        try await outbound.write(contentsOf: parts)
+        return try await responseHead()
+    }
+
+    /// Sends `chunks` as the body while they come. An answer that comes earlier ends the sending: it says why.
+    mutating func send<Chunks: AsyncSequence & Sendable>(
+        _ request: ClientRequest, chunks: Chunks
+    ) async throws -> HTTPResponseHead where Chunks.Element == [UInt8] {
+        let outbound = outbound
+        try await outbound.write(.head(request.head(isStreamed: true)))
+        let sending = Task {
+            for try await chunk in chunks {
+                try await outbound.write(.body(.byteBuffer(ByteBuffer(bytes: chunk))))
+            }
+            try Task.checkCancellation()
+            try await outbound.write(.end(nil))
+        }
+        defer { sending.cancel() }
+        return try await responseHead()
+    }
+
+    private mutating func responseHead() async throws -> HTTPResponseHead {
+        while let part = try await inbound.next(isolation: #isolation) {
+            guard case .head(let head) = part else { continue }
+            if head.status.code >= 200 { return head }
+        }
+        throw Self.lost
+    }
+
+    /// The next part of the answer's body; nil at its end.
+    mutating func nextChunk() async throws -> ByteBuffer? {
+        guard let part = try await inbound.next(isolation: #isolation) else { throw Self.lost }
+        switch part {
+        case .body(let buffer): return buffer
+        case .end: return nil
+        case .head: throw Self.lost
+        }
+    }
+
+    mutating func collect() async throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        while let chunk = try await nextChunk() { bytes.append(contentsOf: chunk.readableBytesView) }
+        return bytes
+    }
+
+    /// Throws the error that an answer with a status above 299 carries.
+    mutating func check(_ head: HTTPResponseHead) async throws {
+        guard head.status.code >= 300 else { return }
+        let body = try await collect()
+        let answer = try? JSONDecoding.value(ErrorResponse.self, from: body, unknownKeys: .ignore)
+        throw answer?.controlError
+            ?? ControlError(
+                .internalFault, "The agent answered \(head.status.code) without saying why.",
+                hint: "See why with: lanyard logs.")
+    }
+}
+
+/// What is asked of an agent.
+struct ClientRequest {
+    var method: HTTPMethod = .GET
+    var path: String
+    var query: [(key: String, value: String?)] = []
+    var accept = "application/json"
+    var contentType = "application/json"
+    var body: [UInt8]?
+
+    /// A path of fixed words and names; names are encoded.
+    init(_ method: HTTPMethod = .GET, _ segments: PathSegment...) {
+        self.method = method
+        path = segments.map { "/" + $0.text }.joined()
+    }
+
+    func head(isStreamed: Bool) -> HTTPRequestHead {
+        var headers = HTTPHeaders([("Host", "lanyard"), ("Accept", accept)])
+        if isStreamed {
+            headers.add(name: "Transfer-Encoding", value: "chunked")
+            headers.add(name: "Content-Type", value: contentType)
+        } else if let body {
+            headers.add(name: "Content-Length", value: String(body.count))
+            headers.add(name: "Content-Type", value: contentType)
+        }
+        let pairs = query.compactMap { pair in pair.value.map { "\(pair.key)=\(PathSegment.encode($0))" } }
+        let uri = pairs.isEmpty ? path : "\(path)?\(pairs.joined(separator: "&"))"
+        return HTTPRequestHead(version: .http1_1, method: method, uri: uri, headers: headers)
+    }
+}
+
+/// One part of a path.
+enum PathSegment: ExpressibleByStringLiteral {
+    case word(String)
+    case name(String)
+
+    init(stringLiteral value: String) { self = .word(value) }
+
+    var text: String {
+        switch self {
+        case .word(let word): word
+        case .name(let name): Self.encode(name)
+        }
+    }
+
+    /// Everything but RFC 3986's unreserved characters as `%XX`.
+    static func encode(_ name: String) -> String {
+        let digits = Array("0123456789ABCDEF".utf8)
+        var bytes: [UInt8] = []
+        for byte in name.utf8 {
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E: bytes.append(byte)
+            case _: bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

@@ -1,0 +1,170 @@
+public import ControlAPI
+import NIOCore
+import NIOHTTP1
+
+/// Which events to read.
+public struct EventReadRequest: Sendable {
+    /// The space of the stream.
+    public var space: String
+    /// The stream.
+    public var stream: String
+    /// `arrival`, or `canonical`, which cannot be followed.
+    public var order: EventOrder
+    /// Begin after this; nil for the consumer's cursor, or for the beginning without a consumer.
+    public var after: EventPosition?
+    /// A durable reader whose cursor moves with every acknowledgement.
+    public var consumer: String?
+    /// Go on with what comes later.
+    public var follow: Bool
+
+    /// A request to read `stream` once from the beginning, unless told otherwise.
+    public init(
+        space: String = "home", stream: String, order: EventOrder = .arrival, after: EventPosition? = nil,
+        consumer: String? = nil, follow: Bool = false
+    ) {
+        self.space = space
+        self.stream = stream
+        self.order = order
+        self.after = after
+        self.consumer = consumer
+        self.follow = follow
+    }
+
+    var request: ClientRequest {
+        var request = ClientRequest(.GET, "v1", "spaces", .name(space), "streams", .name(stream), "events")
+        request.query = [
+            ("after", after?.text), ("order", order == .arrival ? nil : order.rawValue), ("consumer", consumer),
+            ("follow", follow ? "true" : nil),
+        ]
+        request.accept = "application/x-ndjson"
+        return request
+    }
+}
+
+extension LanyardClient {
+    // MARK: Writing
+
+    /// Writes one event; returns when it is durable.
+    public func emit(
+        _ payload: JSONText, type: String? = nil, to stream: String, space: String = "home"
+    ) async throws(ControlError) -> EmitResponse {
+        try await value(
+            ClientRequest(.POST, "v1", "spaces", .name(space), "streams", .name(stream), "events"),
+            body: EmitRequest(type: type, payload: payload))
+    }
+
+    /// Writes each line of `chunks` as an event of its own, in groups as they come. The chunks may end anywhere.
+    ///
+    /// Returns when all are durable. On a line that is not JSON or too large it stops; the error has its number (`line`)
+    /// and how many were written before it (`written`), which stay.
+    public func emitLines<Chunks: AsyncSequence & Sendable>(
+        _ chunks: Chunks, type: String? = nil, to stream: String, space: String = "home"
+    ) async throws(ControlError) -> EmitResponse where Chunks.Element == [UInt8] {
+        var request = ClientRequest(.POST, "v1", "spaces", .name(space), "streams", .name(stream), "events")
+        request.query = [("type", type)]
+        request.contentType = "application/x-ndjson"
+        return try await withConnection { connection in
+            try await connection.check(try await connection.send(request, chunks: chunks))
+            return try JSONDecoding.value(
+                EmitResponse.self, from: try await connection.collect(), unknownKeys: .ignore)
+        }
+    }
+
+    // MARK: Reading
+
+    /// Calls `body` with batches of events in order. With a consumer, a batch is acknowledged after `body` returned; if it
+    /// throws, or this process dies, the batch comes again, marked `redelivered`. A slow `body` slows down the agent's
+    /// reading, nothing piles up. Returns false when nothing was ever emitted to the stream.
+    @discardableResult
+    public func readEvents(
+        _ reading: EventReadRequest, _ body: ([EventLine]) async throws -> Void
+    ) async throws(ControlError) -> Bool {
+        try await readEventLines(reading) { block in
+            var events: [EventLine] = []
+            for line in block.split(separator: 0x0A) {
+                events.append(try JSONDecoding.value(EventLine.self, from: Array(line), unknownKeys: .ignore))
+            }
+            try await body(events)
+        }
+    }
+
+    /// The same with the lines as they came: each block ends in a line break.
+    @discardableResult
+    package func readEventLines(
+        _ reading: EventReadRequest, _ body: ([UInt8]) async throws -> Void
+    ) async throws(ControlError) -> Bool {
+        try await withConnection { connection in
+            let head = try await connection.send(reading.request)
+            try await connection.check(head)
+            if let consumer = reading.consumer {
+                // Acknowledgements go over a second connection that stays open: one round trip per batch.
+                try await withConnection { acknowledgements in
+                    try await Self.forward(&connection) { block, lastLine in
+                        try await body(block)
+                        let position = try Self.position(of: Array(block[lastLine...]))
+                        try await Self.acknowledge(position, consumer, reading, on: &acknowledgements)
+                    }
+                }
+            } else {
+                try await Self.forward(&connection) { block, _ in try await body(block) }
+            }
+            return head.headers.first(name: "Lanyard-Stream-Exists") != "false"
+        }
+    }
+
+    private static func forward(
+        _ connection: inout ClientConnection, _ body: ([UInt8], Int) async throws -> Void
+    ) async throws {
+        var lines = LineBuffer()
+        while let chunk = try await connection.nextChunk() {
+            guard let (block, lastLine) = try lines.appendBlock(chunk) else { continue }
+            try await body(block, lastLine)
+        }
+    }
+
+    private struct PositionOnly: Decodable { let position: EventPosition }
+
+    private static func position(of line: [UInt8]) throws(ControlError) -> EventPosition {
+        try JSONDecoding.value(PositionOnly.self, from: line, unknownKeys: .ignore).position
+    }
+
+    private static func acknowledge(
+        _ position: EventPosition, _ consumer: String, _ reading: EventReadRequest,
+        on connection: inout ClientConnection
+    ) async throws {
+        var request = ClientRequest(
+            .POST, "v1", "spaces", .name(reading.space), "consumers", .name(consumer), "acknowledge")
+        request.body = JSONEncoding.bytes(ConsumerPosition(stream: reading.stream, position: position))
+        let head = try await connection.send(request)
+        try await connection.check(head)
+        _ = try await connection.collect()
+    }
+
+    // MARK: Streams and consumers
+
+    /// All streams of a space.
+    public func streams(space: String = "home") async throws(ControlError) -> [StreamEntry] {
+        try await value(ClientRequest(.GET, "v1", "spaces", .name(space), "streams"))
+    }
+
+    /// All consumers of a space.
+    public func consumers(space: String = "home") async throws(ControlError) -> [ConsumerEntry] {
+        try await value(ClientRequest(.GET, "v1", "spaces", .name(space), "consumers"))
+    }
+
+    /// Moves a consumer's cursor, also backwards. `stream` may be nil when the consumer reads only one.
+    public func setConsumer(
+        _ name: String, stream: String? = nil, position: EventPosition, space: String = "home"
+    ) async throws(ControlError) -> ConsumerEntry {
+        try await value(
+            ClientRequest(.PUT, "v1", "spaces", .name(space), "consumers", .name(name)),
+            body: ConsumerPosition(stream: stream, position: position))
+    }
+
+    /// Forgets a consumer; false when there was none.
+    public func removeConsumer(_ name: String, space: String = "home") async throws(ControlError) -> Bool {
+        let answer: RemovedResponse = try await value(
+            ClientRequest(.DELETE, "v1", "spaces", .name(space), "consumers", .name(name)))
+        return answer.removed
+    }
+}

@@ -1,0 +1,102 @@
+public import ControlAPI
+import NIOCore
+import NIOHTTP1
+
+extension LanyardClient {
+    // MARK: This node
+
+    /// One page about this node; of one space or, with nil, of all.
+    public func status(space: String? = nil) async throws(ControlError) -> StatusResponse {
+        var request = ClientRequest(.GET, "v1", "status")
+        request.query = [("space", space)]
+        return try await value(request)
+    }
+
+    /// The agent's version.
+    public func version() async throws(ControlError) -> VersionResponse {
+        try await value(ClientRequest(.GET, "v1", "version"))
+    }
+
+    /// Whether the agent is ready for work.
+    public func readiness() async throws(ControlError) -> Readiness {
+        try await withConnection { connection in
+            // 503 is an answer here, not a failure.
+            _ = try await connection.send(ClientRequest(.GET, "readyz"))
+            return try JSONDecoding.value(
+                Readiness.self, from: try await connection.collect(), unknownKeys: .ignore)
+        }
+    }
+
+    /// What keeps the node (nil), a peer, an object or an attachment from being in step.
+    public func why(_ target: String? = nil) async throws(ControlError) -> WhyResponse {
+        var request = ClientRequest(.GET, "v1", "why")
+        request.query = [("target", target)]
+        return try await value(request)
+    }
+
+    /// Waits until this node and all connected members (at least `peers`) hold the same. After `timeoutSeconds` the
+    /// answer says `inStep` false.
+    public func wait(peers: Int? = nil, timeoutSeconds: Int = 30) async throws(ControlError) -> WaitResponse {
+        var request = ClientRequest(.GET, "v1", "wait")
+        request.query = [("peers", peers.map(String.init)), ("timeoutSeconds", String(timeoutSeconds))]
+        return try await value(request)
+    }
+
+    /// The checks only the agent can make.
+    public func doctorChecks(deep: Bool = false) async throws(ControlError) -> [DoctorCheck] {
+        var request = ClientRequest(.GET, "v1", "doctor")
+        request.query = [("deep", deep ? "true" : nil)]
+        return try await value(request)
+    }
+
+    // MARK: Peers
+
+    /// Other agents as this node sees them.
+    public func peers() async throws(ControlError) -> [Peer] {
+        try await value(ClientRequest(.GET, "v1", "peers"))
+    }
+
+    /// Calls `body` with the list of peers now and after every change, until it throws or the task is cancelled. A slow
+    /// body is given the newest list only.
+    public func watchPeers(_ body: ([Peer]) async throws -> Void) async throws(ControlError) {
+        var request = ClientRequest(.GET, "v1", "peers")
+        request.accept = "application/x-ndjson"
+        try await withConnection { connection in
+            try await connection.check(try await connection.send(request))
+            var lines = LineBuffer()
+            while let chunk = try await connection.nextChunk() {
+                for line in try lines.append(chunk) {
+                    try await body(try JSONDecoding.value([Peer].self, from: line, unknownKeys: .ignore))
+                }
+            }
+        }
+    }
+
+    /// Keeps an address to dial; `changed` is false when it was known.
+    public func addPeer(_ address: HostPort) async throws(ControlError) -> PeerChange {
+        try await value(
+            ClientRequest(.POST, "v1", "peers"), body: PeerAddress(address: address.description))
+    }
+
+    /// Forgets an address that was added.
+    public func removePeer(_ address: HostPort) async throws(ControlError) -> PeerChange {
+        try await value(ClientRequest(.DELETE, "v1", "peers", .name(address.description)))
+    }
+
+    // MARK: Membership
+
+    /// A one-time ticket that lets another device in.
+    public func invite(_ invitation: InviteRequest = InviteRequest()) async throws(ControlError) -> InviteResponse {
+        try await value(ClientRequest(.POST, "v1", "invitations"), body: invitation)
+    }
+
+    /// Joins with a ticket made elsewhere; returns when the other side has let us in.
+    public func join(ticket: String) async throws(ControlError) -> JoinResponse {
+        try await value(ClientRequest(.POST, "v1", "join"), body: JoinRequest(ticket: ticket))
+    }
+
+    /// The members of a space.
+    public func devices(space: String = "home") async throws(ControlError) -> [DeviceEntry] {
+        try await value(ClientRequest(.GET, "v1", "spaces", .name(space), "devices"))
+    }
+}

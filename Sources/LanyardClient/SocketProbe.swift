@@ -1,0 +1,21 @@
+import ControlAPI
+import Glibc
+
+/// Whether something listens on a Unix socket.
+package enum SocketProbe {
+    /// Connects and hangs up. A socket that may not be opened counts as answering: the error is then worth showing.
+    package static func answers(_ path: String) -> Bool {
+        guard path.utf8.count <= ControlLimits.socketPathBytes else { return false }
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        let size = socklen_t(MemoryLayout<sockaddr_un>.size)
+        let result = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(descriptor, $0, size) }
+        }
+        return result == 0 || errno == EACCES
+    }
+}
