@@ -10,6 +10,8 @@ extension AgentCore {
         book.updateAll { target in
             if !endpoints.contains(target.endpoint) { target.instances.removeAll { $0 == instance } }
         }
+        // A record of somebody we talk to is no reason to dial; it is where to dial should the session end.
+        let device = sessions.first { $0.state == .up && $0.peerInstance == instance }?.device
         for endpoint in endpoints {
             guard let index = book.insert(endpoint, limit: configuration.bounds.dialTargets) else { continue }
             book.update(index) { [now] target in
@@ -17,6 +19,7 @@ extension AgentCore {
                     target.instances.append(instance)
                     target.instances.sort()
                 }
+                if let device { target.device = device }
                 target.wake(at: now)
             }
         }

@@ -61,6 +61,7 @@ extension AgentCore {
         sessions[index].sessionNumber = hello.sessionNumber
         sessions[index].peerName = hello.name
         sessions[index].peerVersion = hello.agentVersion
+        sessions[index].peerInstance = hello.instance
         if isDuplicateIdentity(index) { return }
         sessions[index].state = .up
         effects.append(.establish(id))

@@ -21,6 +21,8 @@ struct PeerSession: Sendable {
     var sessionNumber: UInt64 = 0
     var peerName = ""
     var peerVersion = ""
+    /// Its mDNS instance, empty if it has none.
+    var peerInstance = ""
 
     // Liveness
     var lastReceivedAt: Tick

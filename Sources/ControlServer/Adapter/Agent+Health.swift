@@ -1,0 +1,151 @@
+import ControlAPI
+import SyncAgent
+import SyncCore
+import SyncDiscovery
+import SyncModel
+import SyncStore
+
+extension Agent {
+    package func why(_ target: String?) async throws(ControlError) -> WhyResponse {
+        let now = try await controlled { try await snapshot() }
+        let reasoning = WhyReasoning(
+            now: now, storeRefusal: storeRefusal, hasInterface: NetworkInterfaces.current().announced.isEmpty == false,
+            clockSkews: journal.clockSkews, changesPerSecond: now.changesPerSecond)
+        let errors = journal.occurrences.map {
+            WhyResponse.Occurrence(
+                code: $0.code, time: Timestamp(millisecondsSinceEpoch: $0.lastMilliseconds), count: $0.count)
+        }
+        guard let target else { return reasoning.answer(for: nil, errors: errors) }
+        return reasoning.answer(for: try peer(target, in: now), errors: errors)
+    }
+
+    /// By name, unique short id or id, or address.
+    private func peer(_ text: String, in now: AgentSnapshot) throws(ControlError) -> PeerView {
+        let found = now.peers.filter { peer in
+            peer.name == text || peer.device.map { "\($0)" == text || $0.shortID == text.uppercased() } ?? false
+                || peer.endpoint.map { Self.text($0) == text } ?? false
+        }
+        guard let first = found.first else {
+            throw ControlError(.unknownPeer, "There is no peer \"\(text)\".", hint: "`lanyard peers` lists them.")
+        }
+        guard found.count == 1 else {
+            throw ControlError(
+                .invalidArgument, "Several peers are called \"\(text)\".", hint: "Give the id: `lanyard peers` lists them.")
+        }
+        return first
+    }
+
+    private var storeRefusal: ControlError? {
+        guard case .refusing(let error) = store.health().condition else { return nil }
+        return ControlError(agent: error, directory: configuration.dataDirectory)
+    }
+
+    package func readiness() async -> Readiness {
+        guard let now = try? await snapshot() else {
+            return Readiness(ready: false, waitingFor: ["loop"], discovery: .off)
+        }
+        var missing: [String] = []
+        if storeRefusal != nil { missing.append("store") }
+        if now.listenPort == 0 { missing.append("listener") }
+        return Readiness(ready: missing.isEmpty, waitingFor: missing, discovery: now.discoveryResponse.state)
+    }
+
+    package func doctorChecks(deep: Bool) async throws(ControlError) -> [DoctorCheck] {
+        let now = try await controlled { try await snapshot() }
+        var checks = [listenerCheck(now), discoveryCheck(now), connectionCheck(now), clockCheck, identityCheck]
+        checks.append(try await storeCheck(deep: deep))
+        return checks
+    }
+
+    private func listenerCheck(_ now: AgentSnapshot) -> DoctorCheck {
+        guard let warning = startWarnings.first(where: { $0.code == "port_in_use" }) else {
+            return DoctorCheck(check: "listener", state: .ok, detail: "listens on port \(now.listenPort)")
+        }
+        return DoctorCheck(
+            check: "listener", state: .warning, detail: "listens on port \(now.listenPort): \(warning.message)",
+            hint: warning.hint)
+    }
+
+    private func discoveryCheck(_ now: AgentSnapshot) -> DoctorCheck {
+        switch now.discovery {
+        case .running: DoctorCheck(check: "discovery", state: .ok, detail: "mDNS runs through avahi-daemon")
+        case .off:
+            DoctorCheck(
+                check: "discovery", state: .skipped, detail: "mDNS is off",
+                hint: "Start lanyardd without --no-mdns, or add addresses: lanyard peers add HOST:PORT")
+        case .unavailable(let trouble):
+            DoctorCheck(check: "discovery", state: .failed, detail: trouble.message, hint: trouble.hint)
+        }
+    }
+
+    private func connectionCheck(_ now: AgentSnapshot) -> DoctorCheck {
+        let paired = now.members.count - 1
+        let connected = now.peers.count { $0.state == .connected }
+        let detail = "\(connected) of \(paired) paired devices are connected"
+        guard paired > 0 else {
+            return DoctorCheck(
+                check: "connected_peers", state: .warning, detail: "no device is paired",
+                hint: "Type `lanyard invite` here, and `lanyard join TICKET` on the other machine.")
+        }
+        guard connected == 0 else { return DoctorCheck(check: "connected_peers", state: .ok, detail: detail) }
+        return DoctorCheck(
+            check: "connected_peers", state: .failed, detail: detail, hint: "`lanyard why` names the first broken link.")
+    }
+
+    private var clockCheck: DoctorCheck {
+        let skews = journal.clockSkews
+        guard let worst = skews.max(by: { abs($0.value) < abs($1.value) }) else {
+            return DoctorCheck(check: "clock_skew", state: .skipped, detail: "no peer's clock was seen yet",
+                hint: "Connect a peer first.")
+        }
+        let detail = "the clock of \(worst.key.shortID) differs by \(abs(worst.value)) ms"
+        guard abs(worst.value) > AgentJournal.toleratedSkewMilliseconds else {
+            return DoctorCheck(check: "clock_skew", state: .ok, detail: detail)
+        }
+        return DoctorCheck(
+            check: "clock_skew", state: .warning, detail: detail,
+            hint: "Set both clocks, for example with systemd-timesyncd.")
+    }
+
+    private var identityCheck: DoctorCheck {
+        guard let twin = journal.duplicateIdentities.min() else {
+            return DoctorCheck(check: "duplicate_identity", state: .ok, detail: "no second agent with this identity was seen")
+        }
+        return DoctorCheck(
+            check: "duplicate_identity", state: .failed, detail: "two agents run with the identity of \(twin.shortID)",
+            hint: "A directory was copied: stop one of the two, empty its data directory, and join anew.")
+    }
+
+    /// Whether a write would succeed now; `deep` also computes the state digest anew from what is stored.
+    private func storeCheck(deep: Bool) async throws(ControlError) -> DoctorCheck {
+        do {
+            try await update { store throws(StoreError) in try store.probe() }
+            guard deep else { return DoctorCheck(check: "store", state: .ok, detail: "a write was made durable") }
+            let before = try await snapshot()
+            let recomputed = try store.recomputedDigest(of: .home)
+            let after = try await snapshot()
+            guard before.stateDigest == after.stateDigest else {
+                return DoctorCheck(
+                    check: "store", state: .skipped, detail: "the store changed while it was checked",
+                    hint: "Run it again when less is written.")
+            }
+            guard recomputed == after.stateDigest else {
+                return DoctorCheck(
+                    check: "store", state: .failed, detail: "what is stored does not give the digest that was kept",
+                    hint: "Keep this data directory and report it; the data on other devices is not affected.")
+            }
+            return DoctorCheck(check: "store", state: .ok, detail: "all events were read again and give the digest kept")
+        } catch {
+            let reason = ControlError(agent: error, directory: configuration.dataDirectory)
+            return DoctorCheck(check: "store", state: .failed, detail: reason.message, hint: reason.hint)
+        }
+    }
+
+    package func recentLogLines(limit: Int) async -> [String] { log.recentLines(limit: limit) }
+
+    package func metricsText() async -> String {
+        guard let now = try? await snapshot() else { return "" }
+        let refused = (try? await refusals()) ?? []
+        return AgentMetrics(now: now, store: store.health(), occurrences: journal.occurrences, refusals: refused).text
+    }
+}

@@ -1,0 +1,189 @@
+import ControlAPI
+import SyncAgent
+import SyncCore
+import SyncDiscovery
+import SyncModel
+import SyncStore
+
+extension Agent: AgentControl {
+    /// The only space there is so far.
+    static let homeName = "home"
+
+    func checkSpace(_ space: String) throws(ControlError) {
+        guard space == Self.homeName else {
+            throw ControlError(
+                .unknownSpace, "There is no space \"\(space)\" here.", hint: "Every device has the space \"home\".")
+        }
+    }
+
+    /// Runs a call into the agent and gives its errors their codes.
+    func controlled<Value: Sendable>(_ body: () async throws -> Value) async throws(ControlError) -> Value {
+        do { return try await body() } catch {
+            throw ControlError(agent: error, directory: configuration.dataDirectory)
+        }
+    }
+
+    package func status(space: String?) async throws(ControlError) -> StatusResponse {
+        if let space { try checkSpace(space) }
+        let now = try await controlled { try await snapshot() }
+        let home = StatusResponse.Space(
+            name: Self.homeName, id: SpaceID.home.bytes.hexadecimal, changes: Int(now.counts.changes),
+            events: Int(now.counts.events),
+            versionVector: VersionVectorText(now.tips.map { .init(replica: "\($0.replica)", next: $0.tip.next) }),
+            digest: "\(now.stateDigest)")
+        let connected = now.peers.count { $0.state == .connected }
+        let seen = now.strangers.count + Set(now.peers.filter { $0.via == "mdns" }.map { $0.device }).count
+        return StatusResponse(
+            device: .init(id: "\(device)", shortID: device.shortID, name: now.name), version: Agent.version,
+            uptimeSeconds: now.uptimeSeconds, discovery: now.discoveryResponse, spaces: [home],
+            peers: .init(connected: connected, discovered: seen, paired: now.members.count - 1),
+            store: storeResponse, warnings: warnings(now))
+    }
+
+    private var storeResponse: StatusResponse.Store {
+        let health = store.health()
+        switch health.condition {
+        case .ok: return .init(bytes: health.bytes, state: "ok")
+        case .refusing(let error): return .init(bytes: health.bytes, state: StoreDriver.code(of: error))
+        }
+    }
+
+    func warnings(_ now: AgentSnapshot) -> [StatusResponse.Warning] {
+        var warnings = startWarnings.map { StatusResponse.Warning(code: $0.code, message: $0.message, hint: $0.hint) }
+        if case .unavailable(let trouble) = now.discovery {
+            warnings.append(
+                .init(code: "discovery_unavailable", message: "New devices are not found: \(trouble.message).", hint: trouble.hint))
+        }
+        if case .refusing(let error) = store.health().condition {
+            let reason = ControlError(agent: error, directory: configuration.dataDirectory)
+            warnings.append(.init(code: reason.code.rawValue, message: reason.message, hint: reason.hint))
+        }
+        for (peer, skew) in journal.clockSkews.sorted(by: { $0.key < $1.key })
+        where abs(skew) > AgentJournal.toleratedSkewMilliseconds {
+            warnings.append(
+                .init(
+                    code: "clock_skew",
+                    message: "The clock of \(peer.shortID) is \(abs(skew) / 1_000) s \(skew > 0 ? "ahead" : "behind").",
+                    hint: "Set both clocks, for example with systemd-timesyncd; nothing is lost meanwhile."))
+        }
+        for peer in journal.duplicateIdentities.sorted() {
+            warnings.append(
+                .init(
+                    code: "duplicate_identity", message: "Another agent runs with the identity of \(peer.shortID).",
+                    hint: "A disk or directory was copied: stop one of them, empty its data directory, and join anew."))
+        }
+        for peer in journal.divergedPeers.sorted() {
+            warnings.append(
+                .init(
+                    code: "diverged", message: "\(peer.shortID) holds the same changes and shows another state.",
+                    hint: "Keep both data directories and report it; this is a fault of Lanyard."))
+        }
+        for replica in journal.forks.sorted() {
+            warnings.append(
+                .init(
+                    code: "forked", message: "Two histories of \(replica) were seen; neither is extended here.",
+                    hint: "Its device was copied or restored while it ran; start it again so that it begins anew."))
+        }
+        return warnings
+    }
+
+    // MARK: Peers
+
+    package func peers() async throws(ControlError) -> [Peer] {
+        try await controlled { peerList(try await snapshot()) }
+    }
+
+    private func peerList(_ now: AgentSnapshot) -> [Peer] {
+        let known = now.peers.map { view in
+            let traffic = view.connection.flatMap { now.traffic[$0] }
+            let seen = view.lastHeardAt ?? view.lastConnectedAt
+            let lastSync = seen.map { now.wallMilliseconds(at: $0) } ?? view.device.flatMap { journal.lastSeen[$0] }
+            return Peer(
+                id: view.device.map { "\($0)" }, shortID: view.device?.shortID, name: view.name,
+                state: Peer.State(rawValue: view.state.rawValue) ?? .offline, paired: view.device != nil,
+                address: view.endpoint.map(Self.text), via: view.via.flatMap(Peer.Via.init(rawValue:)),
+                rttMilliseconds: view.roundTrip.map { Double($0.nanoseconds / 1_000) / 1_000 },
+                behind: .init(us: view.weLack, them: view.theyLack), bytesIn: traffic?.bytesIn ?? 0,
+                bytesOut: traffic?.bytesOut ?? 0, lastSync: lastSync.map(Timestamp.init(millisecondsSinceEpoch:)))
+        }
+        let strangers = now.strangers.map { stranger in
+            Peer(
+                id: nil, shortID: nil, name: stranger.hostName, state: .discovered, paired: false,
+                address: Self.text(Endpoint(host: stranger.host, port: stranger.port)), via: .mdns)
+        }
+        return known + strangers
+    }
+
+    static func text(_ endpoint: Endpoint) -> String {
+        endpoint.host.contains(":") ? "[\(endpoint.host)]:\(endpoint.port)" : "\(endpoint.host):\(endpoint.port)"
+    }
+
+    package func peerUpdates() async -> AsyncStream<[Peer]> {
+        AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
+            let task = Task { [self] in
+                var last: [Peer]?
+                while !Task.isCancelled, !peerFeed.isFinished {
+                    let version = peerFeed.version
+                    guard let peers = try? await peers() else { break }
+                    if peers != last { continuation.yield(peers) }
+                    last = peers
+                    await peerFeed.wait(beyond: version)
+                }
+                continuation.finish()
+            }
+            continuation.onTermination = { _ in task.cancel() }
+        }
+    }
+
+    package func addPeer(_ address: HostPort) async throws(ControlError) -> PeerChange {
+        guard let port = UInt16(exactly: address.port) else {
+            throw ControlError(.invalidArgument, "This is no port.", hint: "Write HOST:PORT.")
+        }
+        let changed = try await controlled { try await addAddress(host: address.host, port: port) }
+        return PeerChange(address: "\(address)", changed: changed)
+    }
+
+    package func removePeer(_ address: HostPort) async throws(ControlError) -> PeerChange {
+        let port = UInt16(clamping: address.port)
+        let wasThere = try await controlled { try await removeAddress(host: address.host, port: port) }
+        guard wasThere else {
+            throw ControlError(
+                .unknownPeer, "The address \(address) was not added.", hint: "`lanyard peers` lists the addresses.")
+        }
+        return PeerChange(address: "\(address)", changed: true)
+    }
+
+    /// Looks again after every change, and at the end of the time.
+    package func wait(peers least: Int?, timeoutMilliseconds: Int64) async throws(ControlError) -> WaitResponse {
+        let clock = ContinuousClock()
+        let start = clock.now
+        let deadline = start + .milliseconds(timeoutMilliseconds)
+        func waited() -> Double { Double((clock.now - start) / .milliseconds(1)) / 1_000 }
+        while true {
+            let (peerVersion, eventVersion) = (peerFeed.version, feed.version)
+            let now = try await controlled { try await snapshot() }
+            let connected = now.peers.count { $0.state == .connected }
+            if now.isInStep, connected >= (least ?? 0) { return WaitResponse(inStep: true, waitedSeconds: waited()) }
+            guard clock.now < deadline, !feed.isFinished else {
+                return WaitResponse(inStep: false, waitedSeconds: waited())
+            }
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { [self] in await peerFeed.wait(beyond: peerVersion) }
+                group.addTask { [self] in await feed.wait(beyond: eventVersion) }
+                group.addTask { try? await Task.sleep(until: deadline, clock: clock) }
+                await group.next()
+                group.cancelAll()
+            }
+        }
+    }
+}
+
+extension AgentSnapshot {
+    var discoveryResponse: StatusResponse.Discovery {
+        switch discovery {
+        case .running: .init(state: .running, instance: instance.isEmpty ? nil : instance)
+        case .unavailable: .init(state: .unavailable, instance: nil)
+        case .off: .init(state: .off, instance: nil)
+        }
+    }
+}

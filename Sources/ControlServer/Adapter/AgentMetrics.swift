@@ -1,0 +1,45 @@
+import SyncAgent
+import SyncCore
+import SyncStore
+
+/// The agent's figures in Prometheus' text format 0.0.4. Labels come from our own enums, so their number is bounded.
+struct AgentMetrics {
+    let now: AgentSnapshot
+    let store: StoreHealth
+    let occurrences: [AgentJournal.Occurrence]
+    let refusals: [(code: String, count: Int)]
+
+    var text: String {
+        var text = ""
+        func add(_ name: String, _ kind: String, _ help: String, _ samples: [(labels: String, value: Int)]) {
+            text += "# HELP lanyard_\(name) \(help)\n# TYPE lanyard_\(name) \(kind)\n"
+            for sample in samples { text += "lanyard_\(name)\(sample.labels) \(sample.value)\n" }
+        }
+        func one(_ value: Int) -> [(labels: String, value: Int)] { [("", value)] }
+        let traffic = now.traffic.values
+        add("uptime_seconds", "gauge", "Since the agent started.", one(now.uptimeSeconds))
+        add("changes", "gauge", "Changes held.", one(Int(now.counts.changes)))
+        add("events", "gauge", "Events held.", one(Int(now.counts.events)))
+        add("replicas", "gauge", "Replicas in the version vector.", one(now.tips.count))
+        add("members", "gauge", "Devices of the space, this one included.", one(now.members.count))
+        add("peers_connected", "gauge", "Members with a session.", one(now.peers.count { $0.state == .connected }))
+        add("in_step", "gauge", "1 if every connected peer holds the same.", one(now.isInStep ? 1 : 0))
+        add("store_bytes", "gauge", "Size of the database.", one(Int(store.bytes)))
+        add("store_ok", "gauge", "1 if the store takes writes.", one(store.condition == .ok ? 1 : 0))
+        add("discovery_running", "gauge", "1 if mDNS runs.", one(now.discovery == .running ? 1 : 0))
+        add("session_bytes_in", "gauge", "Read by open sessions, below TLS.", one(traffic.reduce(0) { $0 + Int($1.bytesIn) }))
+        add("session_bytes_out", "gauge", "Written by open sessions, below TLS.", one(traffic.reduce(0) { $0 + Int($1.bytesOut) }))
+        add("sessions_total", "counter", "Sessions opened.", one(now.core.sessionsOpened))
+        add("segments_received_total", "counter", "Segments received.", one(now.core.segmentsReceived))
+        add("segments_duplicate_total", "counter", "Segments received twice.", one(now.core.segmentsDuplicate))
+        add("segments_evicted_total", "counter", "Times the waiting room was cleared.", one(now.core.segmentsEvicted))
+        add("pushes_total", "counter", "Segments pushed.", one(now.core.pushesSent))
+        add("wants_total", "counter", "Ranges asked for.", one(now.core.wantsSent))
+        add("wants_reassigned_total", "counter", "Ranges asked for again.", one(now.core.wantsReassigned))
+        add("haves_total", "counter", "Announcements sent.", one(now.core.havesSent))
+        add("offences_total", "counter", "Sessions ended for an offence.", one(now.core.offences))
+        add("refusals_total", "counter", "Connections refused.", refusals.map { ("{code=\"\($0.code)\"}", $0.count) })
+        add("errors_total", "counter", "Errors by code.", occurrences.map { ("{code=\"\($0.code)\"}", $0.count) })
+        return text
+    }
+}

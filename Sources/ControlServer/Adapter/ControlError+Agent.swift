@@ -1,0 +1,31 @@
+import ControlAPI
+import SyncAgent
+import SyncStore
+import SyncTransport
+
+extension ControlError {
+    /// Any error of the agent as one with a code, a sentence and a next step.
+    init(agent error: any Error, directory: String) {
+        switch error {
+        case let error as ControlError: self = error
+        case let error as StoreError: self.init(store: error, directory: directory)
+        case let error as TicketError: self.init(.ticketInvalid, error.message, hint: error.hint)
+        case let error as JoinError: self.init(join: error)
+        case let error as AgentError: self.init(.stopping, error.message, hint: error.hint)
+        default: self.init(.internalFault, "The agent met an error: \(error).", hint: "See `lanyard logs`.")
+        }
+    }
+
+    private init(store error: StoreError, directory: String) {
+        let wrapped = AgentError.store(error, directory: directory)
+        switch error {
+        case .diskFull:
+            self.init(
+                .diskFull, "No space is left for \(directory); nothing was written.",
+                hint: "Free some space and try again. Reading and everything written before are not affected.")
+        case .closed: self.init(.stopping, "The agent is stopping.", hint: "Start it again: lanyardd")
+        case .inputOutput, .corrupt, .schemaNewer, .locked, .unreadable, .notApplicable, .stampsExhausted:
+            self.init(.storeFailed, "The store refused: \(wrapped.message).", hint: wrapped.hint)
+        }
+    }
+}

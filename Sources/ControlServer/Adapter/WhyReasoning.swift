@@ -1,0 +1,175 @@
+import ControlAPI
+import SyncAgent
+import SyncCore
+import SyncDiscovery
+import SyncModel
+
+/// From what an agent sees to the first broken link, in words a person can act on. Pure: the same facts, the same answer.
+struct WhyReasoning {
+    let now: AgentSnapshot
+    /// Nil: the store takes writes.
+    let storeRefusal: ControlError?
+    let hasInterface: Bool
+    let clockSkews: [DeviceID: Int64]
+    let changesPerSecond: Double
+
+    typealias LinkName = WhyResponse.LinkName
+
+    /// What one peer's chain says about each link: nil is fine.
+    private struct Fault {
+        let link: LinkName
+        let detail: String
+        let hint: String
+        var since: Tick?
+    }
+
+    func answer(for target: PeerView?, errors: [WhyResponse.Occurrence]) -> WhyResponse {
+        var faults = nodeFaults(isConnected: target?.state == .connected)
+        let peers = target.map { [$0] } ?? now.peers
+        for peer in peers { if let fault = fault(of: peer) { faults.append(fault) } }
+        if target == nil, now.members.count < 2, !now.peers.contains(where: { $0.lastFailure != nil }) {
+            faults.append(
+                Fault(
+                    link: .pairing, detail: "no other device is paired with this one",
+                    hint: "Type `lanyard invite` here, and `lanyard join TICKET` on the other machine."))
+        }
+        return assemble(faults, peers: peers, errors: errors)
+    }
+
+    private func assemble(
+        _ faults: [Fault], peers: [PeerView], errors: [WhyResponse.Occurrence]
+    ) -> WhyResponse {
+        let chain = LinkName.allCases.map { name in
+            let broken = faults.filter { $0.link == name }
+            guard let first = broken.first else { return WhyResponse.Link(name, ok: true, detail: fine(name, peers)) }
+            return WhyResponse.Link(
+                name, ok: false,
+                since: first.since.map { Timestamp(millisecondsSinceEpoch: now.wallMilliseconds(at: $0)) },
+                detail: broken.map(\.detail).joined(separator: "; "))
+        }
+        let firstBroken = chain.first { !$0.ok }.flatMap { link in faults.first { $0.link == link.link } }
+        let attempt = peers.compactMap(\.nextAttemptAt).min()
+        return WhyResponse(
+            inStep: firstBroken == nil, chain: chain, errors: errors,
+            nextAttempt: attempt.map { Timestamp(millisecondsSinceEpoch: now.wallMilliseconds(at: max($0, now.now))) },
+            hint: firstBroken?.hint ?? "")
+    }
+
+    private func fine(_ link: LinkName, _ peers: [PeerView]) -> String {
+        let connected = peers.count { $0.state == .connected }
+        switch link {
+        case .discovery:
+            switch now.discovery {
+            case .running: return "mDNS runs"
+            case .off: return "mDNS is off; addresses are given by hand"
+            case .unavailable: return "mDNS is away, but this peer is connected"
+            }
+        case .session: return connected == 1 ? "1 peer is connected" : "\(connected) peers are connected"
+        case .vector: return storeRefusal == nil ? "both hold the same" : "waits for the store"
+        case .address, .dial, .handshake, .pairing, .bytes, .clock, .store: return "ok"
+        }
+    }
+
+    // MARK: This node
+
+    private func nodeFaults(isConnected: Bool) -> [Fault] {
+        var faults: [Fault] = []
+        if !hasInterface {
+            faults.append(
+                Fault(
+                    link: .address, detail: "no network interface of this machine is up",
+                    hint: "Connect the cable or the wireless network: `ip link` shows the interfaces."))
+        }
+        if case .unavailable(let trouble) = now.discovery, !isConnected {
+            faults.append(Fault(link: .discovery, detail: trouble.message, hint: trouble.hint))
+        }
+        for (device, skew) in clockSkews.sorted(by: { $0.key < $1.key })
+        where abs(skew) > AgentJournal.toleratedSkewMilliseconds {
+            faults.append(
+                Fault(
+                    link: .clock, detail: "the clock of \(device.shortID) differs by \(abs(skew) / 1_000) s",
+                    hint: "Set both clocks; nothing is lost meanwhile."))
+        }
+        if let storeRefusal {
+            faults.append(Fault(link: .store, detail: storeRefusal.message, hint: storeRefusal.hint))
+        }
+        return faults
+    }
+
+    // MARK: One peer
+
+    private func fault(of peer: PeerView) -> Fault? {
+        let label = peer.device == nil ? peer.endpoint.map { Agent.text($0) } ?? "?" : peer.name
+        if peer.state == .connected { return lag(of: peer, label) }
+        guard let code = peer.lastFailure else {
+            guard peer.endpoint == nil else {
+                return Fault(
+                    link: .dial, detail: "\(label) is being dialled for the first time",
+                    hint: "Wait a moment and ask again.")
+            }
+            return Fault(
+                link: .address, detail: "no address of \(label) is known",
+                hint: "Start its agent, or give its address: lanyard peers add HOST:PORT", since: peer.lastConnectedAt)
+        }
+        let address = peer.endpoint.map { Agent.text($0) } ?? label
+        return FailureWords(code: code, label: label, address: address).map {
+            Fault(link: $0.link, detail: $0.detail, hint: $0.hint, since: peer.lastFailureAt)
+        }
+    }
+
+    /// Connected, and not level: how far behind, and how fast it goes.
+    private func lag(of peer: PeerView, _ label: String) -> Fault? {
+        guard storeRefusal == nil, let behind = peer.weLack, behind > 0 else { return nil }
+        return Fault(
+            link: .vector,
+            detail: "catching up with \(label): \(behind) operations behind, \(Int(changesPerSecond)) a second",
+            hint: "Wait: `lanyard wait` returns when all is here.")
+    }
+}
+
+/// A stable code as the link it breaks, a sentence and a next step.
+private struct FailureWords {
+    let link: WhyResponse.LinkName
+    let detail: String
+    let hint: String
+
+    func map<Value>(_ body: (FailureWords) -> Value) -> Value { body(self) }
+
+    init(code: String, label: String, address: String) {
+        switch code {
+        case "connection_refused":
+            link = .dial
+            detail = "\(address) refuses the connection: the machine is there, and no agent listens on that port"
+            hint = "Start lanyardd there, or correct the port: lanyard peers add HOST:PORT"
+        case "no_answer", "peer_silent":
+            link = .dial
+            detail = "no answer from any address of \(label), last \(address)"
+            hint = "Is the machine on, on this network, and does its firewall let TCP to that port in?"
+        case "host_unreachable", "network_unreachable":
+            link = .dial
+            detail = "\(address) cannot be reached from here (\(code))"
+            hint = "Check the network: `ip route get` with that address shows the way."
+        case "host_unknown":
+            link = .address
+            detail = "the name in \(address) has no address"
+            hint = "Correct the name, or give an IP address: lanyard peers add HOST:PORT"
+        case "not_paired", "not_paired_there", "no_certificate":
+            link = .pairing
+            detail = "\(label) at \(address) is not paired with this device"
+            hint = "Type `lanyard invite` on one of the two, and `lanyard join TICKET` on the other."
+        case "own_device":
+            link = .address
+            detail = "\(address) is this device itself"
+            hint = "Remove it: lanyard peers remove \(address)"
+        case "not_tls", "tls_version", "wrong_protocol", "tls_failed", "wrong_key", "closed_in_handshake",
+            "handshake_timeout":
+            link = .handshake
+            detail = "what listens at \(address) is no Lanyard agent of ours (\(code))"
+            hint = "Correct the address, or upgrade the older of the two agents."
+        default:
+            link = .session
+            detail = "the session with \(label) ended (\(code))"
+            hint = "It is tried again by itself; `lanyard logs` on both machines says more."
+        }
+    }
+}

@@ -1,0 +1,154 @@
+import Crypto
+import Foundation
+package import Logging
+import NIOCore
+import NIOPosix
+import SyncCore
+import SyncDiscovery
+import SyncModel
+import SyncStore
+import SyncTransport
+
+extension Agent {
+    /// Brings an agent up: keys, store, listener, core, discovery, in this order. When it returns, the agent listens and
+    /// dials; whatever failed before is undone.
+    package static func start(_ configuration: AgentConfiguration, log: AgentLog) async throws(AgentError) -> Agent {
+        let directory = configuration.dataDirectory
+        try DataDirectory.prepare(directory)
+        let identity: DeviceIdentity
+        do { identity = try DeviceIdentity.loadOrCreate(in: directory) } catch { throw .identity(error) }
+        let store: any ReplicaStore
+        let opened: (state: StoreState, tickets: [TicketRecord])
+        do {
+            store = try DataDirectory.openStore(directory, identity: identity)
+            opened = (try store.state(), try store.tickets())
+        } catch {
+            throw .store(error, directory: directory)
+        }
+        let agent = Agent(
+            configuration: configuration, identity: identity, store: store,
+            eventLoop: MultiThreadedEventLoopGroup.singleton.next(), log: log)
+        do {
+            try await agent.bringUp(identity, opened.state, opened.tickets)
+        } catch {
+            store.close()
+            throw error
+        }
+        agent.logger.notice(
+            "The agent runs.",
+            metadata: ["device.id": "\(agent.device.shortID)", "listen.port": "\(agent.listenPort)"])
+        return agent
+    }
+
+    private func bringUp(
+        _ identity: DeviceIdentity, _ state: StoreState, _ tickets: [TicketRecord]
+    ) async throws(AgentError) {
+        do {
+            try await eventLoop.flatSubmit { [self] in
+                build(identity, state, tickets)
+                return listen()
+            }.get()
+            try await eventLoop.submit { [self] in begin(state) }.get()
+        } catch let error as ListenError {
+            throw .listen(error)
+        } catch {
+            throw .stopping
+        }
+    }
+
+    /// On the loop: everything that lives there.
+    private func build(_ identity: DeviceIdentity, _ state: StoreState, _ tickets: [TicketRecord]) {
+        let own = MemberFact(
+            subjectPublicKeyInfo: identity.subjectPublicKeyInfo,
+            signingKey: Array(identity.signingKey.publicKey.rawRepresentation), binding: identity.binding,
+            discoveryKey: Self.discoveryKey(of: identity), role: .writer, name: configuration.name)
+        var membership = Membership(own: own, sinceMilliseconds: WallClock.milliseconds)
+        for addition in state.additions { _ = membership.add(addition) }
+        var generator = SystemRandomNumberGenerator()
+        let core = AgentCore(
+            configuration: CoreConfiguration(
+                own: device, name: configuration.name, agentVersion: Self.version, runID: generator.next(),
+                seed: generator.next()),
+            space: .home, membership: membership, tips: state.tips.map { ($0.replica, $0.tip) },
+            stateDigest: state.digest, at: Tick(nanoseconds: Int64(NIODeadline.now().uptimeNanoseconds)))
+        let relay = TransportRelay()
+        let transport = SessionTransport(identity: identity, eventLoop: eventLoop, logger: logger, events: relay)
+        let loop = AgentLoop(
+            eventLoop: eventLoop, transport: transport, store: driver, state: state, core: core, journal: journal,
+            feed: feed, logger: logger)
+        relay.target = loop
+        let writer = LocalWriter(loop: loop)
+        let pairing = PairingDriver(
+            loop: loop, writer: writer, identity: identity, tickets: tickets,
+            profile: { [configuration, self] in
+                PairingProfile(
+                    name: configuration.name, discoveryKey: own.discoveryKey, addresses: self.reachableAddresses)
+            })
+        let discovery = DiscoveryDriver(loop: loop)
+        loop.membershipChanged = { [weak discovery] in discovery?.membershipChanged() }
+        loop.peersChanged = { [peerFeed] in peerFeed.touch() }
+        parts.value.fill(
+            Parts.Running(relay: relay, loop: loop, writer: writer, discovery: discovery, pairing: pairing))
+    }
+
+    /// The port asked for; the usual one when none was, or any free one when that is taken.
+    private func listen() -> EventLoopFuture<Void> {
+        let transport = running.loop.transport
+        let asked = configuration.listen
+        let bound = transport.listen(host: asked?.host, port: Int(asked?.port ?? AgentConfiguration.defaultPort))
+        let agent = self
+        return bound.flatMapError { error in
+            guard asked == nil, case .portInUse? = error as? ListenError else {
+                return agent.eventLoop.makeFailedFuture(error)
+            }
+            agent.logger.warning(
+                "The usual port is taken; another one is used.",
+                metadata: ["listen.port": "\(AgentConfiguration.defaultPort)"])
+            agent.addStartWarning(
+                Warning(
+                    code: "port_in_use", message: "port \(AgentConfiguration.defaultPort) is taken; another one is used",
+                    hint: "stop the other program, or choose a port with lanyardd --listen HOST:PORT"))
+            return agent.running.loop.transport.listen(host: nil, port: 0)
+        }.map { address in agent.setListenPort(UInt16(clamping: address.port)) }
+    }
+
+    private func begin(_ state: StoreState) {
+        let running = running
+        running.loop.start()
+        running.discovery.start(
+            DiscoveryConfiguration(
+                usesMulticast: configuration.usesMDNS, announceAddresses: configuration.announce.map { [$0] } ?? []),
+            listenPort: listenPort)
+        for address in state.addresses {
+            running.loop.step(
+                .addressAdded(
+                    Endpoint(host: address.host, port: address.port), device: address.device,
+                    isStatic: address.isStatic))
+        }
+    }
+
+    /// A secret of the device's own from which its group's daily tags are made; it follows from the signing key, so there
+    /// is no further file to keep.
+    private static func discoveryKey(of identity: DeviceIdentity) -> [UInt8] {
+        let key = HKDF<SHA256>.deriveKey(
+            inputKeyMaterial: SymmetricKey(data: identity.signingKey.rawRepresentation),
+            info: Array("lanyard/discovery/v1".utf8), outputByteCount: 32)
+        return key.withUnsafeBytes { Array($0) }
+    }
+}
+
+/// Breaks the circle between transport and loop: the transport holds its listener weakly and wants it at birth.
+final class TransportRelay: TransportEvents {
+    var target: AgentLoop?
+
+    func opened(_ connection: UInt64, direction: Direction, device: DeviceID, remote: HostPort) {
+        target?.opened(connection, direction: direction, device: device, remote: remote)
+    }
+    func received(_ connection: UInt64, payload: [UInt8]) { target?.received(connection, payload: payload) }
+    func written(_ connection: UInt64, byteCount: Int) { target?.written(connection, byteCount: byteCount) }
+    func closed(_ connection: UInt64, reason: EndReason) { target?.closed(connection, reason: reason) }
+    func dialFailed(_ connection: UInt64, reason: EndReason) { target?.dialFailed(connection, reason: reason) }
+    func turnedAway(_ remote: HostPort, device: DeviceID?, reason: EndReason) {
+        target?.turnedAway(remote, device: device, reason: reason)
+    }
+}

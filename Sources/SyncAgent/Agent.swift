@@ -1,0 +1,170 @@
+package import Logging
+package import NIOCore
+import SyncCore
+import SyncDiscovery
+package import SyncModel
+package import SyncStore
+package import SyncTransport
+import Synchronization
+
+/// One running agent: the loop and its drivers, put together. What it offers is what the control server asks for.
+package final class Agent: Sendable {
+    package let configuration: AgentConfiguration
+    package let device: DeviceID
+    package let store: any ReplicaStore
+    /// Wakes those who wait for events.
+    package let feed = EventFeed()
+    /// Wakes those who watch peers.
+    package let peerFeed = EventFeed()
+    package let journal = AgentJournal()
+    package let log: AgentLog
+    package let logger: Logger
+
+    let eventLoop: any EventLoop
+    let driver: StoreDriver
+    let parts: NIOLoopBound<Parts>
+    private let startedAt = NIODeadline.now()
+    private let shared = Mutex(Shared())
+
+    private struct Shared {
+        var listenPort: UInt16 = 0
+        var startWarnings: [Warning] = []
+    }
+
+    /// Something a person should know, with the next step.
+    package struct Warning: Sendable, Hashable {
+        package let code: String
+        package let message: String
+        package let hint: String
+    }
+
+    /// Everything that lives on the event loop; filled once, at the start.
+    final class Parts {
+        struct Running {
+            let relay: TransportRelay
+            let loop: AgentLoop
+            let writer: LocalWriter
+            let discovery: DiscoveryDriver
+            let pairing: PairingDriver
+        }
+
+        private(set) var running: Running?
+
+        func fill(_ running: Running) { self.running = running }
+    }
+
+    package static let version = "0.1.0"
+
+    init(
+        configuration: AgentConfiguration, identity: DeviceIdentity, store: any ReplicaStore, eventLoop: any EventLoop,
+        log: AgentLog
+    ) {
+        self.configuration = configuration
+        device = identity.deviceID
+        self.store = store
+        self.eventLoop = eventLoop
+        self.log = log
+        logger = log.logger(level: configuration.logLevel)
+        driver = StoreDriver(store: store, eventLoop: eventLoop)
+        parts = NIOLoopBound(Parts(), eventLoop: eventLoop)
+    }
+
+    /// On the loop only.
+    var running: Parts.Running {
+        guard let running = parts.value.running else { preconditionFailure("the agent was built before it was asked") }
+        return running
+    }
+
+    package var listenPort: UInt16 { shared.withLock(\.listenPort) }
+    package var startWarnings: [Warning] { shared.withLock(\.startWarnings) }
+    package var uptimeSeconds: Int { Int((NIODeadline.now() - startedAt).nanoseconds / 1_000_000_000) }
+
+    func setListenPort(_ port: UInt16) { shared.withLock { $0.listenPort = port } }
+    func addStartWarning(_ warning: Warning) { shared.withLock { $0.startWarnings.append(warning) } }
+
+    /// Goodbye to peers and neighbours, then the store. Everything acknowledged is durable already; this is politeness,
+    /// bounded well under two seconds.
+    package func stop() async {
+        feed.finish()
+        peerFeed.finish()
+        try? await eventLoop.flatSubmit { [self] in
+            running.loop.stop()
+            running.discovery.stop()
+            return running.loop.transport.shutdown()
+        }.get()
+        driver.close()
+        logger.notice("The agent stopped.")
+    }
+
+    /// Runs on the agent's loop.
+    private func onLoop<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+        try await eventLoop.submit(body).get()
+    }
+
+    // MARK: What the control server asks for
+
+    /// One durable change per group, in this order; at most `Limits.changesPerGroup` groups.
+    package func write(_ groups: [[SyncModel.Operation]]) async throws -> WriteReceipt {
+        try await eventLoop.flatSubmit { [self] in running.writer.write(groups) }.get()
+    }
+
+    package func invite(lifetimeMilliseconds: Int64) async throws -> Ticket {
+        try await eventLoop.flatSubmit { [self] in
+            running.pairing.invite(lifetimeMilliseconds: lifetimeMilliseconds)
+        }.get()
+    }
+
+    /// Dials the inviter, proves the ticket, and makes both members of each other's space.
+    /// - Throws: `TicketError`, `JoinError` or a `StoreError`.
+    package func join(_ text: String) async throws -> JoinedDevice {
+        let ticket = try Ticket(text: text)
+        return try await eventLoop.flatSubmit { [self] in running.pairing.join(ticket) }.get()
+    }
+
+    /// - Returns: false when the address was known already.
+    package func addAddress(host: String, port: UInt16) async throws -> Bool {
+        let address = PeerAddress(host: host, port: port, device: nil, isStatic: true, lastConnectedMilliseconds: nil)
+        let isKnown = try store.addresses().contains { $0.isStatic && $0.host == host && $0.port == port }
+        try await driver.write { store throws(StoreError) in try store.remember(address) }.get()
+        try await onLoop { [self] in
+            running.loop.step(
+                .addressAdded(Endpoint(host: host, port: port), device: nil, isStatic: true))
+        }
+        return !isKnown
+    }
+
+    /// - Returns: false when there was no such address.
+    package func removeAddress(host: String, port: UInt16) async throws -> Bool {
+        let wasThere = try await driver.write { store throws(StoreError) in try store.forget(host: host, port: port) }
+            .get()
+        try await onLoop { [self] in running.loop.step(.addressRemoved(Endpoint(host: host, port: port))) }
+        return wasThere
+    }
+
+    /// Moves a cursor or notes a delivery: a durable write beside the log.
+    package func update<Value: Sendable>(
+        _ body: @escaping @Sendable (any ReplicaStore) throws(StoreError) -> Value
+    ) async throws -> Value {
+        try await driver.write(body).get()
+    }
+
+    package func snapshot() async throws -> AgentSnapshot {
+        try await onLoop { [self] in AgentSnapshot(running.loop, running.discovery, agent: self) }
+    }
+
+    package func refusals() async throws -> [(code: String, count: Int)] {
+        try await onLoop { [self] in
+            running.loop.transport.refusals.counts.map { ($0.key.rawValue, Int($0.value)) }.sorted { $0.0 < $1.0 }
+        }
+    }
+
+    /// Where others can dial us: what a ticket carries.
+    package var reachableAddresses: [HostPort] {
+        let hosts =
+            configuration.announce.map { [$0] } ?? configuration.listen.flatMap { Self.isAny($0.host) ? nil : [$0.host] }
+            ?? NetworkInterfaces.current().announced.flatMap(\.addressTexts).filter { !$0.contains("%") }
+        return hosts.compactMap { HostPort(host: $0, port: Int(listenPort)) }
+    }
+
+    private static func isAny(_ host: String) -> Bool { ["", "::", "0.0.0.0", "*"].contains(host) }
+}

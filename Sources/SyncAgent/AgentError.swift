@@ -1,0 +1,55 @@
+import Glibc
+package import SyncStore
+package import SyncTransport
+
+/// Why an agent cannot start, or cannot do what it was asked to. Codes are stable; every message has a next step.
+package enum AgentError: Error, Sendable {
+    case store(StoreError, directory: String)
+    case identity(IdentityError)
+    case listen(ListenError)
+    /// The data directory could not be made or is open to others: path and errno.
+    case directory(path: String, code: Int32)
+    case stopping
+
+    package var code: String {
+        switch self {
+        case .store(let error, _): StoreDriver.code(of: error)
+        case .identity(let error): error.code
+        case .listen(let error): error.code
+        case .directory: "directory_unreadable"
+        case .stopping: "stopping"
+        }
+    }
+
+    package var message: String {
+        switch self {
+        case .store(.locked(let processID), let directory):
+            "another agent\(processID.map { " (process \($0))" } ?? "") uses \(directory)"
+        case .store(.schemaNewer(let found, let known), let directory):
+            "\(directory) was written by a newer lanyardd (schema \(found), this one knows \(known))"
+        case .store(.corrupt(let detail), let directory): "the database in \(directory) is damaged: \(detail)"
+        case .store(.unreadable(let path, let code), _): "cannot use \(path): \(String(cString: strerror(code)))"
+        case .store(.diskFull, let directory): "no space is left for \(directory)"
+        case .store(let error, let directory): "cannot open the store in \(directory): \(error)"
+        case .identity(let error): error.message
+        case .listen(let error): error.message
+        case .directory(let path, let code): "cannot use \(path): \(String(cString: strerror(code)))"
+        case .stopping: "the agent is stopping"
+        }
+    }
+
+    package var hint: String {
+        switch self {
+        case .store(.locked, _): "stop the other agent, or give this one its own --data-dir"
+        case .store(.schemaNewer, _): "upgrade this machine's lanyardd"
+        case .store(.corrupt, _): "move the directory aside and join again with a ticket; keep it until all is back"
+        case .store(.unreadable(let path, _), _), .directory(let path, _):
+            "give the agent's user access: chown -R USER \(path); chmod 700 \(path)"
+        case .store(.diskFull, _): "free some space and start again"
+        case .store: "see the log for details"
+        case .identity(let error): error.hint
+        case .listen(let error): error.hint
+        case .stopping: "start it again: lanyardd"
+        }
+    }
+}

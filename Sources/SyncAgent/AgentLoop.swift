@@ -1,0 +1,231 @@
+import Logging
+import NIOCore
+import SyncCore
+import SyncModel
+import SyncStore
+import SyncTransport
+
+/// Interprets the core's effects, on one event loop together with the sockets. It decides nothing.
+///
+/// Not `Sendable`: everything here runs on its loop. Commits and reads run on the store driver's threads and come back
+/// as inputs.
+final class AgentLoop: TransportEvents {
+    let eventLoop: any EventLoop
+    let transport: SessionTransport
+    let store: StoreDriver
+    let journal: AgentJournal
+    let logger: Logger
+    /// Told after every durable change, with the streams that grew.
+    let feed: EventFeed
+    private(set) var core: AgentCore
+    private(set) var digest: Sum256
+    private(set) var counts: StoreCounts
+    /// Called after the members changed (a record may be a member's now).
+    var membershipChanged: () -> Void = {}
+    /// Called after sessions came, went or learned something: `peers --watch`, `wait`.
+    var peersChanged: () -> Void = {}
+
+    /// Changes held at a few past moments, for a rate that people can read.
+    private var samples: [(at: Tick, changes: Int64)] = []
+    private var wake: (at: Tick, task: Scheduled<Void>)?
+    private var isStopped = false
+
+    init(
+        eventLoop: any EventLoop, transport: SessionTransport, store: StoreDriver, state: StoreState, core: AgentCore,
+        journal: AgentJournal, feed: EventFeed, logger: Logger
+    ) {
+        self.eventLoop = eventLoop
+        self.transport = transport
+        self.store = store
+        self.core = core
+        digest = state.digest
+        counts = state.counts
+        self.journal = journal
+        self.feed = feed
+        self.logger = logger
+    }
+
+    var now: Tick { Tick(nanoseconds: Int64(NIODeadline.now().uptimeNanoseconds)) }
+
+    func start() {
+        perform(core.start(at: now))
+        scheduleWake()
+    }
+
+    /// Says goodbye to every peer; nothing is stepped afterwards.
+    func stop() {
+        guard !isStopped else { return }
+        perform(core.stop(at: now))
+        isStopped = true
+        wake?.task.cancel()
+    }
+
+    func step(_ input: Input) {
+        guard !isStopped else { return }
+        perform(core.step(input, at: now))
+        scheduleWake()
+    }
+
+    /// A local write is durable: the log grew and others may lack it.
+    func noteAppended(_ commit: Commit) {
+        note(commit)
+        step(.appended(StoreChange(commit)))
+    }
+
+    private func note(_ commit: Commit) {
+        digest = commit.digest
+        counts = commit.counts
+        sample()
+        feed.publish(commit.streams)
+        peersChanged()
+    }
+
+    private func sample() {
+        if let last = samples.last, now - last.at < .milliseconds(250) { return }
+        samples.append((now, counts.changes))
+        samples.removeAll { now - $0.at > .seconds(5) }
+    }
+
+    /// Over the last five seconds at most; 0 when nothing came.
+    var changesPerSecond: Double {
+        guard let first = samples.first(where: { now - $0.at <= .seconds(5) }) else { return 0 }
+        let nanoseconds = max((now - first.at).nanoseconds, 1)
+        return Double(counts.changes - first.changes) * 1e9 / Double(nanoseconds)
+    }
+
+    /// Early is harmless (the core looks at the time), so a wake-up is only replaced by an earlier one.
+    private func scheduleWake() {
+        guard let deadline = core.nextDeadline else { return }
+        if let wake, wake.at <= deadline { return }
+        wake?.task.cancel()
+        let at = NIODeadline.uptimeNanoseconds(UInt64(max(0, deadline.nanoseconds)))
+        let loop = NIOLoopBound(self, eventLoop: eventLoop)
+        wake = (
+            deadline,
+            eventLoop.scheduleTask(deadline: at) {
+                loop.value.wake = nil
+                loop.value.step(.deadlinePassed)
+            }
+        )
+    }
+
+    // MARK: Effects
+
+    private func perform(_ effects: [Effect]) {
+        var touchedPeers = false
+        for effect in effects {
+            switch effect {
+            case .persist(let id, let segments): persist(id, segments)
+            case .read(let id, let replica, let start, let bytes): read(id, replica, start, bytes)
+            case .dial(let id, let endpoint): dial(id, endpoint)
+            case .send(let id, let frame): send(id, frame)
+            case .establish(let id):
+                transport.markEstablished(id.rawValue)
+            case .close(let id, _): transport.close(id.rawValue)
+            case .trust(let devices):
+                transport.trust(Set(devices))
+                membershipChanged()
+            case .remember(let endpoint, let device): store.remember(endpoint, device)
+            case .report(let report):
+                touchedPeers = true
+                journal.note(report, logger: logger)
+            }
+        }
+        if touchedPeers { peersChanged() }
+    }
+
+    private func persist(_ id: PersistID, _ segments: [VerifiedSegment]) {
+        let loop = NIOLoopBound(self, eventLoop: eventLoop)
+        store.apply(segments).whenComplete { result in
+            switch result {
+            case .success(let commit):
+                loop.value.note(commit)
+                loop.value.step(.persisted(id, StoreChange(commit)))
+            case .failure(let error):
+                loop.value.step(.persistFailed(id, code: StoreDriver.code(of: error)))
+            }
+        }
+    }
+
+    private func read(_ id: ReadID, _ replica: ReplicaID, _ start: UInt64, _ bytes: Int) {
+        let loop = NIOLoopBound(self, eventLoop: eventLoop)
+        store.segments(of: replica, from: start, byteBudget: bytes).whenComplete { result in
+            switch result {
+            case .success(let segments): loop.value.step(.segmentsRead(id, segments))
+            case .failure(let error):
+                loop.value.journal.note(code: StoreDriver.code(of: error))
+                loop.value.step(.segmentsRead(id, []))
+            }
+        }
+    }
+
+    private func dial(_ id: ConnectionID, _ endpoint: Endpoint) {
+        guard let address = HostPort(host: endpoint.host, port: Int(endpoint.port)) else {
+            let loop = NIOLoopBound(self, eventLoop: eventLoop)
+            eventLoop.execute { loop.value.step(.dialFailed(id, code: EndReason.hostUnknown.rawValue)) }
+            return
+        }
+        transport.dial(id.rawValue, to: address)
+    }
+
+    private func send(_ id: ConnectionID, _ frame: Frame) {
+        var frame = frame
+        // The core has no wall clock; the peer compares ours with its own.
+        if case .hello(var hello) = frame {
+            hello.wallMilliseconds = WallClock.milliseconds
+            frame = .hello(hello)
+        }
+        do {
+            transport.send(id.rawValue, try FrameCodec.encode(frame))
+        } catch {
+            logger.error("A frame could not be encoded.", metadata: ["code": "\(error)"])
+            transport.cut(id.rawValue)
+        }
+    }
+
+    // MARK: TransportEvents
+
+    func opened(_ connection: UInt64, direction: Direction, device: DeviceID, remote: HostPort) {
+        let endpoint = Endpoint(host: remote.host, port: UInt16(clamping: remote.port))
+        step(.opened(ConnectionID(rawValue: connection), device, remote: endpoint))
+    }
+
+    func received(_ connection: UInt64, payload: [UInt8]) {
+        let id = ConnectionID(rawValue: connection)
+        do {
+            // Nil is a kind of a later version: nothing to do, but a sign of life, which the core hears with the next.
+            guard let frame = try FrameCodec.decode(payload) else { return }
+            step(.received(id, frame, bytes: payload.count))
+            // What a peer holds is news to those who wait until all are in step.
+            if case .have = frame { peersChanged() }
+        } catch {
+            step(.malformed(id, code: error.code))
+        }
+    }
+
+    func written(_ connection: UInt64, byteCount: Int) {
+        step(.written(ConnectionID(rawValue: connection), bytes: byteCount))
+    }
+
+    func closed(_ connection: UInt64, reason: EndReason) {
+        if reason.isRefusal { journal.note(code: reason.rawValue) }
+        step(.closed(ConnectionID(rawValue: connection), code: reason.rawValue))
+        peersChanged()
+    }
+
+    func dialFailed(_ connection: UInt64, reason: EndReason) {
+        journal.note(code: reason.rawValue)
+        step(.dialFailed(ConnectionID(rawValue: connection), code: reason.rawValue))
+        peersChanged()
+    }
+
+    func turnedAway(_ remote: HostPort, device: DeviceID?, reason: EndReason) {
+        journal.note(code: reason.rawValue)
+    }
+}
+
+extension StoreChange {
+    init(_ commit: Commit) {
+        self.init(segments: commit.segments, stateDigest: commit.digest, additions: commit.additions)
+    }
+}

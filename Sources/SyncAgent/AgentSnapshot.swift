@@ -1,0 +1,67 @@
+package import SyncCore
+package import SyncDiscovery
+package import SyncModel
+package import SyncStore
+
+/// What an agent knows of itself at one moment: taken in one turn of the loop, read at leisure.
+package struct AgentSnapshot: Sendable {
+    package var own: DeviceID
+    package var name: String
+    package var uptimeSeconds: Int
+    /// Sorted by replica.
+    package var tips: [KnownReplica]
+    package var vectorDigest: Sum256
+    package var stateDigest: Sum256
+    package var counts: StoreCounts
+    package var members: [Membership.Member]
+    package var peers: [PeerView]
+    /// Bytes below TLS, by connection.
+    package var traffic: [ConnectionID: Traffic]
+    package var strangers: [NetworkStranger]
+    package var discovery: DiscoveryState
+    package var instance: String
+    package var listenPort: UInt16
+    package var isInStep: Bool
+    /// Over the last seconds.
+    package var changesPerSecond: Double
+    package var core: CoreCounters
+    /// The moment it was taken, on both clocks: a `Tick` in it can be turned into wall time.
+    package var now: Tick
+    package var wallMilliseconds: Int64
+
+    package struct Traffic: Sendable, Hashable {
+        package var bytesIn: Int64
+        package var bytesOut: Int64
+    }
+
+    /// An agent on the network that is not of our group.
+    package struct NetworkStranger: Sendable, Hashable {
+        package var hostName: String
+        package var host: String
+        package var port: UInt16
+    }
+
+    package func wallMilliseconds(at tick: Tick) -> Int64 {
+        wallMilliseconds + (tick - now).nanoseconds / 1_000_000
+    }
+}
+
+extension AgentSnapshot {
+    /// On the loop only.
+    init(_ loop: AgentLoop, _ discovery: DiscoveryDriver, agent: Agent) {
+        let core = loop.core
+        let peers = core.peers
+        var traffic: [ConnectionID: Traffic] = [:]
+        for id in peers.compactMap(\.connection) {
+            guard let state = loop.transport.state(of: id.rawValue) else { continue }
+            traffic[id] = Traffic(bytesIn: Int64(clamping: state.bytesIn), bytesOut: Int64(clamping: state.bytesOut))
+        }
+        self.init(
+            own: agent.device, name: agent.configuration.name, uptimeSeconds: agent.uptimeSeconds,
+            tips: core.held.entries.map { KnownReplica(replica: $0.replica, tip: $0.tip) },
+            vectorDigest: core.held.digest, stateDigest: loop.digest, counts: loop.counts,
+            members: core.membership.members, peers: peers, traffic: traffic, strangers: discovery.strangers,
+            discovery: discovery.state, instance: discovery.instance, listenPort: agent.listenPort,
+            isInStep: core.isInStep, changesPerSecond: loop.changesPerSecond, core: core.counters, now: loop.now, wallMilliseconds: WallClock.milliseconds)
+    }
+}

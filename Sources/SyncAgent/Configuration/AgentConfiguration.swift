@@ -1,0 +1,55 @@
+/// How an agent is to run. A value given as a flag wins over the environment, that over the file, that over the default.
+package struct AgentConfiguration: Sendable, Hashable {
+    package static let defaultPort: UInt16 = 21_817
+
+    package var dataDirectory: String
+    package var socketPath: String
+    /// Nil: all interfaces, `defaultPort`, or a free port when that is taken.
+    package var listen: ListenAddress?
+    /// Address to announce over mDNS instead of all of them.
+    package var announce: String?
+    package var name: String
+    package var logLevel: LogLevel
+    package var logFormat: LogFormat
+    package var usesMDNS: Bool
+
+    package struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
+        package let host: String
+        package let port: UInt16
+
+        package init(host: String, port: UInt16) {
+            self.host = host
+            self.port = port
+        }
+
+        package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+
+        /// `HOST:PORT`, `[IPV6]:PORT` or `:PORT`. Nil for anything else.
+        package init?(text: String) {
+            guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
+                return nil
+            }
+            var host = String(text[..<colon])
+            if host.hasPrefix("["), host.hasSuffix("]") {
+                host = String(host.dropFirst().dropLast())
+            } else if host.contains(":") {
+                return nil
+            }
+            self.init(host: host, port: port)
+        }
+    }
+
+    package enum LogLevel: String, Sendable, Hashable, CaseIterable {
+        case trace
+        case debug
+        case info
+        case notice
+        case warning
+        case error
+    }
+
+    package enum LogFormat: String, Sendable, Hashable, CaseIterable {
+        case text
+        case json
+    }
+}

@@ -1,0 +1,133 @@
+import Foundation
+import TOMLKit
+
+/// One place settings come from: every value optional, as text or flag.
+package struct ConfigurationLayer: Sendable, Hashable {
+    /// The settings by their key in the file. The flag is `--KEY`, the environment variable `LANYARD_KEY` in capitals.
+    package enum Key: String, Sendable, CaseIterable {
+        case dataDirectory = "data-dir"
+        case socket
+        case listen
+        case announce
+        case name
+        case logLevel = "log-level"
+        case logFormat = "log-format"
+        case mdns
+
+        package var environmentName: String {
+            "LANYARD_" + rawValue.uppercased().replacing("-", with: "_")
+        }
+    }
+
+    package var values: [Key: String] = [:]
+
+    package init(_ values: [Key: String] = [:]) { self.values = values }
+
+    package init(environment: [String: String]) {
+        for key in Key.allCases {
+            if let value = environment[key.environmentName], !value.isEmpty { values[key] = value }
+        }
+    }
+
+    /// Reads a TOML file. An unknown key, a table or a value of another kind is an error that names it.
+    package init(file path: String) throws(ConfigurationError) {
+        let table: TOMLTable
+        do {
+            table = try TOMLTable(string: String(contentsOfFile: path, encoding: .utf8))
+        } catch let error as TOMLParseError {
+            throw .unreadableFile(path: path, detail: "\(error.description)")
+        } catch {
+            throw .unreadableFile(path: path, detail: error.localizedDescription)
+        }
+        for (name, value) in table {
+            guard let key = Key(rawValue: name) else { throw .unknownKey(name, path: path) }
+            if key == .mdns, let isOn = value.bool {
+                values[key] = isOn ? "on" : "off"
+            } else if let text = value.string {
+                values[key] = text
+            } else {
+                throw .badValue(key, value: "\(value)", allowed: key == .mdns ? "true or false" : "a string")
+            }
+        }
+    }
+}
+
+package enum ConfigurationError: Error, Sendable, Hashable, CustomStringConvertible {
+    case unreadableFile(path: String, detail: String)
+    case unknownKey(String, path: String)
+    case badValue(ConfigurationLayer.Key, value: String, allowed: String)
+
+    package var description: String {
+        switch self {
+        case .unreadableFile(let path, let detail): "cannot read \(path): \(detail)"
+        case .unknownKey(let name, let path):
+            "unknown key \"\(name)\" in \(path); known are: "
+                + ConfigurationLayer.Key.allCases.map(\.rawValue).joined(separator: ", ")
+        case .badValue(let key, let value, let allowed): "\(key.rawValue) is \"\(value)\"; allowed: \(allowed)"
+        }
+    }
+}
+
+extension AgentConfiguration {
+    /// - Parameters:
+    ///   - layers: the strongest first.
+    ///   - environment: for the default places only.
+    package init(layers: [ConfigurationLayer], environment: [String: String], hostName: String) throws(ConfigurationError) {
+        func value(_ key: ConfigurationLayer.Key) -> String? {
+            layers.lazy.compactMap { $0.values[key] }.first
+        }
+        func choice<Choice: RawRepresentable & CaseIterable>(
+            _ key: ConfigurationLayer.Key, default fallback: Choice
+        ) throws(ConfigurationError) -> Choice where Choice.RawValue == String {
+            guard let text = value(key) else { return fallback }
+            guard let choice = Choice(rawValue: text) else {
+                throw .badValue(key, value: text, allowed: Choice.allCases.map(\.rawValue).joined(separator: ", "))
+            }
+            return choice
+        }
+        let directory = value(.dataDirectory) ?? Self.defaultDataDirectory(environment)
+        dataDirectory = directory
+        socketPath = value(.socket) ?? directory + "/control.sock"
+        if let text = value(.listen) {
+            guard let address = ListenAddress(text: text) else {
+                throw .badValue(.listen, value: text, allowed: "HOST:PORT, [IPV6]:PORT or :PORT")
+            }
+            listen = address
+        } else {
+            listen = nil
+        }
+        announce = value(.announce)
+        let name = value(.name) ?? hostName
+        guard !name.isEmpty, name.utf8.count <= 128, !name.unicodeScalars.contains(where: { $0.value < 0x20 }) else {
+            throw .badValue(.name, value: name, allowed: "1 to 128 bytes without control characters")
+        }
+        self.name = name
+        logLevel = try choice(.logLevel, default: .info)
+        logFormat = try choice(.logFormat, default: .text)
+        switch value(.mdns) {
+        case nil, "on": usesMDNS = true
+        case "off": usesMDNS = false
+        case let text?: throw .badValue(.mdns, value: text, allowed: "on, off")
+        }
+    }
+
+    private static func defaultDataDirectory(_ environment: [String: String]) -> String {
+        if let base = environment["XDG_DATA_HOME"], !base.isEmpty { return base + "/lanyard" }
+        return (environment["HOME"] ?? NSHomeDirectory()) + "/.local/share/lanyard"
+    }
+
+    /// The configuration as a file that would give it again.
+    package var toml: String {
+        func quoted(_ text: String) -> String {
+            "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
+        }
+        var lines = ["data-dir = \(quoted(dataDirectory))", "socket = \(quoted(socketPath))"]
+        if let listen { lines.append("listen = \(quoted(listen.description))") }
+        if let announce { lines.append("announce = \(quoted(announce))") }
+        lines += [
+            "name = \(quoted(name))", "log-level = \(quoted(logLevel.rawValue))",
+            "log-format = \(quoted(logFormat.rawValue))", "mdns = \(usesMDNS)",
+        ]
+        return lines.joined(separator: "\n") + "\n"
+    }
+}

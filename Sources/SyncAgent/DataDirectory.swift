@@ -1,0 +1,38 @@
+import Foundation
+import SyncModel
+import SyncStore
+import SyncTransport
+
+/// The directory that holds all of an agent: keys, database, log. 0700, and nobody else's.
+enum DataDirectory {
+    static func prepare(_ path: String) throws(AgentError) {
+        do {
+            try FileManager.default.createDirectory(
+                atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        } catch {
+            throw .directory(path: path, code: errno == 0 ? EIO : errno)
+        }
+        guard access(path, R_OK | W_OK | X_OK) == 0 else { throw .directory(path: path, code: errno) }
+    }
+
+    /// Where leases may live: directories that a reboot empties and no backup holds. The store checks that they are.
+    private static var leaseDirectories: [String] {
+        let environment = ProcessInfo.processInfo.environment
+        let runtime = environment["XDG_RUNTIME_DIR"].map { [$0 + "/lanyard"] } ?? []
+        return (environment["RUNTIME_DIRECTORY"].map { [$0] } ?? []) + ["/run/lanyard"] + runtime
+    }
+
+    static func openStore(_ path: String, identity: DeviceIdentity) throws(StoreError) -> any ReplicaStore {
+        let signingKey = identity.signingKey
+        return try SQLiteStore(
+            directory: path, device: identity.deviceID,
+            leases: leaseDirectories.lazy.compactMap { LeaseFolder(path: $0) }.first,
+            incarnations: { UInt64.random(in: .min ... .max) },
+            sign: { message in
+                guard let signature = try? signingKey.signature(for: message) else {
+                    preconditionFailure("Ed25519 signs any message")
+                }
+                return Array(signature)
+            })
+    }
+}

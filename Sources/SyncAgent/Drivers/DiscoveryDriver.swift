@@ -1,0 +1,126 @@
+import NIOCore
+import SyncCore
+package import SyncDiscovery
+import SyncModel
+
+/// Carries records from Avahi to the core: a member's become inputs, a stranger's are only shown.
+///
+/// Confined to the agent's event loop. Records are hints; `SyncDiscovery` has bounded and debounced them.
+final class DiscoveryDriver {
+    private let loop: AgentLoop
+    private var listenPort: UInt16 = 0
+    private var discovery: AvahiDiscovery?
+    private(set) var state: DiscoveryState = .off
+    private(set) var instance = ""
+    private var records: [RecordKey: DiscoveryRecord] = [:]
+    /// What the core was told last, by instance.
+    private var told: [String: [Endpoint]] = [:]
+    private var daily: Scheduled<Void>?
+
+    init(loop: AgentLoop) { self.loop = loop }
+
+    func start(_ configuration: DiscoveryConfiguration, listenPort: UInt16) {
+        self.listenPort = listenPort
+        let bound = NIOLoopBound(self, eventLoop: loop.eventLoop)
+        let eventLoop = loop.eventLoop
+        let discovery = AvahiDiscovery(configuration: configuration) { event in
+            eventLoop.execute { bound.value.note(event) }
+        }
+        self.discovery = discovery
+        loop.step(.announced(instance: "", listenPort: listenPort))
+        announce()
+        discovery.start()
+        scheduleDailyTag()
+    }
+
+    func stop() {
+        daily?.cancel()
+        discovery?.stop()
+    }
+
+    /// Our record carries the least of the group's keys, turned into today's tag; alone there is nobody to recognise it.
+    private func announce() {
+        let least = keys.count > 1 ? keys.min { $0.lexicographicallyPrecedes($1) } : nil
+        let tag = least.map { DiscoveryTag.tag(key: $0, day: WallClock.day) }
+        discovery?.publish(DiscoveryAnnouncement(port: listenPort, tag: tag))
+    }
+
+    private var keys: [[UInt8]] { loop.core.membership.members.map(\.fact.discoveryKey) }
+
+    /// Tags change with the day and with the members.
+    func membershipChanged() {
+        announce()
+        for instance in Set(records.keys.map(\.instance)) { tell(instance) }
+    }
+
+    private func scheduleDailyTag() {
+        let bound = NIOLoopBound(self, eventLoop: loop.eventLoop)
+        let rest = 86_400_000 - WallClock.milliseconds % 86_400_000
+        // A clock that steps is caught at the next hour at the latest.
+        daily = loop.eventLoop.scheduleTask(in: .milliseconds(min(rest, 3_600_000) + 1_000)) {
+            bound.value.announce()
+            bound.value.discovery?.refresh()
+            bound.value.scheduleDailyTag()
+        }
+    }
+
+    private func note(_ event: DiscoveryEvent) {
+        switch event {
+        case .state(let state):
+            self.state = state
+            note(state)
+        case .announced(let instance):
+            self.instance = instance
+            loop.step(.announced(instance: instance, listenPort: listenPort))
+        case .found(let record):
+            records[record.key] = record
+            tell(record.key.instance)
+        case .lost(let key):
+            records[key] = nil
+            tell(key.instance)
+        case .interfacesChanged: loop.step(.networkChanged)
+        }
+        loop.peersChanged()
+    }
+
+    private func note(_ state: DiscoveryState) {
+        switch state {
+        case .running: loop.logger.notice("Discovery runs.")
+        case .off: break
+        case .unavailable(let trouble):
+            loop.journal.note(code: "discovery_unavailable")
+            loop.logger.warning("Discovery is unavailable.", metadata: ["code": "\(trouble.rawValue)"])
+        }
+    }
+
+    /// Tells the core all addresses of an instance, if it is a member's.
+    private func tell(_ instance: String) {
+        let ours = records.values.filter { $0.key.instance == instance && isMembers($0) }
+        let endpoints = Set(ours.flatMap { record in record.addresses.map { Endpoint(host: $0, port: record.port) } })
+            .sorted()
+        if endpoints.isEmpty {
+            guard told.removeValue(forKey: instance) != nil else { return }
+            loop.step(.recordVanished(instance: instance))
+        } else if told[instance] != endpoints {
+            told[instance] = endpoints
+            loop.step(.recordAppeared(instance: instance, endpoints))
+        }
+    }
+
+    private func isMembers(_ record: DiscoveryRecord) -> Bool {
+        guard let tag = record.text.tag, loop.core.membership.members.count > 1 else { return false }
+        return DiscoveryTag.recognises(tag, keys: keys, day: WallClock.day)
+    }
+
+    /// Agents on the network that are not of our group: one entry a host and port, sorted.
+    var strangers: [AgentSnapshot.NetworkStranger] {
+        var seen: [String: AgentSnapshot.NetworkStranger] = [:]
+        for record in records.values where !isMembers(record) {
+            let address = record.addresses.min { ($0.contains(":") ? 1 : 0, $0) < ($1.contains(":") ? 1 : 0, $1) } ?? ""
+            let stranger = AgentSnapshot.NetworkStranger(hostName: record.hostName, host: address, port: record.port)
+            if let known = seen[record.key.instance], !known.host.contains(":") { continue }
+            seen[record.key.instance] = stranger
+        }
+        return seen.values.sorted { ($0.hostName, $0.host, $0.port) < ($1.hostName, $1.host, $1.port) }
+    }
+}

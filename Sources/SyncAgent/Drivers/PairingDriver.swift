@@ -1,0 +1,67 @@
+import NIOCore
+import SyncCore
+import SyncModel
+import SyncStore
+package import SyncTransport
+
+/// Invites and joins: carries tickets between the transport's exchange and the log, where members are made.
+///
+/// Confined to the agent's event loop.
+final class PairingDriver {
+    private let loop: AgentLoop
+    private let writer: LocalWriter
+    private let tickets: StoredTickets
+    private let profile: @Sendable () -> PairingProfile
+
+    init(
+        loop: AgentLoop, writer: LocalWriter, identity: DeviceIdentity, tickets records: [TicketRecord],
+        profile: @escaping @Sendable () -> PairingProfile
+    ) {
+        self.loop = loop
+        self.writer = writer
+        self.profile = profile
+        tickets = StoredTickets(records)
+        let driver = NIOLoopBound(self, eventLoop: loop.eventLoop)
+        let eventLoop = loop.eventLoop
+        loop.transport.inviter = TicketInviter(
+            identity: identity, store: tickets, nowMilliseconds: { WallClock.milliseconds }, profile: profile,
+            admit: { device, ticket in
+                try await eventLoop.flatSubmit { driver.value.admit(device, with: ticket) }.get()
+            })
+    }
+
+    /// A new ticket, durable before it is shown: a restart of the agent does not make it void.
+    func invite(lifetimeMilliseconds: Int64) -> EventLoopFuture<Ticket> {
+        guard let inviter = loop.transport.inviter else {
+            return loop.eventLoop.makeFailedFuture(StoreError.closed)
+        }
+        let ticket = inviter.issue(addresses: profile().addresses, lifetimeMilliseconds: lifetimeMilliseconds)
+        let record = TicketRecord(secret: ticket.secret, expiresMilliseconds: ticket.expiresAtMilliseconds, usedBy: nil)
+        return loop.store.write { store throws(StoreError) in try store.save(record) }.map { ticket }
+    }
+
+    /// Called by the transport when somebody proved to hold one of our tickets. The ticket is used before the member is
+    /// made: after a crash in between the same device may come again, and no other.
+    private func admit(_ device: JoinedDevice, with ticket: IssuedTicket) -> EventLoopFuture<Void> {
+        let record = TicketRecord(
+            secret: ticket.secret, expiresMilliseconds: ticket.expiresAtMilliseconds, usedBy: device.deviceID)
+        let driver = NIOLoopBound(self, eventLoop: loop.eventLoop)
+        return loop.store.write { store throws(StoreError) in try store.save(record) }
+            .flatMap { driver.value.admit(device) }
+    }
+
+    /// Makes the device a member and dials it. Idempotent.
+    func admit(_ device: JoinedDevice) -> EventLoopFuture<Void> {
+        let loop = NIOLoopBound(loop, eventLoop: loop.eventLoop)
+        let fact = device.memberFact(role: .writer)
+        let written =
+            loop.value.core.membership[device.deviceID]?.fact == fact
+            ? loop.value.eventLoop.makeSucceededVoidFuture() : writer.write([[.addMember(fact)]]).map { _ in }
+        return written.map {
+            for address in device.addresses {
+                let endpoint = Endpoint(host: address.host, port: UInt16(clamping: address.port))
+                loop.value.step(.addressAdded(endpoint, device: device.deviceID, isStatic: false))
+            }
+        }
+    }
+}

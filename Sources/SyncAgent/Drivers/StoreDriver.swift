@@ -1,0 +1,83 @@
+import Dispatch
+package import NIOCore
+package import SyncCore
+package import SyncModel
+package import SyncStore
+
+/// Runs the store off the event loop: writes one after the other on a thread of their own, reads beside them.
+package final class StoreDriver: Sendable {
+    package let store: any ReplicaStore
+    private let eventLoop: any EventLoop
+    private let writer = DispatchQueue(label: "lanyard.store.write", qos: .userInitiated)
+    private let reader = DispatchQueue(label: "lanyard.store.read", qos: .userInitiated)
+
+    package init(store: any ReplicaStore, eventLoop: any EventLoop) {
+        self.store = store
+        self.eventLoop = eventLoop
+    }
+
+    package func apply(_ segments: [VerifiedSegment]) -> EventLoopFuture<Commit> {
+        write { store throws(StoreError) in
+            try store.apply(segments, wallMilliseconds: WallClock.milliseconds)
+        }
+    }
+
+    package func append(_ groups: [[SyncModel.Operation]]) -> EventLoopFuture<Commit> {
+        write { store throws(StoreError) in
+            try store.append(groups, wallMilliseconds: WallClock.milliseconds)
+        }
+    }
+
+    func segments(of replica: ReplicaID, from start: UInt64, byteBudget: Int) -> EventLoopFuture<[Segment]> {
+        run(on: reader) { store throws(StoreError) in
+            try store.segments(of: replica, from: start, byteBudget: byteBudget)
+        }
+    }
+
+    /// Where a member was met; a failure costs a slower return, so it is not reported.
+    func remember(_ endpoint: Endpoint, _ device: DeviceID) {
+        writer.async { [store] in
+            let address = PeerAddress(
+                host: endpoint.host, port: endpoint.port, device: device, isStatic: false,
+                lastConnectedMilliseconds: WallClock.milliseconds)
+            try? store.remember(address)
+        }
+    }
+
+    package func write<Value: Sendable>(
+        _ body: @escaping @Sendable (any ReplicaStore) throws(StoreError) -> Value
+    ) -> EventLoopFuture<Value> {
+        run(on: writer, body)
+    }
+
+    /// After everything written before.
+    func close() {
+        writer.sync { store.close() }
+    }
+
+    private func run<Value: Sendable>(
+        on queue: DispatchQueue, _ body: @escaping @Sendable (any ReplicaStore) throws(StoreError) -> Value
+    ) -> EventLoopFuture<Value> {
+        let promise = eventLoop.makePromise(of: Value.self)
+        queue.async { [store] in
+            do { promise.succeed(try body(store)) } catch { promise.fail(error) }
+        }
+        return promise.futureResult
+    }
+
+    /// The stable code of a refusal.
+    package static func code(of error: any Error) -> String {
+        guard let error = error as? StoreError else { return "store_failed" }
+        switch error {
+        case .diskFull: return "disk_full"
+        case .inputOutput: return "disk_error"
+        case .corrupt: return "store_corrupt"
+        case .schemaNewer: return "schema_newer"
+        case .locked: return "already_running"
+        case .unreadable: return "directory_unreadable"
+        case .notApplicable: return "not_applicable"
+        case .stampsExhausted: return "stamps_exhausted"
+        case .closed: return "stopping"
+        }
+    }
+}

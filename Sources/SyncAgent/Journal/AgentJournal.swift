@@ -1,0 +1,115 @@
+import Logging
+import SyncCore
+package import SyncModel
+import Synchronization
+
+/// What went wrong lately, by code, for `why`, `status`, `doctor` and metrics. Bounded: one entry a code.
+package final class AgentJournal: Sendable {
+    package struct Occurrence: Sendable, Hashable {
+        package let code: String
+        package var lastMilliseconds: Int64
+        package var count: Int
+    }
+
+    private struct State {
+        var occurrences: [String: Occurrence] = [:]
+        var skews: [DeviceID: Int64] = [:]
+        var duplicates: Set<DeviceID> = []
+        var diverged: Set<DeviceID> = []
+        var forks: Set<ReplicaID> = []
+        var lastSync: [DeviceID: Int64] = [:]
+    }
+
+    private let state = Mutex(State())
+    /// Codes come from our own enums; a bound all the same.
+    private static let limit = 256
+
+    package init() {}
+
+    package func note(code: String) {
+        state.withLock { state in
+            guard state.occurrences[code] != nil || state.occurrences.count < Self.limit else { return }
+            state.occurrences[code, default: Occurrence(code: code, lastMilliseconds: 0, count: 0)].count += 1
+            state.occurrences[code]?.lastMilliseconds = WallClock.milliseconds
+        }
+    }
+
+    /// Newest first.
+    package var occurrences: [Occurrence] {
+        state.withLock { $0.occurrences.values.sorted { ($1.lastMilliseconds, $1.code) < ($0.lastMilliseconds, $0.code) } }
+    }
+
+    /// Milliseconds each connected device's clock is ahead of ours.
+    package var clockSkews: [DeviceID: Int64] { state.withLock(\.skews) }
+    package var duplicateIdentities: Set<DeviceID> { state.withLock(\.duplicates) }
+    package var divergedPeers: Set<DeviceID> { state.withLock(\.diverged) }
+    package var forks: Set<ReplicaID> { state.withLock(\.forks) }
+    package var lastSeen: [DeviceID: Int64] { state.withLock(\.lastSync) }
+
+    func noteSeen(_ device: DeviceID) {
+        state.withLock { $0.lastSync[device] = WallClock.milliseconds }
+    }
+
+    func note(_ report: Report, logger: Logger) {
+        switch report {
+        case .sessionUp(let device, let name, let endpoint, let version):
+            noteSeen(device)
+            state.withLock { state in
+                _ = state.duplicates.remove(device)
+                _ = state.diverged.remove(device)
+            }
+            logger.notice(
+                "A peer connected.",
+                metadata: [
+                    "peer.id": "\(device.shortID)", "peer.name": "\(name)",
+                    "peer.address": "\(endpoint.host):\(endpoint.port)", "peer.version": "\(version)",
+                ])
+        case .sessionDown(let device, let code):
+            noteSeen(device)
+            note(code: code)
+            logger.notice("A peer left.", metadata: ["peer.id": "\(device.shortID)", "code": "\(code)"])
+        case .refused(let device, let reason, let detail):
+            note(code: reason.rawValue)
+            logger.warning(
+                "A session was refused.",
+                metadata: [
+                    "peer.id": "\(device?.shortID ?? "-")", "code": "\(reason.rawValue)", "detail": "\(detail)",
+                ])
+        case .peerClock(let device, let wallMilliseconds): noteClock(device, wallMilliseconds, logger)
+        case .diverged(let device):
+            note(code: "diverged")
+            if state.withLock({ $0.diverged.insert(device).inserted }) {
+                logger.error("A peer holds the same changes and another state.", metadata: ["peer.id": "\(device.shortID)"])
+            }
+        case .forked(let replica, let device):
+            note(code: "forked")
+            state.withLock { _ = $0.forks.insert(replica) }
+            logger.error(
+                "Two histories under one replica were seen.",
+                metadata: ["replica": "\(replica)", "peer.id": "\(device.shortID)"])
+        case .duplicateIdentity(let device):
+            note(code: CloseReason.duplicateIdentity.rawValue)
+            state.withLock { _ = $0.duplicates.insert(device) }
+            logger.error("Two agents with one identity run at once.", metadata: ["peer.id": "\(device.shortID)"])
+        case .memberAdmitted(let device):
+            logger.notice("A device became a member.", metadata: ["peer.id": "\(device.shortID)"])
+        case .storeRefused(let code):
+            note(code: code)
+            logger.error("The store refuses writes.", metadata: ["code": "\(code)"])
+        case .storeRecovered: logger.notice("The store takes writes again.")
+        }
+    }
+
+    private func noteClock(_ device: DeviceID, _ wallMilliseconds: Int64, _ logger: Logger) {
+        let skew = wallMilliseconds - WallClock.milliseconds
+        state.withLock { $0.skews[device] = skew }
+        guard abs(skew) > Self.toleratedSkewMilliseconds else { return }
+        note(code: "clock_skew")
+        logger.warning(
+            "A peer's clock differs from ours.",
+            metadata: ["peer.id": "\(device.shortID)", "skew.milliseconds": "\(skew)"])
+    }
+
+    /// design.md §4: reported beyond a minute.
+    package static let toleratedSkewMilliseconds: Int64 = 60_000
+}

@@ -1,0 +1,105 @@
+import Foundation
+package import Logging
+import SyncModel
+import Synchronization
+
+/// Where log lines go: standard error, and `agent.log` in the data directory for `lanyard logs`.
+///
+/// The file is kept below 8 MiB: a full one becomes `agent.log.1`. A log that cannot be written never stops the agent.
+package final class AgentLog: Sendable {
+    private struct State {
+        var file: FileHandle?
+        var bytes: UInt64 = 0
+    }
+
+    private static let fileByteLimit: UInt64 = 8 << 20
+    private let path: String
+    private let format: AgentConfiguration.LogFormat
+    private let echoes: Bool
+    private let state = Mutex(State())
+
+    /// - Parameter echoes: whether lines also go to standard error.
+    package init(directory: String, format: AgentConfiguration.LogFormat, echoes: Bool = true) {
+        path = directory + "/agent.log"
+        self.format = format
+        self.echoes = echoes
+        state.withLock { open(&$0) }
+    }
+
+    package func logger(level: AgentConfiguration.LogLevel) -> Logger {
+        var logger = Logger(label: "lanyard") { _ in Handler(log: self) }
+        logger.logLevel = Logger.Level(rawValue: level.rawValue) ?? .info
+        return logger
+    }
+
+    /// The newest lines, oldest of them first.
+    package func recentLines(limit: Int) -> [String] {
+        guard let file = FileHandle(forReadingAtPath: path) else { return [] }
+        defer { try? file.close() }
+        // 512 bytes are a long line; more is read than asked for rather than less.
+        let length = (try? file.seekToEnd()) ?? 0
+        let wanted = UInt64(limit) * 512
+        try? file.seek(toOffset: length > wanted ? length - wanted : 0)
+        let data = (try? file.readToEnd()) ?? Data()
+        let lines = String(decoding: data, as: UTF8.self).split(separator: "\n").map(String.init)
+        return Array((length > wanted ? lines.dropFirst() : lines[...]).suffix(limit))
+    }
+
+    private func open(_ state: inout State) {
+        let descriptor = Foundation.open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { return }
+        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        state.bytes = (try? file.seekToEnd()) ?? 0
+        state.file = file
+    }
+
+    fileprivate func write(_ line: String) {
+        let data = Data((line + "\n").utf8)
+        if echoes { try? FileHandle.standardError.write(contentsOf: data) }
+        state.withLock { state in
+            if state.bytes > Self.fileByteLimit {
+                state.file = nil
+                rename(path, path + ".1")
+                open(&state)
+            }
+            try? state.file?.write(contentsOf: data)
+            state.bytes += UInt64(data.count)
+        }
+    }
+
+    private struct Handler: LogHandler {
+        let log: AgentLog
+        var metadata: Logger.Metadata = [:]
+        var logLevel: Logger.Level = .info
+
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+
+        func log(event: LogEvent) {
+            let fields = metadata.merging(event.metadata ?? [:]) { $1 }.sorted { $0.key < $1.key }
+            let time = Date(timeIntervalSince1970: Double(WallClock.milliseconds) / 1_000)
+                .formatted(.iso8601.year().month().day().time(includingFractionalSeconds: true))
+            switch log.format {
+            case .text:
+                let tail = fields.map { " \($0.key)=\(Self.plain("\($0.value)"))" }.joined()
+                log.write("\(time) \(event.level.rawValue) \(Self.plain("\(event.message)"))\(tail)")
+            case .json:
+                let pairs = [("time", time), ("level", event.level.rawValue), ("message", "\(event.message)")]
+                    + fields.map { ($0.key, "\($0.value)") }
+                log.write("{" + pairs.map { Self.quoted($0.0) + ":" + Self.quoted($0.1) }.joined(separator: ",") + "}")
+            }
+        }
+
+        /// Peers choose names and messages: no line breaks or terminal escapes of theirs get into a log.
+        private static func plain(_ text: String) -> String {
+            String(String.UnicodeScalarView(text.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7f ? "?" : $0 }))
+        }
+
+        private static func quoted(_ text: String) -> String {
+            let data = try? JSONEncoder().encode(text)
+            return data.map { String(decoding: $0, as: UTF8.self) } ?? "\"\""
+        }
+    }
+}

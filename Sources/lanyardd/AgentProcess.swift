@@ -1,0 +1,71 @@
+import ArgumentParser
+import ControlServer
+import Foundation
+import Logging
+import NIOPosix
+import ServiceLifecycle
+import SyncAgent
+
+/// The agent as a process: signals, the service manager, the control socket.
+struct AgentProcess {
+    let configuration: AgentConfiguration
+
+    /// The system service's place is for its group; any other belongs to the user who started the agent.
+    private var isServiceSocket: Bool { configuration.socketPath.hasPrefix("/run/lanyard/") }
+
+    func run() async throws {
+        // Writing to a peer or a reader that left is an error to handle, not a reason to die.
+        signal(SIGPIPE, SIG_IGN)
+        // Keys are in memory: neither a core dump nor a debugger of another user gets them.
+        prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
+        let log = AgentLog(directory: configuration.dataDirectory, format: configuration.logFormat)
+        let agent: Agent
+        do {
+            agent = try await Agent.start(configuration, log: log)
+        } catch {
+            Lanyardd.complain("\(error.code): \(error.message)", hint: error.hint)
+            throw ExitCode.failure
+        }
+        let notifier = SystemdNotifier(environment: ProcessInfo.processInfo.environment)
+        let server = ControlServer(
+            agent: agent, socket: ControlSocket(path: configuration.socketPath, audience: isServiceSocket ? .group : .owner),
+            eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: agent.logger,
+            onListening: { notifier?.send(.ready) })
+        var services: [any Service] = [server]
+        if let notifier, let interval = notifier.watchdogIntervalNanoseconds {
+            services.append(Watchdog(agent: agent, notifier: notifier, intervalNanoseconds: interval))
+        }
+        var quiet = agent.logger
+        quiet.logLevel = max(quiet.logLevel, .warning)
+        let group = ServiceGroup(
+            configuration: .init(
+                services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: quiet))
+        let outcome: Result<Void, any Error>
+        do {
+            try await group.run()
+            outcome = .success(())
+        } catch {
+            Lanyardd.complain("the control socket failed: \(error)", hint: "choose another place with --socket")
+            outcome = .failure(ExitCode.failure)
+        }
+        notifier?.send(.stopping)
+        await agent.stop()
+        try outcome.get()
+    }
+}
+
+/// Says "alive" to the service manager for as long as the agent's loop answers.
+private struct Watchdog: Service {
+    let agent: Agent
+    let notifier: SystemdNotifier
+    let intervalNanoseconds: Int64
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown {
+            while !Task.isCancelled {
+                if (try? await agent.snapshot()) != nil { notifier.send(.watchdog) }
+                try? await Task.sleep(for: .nanoseconds(intervalNanoseconds))
+            }
+        }
+    }
+}

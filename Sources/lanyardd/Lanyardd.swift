@@ -1,0 +1,85 @@
+import ArgumentParser
+import Foundation
+import SyncAgent
+
+@main
+struct Lanyardd: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "lanyardd",
+        abstract: "Keeps this machine's data in step with its paired devices on the local network.",
+        discussion: """
+            A flag wins over the environment (LANYARD_DATA_DIR, LANYARD_LISTEN, …), that over the configuration file, that \
+            over the default. Control it with `lanyard`.
+            """,
+        version: Agent.version)
+
+    @Option(help: "Where keys, database and log live. Default: $XDG_DATA_HOME/lanyard or ~/.local/share/lanyard.")
+    var dataDir: String?
+
+    @Option(help: "The control socket. Default: control.sock in the data directory.")
+    var socket: String?
+
+    @Option(help: ArgumentHelp("Where to accept connections. Default: all interfaces, port 21817.", valueName: "host:port"))
+    var listen: String?
+
+    @Option(help: "The address to announce over mDNS instead of all of this machine's.")
+    var announce: String?
+
+    @Option(help: "What people call this device. Default: the host name.")
+    var name: String?
+
+    @Option(help: "A TOML file with the same keys as these flags.")
+    var config: String?
+
+    @Option(help: "trace, debug, info, notice, warning or error. Default: info.")
+    var logLevel: String?
+
+    @Option(help: "text or json. Default: text.")
+    var logFormat: String?
+
+    @Flag(name: .customLong("no-mdns"), help: "Neither announce this agent nor look for others over mDNS.")
+    var isWithoutMDNS = false
+
+    @Flag(help: "Print the configuration that results, as TOML, and exit.")
+    var printConfig = false
+
+    func run() async throws {
+        let configuration: AgentConfiguration
+        do {
+            configuration = try agentConfiguration(environment: ProcessInfo.processInfo.environment)
+        } catch {
+            Self.complain("\(error)", hint: "lanyardd --help")
+            throw ExitCode(2)
+        }
+        if printConfig {
+            print(configuration.toml, terminator: "")
+            return
+        }
+        try await AgentProcess(configuration: configuration).run()
+    }
+
+    private func agentConfiguration(environment: [String: String]) throws(ConfigurationError) -> AgentConfiguration {
+        let flags: [ConfigurationLayer.Key: String?] = [
+            .dataDirectory: dataDir, .socket: socket, .listen: listen, .announce: announce, .name: name,
+            .logLevel: logLevel, .logFormat: logFormat, .mdns: isWithoutMDNS ? "off" : nil,
+        ]
+        var layers = [ConfigurationLayer(flags.compactMapValues(\.self)), ConfigurationLayer(environment: environment)]
+        if let file = config ?? environment["LANYARD_CONFIG"] ?? Self.usualFile(environment) {
+            layers.append(try ConfigurationLayer(file: file))
+        }
+        return try AgentConfiguration(
+            layers: layers, environment: environment, hostName: ProcessInfo.processInfo.hostName)
+    }
+
+    /// The user's file, else the machine's; nil when there is none.
+    private static func usualFile(_ environment: [String: String]) -> String? {
+        let base = environment["XDG_CONFIG_HOME"] ?? environment["HOME"].map { $0 + "/.config" }
+        let places = (base.map { [$0 + "/lanyard/lanyardd.toml"] } ?? []) + ["/etc/lanyard/lanyardd.toml"]
+        return places.first { FileManager.default.fileExists(atPath: $0) }
+    }
+
+    /// One line: what happened, and what to do next.
+    static func complain(_ message: String, hint: String) {
+        try? FileHandle.standardError.write(contentsOf: Data("lanyardd: \(message). Next: \(hint)\n".utf8))
+    }
+}
