@@ -97,7 +97,8 @@ let package = Package(
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ], swiftSettings: common),
         .executableTarget(
-            name: "lanyard", dependencies: ["LanyardClient", "ControlAPI", arguments], swiftSettings: common),
+            name: "lanyard", dependencies: ["LanyardClient", "ControlAPI", nio, nioPosix, arguments],
+            swiftSettings: common),
         .target(name: "SyncSimulator", dependencies: ["SyncModel", "SyncCore", "SyncStore"], swiftSettings: common),
         .executableTarget(name: "lanyard-sim", dependencies: ["SyncSimulator", arguments], swiftSettings: common),
         // Real agents in network namespaces, through deploy/rig: needs root, so it only runs when deploy/test asks.

@@ -34,11 +34,11 @@ extension LanyardClient {
         return try await value(request)
     }
 
-    /// Waits until this node and all connected members (at least `peers`) hold the same. After `timeoutSeconds` the
+    /// Waits until this node and all connected members (at least `peers`) hold the same. After the timeout the
     /// answer says `inStep` false.
-    public func wait(peers: Int? = nil, timeoutSeconds: Int = 30) async throws(ControlError) -> WaitResponse {
+    public func wait(peers: Int? = nil, timeoutMilliseconds: Int = 30_000) async throws(ControlError) -> WaitResponse {
         var request = ClientRequest(.GET, "v1", "wait")
-        request.query = [("peers", peers.map(String.init)), ("timeoutSeconds", String(timeoutSeconds))]
+        request.query = [("peers", peers.map(String.init)), ("timeoutMilliseconds", String(timeoutMilliseconds))]
         return try await value(request)
     }
 

@@ -11,7 +11,7 @@ package final class JSONDocument: Sendable {
     /// The bytes of `node` as they stand in the source.
     package func text(of node: JSONNode) -> [UInt8] { Array(source[node.range]) }
 
-    /// The string of a string node; nil for any other node, or when an escape names half a surrogate pair.
+    /// The string of a string node; nil for any other node.
     package func string(of node: JSONNode) -> String? {
         guard case .string = node.kind else { return nil }
         return JSONNode.unescape(source[node.range.lowerBound + 1..<node.range.upperBound - 1])
@@ -79,9 +79,7 @@ package struct JSONNode: Sendable {
         var index = JSONScanner.skipWhitespace(source.span, from: start + 1)
         while source[index] != UInt8(ascii: "}") {
             let keyEnd = try JSONScanner.endOfString(source.span, from: index)
-            guard let key = unescape(source[index + 1..<keyEnd - 1]) else {
-                throw JSONSyntaxError(offset: index, reason: "half a surrogate pair in a key")
-            }
+            let key = unescape(source[index + 1..<keyEnd - 1])
             let colon = JSONScanner.skipWhitespace(source.span, from: keyEnd)
             let value = try node(source, from: JSONScanner.skipWhitespace(source.span, from: colon + 1))
             members.append((key, value))
@@ -94,45 +92,28 @@ package struct JSONNode: Sendable {
     }
 
     /// The scalars of a string's content (without its quotes), whose syntax was checked.
-    static func unescape(_ content: ArraySlice<UInt8>) -> String? {
+    static func unescape(_ content: ArraySlice<UInt8>) -> String {
         guard content.contains(UInt8(ascii: "\\")) else { return String(decoding: content, as: UTF8.self) }
-        var units: [UInt16] = []
         var bytes: [UInt8] = []
+        var units: [UInt16] = []
         var index = content.startIndex
         while index < content.endIndex {
-            guard content[index] == UInt8(ascii: "\\") else {
-                guard units.isEmpty else { return nil }
+            if content[index] != UInt8(ascii: "\\") {
                 bytes.append(content[index])
                 index += 1
-                continue
-            }
-            if content[index + 1] == UInt8(ascii: "u") {
-                units.append(content[index + 2..<index + 6].reduce(0) { $0 << 4 | JSONScanner.hexDigit($1)! })
+            } else if content[index + 1] == UInt8(ascii: "u") {
+                units.append(content[index + 2..<index + 6].reduce(0) { $0 << 4 | (JSONScanner.hexDigit($1) ?? 0) })
                 index += 6
-                guard flush(&units, into: &bytes) else { return nil }
+                // The first half of a pair waits for the second, which follows at once.
+                if units.count == 1, (0xD800...0xDBFF).contains(units[0]) { continue }
+                bytes.append(contentsOf: String(decoding: units, as: UTF16.self).utf8)
+                units.removeAll()
             } else {
-                guard units.isEmpty else { return nil }
                 bytes.append(character(of: content[index + 1]))
                 index += 2
             }
         }
-        return units.isEmpty ? String(decoding: bytes, as: UTF8.self) : nil
-    }
-
-    /// Appends what `units` name once they are whole; leaves the first half of a pair there. False for a wrong half.
-    private static func flush(_ units: inout [UInt16], into bytes: inout [UInt8]) -> Bool {
-        if units.count == 1, (0xD800...0xDBFF).contains(units[0]) { return true }
-        let value: UInt32
-        if units.count == 2 {
-            guard (0xDC00...0xDFFF).contains(units[1]) else { return false }
-            value = 0x10000 + (UInt32(units[0] - 0xD800) << 10 | UInt32(units[1] - 0xDC00))
-        } else {
-            value = UInt32(units[0])
-        }
-        guard let scalar = Unicode.Scalar(value) else { return false }
-        bytes.append(contentsOf: UTF8.encode(scalar)!)
-        units.removeAll()
-        return true
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     private static func character(of escape: UInt8) -> UInt8 {

@@ -170,16 +170,36 @@ package enum JSONScanner {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
             UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
             return start + 2
-        case UInt8(ascii: "u"):
-            guard start + 6 <= text.count else {
-                throw JSONSyntaxError(offset: start, reason: "an escape is cut off")
-            }
-            for index in start + 2..<start + 6 where hexDigit(text[index]) == nil {
-                throw JSONSyntaxError(offset: index, reason: "not a hexadecimal digit")
-            }
-            return start + 6
+        case UInt8(ascii: "u"): return try endOfUnicodeEscape(text, from: start)
         case _: throw JSONSyntaxError(offset: start, reason: "not an escape that JSON knows")
         }
+    }
+
+    /// Stricter than the grammar: an escaped surrogate without its other half names no scalar, and many parsers would
+    /// refuse the whole answer for it (RFC 8259, section 8.2).
+    private static func endOfUnicodeEscape(_ text: Span<UInt8>, from start: Int) throws(JSONSyntaxError) -> Int {
+        switch try unit(text, at: start) {
+        case 0xD800...0xDBFF:
+            guard start + 7 < text.count, text[start + 6] == UInt8(ascii: "\\"), text[start + 7] == UInt8(ascii: "u"),
+                (0xDC00...0xDFFF).contains(try unit(text, at: start + 6))
+            else { throw JSONSyntaxError(offset: start, reason: "half a surrogate pair") }
+            return start + 12
+        case 0xDC00...0xDFFF: throw JSONSyntaxError(offset: start, reason: "half a surrogate pair")
+        case _: return start + 6
+        }
+    }
+
+    /// The code unit of the `\uXXXX` at `start`.
+    private static func unit(_ text: Span<UInt8>, at start: Int) throws(JSONSyntaxError) -> UInt16 {
+        guard start + 6 <= text.count else { throw JSONSyntaxError(offset: start, reason: "an escape is cut off") }
+        var unit: UInt16 = 0
+        for index in start + 2..<start + 6 {
+            guard let digit = hexDigit(text[index]) else {
+                throw JSONSyntaxError(offset: index, reason: "not a hexadecimal digit")
+            }
+            unit = unit << 4 | digit
+        }
+        return unit
     }
 
     package static func hexDigit(_ byte: UInt8) -> UInt16? {

@@ -1,0 +1,66 @@
+import ArgumentParser
+import ControlAPI
+import LanyardClient
+
+struct Doctor: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Look for what is wrong, and say what to do; works without the agent.")
+    @Flag(help: "Also look at everything stored, which may take long.")
+    var deep = false
+    @OptionGroup var global: GlobalOptions
+
+    func run() async throws {
+        if !global.json { StandardError.progress("Looking …") }
+        var checks = LocalChecks(location: global.location).all
+        checks += await agentChecks()
+        StandardError.progress("")
+        try global.print(checks) { text(checks, $0) }
+        let failed = checks.count { $0.state == .failed }
+        if failed > 0 { Program.exit(.failed) }
+    }
+
+    /// What only the agent can tell, or that it cannot be asked.
+    private func agentChecks() async -> [DoctorCheck] {
+        do throws(ControlError) {
+            let client = try global.client()
+            let version = try await client.version().version
+            let asked = try await client.doctorChecks(deep: deep)
+            return [
+                DoctorCheck(check: "agent", state: .ok, detail: "answers on \(client.socketPath)"),
+                Self.versionCheck(agent: version),
+            ] + asked
+        } catch {
+            return [DoctorCheck(check: "agent", state: .failed, detail: error.message, hint: error.hint)]
+                + ["version", "listener", "clock_skew", "connected_peers"].map {
+                    DoctorCheck(
+                        check: $0, state: .skipped, detail: "only a running agent can tell",
+                        hint: "See the check \"agent\".")
+                }
+        }
+    }
+
+    private static func versionCheck(agent: String) -> DoctorCheck {
+        if agent == LanyardVersion.current {
+            return DoctorCheck(check: "version", state: .ok, detail: "command and agent are \(agent)")
+        }
+        return DoctorCheck(
+            check: "version", state: .warning, detail: "the agent is \(agent), this command \(LanyardVersion.current)",
+            hint: "Restart the agent after an upgrade.")
+    }
+
+    private func text(_ checks: [DoctorCheck], _ style: Style) -> String {
+        let width = checks.map(\.check.count).max() ?? 0
+        return checks.map { check in
+            let mark =
+                switch check.state {
+                case .ok: style.good("ok     ")
+                case .warning: style.careful("warning")
+                case .failed: style.bad("failed ")
+                case .skipped: style.faint("skipped")
+                }
+            let line = "\(mark)  \(check.check.padded(to: width))  \(shown(check.detail))\n"
+            let hint = check.state == .warning || check.state == .failed ? check.hint : ""
+            return hint.isEmpty ? line : line + String(repeating: " ", count: width + 11) + "→ \(shown(hint))\n"
+        }.joined()
+    }
+}

@@ -1,0 +1,41 @@
+public import ArgumentParser
+public import ControlAPI
+import LanyardClient
+
+extension EventOrder: ExpressibleByArgument {}
+
+struct Events: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Print a stream's events, one JSON object per line.",
+        discussion: """
+            With --consumer the agent remembers how far was read: a line counts as read once it was written to standard \
+            output. What was handed out before without being written comes again with "redelivered": true.
+            """)
+    @Argument(help: ArgumentHelp("The stream.", valueName: "stream"))
+    var stream: String
+    @Option(help: ArgumentHelp("Read as this durable consumer.", valueName: "name"))
+    var consumer: String?
+    @Option(help: ArgumentHelp("Begin after this position.", valueName: "position"))
+    var after: String?
+    @Flag(help: "Go on with events that come later.")
+    var follow = false
+    @Option(help: "arrival: as they came here. canonical: the same on every node.")
+    var order = EventOrder.arrival
+    @OptionGroup var global: GlobalOptions
+
+    func validate() throws {
+        if follow, order == .canonical { throw ValidationError("Only arrival order can be followed.") }
+    }
+
+    func run() async throws {
+        try NameRule.check(stream, is: .stream)
+        if let consumer { try NameRule.check(consumer, is: .consumer) }
+        var reading = EventReadRequest(
+            space: global.space, stream: stream, order: order, consumer: consumer, follow: follow)
+        if let after { reading.after = try EventPosition(parsing: after) }
+        let exists = try await global.client().readEventLines(reading) { block in
+            try StandardOutput.write(block)
+        }
+        if !exists { global.note("The stream \(shown(stream)) has no events yet. Write one: lanyard emit \(shown(stream)) '{}'") }
+    }
+}

@@ -1,0 +1,93 @@
+import ArgumentParser
+import ControlAPI
+import LanyardClient
+
+struct Peers: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Show other agents; add or remove an address to dial.",
+        subcommands: [List.self, Add.self, Remove.self], defaultSubcommand: List.self)
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(commandName: "list", abstract: "Show other agents.")
+        @Flag(help: "Go on, and show every change.")
+        var watch = false
+        @OptionGroup var global: GlobalOptions
+
+        func run() async throws {
+            let client = try global.client()
+            guard watch else {
+                let peers = try await client.peers()
+                try show(peers)
+                if peers.isEmpty { global.note("No other agent is seen yet. Why: lanyard why") }
+                return
+            }
+            let redraws = StandardOutput.isTerminal && !global.json
+            try await client.watchPeers { peers in
+                if redraws { try StandardOutput.write("\u{1B}[H\u{1B}[2J") }
+                try show(peers)
+            }
+        }
+
+        private func show(_ peers: [Peer]) throws {
+            try global.print(peers) { PeerTable.text(peers, $0) }
+        }
+    }
+
+    struct Add: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Dial an address from now on, also without mDNS.")
+        @Argument(help: ArgumentHelp("For example 192.168.1.20:21817.", valueName: "host:port"))
+        var address: String
+        @OptionGroup var global: GlobalOptions
+
+        func run() async throws {
+            let change = try await global.client().addPeer(try HostPort(parsing: address))
+            try global.print(change) { _ in
+                global.quiet ? "" : "\(change.address) \(change.changed ? "added" : "was known").\n"
+            }
+        }
+    }
+
+    struct Remove: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Stop dialling an address that was added.")
+        @Argument(help: ArgumentHelp("As it was added.", valueName: "host:port"))
+        var address: String
+        @OptionGroup var global: GlobalOptions
+
+        func run() async throws {
+            let change = try await global.client().removePeer(try HostPort(parsing: address))
+            try global.print(change) { _ in global.quiet ? "" : "\(change.address) removed.\n" }
+        }
+    }
+}
+
+/// `lanyard peers` for people.
+enum PeerTable {
+    static func text(_ peers: [Peer], _ style: Style) -> String {
+        var table = Table("NAME", "ID", "STATE", "ADDRESS", "VIA", "RTT", "BEHIND", "LAST SYNC")
+        for peer in peers {
+            table.add(
+                Table.Cell(peer.name), Table.Cell(peer.shortID),
+                Table.Cell(peer.paired ? peer.state.rawValue : "\(peer.state.rawValue), unpaired", paint(peer, style)),
+                Table.Cell(peer.address), Table.Cell(peer.via?.rawValue),
+                Table.Cell(Amounts.milliseconds(peer.rttMilliseconds)), Table.Cell(behind(peer.behind)),
+                Table.Cell(Amounts.ago(peer.lastSync)))
+        }
+        return table.text(style)
+    }
+
+    private static func paint(_ peer: Peer, _ style: Style) -> (String) -> String {
+        switch peer.state {
+        case .connected: style.good
+        case .connecting, .discovered: style.careful
+        case .offline: style.faint
+        }
+    }
+
+    private static func behind(_ behind: Peer.Behind) -> String {
+        switch (behind.us, behind.them) {
+        case (0?, 0?): "in step"
+        case (nil, nil): "-"
+        case (let us, let them): "us \(us.map(String.init) ?? "?"), them \(them.map(String.init) ?? "?")"
+        }
+    }
+}

@@ -1,0 +1,84 @@
+import ArgumentParser
+import ControlAPI
+import LanyardClient
+
+struct Status: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Show this node: what it holds and whom it knows.")
+    @OptionGroup var global: GlobalOptions
+
+    func run() async throws {
+        // Without --space all spaces are shown; the default of the option is for commands that work in one.
+        let isNamed = CommandLine.arguments.contains { $0 == "--space" || $0.hasPrefix("--space=") }
+        let status = try await global.client().status(space: isNamed ? global.space : nil)
+        try global.print(status) { StatusText(status: status, style: $0, isQuiet: global.quiet).text }
+    }
+}
+
+/// `lanyard status` for people.
+struct StatusText {
+    let status: StatusResponse
+    let style: Style
+    let isQuiet: Bool
+
+    var text: String {
+        var lines = [
+            row("device", "\(style.strong(shown(status.device.name)))  \(status.device.shortID)"),
+            row("agent", "lanyard \(shown(status.version)), up \(Amounts.seconds(status.uptimeSeconds))"),
+            row("discovery", discovery),
+            row(
+                "peers",
+                "\(status.peers.connected) connected, \(status.peers.discovered) discovered, \(status.peers.paired) paired"),
+            row("store", "\(Amounts.bytes(status.store.bytes)), \(storeState)"),
+        ]
+        lines += status.spaces.flatMap(space)
+        for warning in status.warnings {
+            lines.append(style.careful("warning    \(shown(warning.message)) \(shown(warning.hint))"))
+        }
+        if let next, !isQuiet { lines += ["", next] }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private func row(_ title: String, _ text: String) -> String {
+        style.faint(title.padded(to: 11)) + text
+    }
+
+    private var discovery: String {
+        switch status.discovery.state {
+        case .running: style.good("running") + (status.discovery.instance.map { " as \(shown($0))" } ?? "")
+        case .unavailable: style.careful("unavailable") + " (see: lanyard doctor)"
+        case .off: "off (peers are dialled at addresses given with: lanyard peers add)"
+        }
+    }
+
+    private var storeState: String {
+        status.store.state == "ok" ? style.good("ok") : style.bad(shown(status.store.state))
+    }
+
+    private func space(_ space: StatusResponse.Space) -> [String] {
+        var lines = [
+            row(
+                "space",
+                "\(style.strong(shown(space.name)))  \(Amounts.count(space.changes, "change")), \(Amounts.count(space.events, "event")), digest \(space.digest.prefix(12))")
+        ]
+        if space.incomplete > 0 {
+            lines.append(row("", style.careful("\(Amounts.count(space.incomplete, "object")) incomplete (see: lanyard why)")))
+        }
+        if !space.stable.heldBackBy.isEmpty {
+            lines.append(row("", "compaction waits for \(Amounts.count(space.stable.heldBackBy.count, "device"))"))
+        }
+        return lines
+    }
+
+    /// What to type next, while nothing has happened yet.
+    private var next: String? {
+        guard status.peers.paired == 0, status.peers.connected == 0, status.spaces.allSatisfy({ $0.events == 0 }) else {
+            return nil
+        }
+        return "Alone so far. To let another machine in, type here:  lanyard invite"
+    }
+}
+
+extension String {
+    /// Blanks up to `width` characters.
+    func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
+}

@@ -1,0 +1,88 @@
+import ArgumentParser
+import ControlAPI
+import LanyardClient
+
+struct Streams: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Show the streams.")
+    @OptionGroup var global: GlobalOptions
+
+    func run() async throws {
+        let streams = try await global.client().streams(space: global.space)
+        try global.print(streams) { style in
+            var table = Table("NAME", "EVENTS", "POSITION", "LAST EVENT")
+            for stream in streams {
+                table.add(
+                    Table.Cell(stream.name), Table.Cell(String(stream.events)), Table.Cell(stream.position?.text),
+                    Table.Cell(stream.lastEvent))
+            }
+            return table.text(style)
+        }
+        if streams.isEmpty { global.note("No streams yet. Begin one: lanyard emit hello '{\"text\":\"hi\"}'") }
+    }
+}
+
+struct Consumers: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Show durable readers; move or forget one.",
+        subcommands: [List.self, Set.self, Remove.self], defaultSubcommand: List.self)
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(commandName: "list", abstract: "Show durable readers.")
+        @OptionGroup var global: GlobalOptions
+
+        func run() async throws {
+            let consumers = try await global.client().consumers(space: global.space)
+            try global.print(consumers) { style in
+                var table = Table("NAME", "STREAM", "ORDER", "POSITION", "BEHIND")
+                for consumer in consumers {
+                    table.add(
+                        Table.Cell(consumer.name), Table.Cell(consumer.stream), Table.Cell(consumer.order.rawValue),
+                        Table.Cell(consumer.position?.text), Table.Cell(String(consumer.behind)))
+                }
+                return table.text(style)
+            }
+            if consumers.isEmpty { global.note("No consumers yet. Begin one: lanyard events STREAM --consumer NAME") }
+        }
+    }
+
+    struct Set: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Move a consumer to a position, also backwards.")
+        @Argument(help: "The consumer.")
+        var name: String
+        @Argument(help: "The position of an event that was printed; 0 is the beginning.")
+        var position: String
+        @Option(help: "Its stream, when it reads several or is new.")
+        var stream: String?
+        @OptionGroup var global: GlobalOptions
+
+        func run() async throws {
+            try NameRule.check(name, is: .consumer)
+            if let stream { try NameRule.check(stream, is: .stream) }
+            let consumer = try await global.client().setConsumer(
+                name, stream: stream, position: try EventPosition(parsing: position), space: global.space)
+            try global.print(consumer) { _ in
+                global.quiet
+                    ? ""
+                    : "\(shown(consumer.name)) is at \(consumer.position?.text ?? "0") in \(shown(consumer.stream)), \(Amounts.count(consumer.behind, "event")) behind.\n"
+            }
+        }
+    }
+
+    struct Remove: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Forget a consumer; the events stay.")
+        @Argument(help: "The consumer.")
+        var name: String
+        @OptionGroup var global: GlobalOptions
+
+        func run() async throws {
+            try NameRule.check(name, is: .consumer)
+            let removed = try await global.client().removeConsumer(name, space: global.space)
+            guard removed else {
+                throw ControlError(
+                    .unknownConsumer, "There is no consumer with that name.", hint: "See them with: lanyard consumers")
+            }
+            try global.print(RemovedResponse(removed: true)) { _ in global.quiet ? "" : "\(shown(name)) forgotten.\n" }
+        }
+    }
+}

@@ -1,0 +1,46 @@
+import ArgumentParser
+import ControlAPI
+import LanyardClient
+
+struct Why: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Say what keeps this node or a peer from being in step.")
+    @Argument(help: "A peer's name, short id or id; the node itself when left out.")
+    var target: String?
+    @OptionGroup var global: GlobalOptions
+
+    func run() async throws {
+        let answer = try await self.answer()
+        try global.print(answer) { text(answer, $0) }
+    }
+
+    /// Without an agent there is an answer too: that is why.
+    private func answer() async throws(ControlError) -> WhyResponse {
+        do throws(ControlError) {
+            return try await global.client().why(target)
+        } catch {
+            guard error.code == .agentNotRunning else { throw error }
+            let chain = WhyResponse.LinkName.allCases.map { WhyResponse.Link($0, ok: false, detail: error.message) }
+            return WhyResponse(
+                inStep: false, chain: chain, errors: [.init(code: error.code.rawValue, time: .now, count: 1)],
+                hint: error.hint)
+        }
+    }
+
+    private func text(_ answer: WhyResponse, _ style: Style) -> String {
+        var lines: [String] = []
+        for link in answer.chain {
+            let mark = link.ok ? style.good("ok") : style.bad("--")
+            let since = link.since.map { "  \(style.faint("since \($0)"))" } ?? ""
+            lines.append("\(mark)  \(link.link.rawValue.padded(to: 10)) \(shown(link.detail))\(since)")
+            // What comes after the first broken link cannot be known.
+            if !link.ok { break }
+        }
+        for error in answer.errors {
+            lines.append(style.faint("    \(shown(error.code)), \(error.count) times, last \(error.time)"))
+        }
+        if let next = answer.nextAttempt { lines.append("Tries again at \(next).") }
+        lines.append(answer.inStep ? style.good("In step.") : shown(answer.hint))
+        return lines.joined(separator: "\n") + "\n"
+    }
+}

@@ -1,0 +1,77 @@
+import ArgumentParser
+import ControlAPI
+import LanyardClient
+
+/// What every command takes.
+struct GlobalOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("The space to work in.", valueName: "name"))
+    var space = "home"
+
+    @Flag(help: "Print JSON, for programs; errors too.")
+    var json = false
+
+    @Flag(name: [.short, .long], help: "Print nothing but what was asked for.")
+    var quiet = false
+
+    @Flag(name: .customLong("no-color"), help: "Print without colours (also: NO_COLOR).")
+    var noColor = false
+
+    @Option(help: ArgumentHelp("The agent's control socket (also: LANYARD_SOCKET).", valueName: "path"))
+    var socket: String?
+
+    @Option(
+        name: .customLong("data-dir"),
+        help: ArgumentHelp("The agent's data directory (also: LANYARD_DATA_DIR).", valueName: "path"))
+    var dataDirectory: String?
+
+    var location: SocketLocation { SocketLocation(socket: socket, dataDirectory: dataDirectory) }
+
+    func client() throws(ControlError) -> LanyardClient {
+        try NameRule.check(space, is: .space)
+        return try LanyardClient.find(location)
+    }
+
+    var style: Style { Style(usesColor: !noColor && !json) }
+
+    /// Prints `value` as JSON, or `text` for people.
+    func print(_ value: some Encodable, text: (Style) -> String) throws {
+        if json {
+            try StandardOutput.write(JSONEncoding.bytes(value) + [0x0A])
+        } else {
+            try StandardOutput.write(text(style))
+        }
+    }
+
+    /// A remark for people, on standard error; silent with `-q` and `--json`.
+    func note(_ text: String) {
+        if !quiet, !json { StandardError.write(text + "\n") }
+    }
+}
+
+/// `lanyard --json status` means `lanyard status --json`: global options may stand before the command.
+enum LeadingOptions {
+    private static let flags = ["--json", "-q", "--quiet", "--no-color"]
+    private static let options = ["--space", "--socket", "--data-dir"]
+    private static let nested = ["peers": ["add", "remove"], "consumers": ["set", "remove"]]
+
+    static func hoist(_ arguments: [String]) -> [String] {
+        var rest = arguments[...]
+        var leading: [String] = []
+        while let word = rest.first {
+            if flags.contains(word) || options.contains(where: { word.hasPrefix($0 + "=") }) {
+                leading.append(rest.removeFirst())
+            } else if options.contains(word), rest.count > 1 {
+                leading += [rest.removeFirst(), rest.removeFirst()]
+            } else {
+                break
+            }
+        }
+        guard !leading.isEmpty, let command = rest.popFirst() else { return arguments }
+        var head = [command]
+        if let second = rest.first, nested[command]?.contains(second) == true {
+            head.append(second)
+            rest.removeFirst()
+        }
+        return head + leading + rest
+    }
+}

@@ -1,0 +1,89 @@
+import ArgumentParser
+import ControlAPI
+import Glibc
+import NIOCore
+
+/// The `lanyard` command: one word per question or action, each a thin layer over `LanyardClient`.
+struct Lanyard: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "lanyard",
+        abstract: "Keeps the machines on one local network in step, with no server.",
+        discussion: "Commands talk to the agent (lanyardd) of this machine. Start with: lanyard status",
+        version: "lanyard \(LanyardVersion.current)",
+        groupedSubcommands: [
+            CommandGroup(
+                name: "This node",
+                subcommands: [
+                    Status.self, Peers.self, Why.self, Wait.self, Doctor.self, Logs.self, Version.self,
+                    Completion.self,
+                ]),
+            CommandGroup(name: "Devices", subcommands: [Invite.self, Join.self, Devices.self]),
+            CommandGroup(name: "Events", subcommands: [Emit.self, Events.self, Streams.self, Consumers.self]),
+        ])
+}
+
+@main
+enum Program {
+    static func main() async {
+        // One loop is enough for a command, and a thread less to start.
+        NIOSingletons.groupLoopCountSuggestion = 1
+        // Writing into a closed pipe is reported by the write itself, and ends the command quietly.
+        signal(SIGPIPE, SIG_IGN)
+        let arguments = LeadingOptions.hoist(Array(CommandLine.arguments.dropFirst()))
+        do {
+            var command = try Lanyard.parseAsRoot(arguments)
+            if var asynchronous = command as? any AsyncParsableCommand {
+                try await asynchronous.run()
+            } else {
+                try command.run()
+            }
+        } catch let error as ControlError {
+            Failure.end(error, asJSON: arguments.contains("--json"))
+        } catch {
+            end(error, arguments)
+        }
+    }
+
+    /// What the argument parser throws: help and version (printed, 0), and wrong command lines, which exit with 2.
+    private static func end(_ error: any Error, _ arguments: [String]) -> Never {
+        if Lanyard.exitCode(for: error) == .success {
+            try? StandardOutput.write(Lanyard.fullMessage(for: error) + "\n")
+            exit(ExitCode.ok)
+        }
+        let usage = ControlError(
+            .invalidArgument, Lanyard.message(for: error).split(separator: "\n").first.map(String.init) ?? "Wrong usage.",
+            hint: "See: \(helpCommand(arguments))")
+        Failure.end(usage, asJSON: arguments.contains("--json"))
+    }
+
+    private static func helpCommand(_ arguments: [String]) -> String {
+        guard let word = arguments.first, Lanyard.commandNames.contains(word) else { return "lanyard --help" }
+        return "lanyard \(word) --help"
+    }
+
+    static func exit(_ code: ControlAPI.ExitCode) -> Never { Glibc.exit(code.rawValue) }
+}
+
+extension Lanyard {
+    /// The words that may follow `lanyard`.
+    static var commandNames: [String] {
+        configuration.groupedSubcommands.flatMap(\.subcommands).map { $0._commandName }
+    }
+}
+
+/// Errors on standard error: one line for people, one object for programs.
+enum Failure {
+    static func end(_ error: ControlError, asJSON: Bool) -> Never {
+        if asJSON {
+            StandardError.write(String(decoding: ErrorResponse(error).bytes, as: UTF8.self) + "\n")
+        } else {
+            StandardError.write("lanyard: \(line(error))\n")
+        }
+        Program.exit(error.code.exitCode)
+    }
+
+    private static func line(_ error: ControlError) -> String {
+        let text = error.hint.isEmpty ? error.message : "\(error.message) \(error.hint)"
+        return text.split(whereSeparator: \.isNewline).joined(separator: " ")
+    }
+}

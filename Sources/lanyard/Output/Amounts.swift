@@ -1,0 +1,48 @@
+import ControlAPI
+import Glibc
+
+/// Numbers as people read them.
+enum Amounts {
+    static func bytes(_ count: Int64) -> String {
+        if count < 1_024 { return "\(count) B" }
+        var (value, unit) = (Double(count) / 1_024, "KiB")
+        for next in ["MiB", "GiB", "TiB"] where value >= 1_024 { (value, unit) = (value / 1_024, next) }
+        return "\(decimal(value)) \(unit)"
+    }
+
+    static func seconds(_ count: Int) -> String {
+        switch count {
+        case ..<60: "\(count) s"
+        case ..<3_600: "\(count / 60) min"
+        case ..<86_400: "\(count / 3_600) h \(count / 60 % 60) min"
+        case _: "\(count / 86_400) d \(count / 3_600 % 24) h"
+        }
+    }
+
+    /// How long ago, to be read beside a name.
+    static func ago(_ time: Timestamp?, now: Timestamp = .now) -> String {
+        guard let time else { return "-" }
+        let elapsed = (now.millisecondsSinceEpoch - time.millisecondsSinceEpoch) / 1_000
+        return elapsed < 2 ? "now" : "\(seconds(Int(elapsed))) ago"
+    }
+
+    static func milliseconds(_ value: Double?) -> String { value.map { "\(decimal($0)) ms" } ?? "-" }
+
+    static func count(_ number: Int, _ word: String) -> String { number == 1 ? "1 \(word)" : "\(number) \(word)s" }
+
+    /// One place after the point below ten, none above.
+    private static func decimal(_ value: Double) -> String {
+        if value >= 9.95 { return String(Int(value.rounded())) }
+        let tenths = Int((value * 10).rounded())
+        return "\(tenths / 10).\(tenths % 10)"
+    }
+}
+
+extension Timestamp {
+    /// The wall clock of this machine.
+    static var now: Timestamp {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Timestamp(millisecondsSinceEpoch: Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000)
+    }
+}

@@ -1,0 +1,45 @@
+import ControlAPI
+import Glibc
+
+/// Standard output: whole writes, and a quiet end when nobody reads any more (`lanyard events s | head`).
+enum StandardOutput {
+    static func write(_ text: String) throws(ControlError) { try write(Array(text.utf8)) }
+
+    /// Returns when the kernel took all bytes.
+    static func write(_ bytes: [UInt8]) throws(ControlError) {
+        var start = 0
+        while start < bytes.count {
+            let count = bytes.withUnsafeBytes { Glibc.write(1, $0.baseAddress! + start, $0.count - start) }
+            if count >= 0 {
+                start += count
+            } else if errno == EAGAIN {
+                // Somebody made the shared terminal or pipe non-blocking: wait until it takes more.
+                var descriptor = pollfd(fd: 1, events: Int16(POLLOUT), revents: 0)
+                poll(&descriptor, 1, -1)
+            } else if errno == EPIPE {
+                Program.exit(.ok)
+            } else if errno != EINTR {
+                throw ControlError(
+                    .internalFault, "The output cannot be written: \(String(cString: strerror(errno))).",
+                    hint: "Check the disk or the program that reads the output.")
+            }
+        }
+    }
+
+    static var isTerminal: Bool { isatty(1) == 1 }
+}
+
+/// Standard error: remarks, progress and errors. What cannot be said is not worth failing for.
+enum StandardError {
+    static func write(_ text: String) {
+        let bytes = Array(text.utf8)
+        _ = bytes.withUnsafeBytes { Glibc.write(2, $0.baseAddress, $0.count) }
+    }
+
+    static var isTerminal: Bool { isatty(2) == 1 }
+
+    /// One line that is written over by the next, on a terminal only.
+    static func progress(_ text: String) {
+        if isTerminal { write("\r\u{1B}[K\(text)") }
+    }
+}

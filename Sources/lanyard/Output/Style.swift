@@ -1,0 +1,29 @@
+import Glibc
+import LanyardClient
+
+/// Colours, on a terminal that wants them.
+struct Style: Sendable {
+    let usesColor: Bool
+
+    /// `usesColor` is what was asked for; a file, a pipe, `NO_COLOR` or a dumb terminal gets none.
+    init(usesColor: Bool) {
+        self.usesColor =
+            usesColor && StandardOutput.isTerminal && SocketLocation.processEnvironment("NO_COLOR") == nil
+            && SocketLocation.processEnvironment("TERM") != "dumb"
+    }
+
+    func good(_ text: String) -> String { colored(text, "32") }
+    func bad(_ text: String) -> String { colored(text, "31") }
+    func careful(_ text: String) -> String { colored(text, "33") }
+    func faint(_ text: String) -> String { colored(text, "2") }
+    func strong(_ text: String) -> String { colored(text, "1") }
+
+    private func colored(_ text: String, _ code: String) -> String {
+        usesColor ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text
+    }
+}
+
+/// Text that came from another machine, made safe to show: control characters cannot move the cursor or ring bells.
+func shown(_ text: String) -> String {
+    String(String.UnicodeScalarView(text.unicodeScalars.map { $0.properties.generalCategory == .control ? "\u{FFFD}" : $0 }))
+}
