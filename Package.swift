@@ -103,5 +103,12 @@ let package = Package(
         .executableTarget(name: "lanyard-sim", dependencies: ["SyncSimulator", arguments], swiftSettings: common),
         // Real agents in network namespaces, through deploy/rig: needs root, so it only runs when deploy/test asks.
         .testTarget(name: "RigTests", swiftSettings: common),
+        // Discovery, driven by hand: what DiscoveryTests put on a wire.
+        .executableTarget(
+            name: "DiscoveryProbe", dependencies: ["SyncDiscovery"], path: "Tests/DiscoveryProbe",
+            swiftSettings: common),
+        .testTarget(
+            name: "DiscoveryTests", dependencies: ["SyncDiscovery", "DiscoveryProbe"], exclude: ["lan"],
+            swiftSettings: common),
     ]
 )

@@ -4,7 +4,8 @@ import Glibc
 extension DiscoveryTrouble {
     init(avahiError error: Int32) {
         switch Int(error) {
-        case Int(AVAHI_ERR_DISCONNECTED), Int(AVAHI_ERR_NO_DAEMON): self = .daemonMissing
+        case Int(AVAHI_ERR_DISCONNECTED), Int(AVAHI_ERR_NO_DAEMON):
+            self = SystemBus.answers ? .daemonMissing : .busMissing
         case Int(AVAHI_ERR_ACCESS_DENIED): self = .accessDenied
         case Int(AVAHI_ERR_NOT_PERMITTED): self = .announcingRefused
         case Int(AVAHI_ERR_TOO_MANY_CLIENTS), Int(AVAHI_ERR_TOO_MANY_OBJECTS), Int(AVAHI_ERR_TOO_MANY_ENTRIES):
@@ -15,7 +16,8 @@ extension DiscoveryTrouble {
     }
 }
 
-/// Avahi reports a bus that is away and one that forbids with the same number; knocking at its socket tells them apart.
+/// Avahi reports a bus that is away with the numbers of a missing daemon or of a bus that forbids; knocking at its socket
+/// tells them apart.
 private enum SystemBus {
     static var answers: Bool {
         let path = Array(socketPath.utf8)
