@@ -100,6 +100,7 @@ let package = Package(
             name: "lanyard", dependencies: ["LanyardClient", "ControlAPI", arguments], swiftSettings: common),
         .target(name: "SyncSimulator", dependencies: ["SyncModel", "SyncCore", "SyncStore"], swiftSettings: common),
         .executableTarget(name: "lanyard-sim", dependencies: ["SyncSimulator", arguments], swiftSettings: common),
+        .testTarget(name: "ModelTests", dependencies: ["SyncModel", crypto], swiftSettings: common),
         // Real agents in network namespaces, through deploy/rig: needs root, so it only runs when deploy/test asks.
         .testTarget(name: "RigTests", swiftSettings: common),
     ]
