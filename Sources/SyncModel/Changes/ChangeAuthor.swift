@@ -19,7 +19,7 @@ package struct ChangeAuthor: Sendable {
         var body: [UInt8] = []
         var count: UInt64 = 0
         for operation in operations {
-            guard (1...Limits.operationsPerChange - count).contains(operation.span) else { return false }
+            guard operation.span > 0, operation.span <= Limits.operationsPerChange - count else { return false }
             count += operation.span
             operation.append(to: &body)
             guard body.count <= Limits.operationsBytes else { return false }

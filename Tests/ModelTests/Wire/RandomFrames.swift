@@ -1,0 +1,63 @@
+import SyncModel
+
+extension Frame.Hello {
+    static func sample() -> Frame.Hello {
+        Frame.Hello(
+            protocols: 1...1, features: 3, featuresRequired: 0, name: "kitchen", runID: 7, sessionNumber: 1,
+            wallMilliseconds: 1_700_000_000_000, agentVersion: "0.1.0", instance: "a1b2", listenPort: 21_817,
+            waitingRoomBytes: 64 << 20)
+    }
+}
+
+extension SeededGenerator {
+    mutating func frame() -> Frame {
+        switch next() % 10 {
+        case 0:
+            var hello = Frame.Hello.sample()
+            hello.protocols = 1...UInt32(next() % 1000 + 1)
+            hello.features = next()
+            hello.wallMilliseconds = Int64.random(in: -Limits.wallMilliseconds...Limits.wallMilliseconds, using: &self)
+            return .hello(hello)
+        case 1: return .have(have())
+        case 2: return .haveRequest(Frame.HaveRequest(space: .home))
+        case 3:
+            let from = edgy(below: 1 << 61)
+            return .want(
+                Frame.Want(
+                    id: edgy(below: .max) + 1, space: .home, replica: replica(), from: from,
+                    to: from + edgy(below: 1 << 61),
+                    creditBytes: edgy(below: Limits.creditBytes)))
+        case 4:
+            return .credit(Frame.Credit(wantID: next() | 1, bytes: edgy(below: Limits.creditBytes), cancel: chance(50)))
+        case 5, 6: return .changes(changes())
+        case 7: return .prune(Frame.Prune(space: .home, replica: replica()))
+        case 8: return chance(50) ? .ping(Frame.Ping(nonce: next())) : .pong(Frame.Pong(nonce: next()))
+        default: return .goodbye(Frame.Goodbye(code: "frame_malformed", message: "é\(next())"))
+        }
+    }
+
+    private mutating func have() -> Frame.Have {
+        Frame.Have(
+            space: .home, vectorDigest: Sum256(bytes: bytes(32))!,
+            entries: vector().entries.map {
+                Frame.HaveEntry(replica: $0.replica, next: $0.next, head: ChainHead(bytes: bytes(32))!)
+            }, complete: chance(50), stateDigest: Sum256(bytes: bytes(32))!,
+            acknowledgementsDigest: chance(50) ? nil : Sum256(bytes: bytes(32))!)
+    }
+
+    private mutating func changes() -> Frame.Changes {
+        var next = edgy(below: 1 << 61)
+        var segments: [Frame.SegmentPart] = []
+        for _ in 0..<Int.random(in: 1..<5, using: &self) {
+            let end = next + edgy(below: 1 << 59) + 1
+            segments.append(
+                Frame.SegmentPart(
+                    start: next, end: end, bytes: bytes(Int.random(in: 1..<300, using: &self)), signature: bytes(64)))
+            next = end
+        }
+        if chance(30) { segments[segments.count - 1].signature = [] }
+        let isWhole = segments[segments.count - 1].endsSegment
+        return Frame.Changes(
+            space: .home, replica: replica(), wantID: edgy(below: 100), segments: segments, last: isWhole && chance(50))
+    }
+}
