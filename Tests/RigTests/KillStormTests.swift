@@ -96,7 +96,7 @@ private final class Storm {
     }
 
     func end() throws {
-        FileManager.default.createFile(atPath: stop, contents: nil)
+        try Data().write(to: URL(filePath: stop))
         // The consumer follows for ever: killing what it follows ends it, and that is one more crash to survive.
         try rig("kill", "1")
         for process in processes { process.waitUntilExit() }

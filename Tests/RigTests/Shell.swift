@@ -28,7 +28,7 @@ struct Shell {
         _ arguments: [String], input: URL? = nil, output: URL, errors: URL, environment: [String: String],
         limitSeconds: Int = Shell.limitSeconds
     ) throws -> Process {
-        for file in [output, errors] { FileManager.default.createFile(atPath: file.path, contents: nil) }
+        for file in [output, errors] { try Data().write(to: file) }
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
         process.arguments = ["timeout", "--kill-after=5", "\(limitSeconds)"] + arguments
