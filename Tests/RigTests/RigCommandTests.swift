@@ -43,7 +43,7 @@ extension RigSuites {
                 defer { try? FileManager.default.removeItem(at: folder) }
                 let up = try Shell.start(
                     ["deploy/rig", "up", "2"], output: folder.appending(path: "out"),
-                    errors: folder.appending(path: "err"), environment: Rig.environment)
+                    errors: folder.appending(path: "err"), environment: Rig.environment, limitSeconds: nil)
                 Thread.sleep(forTimeInterval: pauseSeconds)
                 kill(up.processIdentifier, SIGKILL)
                 up.waitUntilExit()

@@ -26,12 +26,13 @@ struct Shell {
     /// Starts a command and returns it running. Its output goes to `output`, which exists from then on.
     static func start(
         _ arguments: [String], input: URL? = nil, output: URL, errors: URL, environment: [String: String],
-        limitSeconds: Int = Shell.limitSeconds
+        limitSeconds: Int? = Shell.limitSeconds
     ) throws -> Process {
         for file in [output, errors] { try Data().write(to: file) }
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = ["timeout", "--kill-after=5", "\(limitSeconds)"] + arguments
+        // Without a limit the process is the command itself, for who wants to send it a signal.
+        process.arguments = (limitSeconds.map { ["timeout", "--kill-after=5", "\($0)"] } ?? []) + arguments
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { _, new in new }
         process.currentDirectoryURL = root
         process.standardInput = try input.map { try FileHandle(forReadingFrom: $0) } ?? FileHandle.nullDevice
