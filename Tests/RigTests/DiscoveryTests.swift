@@ -1,5 +1,0 @@
-import Testing
-
-@Suite struct DiscoveryTests {
-    @Test func `a b c`() { #expect(1 + 1 == 2) }
-}

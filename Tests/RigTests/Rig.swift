@@ -1,0 +1,95 @@
+import Foundation
+import Testing
+
+/// Several nodes, through `deploy/rig` as a person would use it. Numbered from 1.
+struct Rig {
+    static let name = "test"
+    static let isWanted = ProcessInfo.processInfo.environment["LANYARD_RIG_TESTS"] == "1"
+    static let isLong = !(ProcessInfo.processInfo.environment["LANYARD_LONG_TESTS"] ?? "").isEmpty
+
+    /// Brings nodes up, lets the test work with them, and removes them however the test ends.
+    static func with(_ nodes: Int, _ options: String..., body: (Rig) throws -> Void) throws {
+        let rig = Rig()
+        _ = try rig("down")
+        defer { _ = try? Shell.run(["deploy/rig", "down"], environment: environment) }
+        _ = try rig(["up", "\(nodes)"] + options)
+        do {
+            try body(rig)
+        } catch {
+            rig.recordLogs()
+            throw error
+        }
+    }
+
+    static let environment = ["RIG": name]
+
+    /// One `deploy/rig` command that has to succeed.
+    @discardableResult
+    func callAsFunction(_ arguments: String...) throws -> Outcome { try self(arguments) }
+
+    @discardableResult
+    func callAsFunction(_ arguments: [String]) throws -> Outcome {
+        let outcome = try attempt(arguments)
+        guard outcome.status == 0 else {
+            throw RigError(
+                description:
+                    "deploy/rig \(arguments.joined(separator: " ")) ended with \(outcome.status): \(outcome.errors)")
+        }
+        return outcome
+    }
+
+    func attempt(_ arguments: [String], input: String? = nil) throws -> Outcome {
+        try Shell.run(["deploy/rig"] + arguments, input: input, environment: Rig.environment)
+    }
+
+    func node(_ number: Int) -> Node { Node(rig: self, number: number) }
+
+    /// Adds a node that is not paired.
+    func add(_ options: String...) throws -> Node {
+        let text = try self(["add"] + options).output.trimmingCharacters(in: .whitespacesAndNewlines)
+        guard let number = Int(text) else { throw RigError(description: "deploy/rig add printed '\(text)'") }
+        return node(number)
+    }
+
+    /// What a reader of a failed run wants to see first.
+    private func recordLogs() {
+        guard let list = try? attempt(["list"]), list.status == 0 else { return }
+        print(list.output)
+        for number in 1..<max(1, list.lines.count) {
+            guard let log = try? attempt(["log", "\(number)"]) else { continue }
+            for line in log.lines.suffix(15) { print("    node \(number): \(line)") }
+        }
+    }
+}
+
+/// Polls until the condition holds and says how long that took; fails the test when it does not within the bound.
+@discardableResult
+func eventually(
+    within bound: Duration, _ sentence: String, sourceLocation: SourceLocation = #_sourceLocation,
+    _ condition: () throws -> Bool
+) throws -> Duration {
+    let clock = ContinuousClock()
+    let begun = clock.now
+    while true {
+        let holds = try condition()
+        let elapsed = clock.now - begun
+        if holds {
+            print("    \(sentence): after \(milliseconds(elapsed)) ms (bound \(milliseconds(bound)) ms)")
+            return elapsed
+        }
+        if elapsed > bound {
+            Issue.record("not within \(milliseconds(bound)) ms: \(sentence)", sourceLocation: sourceLocation)
+            throw RigError(description: "gave up waiting: \(sentence)")
+        }
+        Thread.sleep(forTimeInterval: 0.01)
+    }
+}
+
+/// Lets time pass in which nobody does anything: for scenarios whose subject is silence.
+func silence(seconds: Int) {
+    Thread.sleep(forTimeInterval: Double(seconds))
+}
+
+func milliseconds(_ duration: Duration) -> Int64 {
+    duration.components.seconds * 1000 + duration.components.attoseconds / 1_000_000_000_000_000
+}
