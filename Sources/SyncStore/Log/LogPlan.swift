@@ -40,6 +40,6 @@ package struct LogPlan: Sendable {
         Commit(
             segments: entries.map(\.verified), digest: after.digest, counts: after.counts,
             additions: entries.flatMap(\.scan.additions), lastPosition: after.lastPosition,
-            streams: Set(entries.flatMap { $0.scan.runs.map(\.stream) }).sorted())
+            streams: Set(entries.flatMap { $0.scan.runs.map { Name.Bytes($0.stream) } }).sorted().map(\.text))
     }
 }

@@ -17,8 +17,13 @@ struct MemoryContents: Sendable {
     }
 
     struct ConsumerKey: Hashable, Comparable, Sendable {
-        let name: String
-        let stream: String
+        let name: Name.Bytes
+        let stream: Name.Bytes
+
+        init(name: String, stream: String) {
+            self.name = Name.Bytes(name)
+            self.stream = Name.Bytes(stream)
+        }
 
         static func < (left: ConsumerKey, right: ConsumerKey) -> Bool {
             left.name == right.name ? left.stream < right.stream : left.name < right.name
@@ -29,7 +34,7 @@ struct MemoryContents: Sendable {
     /// In the order of their counters.
     var segments: [ReplicaID: [StoredSegment]] = [:]
     /// In the order of their positions.
-    var runs: [String: [StoredRun]] = [:]
+    var runs: [Name.Bytes: [StoredRun]] = [:]
     var additions: [Membership.Addition] = []
     var own: OwnHistory.Remembered?
     var consumers: [ConsumerKey: Consumer] = [:]
@@ -45,7 +50,7 @@ struct MemoryContents: Sendable {
             segments[replica, default: []].append(
                 StoredSegment(verified: entry.verified, firstPosition: entry.firstPosition))
             for run in entry.scan.runs {
-                runs[run.stream, default: []].append(
+                runs[Name.Bytes(run.stream), default: []].append(
                     StoredRun(
                         replica: replica, segment: segments[replica]!.count - 1, run: run,
                         lastPosition: entry.firstPosition + run.lastOrdinal))

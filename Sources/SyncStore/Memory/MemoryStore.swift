@@ -179,7 +179,7 @@ extension MemoryStore {
 extension MemoryStore {
     package func events(_ query: EventQuery) throws(StoreError) -> [StoredEvent] {
         let contents = try snapshot()
-        guard query.space == contents.log.space, let runs = contents.runs[query.stream] else { return [] }
+        guard query.space == contents.log.space, let runs = contents.runs[Name.Bytes(query.stream)] else { return [] }
         var page = EventPage(query)
         switch query.order {
         case .arrival(let position):
@@ -209,7 +209,7 @@ extension MemoryStore {
         return contents.runs.keys.sorted().map { name in
             let runs = contents.runs[name]!
             return StreamSummary(
-                name: name, events: runs.reduce(0) { $0 + $1.run.count }, lastPosition: runs[runs.count - 1].lastPosition)
+                name: name.text, events: runs.reduce(0) { $0 + $1.run.count }, lastPosition: runs[runs.count - 1].lastPosition)
         }
     }
 
@@ -268,7 +268,7 @@ extension MemoryStore {
     }
 
     package func removeConsumer(_ name: String, space: SpaceID) throws(StoreError) -> Bool {
-        let doomed = try snapshot().consumers.keys.filter { $0.name == name }
+        let doomed = try snapshot().consumers.keys.filter { $0.name == Name.Bytes(name) }
         guard !doomed.isEmpty else { return false }
         try update { contents in
             for key in doomed { contents.consumers[key] = nil }

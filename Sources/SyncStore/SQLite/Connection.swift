@@ -1,0 +1,91 @@
+import CStore
+import GRDB
+import GRDBSQLite
+
+/// One connection to the database file, opened and closed by GRDB, used on its queue.
+///
+/// There is one writer, which alone writes and checkpoints (SQLite before 3.51.3 can corrupt a WAL that two connections
+/// reset at once: sqlite.org/wal.html#walresetbug); every other connection is read-only and never checkpoints.
+final class Connection: Sendable {
+    enum Role {
+        /// `syncing` false is a planted bug: WAL commits are then answered before they are on the disk.
+        case writer(syncing: Bool)
+        case reader
+    }
+
+    private let queue: DatabaseQueue
+    private let path: String
+
+    init(path: String, virtualFileSystem: String?, role: Role) throws(StoreError) {
+        self.path = path
+        let name = virtualFileSystem.map { "file:\(path)?vfs=\($0)" } ?? path
+        do {
+            queue = try DatabaseQueue(path: name, configuration: Self.configuration(role))
+        } catch {
+            throw SQLiteFailure.refusal(error, path: path)
+        }
+    }
+
+    private static func configuration(_ role: Role) -> Configuration {
+        var configuration = Configuration()
+        configuration.foreignKeysEnabled = false
+        configuration.busyMode = .timeout(2)
+        // Never `.wal` here: it makes GRDB set synchronous=NORMAL after everything below.
+        configuration.journalMode = .default
+        switch role {
+        case .writer(let syncing):
+            configuration.prepareDatabase { database in
+                try Self.harden(database)
+                try database.execute(
+                    sql: """
+                        PRAGMA journal_mode = WAL;
+                        PRAGMA synchronous = \(syncing ? "FULL" : "NORMAL");
+                        PRAGMA wal_autocheckpoint = 1000;
+                        PRAGMA journal_size_limit = 16777216;
+                        PRAGMA cache_size = -2048;
+                        PRAGMA secure_delete = OFF;
+                        """)
+            }
+        case .reader:
+            configuration.readonly = true
+            configuration.prepareDatabase { database in
+                try Self.harden(database)
+                try database.execute(sql: "PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -512;")
+            }
+        }
+        return configuration
+    }
+
+    private static func harden(_ database: Database) throws {
+        let connection = database.sqliteConnection
+        let code = lanyard_harden_connection(UnsafeMutableRawPointer(connection))
+        guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
+        sqlite3_limit(connection, SQLITE_LIMIT_LENGTH, 128 << 20)
+        sqlite3_limit(connection, SQLITE_LIMIT_SQL_LENGTH, 64 << 10)
+        sqlite3_limit(connection, SQLITE_LIMIT_ATTACHED, 0)
+        sqlite3_limit(connection, SQLITE_LIMIT_WORKER_THREADS, 0)
+        try database.execute(
+            sql: "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY;")
+    }
+
+    func use<Value>(_ body: (SQLiteAccess) throws(StoreError) -> Value) throws(StoreError) -> Value {
+        let result: Result<Value, StoreError> = queue.inDatabase { database in
+            do throws(StoreError) {
+                return .success(try body(SQLiteAccess(database, path: path)))
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try result.get()
+    }
+
+    /// `PRAGMA synchronous` as this connection has it: 2 is FULL.
+    func synchronousLevel() throws(StoreError) -> Int64 {
+        try use { access throws(StoreError) in
+            try access.first("PRAGMA synchronous") { row throws(StoreError) in row.integer(0) } ?? 0
+        }
+    }
+
+    /// Finalizes what is left and closes; a connection is not used after that.
+    func close() { try? queue.close() }
+}

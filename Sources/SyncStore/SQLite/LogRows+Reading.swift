@@ -1,0 +1,130 @@
+import SyncModel
+
+extension LogRows {
+    /// The state of the log, from its newest rows: one look per replica, however long the log is.
+    func state() throws(StoreError) -> LogState {
+        var state = LogState(space: space)
+        try access.forEach(
+            """
+            SELECT replica.replica, segment.end, segment.head, segment.last_stamp
+            FROM replica JOIN segment ON segment.replica = replica.id
+                AND segment.end = (SELECT max(end) FROM segment WHERE segment.replica = replica.id)
+            WHERE replica.space = ? ORDER BY replica.replica
+            """, .integer(spaceRow)
+        ) { row throws(StoreError) in
+            guard let replica = ReplicaID(bytes: row.blob(0)), let head = ChainHead(bytes: row.blob(2)) else {
+                throw .corrupt(detail: "a replica's row does not read back")
+            }
+            state.advance(
+                replica, to: ReplicaTip(next: UInt64(row.integer(1)), head: head, stamp: Self.stamp(row.integer(3))))
+            return true
+        }
+        try readSums(into: &state)
+        return state
+    }
+
+    private func readSums(into state: inout LogState) throws(StoreError) {
+        let sums = try access.first(
+            "SELECT digest, changes, events, last_position FROM space WHERE id = ?", .integer(spaceRow)
+        ) { row throws(StoreError) -> (Sum256, StoreCounts, Int64) in
+            guard let digest = Sum256(bytes: row.blob(0)) else { throw .corrupt(detail: "the digest is not 32 bytes") }
+            return (digest, StoreCounts(changes: row.integer(1), events: row.integer(2)), row.integer(3))
+        }
+        guard let sums else { throw .corrupt(detail: "the space has no row") }
+        (state.digest, state.counts, state.lastPosition) = sums
+    }
+
+    func lastPosition() throws(StoreError) -> Int64 {
+        try access.first("SELECT last_position FROM space WHERE id = ?", .integer(spaceRow)) {
+            row throws(StoreError) in row.integer(0)
+        } ?? 0
+    }
+
+    /// What the newest of our own replicas needs to be gone on with.
+    func remembered() throws(StoreError) -> OwnHistory.Remembered? {
+        try access.first(
+            """
+            SELECT replica.replica, replica.named FROM space JOIN replica ON replica.id = space.own_replica
+            WHERE space.id = ?
+            """, .integer(spaceRow)
+        ) { row throws(StoreError) in
+            guard let replica = ReplicaID(bytes: row.blob(0)), let named = VectorColumn.decoded(row.blob(1)) else {
+                throw .corrupt(detail: "our own replica's row does not read back")
+            }
+            return OwnHistory.Remembered(replica: replica, named: named)
+        }
+    }
+
+    /// The chain head at a counter where a stored segment ends; nil elsewhere.
+    func head(of replica: ReplicaID, at end: UInt64) throws(StoreError) -> ChainHead? {
+        if end == 0 { return ChainHead(space: space, replica: replica) }
+        guard end < 1 << 63, let row = try findReplica(replica) else { return nil }
+        let bytes = try access.first(
+            "SELECT head FROM segment WHERE replica = ? AND end = ?", .integer(row), .integer(Int64(end))
+        ) { row throws(StoreError) in row.blob(0) }
+        return bytes.flatMap { ChainHead(bytes: $0) }
+    }
+
+    func additions() throws(StoreError) -> [Membership.Addition] {
+        var additions: [Membership.Addition] = []
+        try access.forEach("SELECT author, fact, wall FROM addition WHERE space = ? ORDER BY id", .integer(spaceRow)) {
+            row throws(StoreError) in
+            let bytes = row.blob(1)
+            guard let author = DeviceID(bytes: row.blob(0)),
+                let fact = try? MemberFact(encoded: bytes, 0..<bytes.count)
+            else { throw .corrupt(detail: "an add-fact does not read back") }
+            additions.append(Membership.Addition(author: author, fact: fact, wallMilliseconds: row.integer(2)))
+            return true
+        }
+        return additions
+    }
+
+    func segments(of replica: ReplicaID, from start: UInt64, byteBudget: Int) throws(StoreError) -> [Segment] {
+        guard start < 1 << 63, let row = try findReplica(replica) else { return [] }
+        var merge = SegmentMerge(byteBudget: byteBudget)
+        var isFirst = true
+        try access.forEach(
+            "SELECT start, end, signature, bytes FROM segment WHERE replica = ? AND end > ? ORDER BY end",
+            .integer(row), .integer(Int64(start))
+        ) { row throws(StoreError) in
+            let stored = Segment(
+                replica: replica, start: UInt64(row.integer(0)), end: UInt64(row.integer(1)), bytes: row.blob(3),
+                signature: row.blob(2))
+            guard isFirst else { return merge.add(stored) }
+            isFirst = false
+            guard let suffix = stored.suffix(from: start) else { throw .notApplicable(replica, at: start) }
+            return merge.add(suffix)
+        }
+        return merge.joined()
+    }
+
+    /// Sums what is stored anew.
+    func recomputedDigest() throws(StoreError) -> Sum256 {
+        var sum = Sum256.zero
+        try access.forEach(
+            """
+            SELECT replica.replica, segment.start, segment.end, segment.head, segment.last_stamp, segment.bytes
+            FROM segment JOIN replica ON replica.id = segment.replica WHERE replica.space = ?
+            """, .integer(spaceRow)
+        ) { row throws(StoreError) in
+            sum += SegmentScan(try Self.walked(row)).digest
+            return true
+        }
+        return sum
+    }
+
+    /// Columns: replica, start, end, head, last stamp, bytes. Reads the changes again; the chain is not checked here.
+    private static func walked(_ row: SQLRow) throws(StoreError) -> VerifiedSegment {
+        guard let replica = ReplicaID(bytes: row.blob(0)), let head = ChainHead(bytes: row.blob(3)) else {
+            throw .corrupt(detail: "a segment's row does not read back")
+        }
+        let segment = Segment(
+            replica: replica, start: UInt64(row.integer(1)), end: UInt64(row.integer(2)), bytes: row.blob(5),
+            signature: [])
+        let before = ReplicaTip(next: segment.start, head: head, stamp: .zero)
+        guard let walked = try? segment.walked(from: before) else {
+            throw .corrupt(detail: "a segment's changes do not read back")
+        }
+        return walked
+    }
+}

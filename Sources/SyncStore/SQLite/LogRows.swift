@@ -1,0 +1,117 @@
+import SyncModel
+
+/// The log's rows: how a `LogPlan` is written and the state of a start is read. One space for now.
+struct LogRows {
+    let access: SQLiteAccess
+    let space: SpaceID
+    /// `space.id`.
+    let spaceRow: Int64
+
+    /// The row of `space`, made when it is not there; nil from a reader when nothing was written yet.
+    init?(_ access: SQLiteAccess, space: SpaceID) throws(StoreError) {
+        let found = try access.first("SELECT id FROM space WHERE uuid = ?", .blob(space.bytes)) {
+            row throws(StoreError) in row.integer(0)
+        }
+        guard let found else { return nil }
+        self.access = access
+        self.space = space
+        spaceRow = found
+    }
+
+    static func create(_ space: SpaceID, _ access: SQLiteAccess) throws(StoreError) {
+        try access.run(
+            """
+            INSERT OR IGNORE INTO space (uuid, digest, changes, events, last_position) VALUES (?, ?, 0, 0, 0)
+            """, .blob(space.bytes), .blob(Sum256.zero.bytes))
+    }
+
+    /// Stamps are unsigned, SQLite's integers signed: moved down by 2^63 they keep their order.
+    static func column(_ stamp: Stamp) -> Int64 { Int64(bitPattern: stamp.rawValue ^ (1 << 63)) }
+
+    static func stamp(_ column: Int64) -> Stamp { Stamp(rawValue: UInt64(bitPattern: column) ^ (1 << 63)) }
+
+    // Writing
+
+    func write(_ plan: LogPlan) throws(StoreError) {
+        for entry in plan.entries {
+            let replica = try replicaRow(entry.verified.segment.replica)
+            try insertSegment(entry, replica)
+            let segment = access.lastInsertedRow
+            for run in entry.scan.runs { try insertRun(run, of: entry, segment, replica) }
+            for addition in entry.scan.additions {
+                try access.run(
+                    "INSERT INTO addition (space, author, fact, wall) VALUES (?, ?, ?, ?)", .integer(spaceRow),
+                    .blob(addition.author.bytes), .blob(addition.fact.encoded), .integer(addition.wallMilliseconds))
+            }
+        }
+        try access.run(
+            "UPDATE space SET digest = ?, changes = ?, events = ?, last_position = ? WHERE id = ?",
+            .blob(plan.after.digest.bytes), .integer(plan.after.counts.changes), .integer(plan.after.counts.events),
+            .integer(plan.after.lastPosition), .integer(spaceRow))
+    }
+
+    func remember(_ next: ChangeAuthor, before: ChangeAuthor?) throws(StoreError) {
+        let isNew = next.replica != before?.replica
+        guard isNew || next.named != before?.named else { return }
+        let replica = try replicaRow(next.replica)
+        try access.run(
+            "UPDATE replica SET named = ? WHERE id = ?", .blob(VectorColumn.encoded(next.named)), .integer(replica))
+        if isNew {
+            try access.run(
+                "UPDATE space SET own_replica = ? WHERE id = ?", .integer(replica), .integer(spaceRow))
+        }
+    }
+
+    private func insertSegment(_ entry: LogPlan.Entry, _ replica: Int64) throws(StoreError) {
+        let segment = entry.verified.segment
+        try access.run(
+            """
+            INSERT INTO segment
+                (replica, start, end, change_count, first_position, event_count, last_stamp, head, signature, bytes)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """, .integer(replica), .integer(Int64(segment.start)), .integer(Int64(segment.end)),
+            .integer(Int64(entry.verified.changeCount)), .integer(entry.firstPosition),
+            .integer(entry.scan.eventCount), .integer(Self.column(entry.verified.tip.stamp)),
+            .blob(entry.verified.tip.head.bytes), .blob(segment.signature), .blob(segment.bytes))
+    }
+
+    private func insertRun(
+        _ run: SegmentScan.Run, of entry: LogPlan.Entry, _ segment: Int64, _ replica: Int64
+    ) throws(StoreError) {
+        let stream = try streamRow(run.stream)
+        let total = try access.first(
+            "SELECT total FROM run WHERE stream = ? ORDER BY last_position DESC LIMIT 1", .integer(stream)
+        ) { row throws(StoreError) in row.integer(0) }
+        try access.run(
+            """
+            INSERT INTO run (stream, last_position, segment, replica, first_stamp, last_stamp, total, places)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+            """, .integer(stream), .integer(entry.firstPosition + run.lastOrdinal), .integer(segment),
+            .integer(replica), .integer(Self.column(run.firstStamp)), .integer(Self.column(run.lastStamp)),
+            .integer((total ?? 0) + run.count), .blob(run.places.bytes))
+    }
+
+    private func replicaRow(_ replica: ReplicaID) throws(StoreError) -> Int64 {
+        if let row = try findReplica(replica) { return row }
+        try access.run("INSERT INTO replica (space, replica) VALUES (?, ?)", .integer(spaceRow), .blob(replica.bytes))
+        return access.lastInsertedRow
+    }
+
+    func findReplica(_ replica: ReplicaID) throws(StoreError) -> Int64? {
+        try access.first(
+            "SELECT id FROM replica WHERE space = ? AND replica = ?", .integer(spaceRow), .blob(replica.bytes)
+        ) { row throws(StoreError) in row.integer(0) }
+    }
+
+    private func streamRow(_ name: String) throws(StoreError) -> Int64 {
+        if let row = try findStream(name) { return row }
+        try access.run("INSERT INTO stream (space, name) VALUES (?, ?)", .integer(spaceRow), .text(name))
+        return access.lastInsertedRow
+    }
+
+    func findStream(_ name: String) throws(StoreError) -> Int64? {
+        try access.first("SELECT id FROM stream WHERE space = ? AND name = ?", .integer(spaceRow), .text(name)) {
+            row throws(StoreError) in row.integer(0)
+        }
+    }
+}

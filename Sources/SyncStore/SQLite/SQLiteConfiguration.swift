@@ -1,0 +1,20 @@
+/// Where and how a `SQLiteStore` keeps its data.
+package struct SQLiteConfiguration: Sendable {
+    /// Made (0700) when it is not there.
+    package var directory: String
+    /// Nil where nothing is forgotten at a reboot: every start then begins a new incarnation.
+    package var leases: (any LeaseKeeper)?
+    /// Writes are refused while the file system has less than this free: twice what a checkpoint of a full write-ahead
+    /// log moves, so that what was acknowledged can always be brought into the database.
+    package var reserveBytes: Int64 = 8 << 20
+    /// Read-only connections; each costs about half a MiB of page cache.
+    package var readerCount = 2
+    /// Tests only: the name of a registered SQLite VFS.
+    package var virtualFileSystem: String?
+    package var schema = Schema.current
+
+    package init(directory: String, leases: (any LeaseKeeper)?) {
+        self.directory = directory
+        self.leases = leases
+    }
+}

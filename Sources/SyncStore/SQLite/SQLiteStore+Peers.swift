@@ -1,0 +1,65 @@
+import SyncModel
+
+extension SQLiteStore {
+    package func addresses() throws(StoreError) -> [PeerAddress] {
+        try read { access throws(StoreError) in
+            var addresses: [PeerAddress] = []
+            try access.forEach("SELECT host, port, device, is_static, last_connected FROM address ORDER BY id") {
+                row throws(StoreError) in
+                addresses.append(
+                    PeerAddress(
+                        host: row.text(0), port: UInt16(truncatingIfNeeded: row.integer(1)),
+                        device: DeviceID(bytes: row.blob(2)), isStatic: row.integer(3) != 0,
+                        lastConnectedMilliseconds: row.isNull(4) ? nil : row.integer(4)))
+                return true
+            }
+            return addresses
+        }
+    }
+
+    package func remember(_ address: PeerAddress) throws(StoreError) {
+        try update { access throws(StoreError) in
+            try access.run(
+                """
+                INSERT INTO address (host, port, device, is_static, last_connected) VALUES (?, ?, ?, ?, ?)
+                ON CONFLICT (host, port) DO UPDATE SET device = excluded.device, is_static = excluded.is_static,
+                    last_connected = excluded.last_connected
+                """, .text(address.host), .integer(Int64(address.port)), .blob(address.device?.bytes),
+                .integer(address.isStatic ? 1 : 0), .integer(address.lastConnectedMilliseconds))
+        }
+    }
+
+    package func forget(host: String, port: UInt16) throws(StoreError) -> Bool {
+        let isKnown = try addresses().contains { $0.host == host && $0.port == port }
+        guard isKnown else { return false }
+        try update { access throws(StoreError) in
+            try access.run(
+                "DELETE FROM address WHERE host = ? AND port = ?", .text(host), .integer(Int64(port)))
+        }
+        return true
+    }
+
+    package func tickets() throws(StoreError) -> [TicketRecord] {
+        try read { access throws(StoreError) in
+            var tickets: [TicketRecord] = []
+            try access.forEach("SELECT secret, expires, used_by FROM ticket ORDER BY id") { row throws(StoreError) in
+                tickets.append(
+                    TicketRecord(
+                        secret: row.blob(0), expiresMilliseconds: row.integer(1),
+                        usedBy: row.isNull(2) ? nil : DeviceID(bytes: row.blob(2))))
+                return true
+            }
+            return tickets
+        }
+    }
+
+    package func save(_ ticket: TicketRecord) throws(StoreError) {
+        try update { access throws(StoreError) in
+            try access.run(
+                """
+                INSERT INTO ticket (secret, expires, used_by) VALUES (?, ?, ?)
+                ON CONFLICT (secret) DO UPDATE SET expires = excluded.expires, used_by = excluded.used_by
+                """, .blob(ticket.secret), .integer(ticket.expiresMilliseconds), .blob(ticket.usedBy?.bytes))
+        }
+    }
+}

@@ -1,0 +1,290 @@
+import Synchronization
+package import SyncModel
+
+/// The store of an agent: one SQLite file in WAL mode, every commit synced before it is answered.
+///
+/// One connection writes and checkpoints; reads go through a small pool and never wait for a write. Memory: the vector,
+/// a few connections' page caches (about 3 MiB), and what a call asked for. Crash safety: Tests/StoreTests/Durability.
+package final class SQLiteStore: ReplicaStore {
+    let space = SpaceID.home
+    private let configuration: SQLiteConfiguration
+    private let files: StoreFiles
+    private let faults: StoreFaults
+    private let sign: @Sendable ([UInt8]) -> [UInt8]
+    private let lock: AgentLock
+    private let readers: ReaderPool
+    private let writing: Mutex<Writing>
+    /// What can be told without waiting for a write.
+    private let published: Mutex<Published>
+
+    /// Held for the whole of a write.
+    private struct Writing: Sendable {
+        /// Nil after an I/O error: opened anew before anything else is written.
+        var writer: Connection?
+        var log: LogState
+        var own: OwnHistory
+        var isClosed = false
+        /// Databases kept from before a change of schema are removed by the first commit.
+        var keepsOldSchema = true
+    }
+
+    private struct Published: Sendable {
+        var log: LogState
+        var ownReplica: ReplicaID?
+        var condition = StoreHealth.Condition.ok
+        var isClosed = false
+    }
+
+    /// Opens the store, bringing its schema up to date.
+    ///
+    /// - Parameters:
+    ///   - device: whose changes `append` authors.
+    ///   - incarnations: gives the next incarnation, random and never the same twice.
+    ///   - sign: Ed25519 with the device's signing key, 64 bytes.
+    /// - Throws: `locked`, `unreadable`, `schemaNewer`, `corrupt`, `diskFull`, `inputOutput`.
+    package init(
+        _ configuration: SQLiteConfiguration, device: DeviceID, faults: StoreFaults = [],
+        incarnations: @escaping @Sendable () -> UInt64, sign: @escaping @Sendable ([UInt8]) -> [UInt8]
+    ) throws(StoreError) {
+        self.configuration = configuration
+        self.faults = faults
+        self.sign = sign
+        files = StoreFiles(directory: configuration.directory)
+        try files.prepare()
+        lock = try AgentLock(directory: configuration.directory)
+        let writer = try Self.openWriter(configuration, files, faults)
+        var own = OwnHistory(
+            device: device, space: space, keeper: configuration.leases, incarnations: incarnations)
+        let log = try Self.load(writer, configuration, files, space)
+        try writer.use { access throws(StoreError) in
+            guard let rows = try LogRows(access, space: .home), let remembered = try rows.remembered() else { return }
+            try own.resume(remembered, on: log, faults: faults) { end throws(StoreError) in
+                try rows.head(of: remembered.replica, at: end)
+            }
+        }
+        readers = try ReaderPool(count: configuration.readerCount) { [files] () throws(StoreError) in
+            try Connection(
+                path: files.database, virtualFileSystem: configuration.virtualFileSystem, role: .reader)
+        }
+        published = Mutex(Published(log: log, ownReplica: own.author?.replica))
+        writing = Mutex(Writing(writer: writer, log: log, own: own))
+    }
+
+    private static func openWriter(
+        _ configuration: SQLiteConfiguration, _ files: StoreFiles, _ faults: StoreFaults
+    ) throws(StoreError) -> Connection {
+        let syncing = !faults.contains(.commitWithoutSync)
+        let writer = try Connection(
+            path: files.database, virtualFileSystem: configuration.virtualFileSystem, role: .writer(syncing: syncing))
+        // Read back on the connection that writes: a library in between has lowered it before now.
+        let synchronous = try writer.synchronousLevel()
+        precondition(!syncing || synchronous == 2, "the writer syncs every commit, but reports level \(synchronous)")
+        return writer
+    }
+
+    /// Migrates, checks the structure, and reads the state of the log.
+    private static func load(
+        _ writer: Connection, _ configuration: SQLiteConfiguration, _ files: StoreFiles, _ space: SpaceID
+    ) throws(StoreError) -> LogState {
+        try writer.use { access throws(StoreError) in
+            try configuration.schema.migrate(access) { version throws(StoreError) in
+                try access.run("PRAGMA wal_checkpoint(TRUNCATE)")
+                try files.keepCopy(ofVersion: version)
+            }
+            if try LogRows(access, space: space) == nil {
+                try access.transaction { access throws(StoreError) in try LogRows.create(space, access) }
+            }
+            guard let rows = try LogRows(access, space: space) else { throw .corrupt(detail: "the space has no row") }
+            let state = try rows.state()
+            try StructureCheck(rows).run(against: state)
+            return state
+        }
+    }
+
+    // Reading
+
+    func read<Value>(_ body: (SQLiteAccess) throws(StoreError) -> Value) throws(StoreError) -> Value {
+        if published.withLock(\.isClosed) { throw .closed }
+        return try readers.read(body)
+    }
+
+    /// Reads of a space: nil for one that is not here.
+    func readLog<Value>(_ space: SpaceID, _ body: (LogRows) throws(StoreError) -> Value) throws(StoreError) -> Value? {
+        try read { access throws(StoreError) in
+            guard let rows = try LogRows(access, space: space) else { return nil }
+            return try body(rows)
+        }
+    }
+
+    // Writing
+
+    /// One transaction on the writing connection; opens it anew first when an I/O error closed it.
+    private func write<Value: Sendable>(
+        _ writing: inout Writing, _ body: (SQLiteAccess) throws(StoreError) -> Value
+    ) throws(StoreError) -> Value {
+        if writing.isClosed { throw .closed }
+        do throws(StoreError) {
+            if let free = files.freeBytes, free < configuration.reserveBytes { throw .diskFull }
+            let writer = try usableWriter(&writing)
+            let value = try writer.use { access throws(StoreError) in try access.transaction(body) }
+            published.withLock { $0.condition = .ok }
+            removeOldSchema(&writing)
+            return value
+        } catch {
+            noteRefusal(error, &writing)
+            throw error
+        }
+    }
+
+    private func usableWriter(_ writing: inout Writing) throws(StoreError) -> Connection {
+        if let writer = writing.writer { return writer }
+        return try reopen(&writing)
+    }
+
+    private func noteRefusal(_ error: StoreError, _ writing: inout Writing) {
+        switch error {
+        case .inputOutput:
+            writing.writer?.close()
+            writing.writer = nil
+        case .diskFull, .corrupt, .unreadable: break
+        case .schemaNewer, .locked, .notApplicable, .stampsExhausted, .closed: return
+        }
+        published.withLock { $0.condition = .refusing(error) }
+    }
+
+    /// After a failed write nothing that is in the kernel's cache can be trusted to be on the disk: a second sync of the
+    /// same pages succeeds without having written them (fsyncgate). So what was acknowledged, which was synced before, is
+    /// moved into the database and synced there, and the write-ahead log begins anew, before anything else is written.
+    /// The readers stay open, so the failed transaction cannot be recovered in between.
+    private func reopen(_ writing: inout Writing) throws(StoreError) -> Connection {
+        let writer = try Self.openWriter(configuration, files, faults)
+        do throws(StoreError) {
+            let log = try writer.use { access throws(StoreError) in
+                let isBusy = try access.first("PRAGMA wal_checkpoint(TRUNCATE)") { row throws(StoreError) in
+                    row.integer(0) != 0
+                }
+                if isBusy ?? true { throw .inputOutput(code: 5) }
+                guard let rows = try LogRows(access, space: space) else {
+                    throw .corrupt(detail: "the space has no row")
+                }
+                return try rows.state()
+            }
+            if log != writing.log { writing.own.end() }
+            writing.log = log
+        } catch {
+            writer.close()
+            throw error
+        }
+        writing.writer = writer
+        return writer
+    }
+
+    private func removeOldSchema(_ writing: inout Writing) {
+        guard writing.keepsOldSchema else { return }
+        writing.keepsOldSchema = false
+        files.removeCopies(below: configuration.schema.version)
+    }
+
+    func update<Value: Sendable>(_ body: (SQLiteAccess) throws(StoreError) -> Value) throws(StoreError) -> Value {
+        try writing.withLock { writing throws(StoreError) in try write(&writing, body) }
+    }
+
+    private func write(
+        _ plan: LogPlan, by author: ChangeAuthor?, _ writing: inout Writing
+    ) throws(StoreError) -> Commit {
+        let commit = plan.commit
+        guard !plan.entries.isEmpty else { return commit }
+        let before = writing.own.author
+        try write(&writing) { access throws(StoreError) in
+            guard let rows = try LogRows(access, space: space) else { throw .corrupt(detail: "the space has no row") }
+            try rows.write(plan)
+            if let author { try rows.remember(author, before: before) }
+        }
+        writing.log = plan.after
+        if let author { writing.own.committed(author) } else { writing.own.applied(plan) }
+        publish(writing)
+        return commit
+    }
+
+    private func publish(_ writing: Writing) {
+        let own = writing.own.author?.replica
+        published.withLock { published in
+            published.log = writing.log
+            published.ownReplica = own
+        }
+    }
+}
+
+extension SQLiteStore {
+    package func append(_ groups: [[Operation]], wallMilliseconds: Int64) throws(StoreError) -> Commit {
+        try writing.withLock { writing throws(StoreError) in
+            if writing.isClosed { throw .closed }
+            let state = writing.log
+            var author = writing.own.nextAuthor(on: state)
+            guard
+                let segments = author.author(
+                    groups, held: state.held, greatestStamp: state.greatestStamp, wallMilliseconds: wallMilliseconds,
+                    sign: sign)
+            else { throw .stampsExhausted }
+            return try write(try LogPlan(segments, on: state), by: author, &writing)
+        }
+    }
+
+    package func apply(_ segments: [VerifiedSegment], wallMilliseconds: Int64) throws(StoreError) -> Commit {
+        try writing.withLock { writing throws(StoreError) in
+            if writing.isClosed { throw .closed }
+            return try write(try LogPlan(segments, on: writing.log), by: nil, &writing)
+        }
+    }
+
+    package func closeIncarnation() throws(StoreError) {
+        try writing.withLock { writing throws(StoreError) in
+            if writing.isClosed { throw .closed }
+            writing.own.end()
+            publish(writing)
+        }
+    }
+
+    package func state() throws(StoreError) -> StoreState {
+        let known = published.withLock { $0 }
+        if known.isClosed { throw .closed }
+        let additions = try readLog(space) { rows throws(StoreError) in try rows.additions() } ?? []
+        return StoreState(
+            tips: known.log.tips, additions: additions, digest: known.log.digest, counts: known.log.counts,
+            ownReplica: known.ownReplica, addresses: try addresses(), lastPosition: known.log.lastPosition)
+    }
+
+    package func health() -> StoreHealth {
+        let (condition, isClosed) = published.withLock { ($0.condition, $0.isClosed) }
+        return StoreHealth(bytes: files.byteCount, condition: isClosed ? .refusing(.closed) : condition)
+    }
+
+    package func probe() throws(StoreError) {
+        try writing.withLock { writing throws(StoreError) in
+            if writing.isClosed { throw .closed }
+            do throws(StoreError) {
+                if let free = files.freeBytes, free < configuration.reserveBytes { throw .diskFull }
+                try files.probe()
+                if writing.writer == nil { _ = try reopen(&writing) }
+                published.withLock { $0.condition = .ok }
+            } catch {
+                noteRefusal(error, &writing)
+                throw error
+            }
+        }
+    }
+
+    package func close() {
+        writing.withLock { writing in
+            guard !writing.isClosed else { return }
+            writing.isClosed = true
+            published.withLock { $0.isClosed = true }
+            readers.close()
+            try? writing.writer?.use { access throws(StoreError) in try access.run("PRAGMA wal_checkpoint(TRUNCATE)") }
+            writing.writer?.close()
+            writing.writer = nil
+            writing.own.release()
+            lock.release()
+        }
+    }
+}

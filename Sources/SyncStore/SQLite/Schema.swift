@@ -1,0 +1,34 @@
+import Glibc
+
+/// The schema as numbered steps. Forward only: a database is brought up to the newest step in one transaction, and one
+/// written by a newer program is refused with its number.
+package struct Schema: Sendable {
+    /// The n-th, counted from 1, is the file `Schema/0n-name.sql`.
+    let steps: [String]
+
+    package init(steps: [String]) { self.steps = steps }
+
+    package static let current = Schema(steps: [text(PackageResources._1_log_sql)])
+
+    private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+
+    package var version: Int { steps.count }
+
+    /// Brings the database up to date.
+    ///
+    /// - Parameter keepCopy: called before an older database is changed, with its version.
+    func migrate(_ access: SQLiteAccess, keepCopy: (Int) throws(StoreError) -> Void) throws(StoreError) {
+        let found = try Self.version(of: access)
+        guard found <= version else { throw .schemaNewer(found: found, known: version) }
+        guard found < version else { return }
+        if found > 0 { try keepCopy(found) }
+        try access.transaction { access throws(StoreError) in
+            for step in steps[found...] { try access.runScript(step) }
+            try access.runScript("PRAGMA user_version = \(version)")
+        }
+    }
+
+    static func version(of access: SQLiteAccess) throws(StoreError) -> Int {
+        Int(try access.first("PRAGMA user_version") { row throws(StoreError) in row.integer(0) } ?? 0)
+    }
+}

@@ -1,0 +1,91 @@
+import Glibc
+
+/// The files of a data directory that belong to the store.
+struct StoreFiles: Sendable {
+    let directory: String
+
+    var database: String { directory + "/lanyard.sqlite" }
+    private var writeAheadLog: String { database + "-wal" }
+    /// The database as it was before the last change of schema; removed once the new one was used.
+    func copy(ofVersion version: Int) -> String { database + ".schema-\(version)" }
+
+    /// Makes the directory (0700) and an empty database file (0600: what SQLite adds beside it gets the same mode).
+    func prepare() throws(StoreError) {
+        guard mkdir(directory, 0o700) == 0 || errno == EEXIST else {
+            throw .unreadable(path: directory, code: errno)
+        }
+        let descriptor = Glibc.open(database, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw Self.failure(at: database) }
+        Glibc.close(descriptor)
+    }
+
+    private static func failure(at path: String) -> StoreError {
+        errno == ENOSPC || errno == EDQUOT ? .diskFull : .unreadable(path: path, code: errno)
+    }
+
+    var byteCount: Int64 {
+        [database, writeAheadLog].reduce(0) { sum, path in
+            var status = stat()
+            return stat(path, &status) == 0 ? sum + Int64(status.st_size) : sum
+        }
+    }
+
+    /// What an unprivileged process may still write there; nil when the file system does not tell.
+    var freeBytes: Int64? {
+        var status = statvfs()
+        guard statvfs(directory, &status) == 0 else { return nil }
+        return Int64(clamping: UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize)).partialValue)
+    }
+
+    /// Copies the database, durably, under a temporary name first: a copy that is there is whole.
+    func keepCopy(ofVersion version: Int) throws(StoreError) {
+        let target = copy(ofVersion: version)
+        let partial = target + ".partial"
+        try copyBytes(to: partial)
+        guard rename(partial, target) == 0 else { throw Self.failure(at: target) }
+        try sync(directory, O_RDONLY | O_DIRECTORY)
+    }
+
+    private func copyBytes(to target: String) throws(StoreError) {
+        let source = Glibc.open(database, O_RDONLY | O_CLOEXEC)
+        guard source >= 0 else { throw Self.failure(at: database) }
+        defer { Glibc.close(source) }
+        let copy = Glibc.open(target, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        guard copy >= 0 else { throw Self.failure(at: target) }
+        defer { Glibc.close(copy) }
+        while true {
+            let count = sendfile(copy, source, nil, 1 << 20)
+            if count == 0 { break }
+            if count < 0 { throw Self.failure(at: target) }
+        }
+        guard fsync(copy) == 0 else { throw .inputOutput(code: errno) }
+    }
+
+    private func sync(_ path: String, _ flags: Int32) throws(StoreError) {
+        let descriptor = Glibc.open(path, flags | O_CLOEXEC)
+        guard descriptor >= 0 else { throw Self.failure(at: path) }
+        defer { Glibc.close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw .inputOutput(code: errno) }
+    }
+
+    func removeCopies(below version: Int) {
+        for old in 1..<max(1, version) { unlink(copy(ofVersion: old)) }
+    }
+
+    /// Writes, syncs and removes a file of one page: whether the disk takes a write now.
+    func probe() throws(StoreError) {
+        let path = directory + "/probe"
+        let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw Self.failure(at: path) }
+        defer {
+            Glibc.close(descriptor)
+            unlink(path)
+        }
+        let page = [UInt8](repeating: 0x5a, count: 4096)
+        let count = page.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) }
+        guard count == page.count else { throw Self.failure(at: path) }
+        guard fsync(descriptor) == 0 else {
+            throw errno == ENOSPC || errno == EDQUOT ? .diskFull : .inputOutput(code: errno)
+        }
+    }
+}
