@@ -1,6 +1,6 @@
 import Crypto
 import Foundation
-package import Logging
+import Logging
 import NIOCore
 import NIOPosix
 import SyncCore
@@ -133,7 +133,7 @@ extension Agent {
         let key = HKDF<SHA256>.deriveKey(
             inputKeyMaterial: SymmetricKey(data: identity.signingKey.rawRepresentation),
             info: Array("lanyard/discovery/v1".utf8), outputByteCount: 32)
-        return key.withUnsafeBytes { Array($0) }
+        return key.withUnsafeBytes { [UInt8]($0) }
     }
 }
 

@@ -1,5 +1,5 @@
 package import Logging
-package import NIOCore
+import NIOCore
 import SyncCore
 import SyncDiscovery
 package import SyncModel
@@ -162,7 +162,9 @@ package final class Agent: Sendable {
     package var reachableAddresses: [HostPort] {
         let hosts =
             configuration.announce.map { [$0] } ?? configuration.listen.flatMap { Self.isAny($0.host) ? nil : [$0.host] }
-            ?? NetworkInterfaces.current().announced.flatMap(\.addressTexts).filter { !$0.contains("%") }
+            ?? NetworkInterfaces.current().announced.flatMap { interface in
+                interface.addresses.compactMap { RecordFilter.hostText(address: $0, interfaceName: "") }
+            }
         return hosts.compactMap { HostPort(host: $0, port: Int(listenPort)) }
     }
 

@@ -24,9 +24,9 @@ enum DataDirectory {
 
     static func openStore(_ path: String, identity: DeviceIdentity) throws(StoreError) -> any ReplicaStore {
         let signingKey = identity.signingKey
+        let leases = leaseDirectories.lazy.compactMap { LeaseFolder(path: $0) }.first
         return try SQLiteStore(
-            directory: path, device: identity.deviceID,
-            leases: leaseDirectories.lazy.compactMap { LeaseFolder(path: $0) }.first,
+            SQLiteConfiguration(directory: path, leases: leases), device: identity.deviceID,
             incarnations: { UInt64.random(in: .min ... .max) },
             sign: { message in
                 guard let signature = try? signingKey.signature(for: message) else {

@@ -1,5 +1,5 @@
 import NIOCore
-import SyncModel
+package import SyncModel
 import SyncStore
 
 /// Turns what applications write into durable changes. A write never waits for company: it commits at once, and what

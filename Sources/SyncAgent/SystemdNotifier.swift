@@ -40,7 +40,7 @@ package struct SystemdNotifier: Sendable {
         let text = Array(message.rawValue.utf8)
         _ = withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { target in
-                sendto(descriptor, text, text.count, Int32(MSG_DONTWAIT.rawValue) | Int32(MSG_NOSIGNAL.rawValue), target, length)
+                sendto(descriptor, text, text.count, Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL), target, length)
             }
         }
     }

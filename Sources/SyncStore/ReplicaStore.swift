@@ -31,6 +31,8 @@ package protocol ReplicaStore: AnyObject, Sendable {
     // Events
 
     func events(_ query: EventQuery) throws(StoreError) -> [StoredEvent]
+    /// Retained events of the stream that arrived after `position`.
+    func eventCount(stream: String, space: SpaceID, after position: Int64) throws(StoreError) -> Int64
     func streams(of space: SpaceID) throws(StoreError) -> [StreamSummary]
 
     // Consumers: durable cursors

@@ -137,7 +137,7 @@ extension Agent {
         ConsumerEntry(
             name: consumer.name, stream: consumer.stream,
             position: consumer.position > 0 ? .arrival(UInt64(consumer.position)) : nil,
-            behind: Int(try store.eventCount(of: .home, stream: consumer.stream, after: consumer.position)))
+            behind: Int(try store.eventCount(stream: consumer.stream, space: .home, after: consumer.position)))
     }
 
     package func setConsumer(

@@ -1,6 +1,7 @@
+import Logging
 import NIOCore
 import SyncCore
-package import SyncDiscovery
+import SyncDiscovery
 import SyncModel
 
 /// Carries records from Avahi to the core: a member's become inputs, a stranger's are only shown.

@@ -1,6 +1,6 @@
 import Dispatch
 package import NIOCore
-package import SyncCore
+import SyncCore
 package import SyncModel
 package import SyncStore
 

@@ -203,6 +203,12 @@ extension MemoryStore {
         return page.events
     }
 
+    package func eventCount(stream: String, space: SpaceID, after position: Int64) throws(StoreError) -> Int64 {
+        let query = EventQuery(
+            space: space, stream: stream, order: .arrival(after: position), limit: .max, byteBudget: .max)
+        return Int64(try events(query).count)
+    }
+
     package func streams(of space: SpaceID) throws(StoreError) -> [StreamSummary] {
         let contents = try snapshot()
         guard space == contents.log.space else { return [] }

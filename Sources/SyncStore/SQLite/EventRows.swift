@@ -33,6 +33,30 @@ struct EventRows {
         return page.events
     }
 
+    /// How many events arrived after `position`: those of the run it falls into, and the runs behind by their totals.
+    func count(stream name: String, after position: Int64) throws(StoreError) -> Int64 {
+        guard let stream = try log.findStream(name) else { return 0 }
+        var count: Int64 = 0
+        try access.forEach(
+            """
+            SELECT replica.replica, segment.first_position, run.places, segment.bytes,
+                (SELECT max(total) FROM run WHERE stream = ?1) - run.total
+            FROM run JOIN segment ON segment.id = run.segment JOIN replica ON replica.id = run.replica
+            WHERE run.stream = ?1 AND run.last_position > ?2 ORDER BY run.last_position LIMIT 1
+            """, .integer(stream), .integer(position)
+        ) { row throws(StoreError) in
+            count = row.integer(4)
+            let reader = try Self.reader(row, stream: name)
+            try Self.check(
+                reader.forEach(from: position + 1) { _ in
+                    count += 1
+                    return true
+                })
+            return false
+        }
+        return count
+    }
+
     /// Columns: replica, first position, places, bytes.
     static func reader(_ row: SQLRow, stream: String) throws(StoreError) -> RunReader {
         guard let replica = ReplicaID(bytes: row.blob(0)), let places = EventPlaces.decoded(row.blob(2)) else {

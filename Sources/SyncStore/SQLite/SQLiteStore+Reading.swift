@@ -11,6 +11,12 @@ extension SQLiteStore {
         try readLog(query.space) { rows throws(StoreError) in try EventRows(rows).events(query) } ?? []
     }
 
+    package func eventCount(stream: String, space: SpaceID, after position: Int64) throws(StoreError) -> Int64 {
+        try readLog(space) { rows throws(StoreError) in
+            try EventRows(rows).count(stream: stream, after: position)
+        } ?? 0
+    }
+
     package func streams(of space: SpaceID) throws(StoreError) -> [StreamSummary] {
         try readLog(space) { rows throws(StoreError) in try EventRows(rows).streams() } ?? []
     }
