@@ -33,6 +33,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
         .package(url: "https://github.com/apple/swift-crypto", "3.12.3"..<"5.0.0"),
         .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
+        .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
         // SQLite with a pool of readers and one writer, proven on many devices.
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         // The control API's HTTP server.
@@ -51,7 +52,7 @@ let package = Package(
         .target(
             name: "SyncModel",
             dependencies: [crypto, .product(name: "SwiftProtobuf", package: "swift-protobuf")],
-            exclude: ["Wire/frames.proto"], swiftSettings: common),
+            exclude: ["Wire/frames.proto", "Wire/pairing.proto"], swiftSettings: common),
         .target(name: "SyncCore", dependencies: ["SyncModel"], swiftSettings: pure),
         .target(
             name: "SyncStore",
@@ -66,7 +67,10 @@ let package = Package(
             dependencies: [
                 "SyncModel", nio, nioPosix, crypto, logging,
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "NIOTLS", package: "swift-nio"),
                 .product(name: "X509", package: "swift-certificates"),
+                .product(name: "SwiftASN1", package: "swift-asn1"),
+                .product(name: "SwiftProtobuf", package: "swift-protobuf"),
             ], swiftSettings: common),
         .systemLibrary(
             name: "CAvahi", pkgConfig: "avahi-client", providers: [.apt(["libavahi-client-dev"])]),
@@ -93,8 +97,9 @@ let package = Package(
         .executableTarget(
             name: "lanyardd",
             dependencies: [
-                "ControlServer", "SyncAgent", arguments, logging,
+                "ControlServer", "SyncAgent", nioPosix, arguments, logging,
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ], swiftSettings: common),
         .executableTarget(
             name: "lanyard", dependencies: ["LanyardClient", "ControlAPI", nio, nioPosix, arguments],

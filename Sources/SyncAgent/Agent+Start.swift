@@ -87,8 +87,7 @@ extension Agent {
         let discovery = DiscoveryDriver(loop: loop)
         loop.membershipChanged = { [weak discovery] in discovery?.membershipChanged() }
         loop.peersChanged = { [peerFeed] in peerFeed.touch() }
-        parts.value.fill(
-            Parts.Running(relay: relay, loop: loop, writer: writer, discovery: discovery, pairing: pairing))
+        install(Parts(relay: relay, loop: loop, writer: writer, discovery: discovery, pairing: pairing))
     }
 
     /// The port asked for; the usual one when none was, or any free one when that is taken.

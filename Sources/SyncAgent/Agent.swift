@@ -22,7 +22,7 @@ package final class Agent: Sendable {
 
     let eventLoop: any EventLoop
     let driver: StoreDriver
-    let parts: NIOLoopBound<Parts>
+    private let parts: NIOLoopBoundBox<Parts?>
     private let startedAt = NIODeadline.now()
     private let shared = Mutex(Shared())
 
@@ -38,19 +38,13 @@ package final class Agent: Sendable {
         package let hint: String
     }
 
-    /// Everything that lives on the event loop; filled once, at the start.
-    final class Parts {
-        struct Running {
-            let relay: TransportRelay
-            let loop: AgentLoop
-            let writer: LocalWriter
-            let discovery: DiscoveryDriver
-            let pairing: PairingDriver
-        }
-
-        private(set) var running: Running?
-
-        func fill(_ running: Running) { self.running = running }
+    /// Everything that lives on the event loop.
+    struct Parts {
+        let relay: TransportRelay
+        let loop: AgentLoop
+        let writer: LocalWriter
+        let discovery: DiscoveryDriver
+        let pairing: PairingDriver
     }
 
     package static let version = "0.1.0"
@@ -66,14 +60,16 @@ package final class Agent: Sendable {
         self.log = log
         logger = log.logger(level: configuration.logLevel)
         driver = StoreDriver(store: store, eventLoop: eventLoop)
-        parts = NIOLoopBound(Parts(), eventLoop: eventLoop)
+        parts = .makeEmptyBox(valueType: Parts.self, eventLoop: eventLoop)
     }
 
-    /// On the loop only.
-    var running: Parts.Running {
-        guard let running = parts.value.running else { preconditionFailure("the agent was built before it was asked") }
-        return running
+    /// On the loop only; set once, at the start.
+    var running: Parts {
+        guard let parts = parts.value else { preconditionFailure("the agent was built before it was asked") }
+        return parts
     }
+
+    func install(_ parts: Parts) { self.parts.value = parts }
 
     package var listenPort: UInt16 { shared.withLock(\.listenPort) }
     package var startWarnings: [Warning] { shared.withLock(\.startWarnings) }
@@ -154,7 +150,7 @@ package final class Agent: Sendable {
 
     package func refusals() async throws -> [(code: String, count: Int)] {
         try await onLoop { [self] in
-            running.loop.transport.refusals.counts.map { ($0.key.rawValue, Int($0.value)) }.sorted { $0.0 < $1.0 }
+            running.loop.transport.refusals.all.map { ($0.reason.rawValue, Int(clamping: $0.count)) }
         }
     }
 

@@ -165,7 +165,7 @@ final class AgentLoop: TransportEvents {
             eventLoop.execute { loop.value.step(.dialFailed(id, code: EndReason.hostUnknown.rawValue)) }
             return
         }
-        transport.dial(id.rawValue, to: address)
+        transport.dial(id.rawValue, address)
     }
 
     private func send(_ id: ConnectionID, _ frame: Frame) {

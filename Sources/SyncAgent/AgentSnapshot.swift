@@ -2,6 +2,7 @@ package import SyncCore
 package import SyncDiscovery
 package import SyncModel
 package import SyncStore
+import SyncTransport
 
 /// What an agent knows of itself at one moment: taken in one turn of the loop, read at leisure.
 package struct AgentSnapshot: Sendable {

@@ -5,6 +5,7 @@ import Logging
 import NIOPosix
 import ServiceLifecycle
 import SyncAgent
+import UnixSignals
 
 /// The agent as a process: signals, the service manager, the control socket.
 struct AgentProcess {
@@ -16,8 +17,9 @@ struct AgentProcess {
     func run() async throws {
         // Writing to a peer or a reader that left is an error to handle, not a reason to die.
         signal(SIGPIPE, SIG_IGN)
-        // Keys are in memory: neither a core dump nor a debugger of another user gets them.
-        prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
+        // Keys are in memory: a core dump must not carry them to disk.
+        var none = rlimit()
+        setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
         let log = AgentLog(directory: configuration.dataDirectory, format: configuration.logFormat)
         let agent: Agent
         do {

@@ -1,5 +1,5 @@
-import ControlAPI
-import SyncAgent
+package import ControlAPI
+package import SyncAgent
 import SyncCore
 import SyncDiscovery
 import SyncModel

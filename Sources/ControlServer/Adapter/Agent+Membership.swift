@@ -1,6 +1,9 @@
-import ControlAPI
-import SyncAgent
+package import ControlAPI
+package import SyncAgent
+import SyncCore
 import SyncModel
+import SyncStore
+import SyncTransport
 
 extension Agent {
     package func invite(space: String, role: Role, expiresSeconds: Int) async throws(ControlError) -> InviteResponse {

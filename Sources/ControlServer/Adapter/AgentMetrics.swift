@@ -1,5 +1,6 @@
 import SyncAgent
 import SyncCore
+import SyncDiscovery
 import SyncStore
 
 /// The agent's figures in Prometheus' text format 0.0.4. Labels come from our own enums, so their number is bounded.

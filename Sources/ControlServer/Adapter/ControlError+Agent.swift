@@ -16,6 +16,18 @@ extension ControlError {
         }
     }
 
+    private init(join error: JoinError) {
+        let code: ErrorCode =
+            switch error {
+            case .expired, .refused("ticket_expired"): .ticketExpired
+            case .refused("ticket_already_used"): .ticketUsed
+            case .nobodyAnswered, .interrupted, .noAddresses: .unreachable
+            case .notAdmitted: .storeFailed
+            case .ownTicket, .wrongDevice, .refused, .badAnswer: .ticketInvalid
+            }
+        self.init(code, error.message, hint: error.hint)
+    }
+
     private init(store error: StoreError, directory: String) {
         let wrapped = AgentError.store(error, directory: directory)
         switch error {

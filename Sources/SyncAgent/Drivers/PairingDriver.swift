@@ -2,7 +2,7 @@ import NIOCore
 import SyncCore
 import SyncModel
 import SyncStore
-package import SyncTransport
+import SyncTransport
 
 /// Invites and joins: carries tickets between the transport's exchange and the log, where members are made.
 ///
@@ -38,6 +38,13 @@ final class PairingDriver {
         let ticket = inviter.issue(addresses: profile().addresses, lifetimeMilliseconds: lifetimeMilliseconds)
         let record = TicketRecord(secret: ticket.secret, expiresMilliseconds: ticket.expiresAtMilliseconds, usedBy: nil)
         return loop.store.write { store throws(StoreError) in try store.save(record) }.map { ticket }
+    }
+
+    /// Joins the space of whoever made the ticket.
+    func join(_ ticket: Ticket) -> EventLoopFuture<JoinedDevice> {
+        loop.transport.join(ticket, as: profile(), nowMilliseconds: WallClock.milliseconds) { [self] inviter in
+            admit(inviter)
+        }
     }
 
     /// Called by the transport when somebody proved to hold one of our tickets. The ticket is used before the member is

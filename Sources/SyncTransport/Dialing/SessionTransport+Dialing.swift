@@ -1,0 +1,50 @@
+import NIOCore
+import NIOSSL
+import SyncModel
+
+extension SessionTransport {
+    /// Dials an address. `opened` or `dialFailed` follows, with the caller's number, which must be odd and new.
+    package func dial(_ connection: UInt64, _ address: HostPort) {
+        eventLoop.preconditionInEventLoop()
+        precondition(connection & 1 == 1 && links[connection] == nil, "a dial has an odd number that is new")
+        dialing.insert(connection)
+        guard !isStopped else { return endDial(connection, .shutdown) }
+        Dialer.connect(address, on: eventLoop, limits: limits).assumeIsolated().whenComplete { result in
+            switch result {
+            case .success(let channel): self.connected(connection, address, channel)
+            case .failure(let error): self.endDial(connection, Dialer.reason(error))
+            }
+        }
+    }
+
+    private func connected(_ connection: UInt64, _ address: HostPort, _ channel: any Channel) {
+        let remote = channel.remoteAddress.map(HostPort.init) ?? address
+        let link = Link(
+            number: connection, direction: .outbound, remote: remote, limits: limits, eventLoop: eventLoop)
+        guard !isStopped, dialing.contains(connection) else {
+            channel.close(promise: nil)
+            return endDial(connection, isStopped ? .shutdown : .closedHere)
+        }
+        do {
+            try install(
+                link, on: channel,
+                handlers.client(
+                    protocols: [.session],
+                    verify: { [weak self] key in self?.objection(to: key, isInviting: false) ?? .shutdown },
+                    verdict: { [weak link] in link?.note($0) }))
+            try channel.syncOptions?.setOption(.autoRead, value: true)
+        } catch {
+            channel.close(promise: nil)
+            endDial(connection, .dialFailed)
+        }
+    }
+
+    /// On a turn of its own: a dial may fail inside the call that asked for it.
+    private func endDial(_ connection: UInt64, _ reason: EndReason) {
+        eventLoop.assumeIsolated().execute {
+            guard self.dialing.remove(connection) != nil else { return }
+            self.events?.dialFailed(connection, reason: reason)
+            self.finishShutdown()
+        }
+    }
+}

@@ -1,0 +1,275 @@
+import Logging
+import NIOCore
+import NIOSSL
+import NIOTLS
+
+/// Who a link reports to; on its event loop.
+protocol LinkDelegate: AnyObject {
+    /// TLS is up and the peer's key passed the verification; the delegate looks once more and may `cut`.
+    func linkSecured(_ link: Link, peer: PeerKey, negotiated: SessionProtocol?)
+    func linkReceived(_ link: Link, payload: [UInt8])
+    func linkWrote(_ link: Link, byteCount: Int)
+    /// Once, and the last that is heard of the link.
+    func linkEnded(_ link: Link, reason: EndReason)
+}
+
+/// One TLS connection that carries frames: the last handler of its channel, confined to its event loop.
+///
+/// Stages: `securing` → `greeting` → `established`; from each → `closing` → `ended`.
+final class Link: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    enum Stage {
+        /// TLS is not up.
+        case securing
+        /// The first frame was not accepted: frames are small and the deadline runs.
+        case greeting
+        case established
+        /// Nothing is read any more.
+        case closing
+        case ended
+    }
+
+    let number: UInt64
+    let direction: Direction
+    let remote: HostPort
+    let limits: TransportLimits
+    let eventLoop: any EventLoop
+    let meter = WireMeter()
+    weak var delegate: (any LinkDelegate)?
+
+    private(set) var stage = Stage.securing
+    private(set) var peer: PeerKey?
+    /// The first reason given; later ones are consequences.
+    private(set) var reason: EndReason?
+    /// Payload bytes given to `send` and not yet written.
+    private(set) var bufferedByteCount = 0
+
+    private var context: ChannelHandlerContext?
+    private var decoder = FrameDecoder()
+    /// Plaintext that arrived while reading was paused.
+    private var unread: ByteBuffer?
+    private var isReading = true
+    private var outbox = ByteBuffer()
+    private var outboxPayloadCount = 0
+    private var isFlushScheduled = false
+    private var greetingTimer: Scheduled<Void>?
+    private var frameTimer: Scheduled<Void>?
+    private var closeTimer: Scheduled<Void>?
+
+    init(number: UInt64, direction: Direction, remote: HostPort, limits: TransportLimits, eventLoop: any EventLoop) {
+        self.number = number
+        self.direction = direction
+        self.remote = remote
+        self.limits = limits
+        self.eventLoop = eventLoop
+    }
+
+    var isOpen: Bool { stage == .greeting || stage == .established }
+    var isWritable: Bool { context?.channel.isWritable ?? false }
+
+    /// The deadline for the first frame starts here, so that TLS counts against it.
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
+        greetingTimer = schedule(in: limits.greetingDeadline) { link in
+            link.cut(link.stage == .securing ? .handshakeTimedOut : .helloTimedOut)
+        }
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+
+    /// The first frame was accepted: its deadline and the small limit end.
+    func markEstablished() {
+        guard stage == .greeting else { return }
+        stage = .established
+        greetingTimer?.cancel()
+    }
+
+    /// Gives the other side of a pairing time to commit.
+    func extendGreeting(by amount: TimeAmount) {
+        guard stage == .greeting else { return }
+        greetingTimer?.cancel()
+        greetingTimer = schedule(in: amount) { $0.cut(.pairingTimedOut) }
+    }
+
+    private func schedule(in amount: TimeAmount, _ body: @escaping (Link) -> Void) -> Scheduled<Void> {
+        eventLoop.assumeIsolated().scheduleTask(in: amount) { [weak self] in
+            if let self { body(self) }
+        }
+    }
+}
+
+// MARK: - Inbound
+
+extension Link {
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        guard case TLSUserEvent.handshakeCompleted(let name)? = event as? TLSUserEvent, stage == .securing else {
+            return context.fireUserInboundEventTriggered(event)
+        }
+        // Asked of TLS itself and not of the verification, which a resumed session would not have called.
+        let handler = try? context.pipeline.syncOperations.handler(type: NIOSSLHandler.self)
+        guard let peer = handler?.peerCertificate.flatMap(PeerKey.init) else { return cut(.noCertificate) }
+        self.peer = peer
+        stage = .greeting
+        delegate?.linkSecured(self, peer: peer, negotiated: name.flatMap(SessionProtocol.init))
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard isOpen else { return }
+        var buffer = unwrapInboundIn(data)
+        if var kept = unread {
+            unread = nil
+            kept.writeBuffer(&buffer)
+            buffer = kept
+        }
+        decode(&buffer)
+    }
+
+    /// Stops or resumes reading. Frames that are already here wait with the rest.
+    func setReading(_ reading: Bool) {
+        guard isOpen, reading != isReading else { return }
+        isReading = reading
+        try? context?.channel.syncOptions?.setOption(.autoRead, value: reading)
+        frameTimer?.cancel()
+        frameTimer = nil
+        // Not from inside the caller's call: its delegate hears of frames on the next turn of the loop.
+        if reading { eventLoop.assumeIsolated().execute { self.resume() } }
+    }
+
+    private func resume() {
+        guard isOpen, isReading else { return }
+        var buffer = unread ?? ByteBuffer()
+        unread = nil
+        decode(&buffer)
+    }
+
+    private func decode(_ buffer: inout ByteBuffer) {
+        do throws(FrameError) {
+            while isOpen, isReading {
+                let limit = stage == .established ? limits.frameBytes : limits.frameBytesBeforeHello
+                guard let payload = try decoder.next(&buffer, limit: limit) else { break }
+                frameTimer?.cancel()
+                frameTimer = nil
+                delegate?.linkReceived(self, payload: payload)
+            }
+        } catch {
+            return cut(error.reason)
+        }
+        if isOpen, buffer.readableBytes > 0 { unread = buffer }
+        watchFrame()
+    }
+
+    /// One deadline for each frame that has begun, long enough for the slowest link.
+    private func watchFrame() {
+        guard isOpen, isReading, decoder.isInsideFrame, frameTimer == nil else { return }
+        let byteCount = decoder.missingByteCount ?? limits.frameBytes
+        let transfer = TimeAmount.milliseconds(Int64(byteCount * 1000 / limits.frameBytesPerSecond))
+        frameTimer = schedule(in: limits.frameDeadline + transfer) { $0.cut(.frameTimedOut) }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        guard stage == .securing else {
+            return cut(error is BoringSSLError ? TLSFailure.reason(error) : lossReason(error))
+        }
+        // TLS closes by itself after a failed handshake, by way of the meter, so that the peer reads the alert.
+        note(TLSFailure.reason(error))
+        stage = .closing
+        meter.lingers = true
+    }
+
+    /// An error of a connection that was up. An end without TLS's farewell is an end all the same.
+    private func lossReason(_ error: any Error) -> EndReason {
+        let reason = TLSFailure.reason(error)
+        // A peer that turns us away right after the handshake may do so by a reset.
+        let isEnd = reason == .closedByPeer || (stage == .greeting && reason == .reset)
+        return isEnd ? endOfStreamReason : reason
+    }
+
+    /// What an end of the stream means here.
+    private var endOfStreamReason: EndReason {
+        switch stage {
+        case .securing: .closedInHandshake
+        case .greeting: decoder.isInsideFrame ? .truncatedFrame : .closedBeforeHello
+        case .established: decoder.isInsideFrame ? .truncatedFrame : .closedByPeer
+        case .closing, .ended: .closedByPeer
+        }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        guard stage != .ended else { return }
+        let reason = self.reason ?? endOfStreamReason
+        stage = .ended
+        greetingTimer?.cancel()
+        frameTimer?.cancel()
+        closeTimer?.cancel()
+        outbox.clear()
+        delegate?.linkEnded(self, reason: reason)
+        context.fireChannelInactive()
+    }
+}
+
+// MARK: - Outbound
+
+extension Link {
+    /// Frames of one turn of the loop leave together.
+    func send(_ payload: [UInt8]) {
+        guard isOpen else { return }
+        precondition((1...limits.frameBytes).contains(payload.count), "a frame has 1 to \(limits.frameBytes) bytes")
+        guard bufferedByteCount + payload.count <= limits.bufferedBytes else { return cut(.tooSlow) }
+        outbox.reserveCapacity(minimumWritableBytes: 4 + payload.count)
+        outbox.writeInteger(UInt32(payload.count))
+        outbox.writeBytes(payload)
+        outboxPayloadCount += payload.count
+        bufferedByteCount += payload.count
+        guard !isFlushScheduled else { return }
+        isFlushScheduled = true
+        eventLoop.assumeIsolated().execute { self.flush() }
+    }
+
+    private func flush() {
+        isFlushScheduled = false
+        guard stage != .ended, let context, outboxPayloadCount > 0 else { return }
+        let buffer = outbox
+        let count = outboxPayloadCount
+        outbox = ByteBuffer()
+        outboxPayloadCount = 0
+        let promise = eventLoop.makePromise(of: Void.self)
+        promise.futureResult.assumeIsolated().whenComplete { result in self.wrote(count, result) }
+        context.writeAndFlush(wrapOutboundOut(buffer), promise: promise)
+    }
+
+    private func wrote(_ count: Int, _ result: Result<Void, any Error>) {
+        bufferedByteCount -= count
+        guard case .success = result else { return }
+        if isOpen { delegate?.linkWrote(self, byteCount: count) }
+        if stage == .closing, bufferedByteCount == 0, closeTimer != nil { farewell() }
+    }
+
+    /// Lets what was sent leave, for a bounded time, then says farewell in TLS and closes.
+    func close(_ reason: EndReason) {
+        guard isOpen else { return cut(reason) }
+        self.reason = self.reason ?? reason
+        stage = .closing
+        greetingTimer?.cancel()
+        frameTimer?.cancel()
+        closeTimer = schedule(in: limits.closeDeadline) { $0.meter.cut() }
+        flush()
+        if bufferedByteCount == 0 { farewell() }
+    }
+
+    private func farewell() { context?.close(promise: nil) }
+
+    /// Closes now. `linkEnded` follows on a later turn of the loop.
+    func cut(_ reason: EndReason) {
+        guard stage != .ended else { return }
+        self.reason = self.reason ?? reason
+        stage = .closing
+        greetingTimer?.cancel()
+        frameTimer?.cancel()
+        meter.cut()
+    }
+
+    /// Kept by the verification, whose own error would say only that it failed.
+    func note(_ reason: EndReason) { self.reason = self.reason ?? reason }
+}

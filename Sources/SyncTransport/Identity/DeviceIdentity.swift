@@ -1,0 +1,118 @@
+package import Crypto
+import Foundation
+import NIOSSL
+import SwiftASN1
+package import SyncModel
+import X509
+
+/// The keys that make this machine a device: a P-256 device key for TLS, an Ed25519 signing key for its changes, and the
+/// device key's signature that binds the two. They live in one file, so there is never half an identity.
+package struct DeviceIdentity: Sendable {
+    package let deviceID: DeviceID
+    /// The device key's public half, DER.
+    package let subjectPublicKeyInfo: [UInt8]
+    package let signingKey: Curve25519.Signing.PrivateKey
+    /// ECDSA over `MemberFact.bindingMessage`, raw r ‖ s, 64 bytes.
+    package let binding: [UInt8]
+    let certificate: NIOSSLCertificate
+    let privateKey: NIOSSLPrivateKey
+
+    /// Reads the keys in `directory`; on a device's first start makes them. Durable when it returns.
+    package static func loadOrCreate(in directory: String) throws(IdentityError) -> DeviceIdentity {
+        let file = IdentityFile(directory: directory)
+        try file.prepareDirectory()
+        if let bytes = try file.read() { return try DeviceIdentity(pem: bytes, path: file.path) }
+        let bytes = try newKeys(path: file.path)
+        let identity = try DeviceIdentity(pem: bytes, path: file.path)
+        try file.write(bytes)
+        return identity
+    }
+
+    /// Whether `directory` holds keys. A store that has data and no keys beside it lost them.
+    package static func exists(in directory: String) throws(IdentityError) -> Bool {
+        try IdentityFile(directory: directory).read() != nil
+    }
+}
+
+// MARK: - The file
+
+extension DeviceIdentity {
+    /// The blocks of the file, in its order.
+    private enum Block: String, CaseIterable {
+        case deviceKey = "PRIVATE KEY"
+        case certificate = "CERTIFICATE"
+        case signingKey = "LANYARD SIGNING KEY"
+        case binding = "LANYARD BINDING"
+    }
+
+    private init(pem bytes: [UInt8], path: String) throws(IdentityError) {
+        func damaged(_ part: String) -> IdentityError { .damaged(path: path, part: part) }
+        guard let text = String(validating: bytes, as: UTF8.self),
+            let documents = try? PEMDocument.parseMultiple(pemString: text),
+            documents.map(\.discriminator) == Block.allCases.map(\.rawValue)
+        else { throw damaged("its parts are not the four expected") }
+        guard let key = try? P256.Signing.PrivateKey(pemRepresentation: documents[0].pemString) else {
+            throw damaged("the device key cannot be read")
+        }
+        guard let signingKey = try? Curve25519.Signing.PrivateKey(rawRepresentation: documents[2].derBytes) else {
+            throw damaged("the signing key cannot be read")
+        }
+        self.signingKey = signingKey
+        subjectPublicKeyInfo = Array(key.publicKey.derRepresentation)
+        deviceID = DeviceID(subjectPublicKeyInfo: subjectPublicKeyInfo)
+        binding = documents[3].derBytes
+        guard Self.isBound(binding, to: key.publicKey, signingKey) else {
+            throw damaged("the signing key is not bound to the device key")
+        }
+        guard let certificate = try? NIOSSLCertificate(bytes: documents[1].derBytes, format: .der),
+            PeerKey(certificate)?.subjectPublicKeyInfo == subjectPublicKeyInfo,
+            let privateKey = try? NIOSSLPrivateKey(bytes: Array(key.derRepresentation), format: .der)
+        else { throw damaged("the certificate is not the device key's") }
+        self.certificate = certificate
+        self.privateKey = privateKey
+    }
+
+    private static func isBound(
+        _ binding: [UInt8], to key: P256.Signing.PublicKey, _ signingKey: Curve25519.Signing.PrivateKey
+    ) -> Bool {
+        guard let signature = try? P256.Signing.ECDSASignature(rawRepresentation: binding) else { return false }
+        let message = MemberFact.bindingMessage(signingKey: Array(signingKey.publicKey.rawRepresentation))
+        return key.isValidSignature(signature, for: message)
+    }
+
+    private static func newKeys(path: String) throws(IdentityError) -> [UInt8] {
+        let deviceKey = P256.Signing.PrivateKey()
+        let signingKey = Curve25519.Signing.PrivateKey()
+        let message = MemberFact.bindingMessage(signingKey: Array(signingKey.publicKey.rawRepresentation))
+        do {
+            let binding = try deviceKey.signature(for: message).rawRepresentation
+            let blocks: [(Block, [UInt8])] = [
+                (.deviceKey, Array(deviceKey.derRepresentation)), (.certificate, try DeviceCertificate.der(deviceKey)),
+                (.signingKey, Array(signingKey.rawRepresentation)), (.binding, Array(binding)),
+            ]
+            let texts = blocks.map { PEMDocument(type: $0.0.rawValue, derBytes: $0.1).pemString + "\n" }
+            return Array(texts.joined().utf8)
+        } catch {
+            throw .damaged(path: path, part: "new keys could not be made")
+        }
+    }
+}
+
+/// The self-signed certificate that carries a device key through TLS. Only the key in it counts; it names nobody.
+enum DeviceCertificate {
+    /// Twenty years in seconds; nobody looks at the dates, but some TLS stacks would refuse expired ones.
+    private static let validity: TimeInterval = 20 * 365.25 * 86_400
+
+    static func der(_ key: P256.Signing.PrivateKey) throws -> [UInt8] {
+        let name = try DistinguishedName { CommonName("lanyard") }
+        let certificate = try Certificate(
+            version: .v3, serialNumber: Certificate.SerialNumber(), publicKey: Certificate.PublicKey(key.publicKey),
+            // A day back: clocks differ.
+            notValidBefore: Date().addingTimeInterval(-86_400), notValidAfter: Date().addingTimeInterval(validity),
+            issuer: name, subject: name, signatureAlgorithm: .ecdsaWithSHA256, extensions: Certificate.Extensions(),
+            issuerPrivateKey: Certificate.PrivateKey(key))
+        var serializer = DER.Serializer()
+        try serializer.serialize(certificate)
+        return serializer.serializedBytes
+    }
+}

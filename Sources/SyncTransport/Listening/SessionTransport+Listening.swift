@@ -1,0 +1,57 @@
+import Glibc
+package import NIOCore
+import NIOSSL
+import SyncModel
+
+extension SessionTransport {
+    /// Listens on `host`, or on all addresses of both families when there is none. Port 0 lets the system choose.
+    /// - Returns: where it listens; fails with `ListenError` only.
+    package func listen(host: String?, port: Int) -> EventLoopFuture<HostPort> {
+        eventLoop.preconditionInEventLoop()
+        guard let address = HostPort(host: host ?? "::", port: port) else {
+            return eventLoop.makeFailedFuture(ListenError.notAnAddress("\(host ?? ""):\(port)"))
+        }
+        let transport = NIOLoopBound(self, eventLoop: eventLoop)
+        let accept: @Sendable (any Channel) -> EventLoopFuture<Void> = { transport.value.accept($0) }
+        let loop = eventLoop
+        return Listener.open(address, on: loop, accept: accept).flatMapError { error in
+            // A kernel without IPv6 still has IPv4.
+            guard host == nil, (error as? IOError)?.errnoCode == EAFNOSUPPORT,
+                let fallback = HostPort(host: "0.0.0.0", port: port)
+            else { return loop.makeFailedFuture(error) }
+            return Listener.open(fallback, on: loop, accept: accept)
+        }.flatMapErrorThrowing { error in
+            throw error as? ListenError ?? ListenError(error, address.description)
+        }.map { transport.value.bound($0) }
+    }
+
+    private func bound(_ channel: any Channel) -> HostPort {
+        if isStopped { channel.close(promise: nil) }
+        listening.append(channel)
+        return channel.localAddress.map(HostPort.init) ?? HostPort.unknown
+    }
+
+    /// A socket was accepted: takes it or turns it away before its first byte.
+    private func accept(_ channel: any Channel) -> EventLoopFuture<Void> {
+        let remote = channel.remoteAddress.map(HostPort.init) ?? HostPort.unknown
+        if isStopped { return eventLoop.makeFailedFuture(ChannelError.ioOnClosedChannel) }
+        if let reason = caps.enter(remote.host) {
+            refuse(remote, nil, .inbound, reason)
+            events?.turnedAway(remote, device: nil, reason: reason)
+            return eventLoop.makeFailedFuture(ChannelError.ioOnClosedChannel)
+        }
+        let link = Link(
+            number: nextAccepted(), direction: .inbound, remote: remote, limits: limits, eventLoop: eventLoop)
+        unauthenticated.insert(link.number)
+        return eventLoop.makeCompletedFuture {
+            // The pairing protocol is offered, and strange keys get through TLS, only while somebody is invited.
+            let isInviting = inviter?.isOpen ?? false
+            try install(
+                link, on: channel,
+                handlers.server(
+                    protocols: isInviting ? [.session, .pairing] : [.session],
+                    verify: { [weak self] key in self?.objection(to: key, isInviting: isInviting) ?? .shutdown },
+                    verdict: { [weak link] in link?.note($0) }))
+        }
+    }
+}

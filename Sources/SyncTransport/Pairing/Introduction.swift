@@ -1,0 +1,69 @@
+import Crypto
+import Foundation
+import SwiftProtobuf
+import SyncModel
+
+/// One side of a pairing as the other sees it: the key TLS proved, and what the device says of itself.
+struct Introduction: Equatable {
+    let subjectPublicKeyInfo: [UInt8]
+    let signingKey: [UInt8]
+    let binding: [UInt8]
+    let discoveryKey: [UInt8]
+    let name: String
+    /// Text forms, as they came: the proof is over these bytes.
+    let addresses: [String]
+
+    /// This device.
+    init(_ identity: DeviceIdentity, _ profile: PairingProfile) {
+        subjectPublicKeyInfo = identity.subjectPublicKeyInfo
+        signingKey = Array(identity.signingKey.publicKey.rawRepresentation)
+        binding = identity.binding
+        discoveryKey = profile.discoveryKey
+        name = profile.name
+        addresses = profile.addresses.map(\.description)
+    }
+
+    /// The peer. Nil for fields outside their limits.
+    init?(_ message: Lanyard_Pairing_V1_Introduction, peer: PeerKey) {
+        guard message.signingKey.count == 32, message.binding.count == 64, message.discoveryKey.count == 32,
+            Name.isText(message.name.utf8), message.addresses.count <= PairingProfile.addressLimit,
+            message.addresses.allSatisfy({ HostPort(text: $0) != nil })
+        else { return nil }
+        subjectPublicKeyInfo = peer.subjectPublicKeyInfo
+        signingKey = Array(message.signingKey)
+        binding = Array(message.binding)
+        discoveryKey = Array(message.discoveryKey)
+        name = message.name
+        addresses = message.addresses
+    }
+
+    var message: Lanyard_Pairing_V1_Introduction {
+        .with {
+            $0.name = name
+            $0.signingKey = Data(signingKey)
+            $0.binding = Data(binding)
+            $0.discoveryKey = Data(discoveryKey)
+            $0.addresses = addresses
+        }
+    }
+
+    /// Nil unless the signing key is bound to a P-256 device key.
+    /// - Parameter metAt: an address that worked, kept beside those it names.
+    func joined(metAt: HostPort?) -> JoinedDevice? {
+        var reachable = addresses.compactMap(HostPort.init(text:))
+        if let metAt, !reachable.contains(metAt) { reachable.append(metAt) }
+        let device = JoinedDevice(
+            deviceID: DeviceID(subjectPublicKeyInfo: subjectPublicKeyInfo), subjectPublicKeyInfo: subjectPublicKeyInfo,
+            signingKey: signingKey, binding: binding, discoveryKey: discoveryKey, name: name, addresses: reachable)
+        return device.memberFact(role: .writer).isBound ? device : nil
+    }
+
+    /// Every field with its length before it, so that no two introductions have the same bytes.
+    var provenBytes: [UInt8] {
+        var bytes: [UInt8] = []
+        for field in [Array(name.utf8), signingKey, binding, discoveryKey] { bytes.append(lengthPrefixed: field) }
+        bytes.append(varint: UInt64(addresses.count))
+        for address in addresses { bytes.append(lengthPrefixed: address.utf8) }
+        return bytes
+    }
+}

@@ -1,0 +1,42 @@
+package import SyncModel
+
+/// A device that a pairing admitted: its keys are proven, and whoever holds the ticket vouched for it.
+package struct JoinedDevice: Sendable, Equatable {
+    package let deviceID: DeviceID
+    /// DER, P-256, proven by TLS.
+    package let subjectPublicKeyInfo: [UInt8]
+    /// Ed25519 public key, 32 bytes, bound to the device by `binding`.
+    package let signingKey: [UInt8]
+    package let binding: [UInt8]
+    /// 32 bytes.
+    package let discoveryKey: [UInt8]
+    /// A label, at most `Limits.deviceNameBytes`.
+    package let name: String
+    /// Where it says it may be dialled, at most 16, and last the address it was met at.
+    package let addresses: [HostPort]
+
+    /// The fact that makes it a member.
+    package func memberFact(role: MemberFact.Role) -> MemberFact {
+        MemberFact(
+            subjectPublicKeyInfo: subjectPublicKeyInfo, signingKey: signingKey, binding: binding,
+            discoveryKey: discoveryKey, role: role, name: name)
+    }
+}
+
+/// What a device says of itself in a pairing, beside its keys.
+package struct PairingProfile: Sendable, Equatable {
+    package let name: String
+    /// 32 bytes.
+    package let discoveryKey: [UInt8]
+    /// Where it listens, as others may dial it. Addresses with a scope are left out, and all beyond 16.
+    package let addresses: [HostPort]
+
+    package init(name: String, discoveryKey: [UInt8], addresses: [HostPort]) {
+        precondition(discoveryKey.count == 32, "a discovery key has 32 bytes")
+        self.name = name
+        self.discoveryKey = discoveryKey
+        self.addresses = Array(addresses.filter { !$0.hasScope }.prefix(Self.addressLimit))
+    }
+
+    static let addressLimit = 16
+}

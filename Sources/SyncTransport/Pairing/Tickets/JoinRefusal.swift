@@ -1,0 +1,16 @@
+/// Why an inviter refuses a join. The raw values travel in `JoinRefused` and stand in logs.
+enum JoinRefusal: String, CaseIterable {
+    /// No such ticket was issued here, or the proof is not made with its secret.
+    case unknownTicket = "ticket_unknown"
+    case expired = "ticket_expired"
+    case alreadyUsed = "ticket_already_used"
+    /// Too many wrong proofs from this address within a minute.
+    case tooManyAttempts = "too_many_attempts"
+    /// The signing key is not bound to the device key.
+    case notBound = "key_not_bound"
+    /// The inviter could not write the joiner down.
+    case notAdmitted = "not_admitted"
+
+    /// How the connection that heard it ends.
+    var reason: EndReason { .pairingRefused }
+}

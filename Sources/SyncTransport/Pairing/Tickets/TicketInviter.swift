@@ -1,0 +1,87 @@
+import Crypto
+import NIOCore
+package import SyncModel
+
+/// Issues tickets and answers those who come with one. Confined to the transport's event loop.
+package final class TicketInviter {
+    /// Makes the device a member and the ticket used, in one durable step. Throwing refuses the device.
+    package typealias Admit = @Sendable (JoinedDevice, IssuedTicket) async throws -> Void
+
+    package static let lifetimeMilliseconds: Int64 = 10 * 60 * 1000
+
+    let identity: DeviceIdentity
+    let limits: TransportLimits
+    let store: any TicketStore
+    let profile: @Sendable () -> PairingProfile
+    let admit: Admit
+    /// Wall clock.
+    let nowMilliseconds: @Sendable () -> Int64
+    private var wrongProofs: WrongProofs
+    /// Tickets that are being admitted right now: a second device must not get in meanwhile.
+    private var reserved: [TicketID: DeviceID] = [:]
+
+    /// - Parameter profile: what this device says of itself, asked at each answer.
+    package init(
+        identity: DeviceIdentity, limits: TransportLimits = TransportLimits(), store: any TicketStore,
+        nowMilliseconds: @escaping @Sendable () -> Int64, profile: @escaping @Sendable () -> PairingProfile,
+        admit: @escaping Admit
+    ) {
+        self.identity = identity
+        self.limits = limits
+        self.store = store
+        self.nowMilliseconds = nowMilliseconds
+        self.profile = profile
+        self.admit = admit
+        wrongProofs = WrongProofs(perMinute: limits.wrongProofsPerMinute)
+    }
+
+    /// Whether a ticket is open. A used one counts until it expires, so that a lost answer can be asked for again.
+    package var isOpen: Bool { store.hasOpenTicket(atMilliseconds: nowMilliseconds()) }
+
+    /// A new ticket, in the store when this returns.
+    package func issue(
+        addresses: [HostPort], role: MemberFact.Role = .writer,
+        lifetimeMilliseconds: Int64 = TicketInviter.lifetimeMilliseconds
+    ) -> Ticket {
+        var generator = SystemRandomNumberGenerator()
+        let secret = (0..<Ticket.secretByteCount).map { _ in UInt8.random(in: 0...255, using: &generator) }
+        let expiry = nowMilliseconds() + lifetimeMilliseconds
+        let ticket = Ticket(
+            inviter: identity.deviceID, secret: secret, expiresAtMilliseconds: expiry, addresses: addresses)
+        store.insert(IssuedTicket(id: ticket.id, secret: secret, expiresAtMilliseconds: expiry, role: role))
+        return ticket
+    }
+
+    /// Judges a request. A ticket that passes is reserved for the device until `release`.
+    func judge(
+        _ request: Lanyard_Pairing_V1_JoinRequest, from joiner: Introduction, host: String
+    ) -> Result<IssuedTicket, JoinRejection> {
+        let now = NIODeadline.now()
+        guard wrongProofs.mayTry(host, now: now) else { return .failure(JoinRejection(.tooManyAttempts)) }
+        guard let id = TicketID(bytes: request.ticket), let ticket = store.ticket(id),
+            TicketProof.isJoiner(
+                Array(request.proof), secret: ticket.secret, inviterKey: identity.subjectPublicKeyInfo, joiner: joiner)
+        else {
+            wrongProofs.note(host, now: now)
+            return .failure(JoinRejection(.unknownTicket))
+        }
+        let device = DeviceID(subjectPublicKeyInfo: joiner.subjectPublicKeyInfo)
+        guard nowMilliseconds() < ticket.expiresAtMilliseconds else { return .failure(JoinRejection(.expired)) }
+        guard (ticket.usedBy ?? device) == device, (reserved[id] ?? device) == device else {
+            return .failure(JoinRejection(.alreadyUsed))
+        }
+        reserved[id] = device
+        return .success(ticket)
+    }
+
+    /// The admission of a judged ticket ended.
+    func release(_ id: TicketID, usedBy device: DeviceID?) {
+        reserved[id] = nil
+        if let device { store.markUsed(id, by: device) }
+    }
+}
+
+struct JoinRejection: Error {
+    let refusal: JoinRefusal
+    init(_ refusal: JoinRefusal) { self.refusal = refusal }
+}

@@ -1,0 +1,171 @@
+import Foundation
+package import NIOCore
+import SwiftProtobuf
+import SyncModel
+
+/// The joiner's side: dials all addresses of a ticket at once, goes on with the first where the right device answers.
+///
+/// Keeps itself alive until its promise is done. Confined to the transport's event loop.
+final class TicketJoiner: LinkDelegate {
+    /// Makes the inviter a member, durably.
+    typealias Admit = (JoinedDevice) -> EventLoopFuture<Void>
+
+    private let ticket: Ticket
+    private let transport: SessionTransport
+    private let introduction: Introduction
+    private let admit: Admit
+    private let promise: EventLoopPromise<JoinedDevice>
+    private var pending = 0
+    private var links: [Link] = []
+    private var failures: [JoinError.Attempt] = []
+    private var wrongDeviceAt: String?
+    /// The link that answered as the right device.
+    private var chosen: Link?
+    private var proof: [UInt8] = []
+    private var outcome: Result<JoinedDevice, JoinError>?
+    /// Keeps this object while links hold it weakly.
+    private var alive: TicketJoiner?
+
+    init(ticket: Ticket, transport: SessionTransport, profile: PairingProfile, admit: @escaping Admit) {
+        self.ticket = ticket
+        self.transport = transport
+        introduction = Introduction(transport.identity, profile)
+        self.admit = admit
+        promise = transport.eventLoop.makePromise(of: JoinedDevice.self)
+    }
+
+    func start() -> EventLoopFuture<JoinedDevice> {
+        alive = self
+        pending = ticket.addresses.count
+        for address in ticket.addresses {
+            Dialer.connect(address, on: transport.eventLoop, limits: transport.limits).assumeIsolated()
+                .whenComplete { result in
+                    switch result {
+                    case .success(let channel): self.connected(address, channel)
+                    case .failure(let error): self.failed(address, Dialer.reason(error))
+                    }
+                }
+        }
+        if pending == 0 { finish(.failure(.noAddresses)) }
+        return promise.futureResult
+    }
+
+    private func connected(_ address: HostPort, _ channel: any Channel) {
+        guard outcome == nil, chosen == nil else { return channel.close(promise: nil) }
+        let link = Link(
+            number: 0, direction: .outbound, remote: address, limits: transport.limits, eventLoop: transport.eventLoop)
+        link.delegate = self
+        links.append(link)
+        let inviter = ticket.inviter
+        do {
+            let tls = try transport.handlers.client(
+                protocols: [.pairing],
+                verify: { [weak self] key in
+                    guard key.device == inviter else {
+                        self?.wrongDeviceAt = address.description
+                        return .notPaired
+                    }
+                    return nil
+                }, verdict: { [weak link] in link?.note($0) })
+            try channel.pipeline.syncOperations.addHandlers([link.meter, tls, link])
+            try channel.syncOptions?.setOption(.autoRead, value: true)
+        } catch {
+            channel.close(promise: nil)
+            failed(address, .tlsFailed)
+        }
+    }
+
+    private func failed(_ address: HostPort, _ reason: EndReason) {
+        pending -= 1
+        failures.append(JoinError.Attempt(address: address.description, reason: reason))
+        guard pending == 0, chosen == nil else { return }
+        finish(.failure(wrongDeviceAt.map { .wrongDevice(address: $0) } ?? .nobodyAnswered(failures)))
+    }
+
+    // MARK: LinkDelegate
+
+    func linkSecured(_ link: Link, peer: PeerKey, negotiated: SessionProtocol?) {
+        guard outcome == nil, chosen == nil, negotiated == .pairing, peer.device == ticket.inviter else {
+            return link.cut(.wrongProtocol)
+        }
+        chosen = link
+        for other in links where other !== link { other.cut(.closedHere) }
+        proof = TicketProof.joiner(
+            secret: ticket.secret, inviterKey: peer.subjectPublicKeyInfo, joiner: introduction)
+        let request = Lanyard_Pairing_V1_JoinRequest.with {
+            $0.ticket = Data(ticket.id.bytes)
+            $0.joiner = introduction.message
+            $0.proof = Data(proof)
+        }
+        link.extendGreeting(by: transport.limits.pairingDeadline)
+        link.send(PairingFrames.encode(.joinRequest(request)))
+    }
+
+    func linkReceived(_ link: Link, payload: [UInt8]) {
+        guard link === chosen, outcome == nil, let peer = link.peer else { return }
+        switch PairingFrames.decode(payload) {
+        case .joinRefused(let refused):
+            let isKnown = JoinRefusal(rawValue: refused.code) != nil
+            finish(.failure(.refused(code: isKnown ? refused.code : "refused")))
+        case .joinAccepted(let accepted): take(accepted, from: peer, over: link)
+        case .joinRequest, .joinConfirmed, nil: finish(.failure(.badAnswer))
+        }
+    }
+
+    private func take(_ accepted: Lanyard_Pairing_V1_JoinAccepted, from peer: PeerKey, over link: Link) {
+        guard let inviter = Introduction(accepted.inviter, peer: peer),
+            TicketProof.isInviter(
+                Array(accepted.proof), secret: ticket.secret, inviter: inviter,
+                joinerKey: introduction.subjectPublicKeyInfo, joinerProof: proof),
+            let device = inviter.joined(metAt: link.remote)
+        else { return finish(.failure(.badAnswer)) }
+        link.extendGreeting(by: transport.limits.pairingDeadline)
+        admit(device).assumeIsolated().whenComplete { result in
+            guard self.outcome == nil else { return }
+            switch result {
+            case .success:
+                link.send(PairingFrames.encode(.joinConfirmed(Lanyard_Pairing_V1_JoinConfirmed())))
+                self.finish(.success(device))
+            case .failure: self.finish(.failure(.notAdmitted))
+            }
+        }
+    }
+
+    func linkWrote(_ link: Link, byteCount: Int) {}
+
+    func linkEnded(_ link: Link, reason: EndReason) {
+        guard outcome == nil else { return }
+        if link === chosen {
+            finish(.failure(.interrupted(reason)))
+        } else if chosen == nil {
+            failed(link.remote, reason)
+        }
+    }
+
+    private func finish(_ outcome: Result<JoinedDevice, JoinError>) {
+        guard self.outcome == nil else { return }
+        self.outcome = outcome
+        for link in links { link.close(.pairingDone) }
+        switch outcome {
+        case .success(let device): promise.succeed(device)
+        case .failure(let error): promise.fail(error)
+        }
+        alive = nil
+    }
+}
+
+extension SessionTransport {
+    /// Joins with a ticket. `admit` makes the inviter a member here, durably, before the inviter hears that it worked.
+    /// - Throws: `JoinError`.
+    package func join(
+        _ ticket: Ticket, as profile: PairingProfile, nowMilliseconds: Int64,
+        admit: @escaping (JoinedDevice) -> EventLoopFuture<Void>
+    ) -> EventLoopFuture<JoinedDevice> {
+        eventLoop.preconditionInEventLoop()
+        guard ticket.inviter != identity.deviceID else { return eventLoop.makeFailedFuture(JoinError.ownTicket) }
+        guard nowMilliseconds < ticket.expiresAtMilliseconds else {
+            return eventLoop.makeFailedFuture(JoinError.expired)
+        }
+        return TicketJoiner(ticket: ticket, transport: self, profile: profile, admit: admit).start()
+    }
+}

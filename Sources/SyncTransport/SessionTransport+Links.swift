@@ -1,0 +1,75 @@
+import NIOCore
+import NIOSSL
+import SyncModel
+
+extension SessionTransport: LinkDelegate {
+    /// The pipeline of a connection: the socket's bytes, TLS, frames.
+    func install(_ link: Link, on channel: any Channel, _ tls: NIOSSLHandler) throws {
+        link.delegate = self
+        links[link.number] = link
+        try channel.pipeline.syncOperations.addHandlers([link.meter, tls, link])
+    }
+
+    /// Why a key may not pass TLS; nil when it may. With an invitation open any key may, and what it is for is known
+    /// only after the handshake.
+    func objection(to key: PeerKey, isInviting: Bool) -> EndReason? {
+        if key.device == identity.deviceID { return .ownDevice }
+        return trusted.contains(key.device) || isInviting ? nil : .notPaired
+    }
+
+    func linkSecured(_ link: Link, peer: PeerKey, negotiated: SessionProtocol?) {
+        switch negotiated {
+        case .session: admitSession(link, peer.device)
+        case .pairing: admitPairing(link, peer)
+        case nil: link.cut(.wrongProtocol)
+        }
+    }
+
+    /// The second look at the key: the one that also a resumed TLS session, or a device removed a moment ago, must pass.
+    private func admitSession(_ link: Link, _ device: DeviceID) {
+        if device == identity.deviceID { return link.cut(.ownDevice) }
+        guard trusted.contains(device) else { return link.cut(.notPaired) }
+        let present = opened.count { links[$0]?.peer?.device == device }
+        guard present < limits.connectionsPerDevice else { return link.cut(.tooManyFromDevice) }
+        leaveCaps(link)
+        dialing.remove(link.number)
+        opened.insert(link.number)
+        events?.opened(link.number, direction: link.direction, device: device, remote: link.remote)
+    }
+
+    private func admitPairing(_ link: Link, _ peer: PeerKey) {
+        guard link.direction == .inbound, let inviter, inviter.isOpen else { return link.cut(.wrongProtocol) }
+        exchanges[link.number] = InviterExchange(link: link, peer: peer, inviter: inviter)
+    }
+
+    func linkReceived(_ link: Link, payload: [UInt8]) {
+        if let exchange = exchanges[link.number] {
+            exchange.received(payload)
+        } else {
+            events?.received(link.number, payload: payload)
+        }
+    }
+
+    func linkWrote(_ link: Link, byteCount: Int) {
+        if opened.contains(link.number) { events?.written(link.number, byteCount: byteCount) }
+    }
+
+    func linkEnded(_ link: Link, reason: EndReason) {
+        links[link.number] = nil
+        leaveCaps(link)
+        exchanges.removeValue(forKey: link.number)?.ended()
+        if reason.isRefusal { refuse(link.remote, link.peer?.device, link.direction, reason) }
+        if opened.remove(link.number) != nil {
+            events?.closed(link.number, reason: reason)
+        } else if dialing.remove(link.number) != nil {
+            events?.dialFailed(link.number, reason: reason)
+        } else if reason.isRefusal {
+            events?.turnedAway(link.remote, device: link.peer?.device, reason: reason)
+        }
+        finishShutdown()
+    }
+
+    private func leaveCaps(_ link: Link) {
+        if unauthenticated.remove(link.number) != nil { caps.leave(link.remote.host) }
+    }
+}

@@ -1,0 +1,31 @@
+package import NIOCore
+import SyncModel
+
+/// The transport's bounds. Tests shorten the deadlines; an agent uses the defaults.
+package struct TransportLimits: Sendable {
+    /// TCP's connect.
+    package var connectDeadline: TimeAmount = .seconds(5)
+    /// From accept (or connect) to `markEstablished`: TLS and the first frame together.
+    package var greetingDeadline: TimeAmount = .seconds(5)
+    /// A frame must be whole after this long plus its length at `frameBytesPerSecond`.
+    package var frameDeadline: TimeAmount = .seconds(15)
+    /// The slowest link on which a frame may come: 64 kbit/s.
+    package var frameBytesPerSecond = 8_000
+    /// For what was sent to leave before a close that was asked for.
+    package var closeDeadline: TimeAmount = .seconds(1)
+    /// For the other side of a pairing to answer; it commits a transaction meanwhile.
+    package var pairingDeadline: TimeAmount = .seconds(15)
+    /// Connections accepted whose device is not known yet, in all. Connections of a pairing count until their end.
+    package var unauthenticated = 16
+    package var unauthenticatedPerAddress = 4
+    /// Two that crossed, one to probe and one for bulk, twice.
+    package var connectionsPerDevice = 8
+    /// Payload held for one peer before it is let go as too slow: twice what may be in flight.
+    package var bufferedBytes = 16 << 20
+    package var frameBytes = Limits.frameBytes
+    package var frameBytesBeforeHello = Limits.frameBytesBeforeHello
+    /// Wrong proofs one address may show in a minute.
+    package var wrongProofsPerMinute = 3
+
+    package init() {}
+}
