@@ -30,7 +30,10 @@ extension SessionTransport {
                 link, on: channel,
                 handlers.client(
                     protocols: [.session],
-                    verify: { [weak self] key in self?.objection(to: key, isInviting: false) ?? .shutdown },
+                    verify: { [weak self] key in
+                        guard let self else { return .shutdown }
+                        return objection(to: key, isInviting: false)
+                    },
                     verdict: { [weak link] in link?.note($0) }))
             try channel.syncOptions?.setOption(.autoRead, value: true)
         } catch {

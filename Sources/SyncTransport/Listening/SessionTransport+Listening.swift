@@ -50,7 +50,10 @@ extension SessionTransport {
                 link, on: channel,
                 handlers.server(
                     protocols: isInviting ? [.session, .pairing] : [.session],
-                    verify: { [weak self] key in self?.objection(to: key, isInviting: isInviting) ?? .shutdown },
+                    verify: { [weak self] key in
+                        guard let self else { return .shutdown }
+                        return objection(to: key, isInviting: isInviting)
+                    },
                     verdict: { [weak link] in link?.note($0) }))
         }
     }
