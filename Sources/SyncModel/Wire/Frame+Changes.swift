@@ -3,8 +3,8 @@ extension Frame {
     ///
     /// A segment that does not fit in one frame goes on in the next `Changes` with the same replica and want: every part
     /// repeats the segment's start and end, only the final part carries the signature. A part without signature is the
-    /// last of its frame, and its continuation the first of the next; frames of other kinds, wants and replicas may come
-    /// in between. Receivers hold at most `Limits.changeBytes` of an unfinished segment.
+    /// last of its frame, and its continuation the first of the next; other `Changes` may not come in between, other
+    /// frames may. So a receiver holds one unfinished segment a session, of at most `Limits.changeBytes`.
     package struct Changes: Hashable, Sendable {
         package var space: SpaceID
         package var replica: ReplicaID

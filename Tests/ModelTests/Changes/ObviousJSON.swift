@@ -95,7 +95,9 @@ struct ObviousJSON {
 
     private mutating func unit() -> Int? {
         let text = String(rest.prefix(4))
-        guard text.unicodeScalars.count == 4, text.utf8.allSatisfy({ $0 != UInt8(ascii: "+") }) else { return nil }
+        guard text.unicodeScalars.count == 4, text.unicodeScalars.allSatisfy(\.properties.isASCIIHexDigit) else {
+            return nil
+        }
         rest.removeFirst(4)
         return Int(text, radix: 16)
     }

@@ -1,0 +1,42 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// libFuzzer targets for every decoder of bytes from peers. A package of its own, so that the sanitizer's flags and
+// objects stay out of the agent's build. SyncModel is the same folder, linked: its `package` symbols are visible here.
+// Libraries are those the agent's build fetched.
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    // libFuzzer brings `main`.
+    .unsafeFlags(["-parse-as-library"]),
+]
+
+func fuzzTarget(_ name: String) -> Target {
+    .executableTarget(name: name, dependencies: ["SyncModel"], swiftSettings: settings)
+}
+
+let package = Package(
+    name: "lanyard-fuzz",
+    dependencies: [
+        .package(path: "../../.build/checkouts/swift-crypto"),
+        .package(path: "../../.build/checkouts/swift-asn1"),
+        .package(path: "../../.build/checkouts/swift-protobuf"),
+    ],
+    targets: [
+        .target(
+            name: "SyncModel",
+            dependencies: [
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+            ],
+            exclude: ["Wire/frames.proto"], swiftSettings: settings),
+        fuzzTarget("FuzzChange"),
+        fuzzTarget("FuzzFrame"),
+        fuzzTarget("FuzzJSON"),
+        fuzzTarget("FuzzMember"),
+        fuzzTarget("FuzzDevice"),
+        // Must crash: shows that a crash is seen.
+        fuzzTarget("FuzzCanary"),
+    ]
+)

@@ -1,0 +1,1 @@
+../../../ModelTests/Changes/ObviousJSON.swift

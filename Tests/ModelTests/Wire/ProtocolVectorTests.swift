@@ -1,0 +1,131 @@
+import Crypto
+import SyncModel
+import Testing
+
+/// The bytes that PROTOCOL.md gives are the bytes that we write and read.
+@Suite struct ProtocolVectorTests {
+    @Test func `every vector in PROTOCOL.md is what this version writes`() throws {
+        let vectors = try ProtocolVectors()
+        let written = try Example(binding: vectors["member.binding"]).written
+        var names: Set<String> = ["member.binding"]
+        for (name, bytes) in written {
+            names.insert(name)
+            #expect(vectors.bytes[name] == bytes, "PROTOCOL.md should say: \(name) = \(bytes.hexadecimal)")
+        }
+        let unknown = Set(vectors.bytes.keys).subtracting(names).sorted()
+        #expect(unknown.isEmpty, "vectors that nothing checks: \(unknown)")
+    }
+
+    @Test func `every vector reads back`() throws {
+        let vectors = try ProtocolVectors()
+        let example = try Example(binding: vectors["member.binding"])
+        #expect(example.fact.isBound)
+        let fact = try vectors["member.fact"]
+        #expect(try MemberFact(encoded: fact, 0..<fact.count) == example.fact)
+        #expect(DeviceID(text: String(decoding: try vectors["device.text"], as: UTF8.self)) == example.fact.device)
+
+        let segment = Segment(
+            replica: example.replica, start: 0, end: 5, bytes: try vectors["change"],
+            signature: try vectors["signature"])
+        let verified = try segment.verified(
+            from: .empty(space: .home, replica: example.replica), space: .home, signingKey: vectors["signing.public"])
+        #expect(verified.tip.head.bytes == (try vectors["chain.head.1"]))
+        for (name, frame) in example.frames {
+            #expect(try FrameCodec.decode(vectors["frame." + name]) == frame)
+        }
+    }
+}
+
+/// The one example that the vectors describe, step by step.
+private struct Example {
+    let device: P256.Signing.PrivateKey
+    let signing: Curve25519.Signing.PrivateKey
+    let fact: MemberFact
+    let replica: ReplicaID
+    let change: Change
+    let other: ReplicaID
+
+    init(binding: [UInt8]) throws {
+        device = try P256.Signing.PrivateKey(rawRepresentation: [UInt8](repeating: 0x11, count: 32))
+        signing = try Curve25519.Signing.PrivateKey(rawRepresentation: [UInt8](repeating: 0x22, count: 32))
+        fact = MemberFact(
+            subjectPublicKeyInfo: Array(device.publicKey.derRepresentation),
+            signingKey: Array(signing.publicKey.rawRepresentation), binding: binding,
+            discoveryKey: [UInt8](repeating: 0x33, count: 32), role: .writer, name: "Küche")
+        replica = ReplicaID(device: fact.device, incarnation: 0x0102_0304_0506_0708)
+        other = ReplicaID(device: DeviceID(bytes: [UInt8](repeating: 0x44, count: 32))!, incarnation: 9)
+        change = Change(
+            start: 0, stamp: Stamp(rawValue: 1_700_000_000_000 << 16 | 7), wallMilliseconds: 1_700_000_000_123,
+            context: [VersionVector.Entry(replica: other, next: 300)],
+            operations: [
+                .appendEvent(
+                    Operation.Event(stream: "lights", type: "switched", payload: Array("{\"on\":true}".utf8))),
+                .appendEvent(Operation.Event(stream: "log", type: nil, payload: Array("1".utf8))),
+                .unknown(kind: 9, span: 3, body: [1, 2, 3]),
+            ])
+    }
+
+    var written: [(String, [UInt8])] {
+        get throws {
+            let bytes = change.encoded
+            var reader = ByteReader(bytes)
+            let view = try ChangeView(&reader)
+            let empty = ReplicaTip.empty(space: .home, replica: replica)
+            let head = empty.head.appending(view.digest(in: bytes))
+            let tip = ReplicaTip(next: view.end, head: head, stamp: view.stamp)
+            let message = ChainSignature.message(space: .home, replica: replica, end: view.end, head: head)
+            let parts: [(String, [UInt8])] = [
+                ("device.spki", fact.subjectPublicKeyInfo), ("device.id", fact.device.bytes),
+                ("device.text", Array(fact.device.description.utf8)), ("signing.public", fact.signingKey),
+                ("replica", replica.bytes), ("space.home", SpaceID.home.bytes),
+                ("member.binding.message", MemberFact.bindingMessage(signingKey: fact.signingKey)),
+                ("member.fact", fact.encoded), ("change", bytes), ("change.header", Array(bytes[view.header])),
+                ("change.operations", Array(bytes[view.operations])),
+                ("change.digest", Array(view.digest(in: bytes))), ("chain.head.0", empty.head.bytes),
+                ("chain.head.1", head.bytes), ("signature.message", message),
+                ("signature", Array(try signing.signature(for: message))),
+                ("digest.tip", tip.digestTerm(of: replica).bytes),
+                ("digest.event", try firstEventTerm(view, bytes).bytes),
+            ]
+            return try parts + frames.map { ("frame." + $0.0, try FrameCodec.encode($0.1)) }
+        }
+    }
+
+    private func firstEventTerm(_ view: ChangeView, _ bytes: [UInt8]) throws -> Sum256 {
+        var reader = ByteReader(bytes, view.operations)
+        let event = try EventView(try OperationView(&reader).body, in: bytes)
+        return EventItem.digestTerm(
+            dot: Dot(replica: replica, counter: view.start), stamp: view.stamp, event: event, in: bytes)
+    }
+
+    var frames: [(String, Frame)] {
+        var hello = Frame.Hello.sample()
+        hello.runID = 0x0102_0304_0506_0708
+        let term = ReplicaTip(next: 5, head: ChainHead(space: .home, replica: replica), stamp: .zero)
+            .digestTerm(of: replica)
+        let entry = Frame.HaveEntry(replica: replica, next: 5, head: ChainHead(space: .home, replica: replica))
+        let part = Frame.SegmentPart(
+            start: 0, end: 5, bytes: [1, 2, 3, 4], signature: [UInt8](repeating: 0x55, count: 64))
+        return [
+            ("hello", .hello(hello)),
+            (
+                "have",
+                .have(
+                    Frame.Have(space: .home, vectorDigest: term, entries: [entry], complete: true, stateDigest: .zero))
+            ),
+            ("have_request", .haveRequest(Frame.HaveRequest(space: .home))),
+            (
+                "want",
+                .want(Frame.Want(id: 3, space: .home, replica: replica, from: 5, to: 300, creditBytes: 1 << 20))
+            ),
+            ("credit", .credit(Frame.Credit(wantID: 3, bytes: 65_536, cancel: false))),
+            (
+                "changes",
+                .changes(Frame.Changes(space: .home, replica: replica, wantID: 3, segments: [part], last: true))
+            ),
+            ("prune", .prune(Frame.Prune(space: .home, replica: replica))),
+            ("ping", .ping(Frame.Ping(nonce: 7))), ("pong", .pong(Frame.Pong(nonce: 7))),
+            ("goodbye", .goodbye(Frame.Goodbye(code: "shutdown", message: "the agent stops"))),
+        ]
+    }
+}
