@@ -97,5 +97,6 @@ let package = Package(
             name: "lanyard", dependencies: ["LanyardClient", "ControlAPI", arguments], swiftSettings: common),
         .target(name: "SyncSimulator", dependencies: ["SyncModel", "SyncCore", "SyncStore"], swiftSettings: common),
         .executableTarget(name: "lanyard-sim", dependencies: ["SyncSimulator", arguments], swiftSettings: common),
+        .testTarget(name: "StoreTests", dependencies: ["SyncStore", "SyncModel", crypto], swiftSettings: common),
     ]
 )
