@@ -97,6 +97,10 @@ let package = Package(
             name: "lanyard", dependencies: ["LanyardClient", "ControlAPI", arguments], swiftSettings: common),
         .target(name: "SyncSimulator", dependencies: ["SyncModel", "SyncCore", "SyncStore"], swiftSettings: common),
         .executableTarget(name: "lanyard-sim", dependencies: ["SyncSimulator", arguments], swiftSettings: common),
-        .testTarget(name: "StoreTests", dependencies: ["SyncStore", "SyncModel", crypto], swiftSettings: common),
+        .executableTarget(
+            name: "StoreProbe", dependencies: ["SyncStore", "SyncModel", crypto], path: "Tests/StoreProbe",
+            swiftSettings: common),
+        .testTarget(
+            name: "StoreTests", dependencies: ["SyncStore", "SyncModel", "StoreProbe", crypto], swiftSettings: common),
     ]
 )
