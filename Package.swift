@@ -116,5 +116,10 @@ let package = Package(
         .testTarget(
             name: "DiscoveryTests", dependencies: ["SyncDiscovery", "DiscoveryProbe"], exclude: ["lan"],
             swiftSettings: common),
+        .executableTarget(
+            name: "StoreProbe", dependencies: ["SyncStore", "SyncModel", crypto], path: "Tests/StoreProbe",
+            swiftSettings: common),
+        .testTarget(
+            name: "StoreTests", dependencies: ["SyncStore", "SyncModel", "StoreProbe", crypto], swiftSettings: common),
     ]
 )

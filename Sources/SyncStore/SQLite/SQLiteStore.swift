@@ -206,6 +206,14 @@ package final class SQLiteStore: ReplicaStore {
         return commit
     }
 
+    /// What the writing connection itself reports as `PRAGMA synchronous`; 2 is FULL.
+    package func synchronousLevel() throws(StoreError) -> Int64 {
+        try writing.withLock { writing throws(StoreError) in
+            guard let writer = writing.writer else { throw .closed }
+            return try writer.synchronousLevel()
+        }
+    }
+
     private func publish(_ writing: Writing) {
         let own = writing.own.author?.replica
         published.withLock { published in

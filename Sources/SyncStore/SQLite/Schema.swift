@@ -4,7 +4,7 @@ import Glibc
 /// written by a newer program is refused with its number.
 package struct Schema: Sendable {
     /// The n-th, counted from 1, is the file `Schema/0n-name.sql`.
-    let steps: [String]
+    package let steps: [String]
 
     package init(steps: [String]) { self.steps = steps }
 
