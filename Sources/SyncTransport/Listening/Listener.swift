@@ -22,10 +22,7 @@ enum Listener {
         for (option, value) in SocketTuning.connection {
             bootstrap = bootstrap.childChannelOption(option, value: value)
         }
-        if socketAddress.protocol == .inet6 {
-            // One socket for both families, whatever the machine's default.
-            bootstrap = bootstrap.serverChannelOption(.socketOption(.ipv6_v6only), value: 0)
-        }
+        // NIO turns IPV6_V6ONLY off by itself: one socket serves both families.
         return bootstrap.bind(to: socketAddress)
     }
 }
