@@ -51,7 +51,7 @@ extension AgentSnapshot {
     /// On the loop only.
     init(_ loop: AgentLoop, _ discovery: DiscoveryDriver, agent: Agent) {
         let core = loop.core
-        let peers = core.peers
+        let peers = core.peers(at: loop.now)
         var traffic: [ConnectionID: Traffic] = [:]
         for id in peers.compactMap(\.connection) {
             guard let state = loop.transport.state(of: id.rawValue) else { continue }

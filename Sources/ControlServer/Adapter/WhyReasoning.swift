@@ -119,6 +119,12 @@ struct WhyReasoning {
 
     /// Connected, and not level: how far behind, and how fast it goes.
     private func lag(of peer: PeerView, _ label: String) -> Fault? {
+        if let since = peer.unansweredSince {
+            return Fault(
+                link: .session,
+                detail: "\(label) has not answered for \((now.now - since).nanoseconds / 1_000_000_000) s",
+                hint: "If it went away, this ends within 15 s and it is dialled; `ping` its machine to see.", since: since)
+        }
         guard storeRefusal == nil, let behind = peer.weLack, behind > 0 else { return nil }
         return Fault(
             link: .vector,

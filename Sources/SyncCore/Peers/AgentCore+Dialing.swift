@@ -84,6 +84,7 @@ extension AgentCore {
             : Tick.Span(nanoseconds: Int64.random(in: timing.backoffLeast.nanoseconds...ceiling, using: &random))
         book.update(index) { [now] target in
             target.attempt = nil
+            if code == CloseReason.ownDevice.rawValue { target.isOwn = true }
             target.failures += 1
             target.nextAt = now + wait
             target.lastFailure = code

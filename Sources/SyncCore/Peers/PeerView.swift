@@ -31,19 +31,21 @@ package struct PeerView: Sendable, Equatable {
     /// When we last heard from it on the present session.
     package var lastHeardAt: Tick?
     package var outstandingBytes: Int
+    /// Since when something we sent has wanted an answer, if that is long enough to mean something.
+    package var unansweredSince: Tick?
 }
 
 extension AgentCore {
     /// Every member but ourselves, sorted by device, then every address nobody answered at yet, sorted.
-    package var peers: [PeerView] {
+    package func peers(at now: Tick) -> [PeerView] {
         let members = membership.members.filter { $0.device != configuration.own }.map { member in
-            view(of: member.device, name: member.fact.name)
+            view(of: member.device, name: member.fact.name, at: now)
         }
         let addresses = book.targets.filter { $0.device == nil && !$0.isOwn }.map { view(of: $0) }
         return members + addresses
     }
 
-    private func view(of device: DeviceID, name: String) -> PeerView {
+    private func view(of device: DeviceID, name: String, at now: Tick) -> PeerView {
         let session = sessions.first { $0.device == device && $0.state == .up }
         let targets = book.targets.filter { $0.device == device }
         let isDialling = targets.contains { $0.attempt != nil } || sessions.contains { $0.device == device }
@@ -63,7 +65,8 @@ extension AgentCore {
             lastFailureAt: failure?.lastFailureAt,
             nextAttemptAt: session == nil ? targets.compactMap(\.nextAt).min() : nil,
             lastConnectedAt: book.lastConnected(device), lastHeardAt: session?.lastReceivedAt,
-            outstandingBytes: pulls.reduce(0) { $0 + ($1.connection == session?.id ? $1.creditBytes : 0) })
+            outstandingBytes: pulls.reduce(0) { $0 + ($1.connection == session?.id ? $1.creditBytes : 0) },
+            unansweredSince: session.flatMap { isSuspected($0, at: now) ? $0.unansweredSince : nil })
     }
 
     private func view(of target: DialBook.Target) -> PeerView {
@@ -71,7 +74,7 @@ extension AgentCore {
             device: nil, name: "", state: target.attempt == nil ? .discovered : .connecting, endpoint: target.endpoint,
             via: target.via.rawValue, roundTrip: nil, connection: nil, weLack: nil, theyLack: nil, agentVersion: "",
             lastFailure: target.lastFailure, lastFailureAt: target.lastFailureAt, nextAttemptAt: target.nextAt,
-            lastConnectedAt: nil, lastHeardAt: nil, outstandingBytes: 0)
+            lastConnectedAt: nil, lastHeardAt: nil, outstandingBytes: 0, unansweredSince: nil)
     }
 
     /// How a peer is known best: a live record, an address a person gave, or where it was met before.

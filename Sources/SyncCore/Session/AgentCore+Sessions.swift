@@ -69,8 +69,11 @@ extension AgentCore {
         noteSessionUp(index, hello)
         resolveRedundancy(of: id)
         guard let index = sessionIndex(id), sessions[index].state == .up else { return }
-        effects.append(
-            .report(.sessionUp(device, name: hello.name, sessions[index].remote, version: hello.agentVersion)))
+        // A second connection to a peer that is connected is no news.
+        if !sessions.contains(where: { $0.device == device && $0.state == .up && $0.id != id }) {
+            effects.append(
+                .report(.sessionUp(device, name: hello.name, sessions[index].remote, version: hello.agentVersion)))
+        }
         sendHave(index, isComplete: false)
         sendPing(index)
     }
@@ -193,7 +196,9 @@ extension AgentCore {
     }
 
     /// Something we sent has wanted an answer for too long, and not a byte came.
-    func isSuspected(_ session: PeerSession) -> Bool {
+    func isSuspected(_ session: PeerSession) -> Bool { isSuspected(session, at: now) }
+
+    func isSuspected(_ session: PeerSession, at now: Tick) -> Bool {
         guard session.state == .up, let since = session.unansweredSince else { return false }
         return now - since >= configuration.timing.suspectAfter
     }
