@@ -107,6 +107,7 @@ let package = Package(
         .target(name: "SyncSimulator", dependencies: ["SyncModel", "SyncCore", "SyncStore"], swiftSettings: common),
         .executableTarget(name: "lanyard-sim", dependencies: ["SyncSimulator", arguments], swiftSettings: common),
         .testTarget(name: "ModelTests", dependencies: ["SyncModel", crypto], swiftSettings: common),
+        .testTarget(name: "HouseRules", swiftSettings: common),
         // Real agents in network namespaces, through deploy/rig: needs root, so it only runs when deploy/test asks.
         .testTarget(name: "RigTests", swiftSettings: common),
         // Discovery, driven by hand: what DiscoveryTests put on a wire.

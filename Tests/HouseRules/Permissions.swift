@@ -1,0 +1,54 @@
+/// What each part of Sources may import beside the standard library: a target is a permission (design: "Targets").
+/// The longest path that fits a file decides, so a folder or file can be allowed more, or less, than its target.
+enum Permissions {
+    static let table: [(path: String, modules: String)] = [
+        // Pure: no clock, chance, logger, IO, threads.
+        ("SyncModel", "Crypto"),
+        ("SyncModel/Wire/FrameCodec.swift", "FoundationEssentials SwiftProtobuf"),
+        ("SyncModel/Wire/Generated", "Foundation FoundationEssentials SwiftProtobuf"),
+        ("SyncCore", "SyncModel"),
+        ("ControlAPI", ""),
+        // Adapters: each knows the model and its own technology, and no other adapter.
+        ("SyncStore", "SyncModel CStore Crypto Dispatch Glibc Synchronization GRDB GRDBSQLite"),
+        (
+            "SyncTransport",
+            "SyncModel Crypto Foundation FoundationEssentials Glibc Logging NIOCore NIOPosix NIOSSL NIOTLS X509 SwiftASN1 "
+                + "SwiftProtobuf Synchronization"
+        ),
+        // `stat` is attributed to CoreFoundation once Foundation is in the target.
+        (
+            "SyncTransport/Identity/IdentityFile.swift", "CoreFoundation Foundation Glibc"
+        ),
+        ("SyncDiscovery", "CAvahi Crypto Glibc Synchronization"),
+        // Shells: they join what does not know each other.
+        (
+            "SyncAgent",
+            "SyncModel SyncCore SyncStore SyncTransport SyncDiscovery Crypto Dispatch Foundation FoundationEssentials Glibc "
+                + "Musl Logging NIOCore NIOPosix ServiceLifecycle Synchronization TOMLKit"
+        ),
+        (
+            "ControlServer",
+            "ControlAPI Glibc HTTPTypes HummingbirdCore Logging NIOCore NIOPosix ServiceLifecycle Synchronization"
+        ),
+        (
+            "ControlServer/Adapter",
+            "ControlAPI SyncAgent SyncModel SyncCore SyncStore SyncTransport SyncDiscovery Glibc Logging NIOCore"
+        ),
+        ("LanyardClient", "ControlAPI Glibc NIOCore NIOHTTP1 NIOPosix Synchronization"),
+        ("lanyard", "LanyardClient ControlAPI ArgumentParser Glibc NIOCore NIOPosix"),
+        (
+            "lanyardd",
+            "SyncAgent ControlServer ArgumentParser Foundation FoundationEssentials Glibc Logging NIOPosix ServiceLifecycle "
+                + "UnixSignals"
+        ),
+        // The world in one process: the code that ships, no technology.
+        ("SyncSimulator", "SyncModel SyncCore SyncStore Crypto"),
+        ("lanyard-sim", "SyncSimulator ArgumentParser"),
+    ]
+
+    static func modules(for path: String) -> Set<Substring>? {
+        table.filter { path.hasPrefix("Sources/\($0.path)/") || path == "Sources/\($0.path)" }
+            .max { $0.path.count < $1.path.count }
+            .map { Set($0.modules.split(separator: " ")) }
+    }
+}
