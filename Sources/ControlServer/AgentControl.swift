@@ -49,7 +49,7 @@ package protocol AgentControl: Sendable {
     /// `ControlLimits.groupEvents`; returns after the last commit is durable. When a commit fails, what earlier
     /// commits wrote stays, and the error's `written` counts it.
     func emit(
-        space: String, stream: String, events: [NewEvent]
+        space: String, stream: String, events: [EventDraft]
     ) async throws(ControlError) -> EmitResponse
 
     /// The next events of `query`, at most `limit` and `ControlLimits.pagePayloadBytes` of payload (one event may be

@@ -45,7 +45,7 @@ struct EventUpload: Sendable {
         }
 
         mutating func commit(_ lines: inout LineSplitter, _ chunk: ByteBufferView) async throws(ControlError) {
-            var group: [NewEvent] = []
+            var group: [EventDraft] = []
             var fault: ControlError?
             do throws(ControlError) {
                 try lines.append(chunk, to: &group)
@@ -57,7 +57,7 @@ struct EventUpload: Sendable {
         }
 
         mutating func finish(_ lines: inout LineSplitter) async throws(ControlError) {
-            var group: [NewEvent] = []
+            var group: [EventDraft] = []
             do throws(ControlError) {
                 try lines.finish(to: &group)
             } catch {
@@ -66,7 +66,7 @@ struct EventUpload: Sendable {
             try await write(group, endingAt: lines.lineNumber)
         }
 
-        private mutating func write(_ events: [NewEvent], endingAt line: Int) async throws(ControlError) {
+        private mutating func write(_ events: [EventDraft], endingAt line: Int) async throws(ControlError) {
             for start in stride(from: 0, to: events.count, by: ControlLimits.groupEvents) {
                 let group = Array(events[start..<min(start + ControlLimits.groupEvents, events.count)])
                 do throws(ControlError) {
@@ -103,7 +103,7 @@ struct LineSplitter {
     init(type: String?) { self.type = type }
 
     /// Appends the events of all lines that `chunk` completes. On a bad line, what stood before it has been appended.
-    mutating func append(_ chunk: ByteBufferView, to events: inout [NewEvent]) throws(ControlError) {
+    mutating func append(_ chunk: ByteBufferView, to events: inout [EventDraft]) throws(ControlError) {
         var start = chunk.startIndex
         while let end = chunk[start...].firstIndex(of: 0x0A) {
             if rest.isEmpty {
@@ -124,13 +124,13 @@ struct LineSplitter {
     }
 
     /// A last line need not end in a line break.
-    mutating func finish(to events: inout [NewEvent]) throws(ControlError) {
+    mutating func finish(to events: inout [EventDraft]) throws(ControlError) {
         let line = rest
         rest = []
         if !line.isEmpty { try add(line, to: &events) }
     }
 
-    private mutating func add(_ line: [UInt8], to events: inout [NewEvent]) throws(ControlError) {
+    private mutating func add(_ line: [UInt8], to events: inout [EventDraft]) throws(ControlError) {
         lineNumber += 1
         // An empty line carries nothing; editors and shells leave them at the end.
         if line.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }) { return }
@@ -140,6 +140,6 @@ struct LineSplitter {
         } catch {
             throw ControlError(malformed: error)
         }
-        events.append(try NewEvent(checking: payload, type: type))
+        events.append(try EventDraft(checking: payload, type: type))
     }
 }

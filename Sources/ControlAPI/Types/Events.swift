@@ -177,7 +177,7 @@ public struct EventPage: Codable, Equatable, Sendable {
 }
 
 /// An event to be written.
-public struct NewEvent: Equatable, Sendable {
+public struct EventDraft: Equatable, Sendable {
     /// Its type; nil for none.
     public var type: String?
     /// Its payload, at most `ControlLimits.payloadBytes`.

@@ -7,7 +7,7 @@ import SyncStore
 private typealias StoreQuery = SyncStore.EventQuery
 
 extension Agent {
-    package func emit(space: String, stream: String, events: [NewEvent]) async throws(ControlError) -> EmitResponse {
+    package func emit(space: String, stream: String, events: [EventDraft]) async throws(ControlError) -> EmitResponse {
         try checkSpace(space)
         var response = EmitResponse(count: 0, first: nil, last: nil)
         for start in stride(from: 0, to: events.count, by: Limits.changesPerGroup) {

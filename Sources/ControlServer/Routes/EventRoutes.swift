@@ -36,7 +36,7 @@ struct EventRoutes: Sendable {
                 .invalidArgument, "The query key \"type\" is for lines.", hint: "Put the type into the JSON body.")
         }
         let body = try await request.body(EmitRequest.self)
-        let event = try NewEvent(checking: body.payload, type: body.type)
+        let event = try EventDraft(checking: body.payload, type: body.type)
         return .json(try await agent.emit(space: space, stream: stream, events: [event]))
     }
 
@@ -97,7 +97,7 @@ extension EventQuery {
     }
 }
 
-extension NewEvent {
+extension EventDraft {
     /// Throws `payload_too_large` or `invalid_name`.
     init(checking payload: JSONText, type: String?) throws(ControlError) {
         guard payload.bytes.count <= ControlLimits.payloadBytes else {
