@@ -37,6 +37,7 @@ struct WaitingRoom: Sendable {
         var reached = VersionVector()
         var takenBytes = 0
         var progressed = true
+        var greatest = held.greatestStamp
         func isCovered(_ entry: VersionVector.Entry) -> Bool {
             max(held.next(of: entry.replica), reached.next(of: entry.replica)) >= entry.next
         }
@@ -45,8 +46,12 @@ struct WaitingRoom: Sendable {
             for index in queues.indices {
                 var count = 0
                 for segment in queues[index].segments {
-                    guard takenBytes < byteBudget, ignoringContext || segment.context.allSatisfy(isCovered) else { break }
+                    guard takenBytes < byteBudget,
+                        ignoringContext
+                            || segment.context.allSatisfy(isCovered) && segment.isReachable(from: greatest)
+                    else { break }
                     taken.append(segment)
+                    greatest = max(greatest, segment.tip.stamp)
                     takenBytes += segment.segment.bytes.count
                     reached.advance(segment.segment.replica, to: segment.tip.next)
                     count += 1
@@ -82,8 +87,12 @@ struct WaitingRoom: Sendable {
 
     /// Makes room by dropping what waits longest for others: whole queues that are not ready, the largest first.
     mutating func evict(to limit: Int, held: TipTable) {
+        let greatest = held.greatestStamp
+        func isReady(_ segment: VerifiedSegment) -> Bool {
+            held.covers(segment.context) && segment.isReachable(from: greatest)
+        }
         while bytes > limit {
-            let blocked = queues.indices.filter { !(queues[$0].segments.first.map { held.covers($0.context) } ?? true) }
+            let blocked = queues.indices.filter { !(queues[$0].segments.first.map(isReady) ?? true) }
             func size(_ index: Int) -> Int { queues[index].segments.reduce(0) { $0 + $1.segment.bytes.count } }
             guard let largest = blocked.max(by: { size($0) < size($1) }) else { return }
             bytes -= size(largest)
