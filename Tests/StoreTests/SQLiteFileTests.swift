@@ -110,6 +110,24 @@ struct SQLiteFileTests {
         }
     }
 
+    @Test func `a disk below its reserve takes no write and serves reads`() throws {
+        let folder = ScratchFolder(inMemory: true)
+        let device = TestDevice(1)
+        var configuration = SQLiteConfiguration(directory: folder.path, leases: nil)
+        func open() throws -> SQLiteStore {
+            try SQLiteStore(configuration, device: device.id, incarnations: { 1 }, sign: device.sign)
+        }
+        let roomy = try open()
+        _ = try roomy.append([[.event("s")]], wallMilliseconds: 1)
+        roomy.close()
+        configuration.reserveBytes = .max
+        let store = try open()
+        #expect(throws: StoreError.diskFull) { try store.append([[.event("s")]], wallMilliseconds: 1) }
+        #expect(throws: StoreError.diskFull) { try store.probe() }
+        #expect(store.health().condition == .refusing(.diskFull))
+        #expect(try store.allEvents("s").count == 1)
+    }
+
     @Test func `a lease folder is one that forgets at a reboot`() {
         let forgetful = ScratchFolder(inMemory: true)
         #expect(LeaseFolder(path: forgetful.path) != nil)

@@ -5,8 +5,6 @@ import Glibc
 /// The kernel drops it when the process ends, however it ends. Close-on-exec: a child never keeps it.
 final class AgentLock: Sendable {
     private let descriptor: Int32
-    /// The process before us ended without `close`: its id was still in the file.
-    let foundUnclean: Bool
 
     init(directory: String) throws(StoreError) {
         let path = directory + "/agent.lock"
@@ -17,7 +15,6 @@ final class AgentLock: Sendable {
             Glibc.close(descriptor)
             throw .locked(processID: holder)
         }
-        foundUnclean = Self.processID(descriptor) != nil
         ftruncate(descriptor, 0)
         let text = Array("\(getpid())\n".utf8)
         _ = text.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) }
@@ -30,7 +27,7 @@ final class AgentLock: Sendable {
         return text.split(separator: "\n").first.flatMap { Int32($0) }
     }
 
-    /// Says that everything was closed in order, and lets go.
+    /// Lets go, and leaves no process id that means nothing any more.
     func release() {
         ftruncate(descriptor, 0)
         flock(descriptor, LOCK_UN)
