@@ -121,5 +121,6 @@ let package = Package(
             swiftSettings: common),
         .testTarget(
             name: "StoreTests", dependencies: ["SyncStore", "SyncModel", "StoreProbe", crypto], swiftSettings: common),
+        .testTarget(name: "DeployTests", swiftSettings: common),
     ]
 )
