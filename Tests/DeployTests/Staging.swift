@@ -50,7 +50,7 @@ final class Staging: Sendable {
         process.environment = environment
         process.standardInput = FileHandle.nullDevice
         let output = folder + "/output-" + UUID().uuidString
-        FileManager.default.createFile(atPath: output, contents: nil)
+        try #require(FileManager.default.createFile(atPath: output, contents: nil))
         let file = try #require(FileHandle(forWritingAtPath: output))
         process.standardOutput = file
         process.standardError = file
