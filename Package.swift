@@ -124,5 +124,6 @@ let package = Package(
         .testTarget(
             name: "StoreTests", dependencies: ["SyncStore", "SyncModel", "StoreProbe", "CrashDisk", crypto],
             swiftSettings: common),
+        .testTarget(name: "DeployTests", swiftSettings: common),
     ]
 )

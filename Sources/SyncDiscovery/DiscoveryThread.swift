@@ -26,7 +26,6 @@ final class DiscoveryThread {
     private var announcedInstance: String?
     /// The names we had, the newest 16: our own record may still echo after a collision.
     private var ownInstances: [String] = []
-    private var announcingTrouble: DiscoveryTrouble?
     private var announceAt: UInt64?
     private var announceDelay = BackOff()
 
@@ -105,7 +104,6 @@ final class DiscoveryThread {
         session = nil
         isDaemonReady = false
         announcedInstance = nil
-        announcingTrouble = nil
         announceAt = nil
         perform(table.forgetAll())
     }
@@ -176,25 +174,19 @@ final class DiscoveryThread {
         guard let announcement else {
             publisher.withdrawAll()
             announcedInstance = nil
-            announcingTrouble = nil
             return tell(.running)
         }
         let interfaces = monitor?.interfaces ?? NetworkInterfaces.current()
         let places = AvahiPublisher.places(interfaces, chosen: chosenAddresses)
-        guard let error = publisher.publish(announcement, as: instance, in: places) else {
-            return tell(announcingTrouble.map { .unavailable($0) } ?? .running)
-        }
+        guard let error = publisher.publish(announcement, as: instance, in: places) else { return tell(.running) }
         if Int(error) == Int(AVAHI_ERR_COLLISION) { return rename() }
-        announcingTrouble = DiscoveryTrouble(avahiError: error)
-        tell(announcingTrouble.map { .unavailable($0) } ?? .running)
-        announceAt = PollLoop.now() + announceDelay.next()
+        announceLater(after: error)
     }
 
     private func handleGroup(_ state: AvahiEntryGroupState, error: Int32) {
         switch state {
         case AVAHI_ENTRY_GROUP_ESTABLISHED:
             announceDelay.reset()
-            announcingTrouble = nil
             if isDaemonReady { tell(.running) }
             guard announcedInstance != instance else { return }
             announcedInstance = instance
@@ -203,12 +195,16 @@ final class DiscoveryThread {
             rename()
         case AVAHI_ENTRY_GROUP_FAILURE:
             publisher?.withdrawAll()
-            announcingTrouble = DiscoveryTrouble(avahiError: error)
-            tell(.unavailable(DiscoveryTrouble(avahiError: error)))
-            announceAt = PollLoop.now() + announceDelay.next()
+            announceLater(after: error)
         case _:
             break
         }
+    }
+
+    /// Others may still be found meanwhile, so the session stays.
+    private func announceLater(after error: Int32) {
+        tell(.unavailable(DiscoveryTrouble(avahiError: error)))
+        announceAt = PollLoop.now() + announceDelay.next()
     }
 
     /// Someone else has our name, by chance or on purpose: take a new one, ever slower.

@@ -27,7 +27,7 @@ final class TwoMachines: Sendable {
 
         var description: String {
             switch self {
-            case .notStarted(let why): "the two machines did not start (this test needs root): \(why)"
+            case .notStarted(let why): "the two machines did not start (this test needs root, or user namespaces): \(why)"
             case .waitedInVain(let what, let heard):
                 "waited in vain for \(what); heard since:\n" + heard.joined(separator: "\n")
             }
@@ -43,7 +43,7 @@ final class TwoMachines: Sendable {
     private let input: FileHandle
     private let heard = Mutex(Heard())
 
-    /// Returns when both machines stand. Fails, never skips, where namespaces are not allowed.
+    /// Returns when both machines stand. Fails, never skips, where namespaces are not allowed at all.
     init() async throws {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         let products = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
