@@ -68,7 +68,14 @@ package enum EndReason: String, Sendable, Hashable, CaseIterable {
 
     // Pairing.
     case pairingDone = "pairing_done"
-    case pairingRefused = "pairing_refused"
+    /// The ticket presented was not issued here, or its proof is wrong.
+    case ticketUnknown = "ticket_unknown"
+    case ticketExpired = "ticket_expired"
+    case ticketAlreadyUsed = "ticket_already_used"
+    case tooManyAttempts = "too_many_attempts"
+    case keyNotBound = "key_not_bound"
+    /// This side could not write the joiner down.
+    case notAdmitted = "not_admitted"
     case pairingTimedOut = "pairing_timeout"
     /// Bytes on the pairing protocol that are no frame of it, or out of turn.
     case pairingMalformed = "pairing_malformed"
@@ -84,7 +91,8 @@ extension EndReason {
         case .notTLS, .oldTLS, .noCertificate, .wrongKey, .notPaired, .notPairedThere, .ownDevice, .wrongProtocol,
             .closedInHandshake, .tlsFailed, .handshakeTimedOut, .helloTimedOut, .frameTimedOut, .emptyFrame,
             .oversizeFrame, .truncatedFrame, .tooManyUnauthenticated, .tooManyFromAddress, .tooManyFromDevice,
-            .tooSlow, .pairingRefused, .pairingTimedOut, .pairingMalformed:
+            .tooSlow, .ticketUnknown, .ticketExpired, .ticketAlreadyUsed, .tooManyAttempts, .keyNotBound, .notAdmitted,
+            .pairingTimedOut, .pairingMalformed:
             true
         }
     }

@@ -19,6 +19,7 @@ package final class SessionTransport {
     /// Answers the pairing protocol; without one, or with no ticket open, that protocol is not spoken at all.
     package var inviter: TicketInviter?
     package private(set) var refusals = RefusalCounters()
+    private var refusalLog = RefusalLog()
 
     var links: [UInt64: Link] = [:]
     var caps: ConnectionCaps
@@ -118,13 +119,15 @@ package final class SessionTransport {
         return lastAccepted
     }
 
-    /// Counts, logs and reports one that was turned away. The number of lines is bounded by the caps and deadlines.
+    /// Counts and logs one that was turned away.
     func refuse(_ remote: HostPort, _ device: DeviceID?, _ direction: Direction, _ reason: EndReason) {
         refusals.count(reason)
-        let metadata = Logger.Metadata([
+        guard let unlogged = refusalLog.admit(reason, now: .now()) else { return }
+        var metadata = Logger.Metadata([
             .code: reason.rawValue, .address: remote.description, .device: device?.shortID ?? "unknown",
             .direction: direction == .inbound ? "inbound" : "outbound",
         ])
+        if unlogged > 0 { metadata[LogKey.unlogged.rawValue] = "\(unlogged)" }
         logger.warning("Refused a connection.", metadata: metadata)
     }
 }

@@ -23,7 +23,7 @@ extension ControlError {
             case .refused("ticket_already_used"): .ticketUsed
             case .nobodyAnswered, .interrupted, .noAddresses: .unreachable
             case .notAdmitted: .storeFailed
-            case .ownTicket, .wrongDevice, .refused, .badAnswer: .ticketInvalid
+            case .ownTicket, .wrongDevice, .notInviting, .refused, .badAnswer: .ticketInvalid
             }
         self.init(code, error.message, hint: error.hint)
     }

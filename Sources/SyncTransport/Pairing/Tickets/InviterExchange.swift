@@ -41,7 +41,7 @@ final class InviterExchange {
     private func answer(_ request: Lanyard_Pairing_V1_JoinRequest) {
         guard let joiner = Introduction(request.joiner, peer: peer) else { return link.cut(.pairingMalformed) }
         switch inviter.judge(request, from: joiner, host: link.remote.host) {
-        case .failure(let rejection): refuse(rejection.refusal)
+        case .failure(let refusal): refuse(refusal)
         case .success(let ticket):
             guard let device = joiner.joined(metAt: nil) else {
                 inviter.release(ticket.id, usedBy: nil)

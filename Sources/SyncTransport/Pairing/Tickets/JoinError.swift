@@ -9,6 +9,8 @@ package enum JoinError: Error, Sendable, Equatable {
     case nobodyAnswered([Attempt])
     /// Whoever answered is not the device that made the ticket.
     case wrongDevice(address: String)
+    /// The right device answered, but its invitations are over.
+    case notInviting(address: String)
     /// The inviter said no, with its code.
     case refused(code: String)
     /// The inviter could not prove that it made the ticket, or spoke out of turn.
@@ -30,6 +32,7 @@ package enum JoinError: Error, Sendable, Equatable {
         case .noAddresses: "ticket_without_address"
         case .nobodyAnswered: "nobody_answered"
         case .wrongDevice: "wrong_device"
+        case .notInviting: "not_inviting"
         case .refused(let code): code
         case .badAnswer: "bad_answer"
         case .interrupted: "join_interrupted"
@@ -46,6 +49,7 @@ package enum JoinError: Error, Sendable, Equatable {
             "Nobody answered at "
                 + attempts.map { "\($0.address) (\($0.reason.rawValue))" }.joined(separator: ", ") + "."
         case .wrongDevice(let address): "At \(address) another device answered than the one that made this ticket."
+        case .notInviting(let address): "The device at \(address) invites nobody now."
         case .refused("ticket_already_used"): "Another device has joined with this ticket."
         case .refused("ticket_unknown"): "The inviter does not know this ticket."
         case .refused("too_many_attempts"): "Too many wrong tickets came from this address within a minute."
@@ -58,7 +62,7 @@ package enum JoinError: Error, Sendable, Equatable {
 
     package var hint: String {
         switch self {
-        case .expired, .noAddresses, .refused("ticket_expired"), .refused("ticket_already_used"),
+        case .expired, .noAddresses, .notInviting, .refused("ticket_expired"), .refused("ticket_already_used"),
             .refused("ticket_unknown"), .badAnswer:
             "Ask for a new one: `lanyard invite` on a device that is a member."
         case .ownTicket: "Type `lanyard join` with it on the other machine."

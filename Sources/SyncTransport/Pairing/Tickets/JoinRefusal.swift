@@ -1,5 +1,5 @@
 /// Why an inviter refuses a join. The raw values travel in `JoinRefused` and stand in logs.
-enum JoinRefusal: String, CaseIterable {
+enum JoinRefusal: String, Error, CaseIterable {
     /// No such ticket was issued here, or the proof is not made with its secret.
     case unknownTicket = "ticket_unknown"
     case expired = "ticket_expired"
@@ -12,5 +12,14 @@ enum JoinRefusal: String, CaseIterable {
     case notAdmitted = "not_admitted"
 
     /// How the connection that heard it ends.
-    var reason: EndReason { .pairingRefused }
+    var reason: EndReason {
+        switch self {
+        case .unknownTicket: .ticketUnknown
+        case .expired: .ticketExpired
+        case .alreadyUsed: .ticketAlreadyUsed
+        case .tooManyAttempts: .tooManyAttempts
+        case .notBound: .keyNotBound
+        case .notAdmitted: .notAdmitted
+        }
+    }
 }

@@ -55,20 +55,20 @@ package final class TicketInviter {
     /// Judges a request. A ticket that passes is reserved for the device until `release`.
     func judge(
         _ request: Lanyard_Pairing_V1_JoinRequest, from joiner: Introduction, host: String
-    ) -> Result<IssuedTicket, JoinRejection> {
+    ) -> Result<IssuedTicket, JoinRefusal> {
         let now = NIODeadline.now()
-        guard wrongProofs.mayTry(host, now: now) else { return .failure(JoinRejection(.tooManyAttempts)) }
+        guard wrongProofs.mayTry(host, now: now) else { return .failure(.tooManyAttempts) }
         guard let id = TicketID(bytes: request.ticket), let ticket = store.ticket(id),
             TicketProof.isJoiner(
                 Array(request.proof), secret: ticket.secret, inviterKey: identity.subjectPublicKeyInfo, joiner: joiner)
         else {
             wrongProofs.note(host, now: now)
-            return .failure(JoinRejection(.unknownTicket))
+            return .failure(.unknownTicket)
         }
         let device = DeviceID(subjectPublicKeyInfo: joiner.subjectPublicKeyInfo)
-        guard nowMilliseconds() < ticket.expiresAtMilliseconds else { return .failure(JoinRejection(.expired)) }
+        guard nowMilliseconds() < ticket.expiresAtMilliseconds else { return .failure(.expired) }
         guard (ticket.usedBy ?? device) == device, (reserved[id] ?? device) == device else {
-            return .failure(JoinRejection(.alreadyUsed))
+            return .failure(.alreadyUsed)
         }
         reserved[id] = device
         return .success(ticket)
@@ -79,9 +79,4 @@ package final class TicketInviter {
         reserved[id] = nil
         if let device { store.markUsed(id, by: device) }
     }
-}
-
-struct JoinRejection: Error {
-    let refusal: JoinRefusal
-    init(_ refusal: JoinRefusal) { self.refusal = refusal }
 }

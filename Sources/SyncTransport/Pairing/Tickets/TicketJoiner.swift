@@ -11,6 +11,8 @@ final class TicketJoiner: LinkDelegate {
     typealias Admit = (JoinedDevice) -> EventLoopFuture<Void>
 
     private let ticket: Ticket
+    /// By this machine's clock, which may be wrong: it only helps to explain a refusal.
+    private let isPastExpiry: Bool
     private let transport: SessionTransport
     private let introduction: Introduction
     private let admit: Admit
@@ -19,15 +21,21 @@ final class TicketJoiner: LinkDelegate {
     private var links: [Link] = []
     private var failures: [JoinError.Attempt] = []
     private var wrongDeviceAt: String?
+    private var notInvitingAt: String?
     /// The link that answered as the right device.
     private var chosen: Link?
     private var proof: [UInt8] = []
+    /// The inviter proved itself and made us a member: from here on only our own store can fail.
+    private var isAnswered = false
     private var outcome: Result<JoinedDevice, JoinError>?
     /// Keeps this object while links hold it weakly.
     private var alive: TicketJoiner?
 
-    init(ticket: Ticket, transport: SessionTransport, profile: PairingProfile, admit: @escaping Admit) {
+    init(
+        ticket: Ticket, isPastExpiry: Bool, transport: SessionTransport, profile: PairingProfile, admit: @escaping Admit
+    ) {
         self.ticket = ticket
+        self.isPastExpiry = isPastExpiry
         self.transport = transport
         introduction = Introduction(transport.identity, profile)
         self.admit = admit
@@ -79,13 +87,23 @@ final class TicketJoiner: LinkDelegate {
         pending -= 1
         failures.append(JoinError.Attempt(address: address.description, reason: reason))
         guard pending == 0, chosen == nil else { return }
-        finish(.failure(wrongDeviceAt.map { .wrongDevice(address: $0) } ?? .nobodyAnswered(failures)))
+        finish(.failure(explanation))
+    }
+
+    /// The most telling of the addresses' failures.
+    private var explanation: JoinError {
+        if let notInvitingAt { return isPastExpiry ? .expired : .notInviting(address: notInvitingAt) }
+        if let wrongDeviceAt { return .wrongDevice(address: wrongDeviceAt) }
+        return .nobodyAnswered(failures)
     }
 
     // MARK: LinkDelegate
 
     func linkSecured(_ link: Link, peer: PeerKey, negotiated: SessionProtocol?) {
-        guard outcome == nil, chosen == nil, negotiated == .pairing, peer.device == ticket.inviter else {
+        guard outcome == nil, chosen == nil else { return link.cut(.closedHere) }
+        guard peer.device == ticket.inviter else { return link.cut(.notPaired) }
+        guard negotiated == .pairing else {
+            notInvitingAt = link.remote.description
             return link.cut(.wrongProtocol)
         }
         chosen = link
@@ -102,7 +120,7 @@ final class TicketJoiner: LinkDelegate {
     }
 
     func linkReceived(_ link: Link, payload: [UInt8]) {
-        guard link === chosen, outcome == nil, let peer = link.peer else { return }
+        guard link === chosen, outcome == nil, !isAnswered, let peer = link.peer else { return }
         switch PairingFrames.decode(payload) {
         case .joinRefused(let refused):
             let isKnown = JoinRefusal(rawValue: refused.code) != nil
@@ -119,6 +137,7 @@ final class TicketJoiner: LinkDelegate {
                 joinerKey: introduction.subjectPublicKeyInfo, joinerProof: proof),
             let device = inviter.joined(metAt: link.remote)
         else { return finish(.failure(.badAnswer)) }
+        isAnswered = true
         link.extendGreeting(by: transport.limits.pairingDeadline)
         admit(device).assumeIsolated().whenComplete { result in
             guard self.outcome == nil else { return }
@@ -134,7 +153,7 @@ final class TicketJoiner: LinkDelegate {
     func linkWrote(_ link: Link, byteCount: Int) {}
 
     func linkEnded(_ link: Link, reason: EndReason) {
-        guard outcome == nil else { return }
+        guard outcome == nil, !isAnswered else { return }
         if link === chosen {
             finish(.failure(.interrupted(reason)))
         } else if chosen == nil {
@@ -155,7 +174,7 @@ final class TicketJoiner: LinkDelegate {
 }
 
 extension SessionTransport {
-    /// Joins with a ticket. `admit` makes the inviter a member here, durably, before the inviter hears that it worked.
+    /// Joins with a ticket. Whether it has expired is for the inviter to say: the clocks may differ. `admit` makes the inviter a member here, durably, before the inviter hears that it worked.
     /// - Throws: `JoinError`.
     package func join(
         _ ticket: Ticket, as profile: PairingProfile, nowMilliseconds: Int64,
@@ -163,9 +182,9 @@ extension SessionTransport {
     ) -> EventLoopFuture<JoinedDevice> {
         eventLoop.preconditionInEventLoop()
         guard ticket.inviter != identity.deviceID else { return eventLoop.makeFailedFuture(JoinError.ownTicket) }
-        guard nowMilliseconds < ticket.expiresAtMilliseconds else {
-            return eventLoop.makeFailedFuture(JoinError.expired)
-        }
-        return TicketJoiner(ticket: ticket, transport: self, profile: profile, admit: admit).start()
+        return TicketJoiner(
+            ticket: ticket, isPastExpiry: nowMilliseconds >= ticket.expiresAtMilliseconds, transport: self,
+            profile: profile, admit: admit
+        ).start()
     }
 }
