@@ -119,7 +119,9 @@ let package = Package(
         .executableTarget(
             name: "StoreProbe", dependencies: ["SyncStore", "SyncModel", crypto], path: "Tests/StoreProbe",
             swiftSettings: common),
+        .target(name: "CrashDisk", path: "Tests/CrashDisk", linkerSettings: [.linkedLibrary("sqlite3")]),
         .testTarget(
-            name: "StoreTests", dependencies: ["SyncStore", "SyncModel", "StoreProbe", crypto], swiftSettings: common),
+            name: "StoreTests", dependencies: ["SyncStore", "SyncModel", "StoreProbe", "CrashDisk", crypto],
+            swiftSettings: common),
     ]
 )

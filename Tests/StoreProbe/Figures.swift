@@ -65,12 +65,11 @@ struct Figures {
     private func bulkAuthor() throws -> [Segment] {
         let store = try ProbeDevice.open(directory + "/author", number: 2)
         var appended = 0
-        let time = try seconds {
-            while appended < eventCount {
-                let groups = (appended..<min(appended + 256, eventCount)).map(operation)
-                _ = try store.append(groups, wallMilliseconds: Int64(appended))
-                appended += groups.count
-            }
+        var time = 0.0
+        while appended < eventCount {
+            let groups = (appended..<min(appended + 256, eventCount)).map(operation)
+            time += try seconds { _ = try store.append(groups, wallMilliseconds: Int64(appended)) }
+            appended += groups.count
         }
         print("append, 256 events a commit: \(rate(eventCount, time)) events/s")
         guard let replica = try store.state().ownReplica else { return [] }

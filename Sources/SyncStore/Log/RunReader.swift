@@ -19,12 +19,25 @@ package struct RunReader: Sendable {
         self.bytes = bytes
     }
 
-    /// Hands over events in order, those of the first change that could be at or behind `position` first, until `body`
-    /// returns false.
+    /// Hands over the events at or behind `position`, in order, until `body` returns false.
     /// - Returns: false when the bytes are not what the places say: the store is corrupt.
     package func forEach(from position: Int64, _ body: (StoredEvent) -> Bool) -> Bool {
-        for index in firstPlace(reaching: position - firstPosition)..<places.count {
-            switch read(places[index], from: position, body) {
+        // The change before the first place beyond may hold it too.
+        let beyond = places.partitioned { $0.ordinal <= position - firstPosition }
+        return forEach(from: max(0, beyond - 1)) { $0.position < position || body($0) }
+    }
+
+    /// Hands over the events behind `key`, in canonical order, until `body` returns false.
+    /// - Returns: as above.
+    package func forEach(after key: CanonicalKey?, _ body: (StoredEvent) -> Bool) -> Bool {
+        guard let key else { return forEach(from: 0 as Int, body) }
+        let first = places.partitioned { place in change(at: place).map { $0.stamp < key.stamp } ?? false }
+        return forEach(from: first) { $0.canonicalKey <= key || body($0) }
+    }
+
+    private func forEach(from first: Int, _ body: (StoredEvent) -> Bool) -> Bool {
+        for place in places[min(first, places.count)...] {
+            switch read(place, body) {
             case .finished: return true
             case .damaged: return false
             case .more: continue
@@ -33,27 +46,20 @@ package struct RunReader: Sendable {
         return true
     }
 
+    private func change(at place: EventPlaces.Place) -> ChangeView? {
+        guard place.change < bytes.count else { return nil }
+        var reader = ByteReader(bytes, place.change..<bytes.count)
+        return try? ChangeView(&reader)
+    }
+
     private enum Progress {
         case more
         case finished
         case damaged
     }
 
-    /// The last place whose first ordinal is not beyond `ordinal`.
-    private func firstPlace(reaching ordinal: Int64) -> Int {
-        var low = 0
-        var high = places.count
-        while low < high {
-            let middle = (low + high) / 2
-            if places[middle].ordinal <= ordinal { low = middle + 1 } else { high = middle }
-        }
-        return max(0, low - 1)
-    }
-
-    private func read(_ place: EventPlaces.Place, from position: Int64, _ body: (StoredEvent) -> Bool) -> Progress {
-        guard place.change < bytes.count else { return .damaged }
-        var reader = ByteReader(bytes, place.change..<bytes.count)
-        guard let change = try? ChangeView(&reader) else { return .damaged }
+    private func read(_ place: EventPlaces.Place, _ body: (StoredEvent) -> Bool) -> Progress {
+        guard let change = change(at: place) else { return .damaged }
         // The place names the stream's first event; events of other streams before it have smaller ordinals.
         var ordinal: Int64?
         var finished = false
@@ -64,7 +70,7 @@ package struct RunReader: Sendable {
             let isOurs = bytes[view.stream].elementsEqual(stream)
             guard let current = ordinal ?? (isOurs ? place.ordinal : nil) else { return }
             ordinal = current + 1
-            guard isOurs, firstPosition + current >= position else { return }
+            guard isOurs else { return }
             finished = !body(event(view, counter, change, position: firstPosition + current))
         }
         if ordinal == nil { return .damaged }
@@ -76,5 +82,18 @@ package struct RunReader: Sendable {
             dot: Dot(replica: replica, counter: counter), stamp: change.stamp,
             type: view.type.map { String(decoding: bytes[$0], as: UTF8.self) }, payload: Array(bytes[view.payload]),
             wallMilliseconds: change.wallMilliseconds, position: position)
+    }
+}
+
+extension Array {
+    /// How many elements at the beginning satisfy `condition`, which none behind them does.
+    fileprivate func partitioned(_ condition: (Element) -> Bool) -> Int {
+        var low = 0
+        var high = count
+        while low < high {
+            let middle = (low + high) / 2
+            if condition(self[middle]) { low = middle + 1 } else { high = middle }
+        }
+        return low
     }
 }

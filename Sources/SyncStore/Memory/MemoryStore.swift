@@ -192,7 +192,7 @@ extension MemoryStore {
         case .canonical(let key):
             var all: [StoredEvent] = []
             for stored in runs where key.map({ stored.run.lastStamp >= $0.stamp }) ?? true {
-                guard let reader = contents.reader(of: stored), reader.forEach(from: 0, { all.append($0); return true })
+                guard let reader = contents.reader(of: stored), reader.forEach(after: nil, { all.append($0); return true })
                 else { throw .corrupt(detail: "the places of a stream do not fit its segment") }
             }
             all.sort { $0.canonicalKey < $1.canonicalKey }

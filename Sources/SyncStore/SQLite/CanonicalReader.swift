@@ -109,8 +109,8 @@ struct CanonicalReader {
             """, .integer(stream), .integer(lane.replicaRow), .integer(lane.lastStamp)
         ) { row throws(StoreError) in
             try EventRows.check(
-                try EventRows.reader(row, stream: query.stream).forEach(from: 0) { event in
-                    if key.map({ $0 < event.canonicalKey }) ?? true { events.append(event) }
+                try EventRows.reader(row, stream: query.stream).forEach(after: key) { event in
+                    events.append(event)
                     return events.count < max(1, query.limit)
                 })
         }

@@ -9,7 +9,7 @@ import GRDBSQLite
 final class Connection: Sendable {
     enum Role {
         /// `syncing` false is a planted bug: WAL commits are then answered before they are on the disk.
-        case writer(syncing: Bool)
+        case writer(syncing: Bool, checkpointPages: Int)
         case reader
     }
 
@@ -33,14 +33,14 @@ final class Connection: Sendable {
         // Never `.wal` here: it makes GRDB set synchronous=NORMAL after everything below.
         configuration.journalMode = .default
         switch role {
-        case .writer(let syncing):
+        case .writer(let syncing, let checkpointPages):
             configuration.prepareDatabase { database in
                 try Self.harden(database)
                 try database.execute(
                     sql: """
                         PRAGMA journal_mode = WAL;
                         PRAGMA synchronous = \(syncing ? "FULL" : "NORMAL");
-                        PRAGMA wal_autocheckpoint = 1000;
+                        PRAGMA wal_autocheckpoint = \(checkpointPages);
                         PRAGMA journal_size_limit = 16777216;
                         PRAGMA cache_size = -2048;
                         PRAGMA secure_delete = OFF;

@@ -7,6 +7,8 @@ package struct SQLiteConfiguration: Sendable {
     /// Writes are refused while the file system has less than this free: twice what a checkpoint of a full write-ahead
     /// log moves, so that what was acknowledged can always be brought into the database.
     package var reserveBytes: Int64 = 8 << 20
+    /// The write-ahead log is brought into the database when it has grown by this many pages of 4 KiB.
+    package var checkpointPages = 1000
     /// Read-only connections; each costs about half a MiB of page cache.
     package var readerCount = 2
     /// Tests only: the name of a registered SQLite VFS.

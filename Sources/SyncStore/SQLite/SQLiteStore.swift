@@ -75,7 +75,8 @@ package final class SQLiteStore: ReplicaStore {
     ) throws(StoreError) -> Connection {
         let syncing = !faults.contains(.commitWithoutSync)
         let writer = try Connection(
-            path: files.database, virtualFileSystem: configuration.virtualFileSystem, role: .writer(syncing: syncing))
+            path: files.database, virtualFileSystem: configuration.virtualFileSystem,
+            role: .writer(syncing: syncing, checkpointPages: configuration.checkpointPages))
         // Read back on the connection that writes: a library in between has lowered it before now.
         let synchronous = try writer.synchronousLevel()
         precondition(!syncing || synchronous == 2, "the writer syncs every commit, but reports level \(synchronous)")
@@ -211,6 +212,15 @@ package final class SQLiteStore: ReplicaStore {
         try writing.withLock { writing throws(StoreError) in
             guard let writer = writing.writer else { throw .closed }
             return try writer.synchronousLevel()
+        }
+    }
+
+    /// Reads every page (SQLite's integrity_check): for `doctor --deep`, and slow on a large store.
+    /// - Throws: `corrupt` with the first finding.
+    package func checkIntegrity() throws(StoreError) {
+        try read { access throws(StoreError) in
+            let finding = try access.first("PRAGMA integrity_check(1)") { row throws(StoreError) in row.text(0) }
+            if finding != "ok" { throw .corrupt(detail: finding ?? "integrity_check says nothing") }
         }
     }
 

@@ -10,8 +10,13 @@ struct StoreFiles: Sendable {
     func copy(ofVersion version: Int) -> String { database + ".schema-\(version)" }
 
     /// Makes the directory (0700) and an empty database file (0600: what SQLite adds beside it gets the same mode).
+    ///
+    /// A new directory is made durable in the one above it. What is in it is made durable by SQLite, which syncs it with
+    /// the first sync of the write-ahead log.
     func prepare() throws(StoreError) {
-        guard mkdir(directory, 0o700) == 0 || errno == EEXIST else {
+        if mkdir(directory, 0o700) == 0 {
+            try sync(directory + "/..", O_RDONLY | O_DIRECTORY)
+        } else if errno != EEXIST {
             throw .unreadable(path: directory, code: errno)
         }
         let descriptor = Glibc.open(database, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)

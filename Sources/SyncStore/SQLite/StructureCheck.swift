@@ -19,7 +19,7 @@ struct StructureCheck {
             """
             SELECT replica.replica, segment.start, segment.end, segment.head, segment.change_count,
                 segment.first_position + segment.event_count - 1, segment.signature, segment.bytes
-            FROM segment JOIN replica ON replica.id = segment.replica
+            FROM segment CROSS JOIN replica ON replica.id = segment.replica -- CROSS: from the newest backwards, no sort
             WHERE replica.space = ? ORDER BY segment.id DESC LIMIT ?
             """, .integer(rows.spaceRow), .integer(Int64(Self.segmentsWalked))
         ) { row throws(StoreError) in

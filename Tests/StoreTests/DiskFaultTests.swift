@@ -1,0 +1,110 @@
+import CrashDisk
+import SyncModel
+import SyncStore
+import Testing
+
+/// The disk fails at the n-th operation, for all n: refusals are typed, reads go on, nothing acknowledged is lost.
+@Suite("Durability: failing disk")
+struct DiskFaultTests {
+    @Test func `a full disk at any write is refused as such, and the next write goes on`() throws {
+        try forEveryOperation(CRASH_FAULT_FULL, lasting: 1) { $0 == .diskFull }
+    }
+
+    @Test func `a disk that stays full for a while is refused as such, and the first write after it goes on`() throws {
+        try forEveryOperation(CRASH_FAULT_FULL, lasting: 60) { $0 == .diskFull }
+    }
+
+    /// Also a failed sync, after which the kernel holds what never reached the disk.
+    @Test func `an I/O error at any operation is refused as such, and what is acknowledged later is durable`() throws {
+        try forEveryOperation(CRASH_FAULT_INPUT_OUTPUT, lasting: 1, Self.isInputOutput)
+    }
+
+    @Test func `a disk that fails for a while is refused as such, and what is acknowledged later is durable`() throws {
+        try forEveryOperation(CRASH_FAULT_INPUT_OUTPUT, lasting: 25, Self.isInputOutput)
+    }
+
+    @Test func `a failing read is refused as such and loses nothing`() throws {
+        try forEveryOperation(CRASH_FAULT_READ, lasting: 1, Self.isInputOutput)
+    }
+
+    private static func isInputOutput(_ error: StoreError) -> Bool {
+        if case .inputOutput = error { return true }
+        return false
+    }
+
+    private func forEveryOperation(
+        _ fault: crash_fault, lasting count: Int64, _ isExpected: (StoreError) -> Bool
+    ) throws {
+        let history = try CrashHistory(rounds: 16)
+        let total = try operationTotal(history, counting: fault)
+        var refusals = 0
+        for first in 0..<total {
+            let finding = try finding(history, fault, first, count, isExpected, &refusals)
+            #expect(finding == nil, "fault \(fault.rawValue) at \(first)")
+            if finding != nil { return }
+        }
+        #expect(refusals > 0, "some fault reached the caller")
+        print("failing disk: fault \(fault.rawValue) at each of \(total) calls for \(count): \(refusals) typed refusals")
+    }
+
+    private func operationTotal(_ history: CrashHistory, counting fault: crash_fault) throws -> Int64 {
+        let disk = PoweredDisk()
+        let store = try disk.open()
+        for step in history.steps { try history.perform(step, on: store) }
+        let total = fault == CRASH_FAULT_READ ? crash_disk_read_count(disk.disk) : disk.operationCount
+        store.close()
+        return total
+    }
+
+    /// Performs the history with one fault; a refused step is done again until it is taken.
+    private func finding(
+        _ history: CrashHistory, _ fault: crash_fault, _ first: Int64, _ count: Int64,
+        _ isExpected: (StoreError) -> Bool, _ refusals: inout Int
+    ) throws -> String? {
+        let disk = PoweredDisk()
+        crash_disk_fail(disk.disk, fault, first, count)
+        var attemptsLeft = 200
+        func refused(_ error: StoreError) -> String? {
+            refusals += 1
+            attemptsLeft -= 1
+            if !isExpected(error) { return "refused as \(error)" }
+            return attemptsLeft > 0 ? nil : "the fault never ends"
+        }
+        var opened: SQLiteStore?
+        while opened == nil {
+            do { opened = try disk.open() } catch let error as StoreError {
+                if let finding = refused(error) { return "at the opening: " + finding }
+            }
+        }
+        guard let store = opened else { return "not opened" }
+        for (index, step) in history.steps.enumerated() {
+            var isTaken = false
+            while !isTaken {
+                do {
+                    try history.perform(step, on: store)
+                    isTaken = true
+                } catch let error as StoreError {
+                    if let finding = refused(error) { return "step \(index): " + finding }
+                    let acknowledged = history.eventCount(before: index)
+                    if fault != CRASH_FAULT_READ, try store.allEvents("s").count != acknowledged {
+                        return "step \(index): what is read after a refusal is not what was acknowledged"
+                    }
+                }
+            }
+        }
+        return try soundAfterPowerLoss(history, store, disk)
+    }
+
+    private func soundAfterPowerLoss(_ history: CrashHistory, _ store: SQLiteStore, _ disk: PoweredDisk) throws -> String? {
+        let acknowledged = history.eventCount(before: history.steps.count)
+        crash_disk_fail(disk.disk, CRASH_FAULT_NONE, 0, 0)
+        let operationCount = disk.operationCount
+        store.close()
+        for (loss, seed) in [(CRASH_LOSES_ALL, 1), (CRASH_KEEPS_SECTORS, 2)] {
+            let found = try disk.afterPowerLoss(operationCount: operationCount, loss, seed: UInt64(seed)).open()
+            defer { found.close() }
+            if let finding = try history.finding(in: found, acknowledged: acknowledged) { return finding }
+        }
+        return nil
+    }
+}

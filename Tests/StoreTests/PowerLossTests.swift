@@ -1,0 +1,79 @@
+import CrashDisk
+import SyncModel
+import SyncStore
+import Testing
+
+/// The power goes after every single operation of a history, in several ways; each time the store is opened again.
+@Suite("Durability: loss of power")
+struct PowerLossTests {
+    private struct Run {
+        let disk = PoweredDisk()
+        let history: CrashHistory
+        /// Operations done when the n-th step was acknowledged.
+        var acknowledgedAt: [Int64] = []
+
+        init(faults: StoreFaults, rounds: Int) throws {
+            history = try CrashHistory(rounds: rounds)
+            let store = try disk.open(faults: faults)
+            for step in history.steps {
+                try history.perform(step, on: store)
+                acknowledgedAt.append(disk.operationCount)
+            }
+            store.close()
+        }
+
+        /// Opens the disk as it is found after `operationCount` operations.
+        /// - Returns: what is wrong; nil when nothing is.
+        func finding(after operationCount: Int64, _ loss: crash_loss, seed: UInt64) -> String? {
+            let found = disk.afterPowerLoss(operationCount: operationCount, loss, seed: seed)
+            let steps = acknowledgedAt.prefix { $0 <= operationCount }.count
+            do {
+                let store = try found.open()
+                defer { store.close() }
+                let acknowledged = history.eventCount(before: steps)
+                if let finding = try history.finding(in: store, acknowledged: acknowledged) { return finding }
+                // It can be written to, and that stays too.
+                let count = try store.allEvents("s").count
+                _ = try store.append([[CrashHistory.event(count)]], wallMilliseconds: 1)
+                store.close()
+                let again = found.afterPowerLoss(operationCount: .max, CRASH_LOSES_ALL, seed: 1)
+                let reopened = try again.open()
+                defer { reopened.close() }
+                return try history.finding(in: reopened, acknowledged: count + 1)
+            } catch {
+                return "\(error)"
+            }
+        }
+    }
+
+    private static let losses: [(crash_loss, [UInt64])] = [
+        (CRASH_LOSES_ALL, [1]), (CRASH_LOSES_NOTHING, [1]), (CRASH_KEEPS_PREFIX, [1]), (CRASH_KEEPS_SECTORS, [1, 2]),
+    ]
+
+    @Test func `no acknowledged write is lost, whenever the power goes and whatever unsynced writes survive`() throws {
+        let run = try Run(faults: [], rounds: 24)
+        #expect(run.disk.operationCount > 300, "the history is long enough to mean something")
+        var states = 0
+        for operationCount in 0...run.disk.operationCount {
+            for (loss, seeds) in Self.losses {
+                for seed in seeds {
+                    let finding = run.finding(after: operationCount, loss, seed: seed &+ UInt64(operationCount))
+                    states += 1
+                    #expect(finding == nil, "after \(operationCount) operations, loss \(loss.rawValue), seed \(seed)")
+                    if finding != nil { return }
+                }
+            }
+        }
+        print("loss of power: \(states) states, none lost an acknowledged write")
+    }
+
+    @Test func `the same check finds the planted bug of answering before the sync`() throws {
+        let run = try Run(faults: .commitWithoutSync, rounds: 24)
+        var lost = 0
+        for operationCount in 0...run.disk.operationCount {
+            if run.finding(after: operationCount, CRASH_LOSES_ALL, seed: 1)?.hasSuffix("lost") ?? false { lost += 1 }
+        }
+        #expect(lost > 100, "states that lost an acknowledged write")
+        print("loss of power without syncs: \(lost) of \(run.disk.operationCount + 1) states lost acknowledged writes")
+    }
+}
