@@ -104,8 +104,8 @@ let package = Package(
         .executableTarget(
             name: "lanyard", dependencies: ["LanyardClient", "ControlAPI", nio, nioPosix, arguments],
             swiftSettings: common),
-        .target(name: "SyncSimulator", dependencies: ["SyncModel", "SyncCore", "SyncStore"], swiftSettings: common),
-        .executableTarget(name: "lanyard-sim", dependencies: ["SyncSimulator", arguments], swiftSettings: common),
+        .target(name: "SyncSimulator", dependencies: ["SyncModel", "SyncCore", "SyncStore", crypto], swiftSettings: common),
+        .executableTarget(name: "lanyard-sim", dependencies: ["SyncSimulator", arguments, crypto], swiftSettings: common),
         .testTarget(name: "ModelTests", dependencies: ["SyncModel", crypto], swiftSettings: common),
         // Real agents in network namespaces, through deploy/rig: needs root, so it only runs when deploy/test asks.
         .testTarget(name: "RigTests", swiftSettings: common),
