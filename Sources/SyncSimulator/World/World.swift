@@ -85,6 +85,7 @@ struct World {
             now = next.at
             handle(next.event)
         }
+        if failure != nil { describeNodes() }
         guard failure == nil else { return }
         let ending = ending
         check { $0.ended(ending) }
@@ -143,6 +144,18 @@ struct World {
 
     mutating func fail(_ checker: String, _ message: String) {
         if failure == nil { failure = CheckFailure(checker: checker, message: message, atNanoseconds: now) }
+    }
+
+    /// The last lines of a failed run's trace: who holds what, and what each thinks of the others.
+    private mutating func describeNodes() {
+        for node in nodes {
+            trace.note(now, node.number, "holds \(node.durable.entries.map { "\($0.replica):\($0.next)" })")
+            for peer in node.core?.peers(at: Tick(nanoseconds: now)) ?? [] {
+                let lacks = "lacks \(peer.weLack.map(String.init) ?? "?"), they \(peer.theyLack.map(String.init) ?? "?")"
+                trace.note(now, node.number, "sees \(peer.name) \(peer.state), \(lacks), \(peer.lastFailure ?? "")")
+            }
+            trace.note(now, node.number, "\(node.core.map { "\($0.load)" } ?? "is down")")
+        }
     }
 
     // MARK: Chance
