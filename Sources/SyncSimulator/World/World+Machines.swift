@@ -136,12 +136,15 @@ extension World {
         queue.plan(.input(node: node, generation: generation, answer), at: now + milliseconds(0...1))
     }
 
-    mutating func commit(_ node: Int, _ groups: [[SyncModel.Operation]]) {
-        guard let store = nodes[node].store else { return }
-        guard let commit = try? store.append(groups, wallMilliseconds: wall(node)) else { return }
+    /// - Returns: false when the disk refused.
+    @discardableResult
+    mutating func commit(_ node: Int, _ groups: [[SyncModel.Operation]]) -> Bool {
+        guard let store = nodes[node].store else { return false }
+        guard let commit = try? store.append(groups, wallMilliseconds: wall(node)) else { return false }
         noteCommit(node, commit)
         let answer = Event.answer(node: node, generation: nodes[node].generation, commit)
         queue.plan(answer, at: now + milliseconds(0...1))
+        return true
     }
 
     private mutating func noteCommit(_ node: Int, _ commit: Commit) {

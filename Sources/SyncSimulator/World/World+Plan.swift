@@ -74,7 +74,10 @@ extension World {
         }
         for (node, other) in [(left, right), (right, left)] {
             nodes[node].isPaired = true
-            commit(node, [[.addMember(nodes[other].device.fact)]])
+            guard commit(node, [[.addMember(nodes[other].device.fact)]]) else {
+                // As a person would: the ticket stays good, and is tried again.
+                return queue.plan(.pair(left, right), at: now + 500_000_000)
+            }
         }
         // After the commits were answered.
         for (node, other) in [(left, right), (right, left)] {
