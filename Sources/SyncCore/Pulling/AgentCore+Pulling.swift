@@ -21,6 +21,9 @@ extension AgentCore {
         return configuration.bounds.waitingRoomBytes - room.bytes - persistingBytes - outstandingBytes
     }
 
+    /// Less is not worth a frame; a small room (tests have one) grants by halves of its window.
+    private var leastGrant: Int { min(Limits.segmentBytes, configuration.bounds.wantWindowBytes / 2) }
+
     mutating func planPulls() {
         guard storeRetryAt == nil else { return }
         let sources = upSessions.filter { index in
@@ -28,8 +31,8 @@ extension AgentCore {
             return session.peerTipsAreComplete && !isSuspected(session) && session.pullsPausedUntil.map { $0 <= now } ?? true
         }
         guard !sources.isEmpty else { return }
-        topUp()
         let missing = room.missing(held: held)
+        topUp(urgent: missing.map(\.replica))
         var wanted: [ReplicaID] = []
         for index in sources where sessions[index].peerTips.digest != held.digest {
             for entry in sessions[index].peerTips.entries where entry.tip.next > frontier(of: entry.replica).next {
@@ -55,7 +58,7 @@ extension AgentCore {
         }
         guard let index = candidates.min(by: { load($0) < load($1) }) else { return }
         var credit = min(configuration.bounds.wantWindowBytes, freeBytes)
-        if credit < Limits.segmentBytes {
+        if credit < leastGrant {
             // The first missing dependency may always be asked for: the room is full of what waits for it.
             guard isUrgent else { return }
             credit = 1
@@ -75,14 +78,16 @@ extension AgentCore {
         probe(index)
     }
 
-    /// Keeps the pipe full: more credit once half of the window is used and there is room.
-    private mutating func topUp() {
+    /// Keeps the pipe full: more credit once half of the window is used and there is room. What others wait for gets
+    /// another segment even when the room is full of those others, or nothing would ever move again.
+    private mutating func topUp(urgent: [ReplicaID]) {
         for number in pulls.indices {
             let window = configuration.bounds.wantWindowBytes
-            let grant = min(window - pulls[number].creditBytes, freeBytes)
-            let isStarved = pulls[number].creditBytes <= 0 && room.isEmpty && persisting == nil
-            guard pulls[number].creditBytes < window / 2, grant >= Limits.segmentBytes || isStarved,
-                let index = sessionIndex(pulls[number].connection), grant > 0
+            let isEmptyHanded = pulls[number].creditBytes <= 0
+            let isStarved = isEmptyHanded && (room.isEmpty && persisting == nil || urgent.contains(pulls[number].replica))
+            let grant = max(min(window - pulls[number].creditBytes, freeBytes), isStarved ? 1 - pulls[number].creditBytes : 0)
+            guard pulls[number].creditBytes < window / 2, grant >= leastGrant || isStarved,
+                let index = sessionIndex(pulls[number].connection)
             else { continue }
             if pulls[number].creditBytes <= 0 { pulls[number].progressAt = now }
             pulls[number].creditBytes += grant

@@ -48,9 +48,12 @@ extension AgentCore {
         let frontier = frontier(of: replica)
         if segment.end <= frontier.next {
             counters.segmentsDuplicate += 1
-            return isPush ? prune(index, replica) : ()
+            return isPush ? noteDuplicate(index, segment, frontier) : ()
         }
-        guard let signingKey = membership.signingKey(of: replica.device), !forked.contains(replica) else { return }
+        guard let signingKey = membership.signingKey(of: replica.device), !forked.contains(replica) else {
+            // Its author is nobody's member yet, as far as we know: wanted once it is.
+            return isPush ? requestHave(index) : ()
+        }
         guard segment.start <= frontier.next else {
             // A gap: what comes before was never sent on this session, or was dropped. Ask what the peer holds, and pull.
             return isPush && !pulls.contains { $0.replica == replica } ? requestHave(index) : ()
@@ -77,6 +80,19 @@ extension AgentCore {
     /// A signature of the author over another history than the one we hold is a fork, and no offence of the relay.
     private mutating func noteBadSegment(_ index: Int, _ segment: Segment, _ error: SegmentError) {
         refuse(index, .badSegment, detail: "\(error)")
+    }
+
+    /// A push of what is here already: the peer holds it too, should push no more of it, and wants to hear that we have it.
+    private mutating func noteDuplicate(_ index: Int, _ segment: Segment, _ frontier: ReplicaTip) {
+        if segment.end == frontier.next {
+            sessions[index].peerTips.advance(segment.replica, frontier)
+            sessions[index].confirm()
+        } else {
+            // Which head the peer has there is not kept; it says so itself.
+            requestHave(index)
+        }
+        scheduleHave(index)
+        prune(index, segment.replica)
     }
 
     private mutating func prune(_ index: Int, _ replica: ReplicaID) {

@@ -1,0 +1,25 @@
+/// How full the core's queues are: every one of them has a bound, and the simulator holds the core to it.
+package struct CoreLoad: Sendable, Equatable {
+    package var waitingRoomBytes: Int
+    /// The largest of all sessions.
+    package var unconfirmedBytes: Int
+    package var bufferedBytes: Int
+    package var sessions: Int
+    package var pulls: Int
+    package var reads: Int
+    package var dialTargets: Int
+    package var outstandingWantBytes: Int
+}
+
+extension AgentCore {
+    package var load: CoreLoad {
+        CoreLoad(
+            waitingRoomBytes: room.bytes, unconfirmedBytes: sessions.map(\.unconfirmedBytes).max() ?? 0,
+            bufferedBytes: sessions.map(\.bufferedBytes).max() ?? 0, sessions: sessions.count, pulls: pulls.count,
+            reads: reads.count, dialTargets: book.targets.count,
+            outstandingWantBytes: pulls.reduce(0) { $0 + max(0, $1.creditBytes) })
+    }
+
+    /// Connections the core counts as up, in the order they opened.
+    package var upConnections: [ConnectionID] { upSessions.map { sessions[$0].id } }
+}

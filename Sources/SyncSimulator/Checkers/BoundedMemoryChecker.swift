@@ -1,0 +1,26 @@
+import SyncCore
+import SyncModel
+
+/// Every queue stays within its bound, whatever peers do.
+struct BoundedMemoryChecker: Checker {
+    static let name = "bounded memory"
+
+    mutating func stepped(node: Int, _ core: AgentCore, bounds: CoreConfiguration.Bounds) -> String? {
+        let load = core.load
+        // Beyond the room: one segment that may be what all wait for, and what was granted before the room filled.
+        let room = bounds.waitingRoomBytes + 2 * Limits.segmentBytes
+        if load.waitingRoomBytes > room { return "node \(node): \(load.waitingRoomBytes) bytes wait, \(room) may" }
+        if load.unconfirmedBytes > bounds.inFlightBytesPerPeer {
+            return "node \(node): \(load.unconfirmedBytes) bytes are pushed and unconfirmed"
+        }
+        let buffered = bounds.inFlightBytesPerPeer + bounds.outboundBufferBytes + 2 * Limits.segmentBytes
+        if load.bufferedBytes > buffered { return "node \(node): \(load.bufferedBytes) bytes are buffered for one peer" }
+        if load.outstandingWantBytes > bounds.waitingRoomBytes + 16 * Limits.segmentBytes {
+            return "node \(node): \(load.outstandingWantBytes) bytes are asked for"
+        }
+        if load.sessions > 64 || load.dialTargets > bounds.dialTargets || load.reads > load.sessions {
+            return "node \(node): \(load.sessions) sessions, \(load.dialTargets) addresses, \(load.reads) reads"
+        }
+        return nil
+    }
+}

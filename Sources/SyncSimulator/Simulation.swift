@@ -1,0 +1,27 @@
+/// One run of one seed.
+package struct Simulation: Sendable {
+    package let seed: UInt64
+    package let failure: CheckFailure?
+    /// Hash over everything that happened: the same for the same seed in every process.
+    package let digest: String
+    /// What happened, a line each; empty unless it was asked for.
+    package let trace: [String]
+    package let nodes: Int
+    package let simulatedNanoseconds: Int64
+    /// From the heal until all were in step.
+    package let healNanoseconds: Int64?
+    package let framesSent: Int
+
+    package init(seed: UInt64, bug: PlantedBug? = nil, tracing: Bool = false) {
+        var world = World(seed: seed, bug: bug, tracing: tracing)
+        world.run()
+        self.seed = seed
+        failure = world.failure
+        digest = world.trace.digest
+        trace = world.trace.lines
+        nodes = world.nodes.count
+        simulatedNanoseconds = world.now
+        healNanoseconds = world.restedAt.flatMap { rest in world.healedAt.map { rest - $0 } }
+        framesSent = world.framesSent
+    }
+}

@@ -1,0 +1,37 @@
+import SyncCore
+
+/// One TCP connection: each direction ordered and whole, or at some moment over.
+///
+/// A machine that lost power says nothing: the other end lives on, half open, until it speaks and is answered by a reset.
+struct SimulatedLink {
+    struct End {
+        let node: Int
+        let generation: Int
+        let connection: ConnectionID
+        /// Nothing arrives here before this, so that a direction stays in order.
+        var arrivesAfter: Int64 = 0
+        /// Sent to this end while the way was blocked: comes when it opens again.
+        var stalled: [Packet] = []
+        /// The transport has told its core that it is over.
+        var isClosed = false
+        /// Since when the other end is gone without a word.
+        var aloneSince: Int64?
+    }
+
+    enum Packet {
+        case frame([UInt8])
+        case end(code: String)
+    }
+
+    let number: Int
+    var dialer: End
+    var acceptor: End
+    var isReset = false
+
+    func other(_ isDialer: Bool) -> End { isDialer ? acceptor : dialer }
+
+    subscript(isDialer isDialer: Bool) -> End {
+        get { isDialer ? dialer : acceptor }
+        set { if isDialer { dialer = newValue } else { acceptor = newValue } }
+    }
+}

@@ -1,0 +1,49 @@
+import SyncCore
+import SyncModel
+import SyncStore
+import Synchronization
+
+/// One machine of the world: a disk, memory that a power cut empties, and sometimes a running agent.
+struct SimulatedNode {
+    let number: Int
+    let device: SimulatedDevice
+    var disk = MemoryDisk()
+    let leases = MemoryLeases()
+    /// Grows with every start: what was planned for an earlier process does not reach a later one.
+    var generation = 0
+    var store: MemoryStore?
+    var core: AgentCore?
+    var trusted: [DeviceID] = []
+    /// The earliest `deadlinePassed` that is planned.
+    var wakeAt: Int64?
+    /// Until when the process is stopped (SIGSTOP); what arrives waits.
+    var pausedUntil: Int64 = 0
+    /// Wall clock minus simulated time.
+    var wallOffsetMilliseconds: Int64 = 0
+    var nextAcceptedConnection: UInt64 = 0
+    /// An older state of the disk, to be put back by a careless person.
+    var backup: (disk: MemoryDisk, durable: VersionVector)?
+    /// What the disk holds, kept beside it for the checkers.
+    var durable = VersionVector()
+    /// Disks do one thing after the other.
+    var diskFreeAt: Int64 = 0
+    var isPaired = true
+    let incarnations: IncarnationSource
+
+    var isUp: Bool { core != nil }
+
+    init(number: Int, device: SimulatedDevice, seed: UInt64) {
+        self.number = number
+        self.device = device
+        incarnations = IncarnationSource(seed: seed &+ UInt64(number) &* 0x9e37)
+    }
+}
+
+/// Incarnations of one node over all its lives: random, never twice, the same for the same seed.
+final class IncarnationSource: Sendable {
+    private let random: Mutex<SplitMix64>
+
+    init(seed: UInt64) { random = Mutex(SplitMix64(seed: seed)) }
+
+    func next() -> UInt64 { random.withLock { $0.next() } }
+}

@@ -1,0 +1,181 @@
+import SyncCore
+import SyncModel
+import SyncStore
+
+// Processes and disks: starting, stepping, committing, crashing.
+extension World {
+    static let epochMilliseconds: Int64 = 1_700_000_000_000
+
+    func wall(_ node: Int) -> Int64 { Self.epochMilliseconds + now / 1_000_000 + nodes[node].wallOffsetMilliseconds }
+
+    func endpoint(of node: Int) -> Endpoint { Endpoint(host: "node\(node)", port: 21_817) }
+
+    mutating func start(_ node: Int) {
+        guard !nodes[node].isUp else { return }
+        nodes[node].generation += 1
+        nodes[node].wakeAt = nil
+        nodes[node].pausedUntil = 0
+        let device = nodes[node].device
+        let incarnations = nodes[node].incarnations
+        let store: MemoryStore
+        let state: StoreState
+        do {
+            store = try MemoryStore(
+                disk: nodes[node].disk, device: device.id, leases: nodes[node].leases, faults: bug?.store ?? [],
+                incarnations: { incarnations.next() }, sign: device.sign)
+            state = try store.state()
+        } catch {
+            return fail("start", "node \(node) cannot open its store: \(error)")
+        }
+        nodes[node].store = store
+        nodes[node].durable = VersionVector(
+            state.tips.map { VersionVector.Entry(replica: $0.replica, next: $0.tip.next) })
+        var membership = Membership(own: device.fact, sinceMilliseconds: 0)
+        for addition in state.additions { _ = membership.add(addition) }
+        var configuration = CoreConfiguration(
+            own: device.id, name: device.fact.name, agentVersion: "simulated", runID: random.next(), seed: random.next())
+        configuration.bounds = options.bounds
+        configuration.faults = bug?.core ?? []
+        var core = AgentCore(
+            configuration: configuration, space: .home, membership: membership,
+            tips: state.tips.map { ($0.replica, $0.tip) }, stateDigest: state.digest, at: Tick(nanoseconds: now))
+        let effects = core.start(at: Tick(nanoseconds: now))
+        nodes[node].core = core
+        trace.note(now, node, "starts")
+        perform(node, effects)
+        step(node, .announced(instance: "instance\(node)-\(nodes[node].generation)", listenPort: 21_817))
+        for address in state.addresses {
+            let known = Endpoint(host: address.host, port: address.port)
+            step(node, .addressAdded(known, device: address.device, isStatic: address.isStatic))
+        }
+        announceRecords(of: node)
+    }
+
+    /// mDNS: everybody hears of the new instance after a while, and it of the others.
+    private mutating func announceRecords(of node: Int) {
+        for other in nodes.indices where other != node && nodes[other].isUp && nodes[other].isPaired && nodes[node].isPaired {
+            hear(other, of: node)
+            hear(node, of: other)
+        }
+    }
+
+    mutating func hear(_ listener: Int, of node: Int) {
+        let instance = "instance\(node)-\(nodes[node].generation)"
+        let event = Event.input(
+            node: listener, generation: nodes[listener].generation,
+            .recordAppeared(instance: instance, [endpoint(of: node)]))
+        queue.plan(event, at: now + milliseconds(20...2_000))
+    }
+
+    mutating func step(_ node: Int, _ input: Input) {
+        guard failure == nil, var core = nodes[node].core else { return }
+        nodes[node].core = nil
+        let effects = core.step(input, at: Tick(nanoseconds: now))
+        let bounds = options.bounds
+        check { $0.stepped(node: node, core, bounds: bounds) }
+        nodes[node].core = core
+        perform(node, effects)
+        planWake(node)
+    }
+
+    private mutating func planWake(_ node: Int) {
+        guard let deadline = nodes[node].core?.nextDeadline else { return }
+        // A deadline in the past is passed at once, but not in the same instant, so that time goes on.
+        let at = max(deadline.nanoseconds, now + 1_000)
+        if let planned = nodes[node].wakeAt, planned <= at { return }
+        nodes[node].wakeAt = at
+        queue.plan(.wake(node: node, generation: nodes[node].generation), at: at)
+    }
+
+    private mutating func perform(_ node: Int, _ effects: [Effect]) {
+        let generation = nodes[node].generation
+        for effect in effects where failure == nil {
+            switch effect {
+            case .persist(let id, let segments):
+                queue.plan(.persist(node: node, generation: generation, id, segments), at: diskTime(node))
+            case .read(let id, let replica, let start, let bytes):
+                let at = now + milliseconds(options.diskMilliseconds)
+                queue.plan(.read(node: node, generation: generation, id, replica, start: start, bytes: bytes), at: at)
+            case .dial(let id, let endpoint):
+                guard let target = nodes.firstIndex(where: { self.endpoint(of: $0.number) == endpoint }) else { continue }
+                let at = now + milliseconds(options.delayMilliseconds)
+                queue.plan(.dial(node: node, generation: generation, id, target: target), at: at)
+            case .send(let id, let frame): send(node, id, frame)
+            case .establish: break
+            case .close(let id, let reason): close(node, id, code: reason.rawValue)
+            case .trust(let devices): nodes[node].trusted = devices
+            case .remember(let endpoint, let device):
+                let address = PeerAddress(
+                    host: endpoint.host, port: endpoint.port, device: device, isStatic: false,
+                    lastConnectedMilliseconds: wall(node))
+                try? nodes[node].store?.remember(address)
+            case .report(let report): trace.note(now, node, "\(report)")
+            }
+        }
+    }
+
+    /// A disk does one thing after the other.
+    private mutating func diskTime(_ node: Int) -> Int64 {
+        let at = max(now, nodes[node].diskFreeAt) + milliseconds(options.diskMilliseconds)
+        nodes[node].diskFreeAt = at
+        return at
+    }
+
+    mutating func persist(_ node: Int, _ id: PersistID, _ segments: [VerifiedSegment]) {
+        guard let store = nodes[node].store else { return }
+        let generation = nodes[node].generation
+        let answer: Input
+        do {
+            let commit = try store.apply(segments, wallMilliseconds: wall(node))
+            noteCommit(node, commit)
+            answer = .persisted(id, StoreChange(commit))
+        } catch {
+            answer = .persistFailed(id, code: "\(error)")
+        }
+        // Durable and not yet told: a crash may come between.
+        queue.plan(.input(node: node, generation: generation, answer), at: now + milliseconds(0...1))
+    }
+
+    /// - Returns: false when the disk refused.
+    @discardableResult
+    mutating func commit(_ node: Int, _ groups: [[SyncModel.Operation]]) -> Bool {
+        guard let store = nodes[node].store else { return false }
+        guard let commit = try? store.append(groups, wallMilliseconds: wall(node)) else { return false }
+        noteCommit(node, commit)
+        let answer = Event.answer(node: node, generation: nodes[node].generation, commit)
+        queue.plan(answer, at: now + milliseconds(0...1))
+        return true
+    }
+
+    private mutating func noteCommit(_ node: Int, _ commit: Commit) {
+        let before = nodes[node].durable
+        check { $0.committed(node: node, commit.segments, before: before) }
+        for verified in commit.segments {
+            nodes[node].durable.advance(verified.segment.replica, to: verified.segment.end)
+        }
+        trace.note(now, node, "holds \(nodes[node].durable.entries.map(\.next)) \(commit.digest)")
+    }
+
+    mutating func crash(_ node: Int, losingPower: Bool) {
+        guard nodes[node].isUp else { return }
+        trace.note(now, node, losingPower ? "loses power" : "is killed")
+        nodes[node].store?.crash(losingPower: losingPower)
+        if losingPower { nodes[node].leases.reboot() }
+        nodes[node].store = nil
+        nodes[node].core = nil
+        abandonLinks(of: node, silently: losingPower)
+        if chance(per10000: options.restorePercent * 100) { restore(node) }
+        queue.plan(.start(node: node), at: now + milliseconds(50...(losingPower ? 30_000 : 3_000)))
+    }
+
+    /// A person puts an older state of the disk back.
+    private mutating func restore(_ node: Int) {
+        guard let backup = nodes[node].backup else { return }
+        trace.note(now, node, "gets an old disk")
+        nodes[node].disk = backup.disk.copy()
+        var elsewhere = VersionVector()
+        for other in nodes where other.number != node { elsewhere.join(other.durable) }
+        check { $0.restored(node: node, now: backup.durable, elsewhere: elsewhere) }
+        nodes[node].durable = backup.durable
+    }
+}

@@ -1,0 +1,164 @@
+import SyncCore
+import SyncModel
+
+// Connections: dialled, carrying frames in order, reset, cut off, half open.
+extension World {
+    mutating func connect(_ node: Int, _ id: ConnectionID, _ target: Int) {
+        let generation = nodes[node].generation
+        func failed(_ code: String, after nanoseconds: Int64) {
+            queue.plan(.input(node: node, generation: generation, .dialFailed(id, code: code)), at: now + nanoseconds)
+        }
+        guard target != node else { return failed("own_device", after: 1_000_000) }
+        guard !blocked.contains(Way(from: node, to: target)), !blocked.contains(Way(from: target, to: node)),
+            nodes[target].pausedUntil <= now
+        else { return failed("no_answer", after: 5_000_000_000) }
+        guard nodes[target].isUp else { return failed("connection_refused", after: 1_000_000) }
+        guard nodes[target].trusted.contains(nodes[node].device.id),
+            nodes[node].trusted.contains(nodes[target].device.id)
+        else { return failed("not_paired_there", after: milliseconds(options.delayMilliseconds)) }
+        nodes[target].nextAcceptedConnection += 2
+        let accepted = ConnectionID(rawValue: nodes[target].nextAcceptedConnection)
+        let link = SimulatedLink(
+            number: links.count, dialer: .init(node: node, generation: generation, connection: id),
+            acceptor: .init(node: target, generation: nodes[target].generation, connection: accepted))
+        links.append(link)
+        linkNumbers[LinkKey(node: node, generation: generation, connection: id)] = (link.number, true)
+        linkNumbers[LinkKey(node: target, generation: nodes[target].generation, connection: accepted)] =
+            (link.number, false)
+        for isDialer in [true, false] {
+            let (end, other) = (link[isDialer: isDialer], link.other(isDialer))
+            let at = now + milliseconds(options.delayMilliseconds)
+            // Frames must not overtake the news that the connection is there.
+            links[link.number][isDialer: isDialer].arrivesAfter = at
+            let opened = Input.opened(
+                end.connection, nodes[other.node].device.id, remote: endpoint(of: other.node))
+            queue.plan(.input(node: end.node, generation: end.generation, opened), at: at)
+        }
+    }
+
+    private func link(_ node: Int, _ id: ConnectionID) -> (number: Int, isDialer: Bool)? {
+        linkNumbers[LinkKey(node: node, generation: nodes[node].generation, connection: id)]
+    }
+
+    mutating func send(_ node: Int, _ id: ConnectionID, _ frame: Frame) {
+        let durable = nodes[node].durable
+        check { $0.sending(node: node, frame, durable: durable) }
+        guard failure == nil, let (number, isDialer) = link(node, id), !links[number][isDialer: isDialer].isClosed else {
+            return
+        }
+        var bytes: [UInt8]
+        do { bytes = try FrameCodec.encode(frame) } catch {
+            return fail("codec", "node \(node) cannot encode a frame: \(error)")
+        }
+        if case .changes(let changes) = frame, !changes.segments.isEmpty, isFaulty,
+            chance(per10000: options.corruptionsPer10000)
+        {
+            bytes = corrupted(changes, bytes)
+        }
+        framesSent += 1
+        trace.note(now, node, "sends \(bytes.count) bytes on \(number)")
+        if isFaulty, chance(per10000: options.resetsPer10000) { return reset(number) }
+        post(.frame(bytes), on: number, toDialer: !isDialer)
+    }
+
+    /// Before the heal the network and its machines misbehave, afterwards they do not.
+    var isFaulty: Bool { healedAt == nil }
+
+    /// A relay that lies: one bit of what an author wrote is another.
+    private mutating func corrupted(_ changes: Frame.Changes, _ bytes: [UInt8]) -> [UInt8] {
+        var forged = changes
+        let part = Int.random(in: 0..<forged.segments.count, using: &random)
+        let byte = Int.random(in: 0..<forged.segments[part].bytes.count, using: &random)
+        forged.segments[part].bytes[byte] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+        return (try? FrameCodec.encode(.changes(forged))) ?? bytes
+    }
+
+    private mutating func post(_ packet: SimulatedLink.Packet, on number: Int, toDialer: Bool) {
+        let at = max(links[number][isDialer: toDialer].arrivesAfter, now + milliseconds(options.delayMilliseconds))
+        links[number][isDialer: toDialer].arrivesAfter = at
+        queue.plan(.packet(link: number, toDialer: toDialer, packet), at: at)
+    }
+
+    mutating func arrive(_ number: Int, _ toDialer: Bool, _ packet: SimulatedLink.Packet) {
+        let end = links[number][isDialer: toDialer]
+        let sender = links[number].other(toDialer)
+        if blocked.contains(Way(from: sender.node, to: end.node)) || !end.stalled.isEmpty {
+            return links[number][isDialer: toDialer].stalled.append(packet)
+        }
+        let isThere = nodes[end.node].generation == end.generation && nodes[end.node].isUp
+        guard isThere else {
+            // A machine that is up and knows nothing of the connection says so; one without power says nothing.
+            if nodes[end.node].isUp, case .frame = packet { post(.end(code: "connection_reset"), on: number, toDialer: !toDialer) }
+            return
+        }
+        if nodes[end.node].pausedUntil > now {
+            return queue.plan(.packet(link: number, toDialer: toDialer, packet), at: nodes[end.node].pausedUntil)
+        }
+        guard !end.isClosed else { return }
+        switch packet {
+        case .frame(let bytes):
+            guard !links[number].isReset else { return }
+            let written = Input.written(sender.connection, bytes: bytes.count)
+            queue.plan(.input(node: sender.node, generation: sender.generation, written), at: now)
+            deliver(bytes, to: end)
+        case .end(let code):
+            links[number][isDialer: toDialer].isClosed = true
+            step(end.node, .closed(end.connection, code: code))
+        }
+    }
+
+    private mutating func deliver(_ bytes: [UInt8], to end: SimulatedLink.End) {
+        do {
+            guard let frame = try FrameCodec.decode(bytes) else { return }
+            step(end.node, .received(end.connection, frame, bytes: bytes.count))
+        } catch {
+            step(end.node, .malformed(end.connection, code: error.code))
+        }
+    }
+
+    /// Both sides hear of it, each in its own time; what was under way is gone.
+    private mutating func reset(_ number: Int) {
+        guard !links[number].isReset else { return }
+        links[number].isReset = true
+        post(.end(code: "connection_reset"), on: number, toDialer: true)
+        post(.end(code: "connection_reset"), on: number, toDialer: false)
+    }
+
+    mutating func close(_ node: Int, _ id: ConnectionID, code: String) {
+        guard let (number, isDialer) = link(node, id), !links[number][isDialer: isDialer].isClosed else { return }
+        links[number][isDialer: isDialer].isClosed = true
+        let closed = Input.closed(id, code: code)
+        queue.plan(.input(node: node, generation: nodes[node].generation, closed), at: now + 1_000)
+        post(.end(code: "closed_by_peer"), on: number, toDialer: !isDialer)
+    }
+
+    /// A process ended: the kernel says goodbye for it, unless the power went with it.
+    mutating func abandonLinks(of node: Int, silently: Bool) {
+        for number in links.indices {
+            for isDialer in [true, false] {
+                let end = links[number][isDialer: isDialer]
+                guard end.node == node, end.generation == nodes[node].generation, !end.isClosed else { continue }
+                links[number][isDialer: isDialer].isClosed = true
+                if silently {
+                    links[number][isDialer: !isDialer].aloneSince = now
+                } else {
+                    post(.end(code: "closed_by_peer"), on: number, toDialer: !isDialer)
+                }
+            }
+        }
+    }
+
+    mutating func unblock(_ ways: [Way]) {
+        blocked.subtract(ways)
+        for number in links.indices {
+            for toDialer in [true, false] {
+                let end = links[number][isDialer: toDialer]
+                let way = Way(from: links[number].other(toDialer).node, to: end.node)
+                guard !end.stalled.isEmpty, !blocked.contains(way) else { continue }
+                links[number][isDialer: toDialer].stalled = []
+                // Now, in their order: whatever else is under way on this link was sent later.
+                for packet in end.stalled { queue.plan(.packet(link: number, toDialer: toDialer, packet), at: now) }
+            }
+        }
+    }
+}

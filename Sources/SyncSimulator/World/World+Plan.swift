@@ -1,0 +1,189 @@
+import SyncCore
+import SyncModel
+import SyncStore
+
+// What the seed has in store: work, faults, the heal, and the look whether all is well.
+extension World {
+    /// After the heal all must be in step within this.
+    private static let patienceNanoseconds: Int64 = 90_000_000_000
+    /// A session whose peer is gone must be given up within 15 s; a second for the clocks, one for the look.
+    private static let deadAfterNanoseconds: Int64 = 17_000_000_000
+
+    mutating func planRun() {
+        let end = options.safetySeconds * 1_000_000_000
+        let firstLate = options.nodes - options.lateJoiners
+        for node in nodes.indices {
+            nodes[node].isPaired = node < firstLate
+            queue.plan(.start(node: node), at: Int64(node) * 1_000_000)
+        }
+        // Everybody has joined through node 0: the others learn of each other from its log.
+        for node in 1..<firstLate { queue.plan(.pair(0, node), at: 10_000_000 + Int64(node) * 1_000_000) }
+        for node in firstLate..<options.nodes {
+            let through = Int.random(in: 0..<firstLate, using: &random)
+            queue.plan(.pair(through, node), at: Int64.random(in: end / 4...end, using: &random))
+        }
+        for _ in 0..<options.appends {
+            let node = Int.random(in: nodes.indices, using: &random)
+            queue.plan(.write(node: node), at: Int64.random(in: 0..<end, using: &random))
+        }
+        plan(.partition, options.partitionsPerMinute, until: end)
+        plan(.crash, options.crashesPerMinute, until: end)
+        plan(.pause, options.pausesPerMinute, until: end)
+        plan(.disk, options.diskFaultsPerMinute, until: end)
+        plan(.clock, options.clockStepsPerMinute, until: end)
+        plan(.backup, options.restorePercent > 0 ? 3 : 0, until: end)
+        for second in 1...(options.safetySeconds + 100) { queue.plan(.look, at: second * 1_000_000_000) }
+        queue.plan(.heal, at: end)
+    }
+
+    private mutating func plan(_ fault: Fault, _ perMinute: Double, until end: Int64) {
+        let count = Int((perMinute * Double(options.safetySeconds) / 60).rounded())
+        for _ in 0..<count { queue.plan(.fault(fault), at: Int64.random(in: 0..<end, using: &random)) }
+    }
+
+    // MARK: Work
+
+    mutating func write(_ node: Int) {
+        guard nodes[node].isUp else { return }
+        let count = Int.random(in: 1...options.changesPerAppend, using: &random)
+        let groups = (0..<count).map { _ in
+            (0..<Int.random(in: 1...2, using: &random)).map { _ in operation() }
+        }
+        let at = now + milliseconds(options.diskMilliseconds)
+        queue.plan(.commit(node: node, generation: nodes[node].generation, groups), at: at)
+    }
+
+    private mutating func operation() -> SyncModel.Operation {
+        if chance(per10000: 500) {
+            // Of a later version: kept and forwarded, not understood.
+            return .unknown(kind: 77, span: UInt64.random(in: 1...3, using: &random), body: [1, 2, 3])
+        }
+        let size = chance(per10000: 300) ? 3_000 : Int.random(in: 1...60, using: &random)
+        let payload = "{\"n\":\(UInt32.random(in: 0...UInt32.max, using: &random)),\"pad\":\""
+            + String(repeating: "x", count: size) + "\"}"
+        return .appendEvent(
+            .init(
+                stream: "stream\(Int.random(in: 0...2, using: &random))", type: chance(per10000: 3_000) ? "t" : nil,
+                payload: Array(payload.utf8)))
+    }
+
+    /// Each makes the other a member, durably, and dials.
+    mutating func pair(_ left: Int, _ right: Int) {
+        guard nodes[left].isUp, nodes[right].isUp else {
+            return queue.plan(.pair(left, right), at: now + 500_000_000)
+        }
+        for (node, other) in [(left, right), (right, left)] {
+            nodes[node].isPaired = true
+            guard commit(node, [[.addMember(nodes[other].device.fact)]]) else {
+                // As a person would: the ticket stays good, and is tried again.
+                return queue.plan(.pair(left, right), at: now + 500_000_000)
+            }
+        }
+        // After the commits were answered.
+        for (node, other) in [(left, right), (right, left)] {
+            let known = Input.addressAdded(endpoint(of: other), device: nodes[other].device.id, isStatic: false)
+            queue.plan(.input(node: node, generation: nodes[node].generation, known), at: now + 5_000_000)
+        }
+        for node in nodes.indices where node != right && nodes[node].isPaired && nodes[node].isUp {
+            hear(node, of: right)
+            hear(right, of: node)
+        }
+    }
+
+    // MARK: Faults
+
+    mutating func inflict(_ fault: Fault) {
+        guard isFaulty else { return }
+        let up = nodes.indices.filter { nodes[$0].isUp }
+        guard let node = pick(up) else { return }
+        switch fault {
+        case .partition: partition()
+        case .crash: crash(node, losingPower: chance(per10000: options.powerLossPercent * 100))
+        case .pause:
+            nodes[node].pausedUntil = now + milliseconds(100...20_000)
+            trace.note(now, node, "is stopped")
+        case .disk:
+            nodes[node].disk.failNextWrites(
+                chance(per10000: 5_000) ? .diskFull : .inputOutput(code: 5), count: Int.random(in: 1...5, using: &random))
+        case .clock:
+            let years: Int64 = 10 * 365 * 86_400_000
+            nodes[node].wallOffsetMilliseconds = Int64.random(in: -years...years, using: &random)
+        case .backup: nodes[node].backup = (nodes[node].disk.copy(), nodes[node].durable)
+        }
+    }
+
+    private mutating func partition() {
+        let node = Int.random(in: nodes.indices, using: &random)
+        let others = nodes.indices.filter { $0 != node }
+        let isOneWay = chance(per10000: 3_000)
+        let targets = chance(per10000: 5_000) ? others : [pick(others) ?? node]
+        var ways: [Way] = []
+        for other in targets {
+            ways.append(Way(from: node, to: other))
+            if !isOneWay { ways.append(Way(from: other, to: node)) }
+        }
+        blocked.formUnion(ways)
+        trace.note(now, node, "is cut off from \(targets)")
+        queue.plan(.unblock(ways), at: now + milliseconds(200...20_000))
+    }
+
+    mutating func heal() {
+        trace.note(now, 0, "all is well again")
+        healedAt = now
+        unblock(Array(blocked))
+        for node in nodes.indices {
+            nodes[node].disk.failNextWrites(.diskFull, count: 0)
+            nodes[node].pausedUntil = min(nodes[node].pausedUntil, now)
+            start(node)
+        }
+        for step in 1...900 { queue.plan(.look, at: now + Int64(step) * 100_000_000) }
+    }
+
+    // MARK: Looking
+
+    /// Sessions with the dead must end; after the heal, all must come to rest.
+    mutating func look() {
+        lookForDeadSessions()
+        guard let healedAt, failure == nil else { return }
+        let isLate = now - healedAt > Self.patienceNanoseconds
+        let digests = nodes.map { $0.core?.held.digest }
+        let states = nodes.map { try? $0.store?.state().digest }
+        let isLevel = Set(digests).count == 1 && digests[0] != nil && Set(states).count == 1
+        if isLevel, nodes.allSatisfy({ ($0.core?.isInStep ?? false) && $0.core?.connectedDevices.isEmpty == false }) {
+            restedAt = now
+        } else if isLate {
+            let ending = lateEnding
+            check { $0.ended(ending) }
+            fail("convergence", "the world did not come to rest within \(Self.patienceNanoseconds / 1_000_000_000) s")
+        }
+    }
+
+    private var lateEnding: WorldEnding {
+        WorldEnding(
+            nodes: nodes.map { node in
+                let digest = (try? node.store?.state().digest) ?? .zero
+                return WorldEnding.Node(
+                    number: node.number, durable: node.durable, vectorDigest: node.core?.held.digest ?? .zero,
+                    stateDigest: digest, recomputedDigest: digest, isInStep: node.core?.isInStep ?? false,
+                    connected: node.core?.connectedDevices.count ?? 0)
+            }, healedAfterNanoseconds: nil)
+    }
+
+    private mutating func lookForDeadSessions() {
+        for link in links {
+            for isDialer in [true, false] {
+                let end = link[isDialer: isDialer]
+                guard let since = end.aloneSince, !end.isClosed, nodes[end.node].generation == end.generation,
+                    nodes[end.node].pausedUntil + Self.deadAfterNanoseconds < now
+                else { continue }
+                if now - since > Self.deadAfterNanoseconds, let core = nodes[end.node].core,
+                    core.upConnections.contains(end.connection)
+                {
+                    fail(
+                        "dead sessions",
+                        "node \(end.node) counts a session as alive whose peer has been gone for \((now - since) / 1_000_000_000) s")
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,197 @@
+import Crypto
+import SyncCore
+import SyncModel
+import SyncStore
+
+/// Some machines, their disks and the network between them, in one process and one thread: seed in, digest out.
+///
+/// The cores, the stores' rules, the codec and the signatures are those that ship. Time is a number; chance comes from
+/// the seed; nothing depends on hash order.
+struct World {
+    enum Event {
+        case input(node: Int, generation: Int, Input)
+        case wake(node: Int, generation: Int)
+        case persist(node: Int, generation: Int, PersistID, [VerifiedSegment])
+        case read(node: Int, generation: Int, ReadID, ReplicaID, start: UInt64, bytes: Int)
+        case commit(node: Int, generation: Int, [[SyncModel.Operation]])
+        case answer(node: Int, generation: Int, Commit)
+        case dial(node: Int, generation: Int, ConnectionID, target: Int)
+        case packet(link: Int, toDialer: Bool, SimulatedLink.Packet)
+        case write(node: Int)
+        case pair(Int, Int)
+        case start(node: Int)
+        case fault(Fault)
+        case unblock([Way])
+        case look
+        case heal
+    }
+
+    enum Fault {
+        case partition
+        case crash
+        case pause
+        case disk
+        case clock
+        case backup
+    }
+
+    struct Way: Hashable {
+        let from: Int
+        let to: Int
+    }
+
+    let options: WorldOptions
+    let bug: PlantedBug?
+    var random: SplitMix64
+    var now: Int64 = 0
+    var queue = EventQueue<Event>()
+    var nodes: [SimulatedNode]
+    var links: [SimulatedLink] = []
+    /// Which link a node's connection is: by node, generation and connection.
+    var linkNumbers: [LinkKey: (number: Int, isDialer: Bool)] = [:]
+    var blocked: Set<Way> = []
+    var checkers: [any Checker]
+    var failure: CheckFailure?
+    var healedAt: Int64?
+    var restedAt: Int64?
+    var trace: WorldTrace
+    /// Copies of each change that crossed a link, and changes times links: how well flooding is pruned.
+    var framesSent = 0
+
+    struct LinkKey: Hashable {
+        let node: Int
+        let generation: Int
+        let connection: ConnectionID
+    }
+
+    init(seed: UInt64, bug: PlantedBug?, tracing: Bool) {
+        options = WorldOptions(seed: seed)
+        self.bug = bug
+        random = SplitMix64(seed: seed)
+        nodes = (0..<options.nodes).map { SimulatedNode(number: $0, device: SimulatedDevice.all[$0], seed: seed) }
+        checkers = [
+            ConvergenceChecker(), AcknowledgedWriteChecker(), CausalDeliveryChecker(), SingleHistoryChecker(),
+            VectorChecker(), DurableFirstChecker(), BoundedMemoryChecker(),
+        ]
+        trace = WorldTrace(isKept: tracing)
+        planRun()
+    }
+
+    // MARK: Running
+
+    /// Runs until all is at rest, a check fails, or time is up.
+    mutating func run() {
+        while failure == nil, restedAt == nil, let next = queue.next() {
+            now = next.at
+            handle(next.event)
+        }
+        if failure != nil { describeNodes() }
+        guard failure == nil else { return }
+        let ending = ending
+        check { $0.ended(ending) }
+    }
+
+    private mutating func handle(_ event: Event) {
+        switch event {
+        case .input(let node, let generation, let input):
+            if isReady(node, generation, event) { step(node, input) }
+        case .wake(let node, let generation):
+            guard isReady(node, generation, event) else { return }
+            nodes[node].wakeAt = nil
+            step(node, .deadlinePassed)
+        case .persist(let node, let generation, let id, let segments):
+            if isReady(node, generation, event) { persist(node, id, segments) }
+        case .read(let node, let generation, let id, let replica, let start, let bytes):
+            guard isReady(node, generation, event), let store = nodes[node].store else { return }
+            let segments = (try? store.segments(of: replica, from: start, byteBudget: bytes)) ?? []
+            step(node, .segmentsRead(id, segments))
+        case .commit(let node, let generation, let groups):
+            if isReady(node, generation, event) { commit(node, groups) }
+        case .answer(let node, let generation, let commit):
+            guard isReady(node, generation, event) else { return }
+            check { $0.acknowledged(node: node, commit.segments) }
+            step(node, .appended(StoreChange(commit)))
+        case .dial(let node, let generation, let id, let target):
+            if isReady(node, generation, event) { connect(node, id, target) }
+        case .packet(let link, let toDialer, let packet): arrive(link, toDialer, packet)
+        case .write(let node): write(node)
+        case .pair(let left, let right): pair(left, right)
+        case .start(let node): start(node)
+        case .fault(let fault): inflict(fault)
+        case .unblock(let ways): unblock(ways)
+        case .look: look()
+        case .heal: heal()
+        }
+    }
+
+    /// Whether the process an event was meant for still runs; a paused one hears of it when it goes on.
+    private mutating func isReady(_ node: Int, _ generation: Int, _ event: Event) -> Bool {
+        guard nodes[node].generation == generation, nodes[node].isUp else { return false }
+        guard nodes[node].pausedUntil <= now else {
+            queue.plan(event, at: nodes[node].pausedUntil)
+            return false
+        }
+        return true
+    }
+
+    mutating func check(_ body: (inout any Checker) -> String?) {
+        for index in checkers.indices where failure == nil {
+            if let message = body(&checkers[index]) {
+                failure = CheckFailure(checker: type(of: checkers[index]).name, message: message, atNanoseconds: now)
+            }
+        }
+    }
+
+    mutating func fail(_ checker: String, _ message: String) {
+        if failure == nil { failure = CheckFailure(checker: checker, message: message, atNanoseconds: now) }
+    }
+
+    /// The last lines of a failed run's trace: who holds what, and what each thinks of the others.
+    private mutating func describeNodes() {
+        for node in nodes {
+            trace.note(now, node.number, "holds \(node.durable.entries.map { "\($0.replica):\($0.next)" })")
+            for peer in node.core?.peers(at: Tick(nanoseconds: now)) ?? [] {
+                let lacks = "lacks \(peer.weLack.map(String.init) ?? "?"), they \(peer.theyLack.map(String.init) ?? "?")"
+                trace.note(now, node.number, "sees \(peer.name) \(peer.state), \(lacks), \(peer.lastFailure ?? "")")
+            }
+            trace.note(now, node.number, "\(node.core.map { "\($0.load)" } ?? "is down")")
+        }
+    }
+
+    // MARK: Chance
+
+    mutating func milliseconds(_ range: ClosedRange<Int64>) -> Int64 {
+        Int64.random(in: range.lowerBound * 1_000_000...max(range.upperBound * 1_000_000, 1), using: &random)
+    }
+
+    mutating func chance(per10000 share: Int) -> Bool { share > 0 && Int.random(in: 0..<10_000, using: &random) < share }
+
+    mutating func pick(_ candidates: [Int]) -> Int? { candidates.randomElement(using: &random) }
+
+    // MARK: The end
+
+    private var ending: WorldEnding {
+        WorldEnding(
+            nodes: nodes.map { node in
+                let state = try? node.store?.state()
+                let recomputed = try? node.store?.recomputedDigest(of: .home)
+                return WorldEnding.Node(
+                    number: node.number, durable: node.durable, vectorDigest: node.core?.held.digest ?? .zero,
+                    stateDigest: state?.digest ?? .zero, recomputedDigest: recomputed ?? .zero,
+                    isInStep: node.core?.isInStep ?? false, connected: node.core?.connectedDevices.count ?? 0)
+            }, healedAfterNanoseconds: restedAt.flatMap { rest in healedAt.map { rest - $0 } })
+    }
+}
+
+extension StoreChange {
+    init(_ commit: Commit) {
+        self.init(segments: commit.segments, stateDigest: commit.digest, additions: commit.additions)
+    }
+}
+
+/// A check that did not hold.
+package struct CheckFailure: Error, Sendable, Equatable {
+    package let checker: String
+    package let message: String
+    package let atNanoseconds: Int64
+}

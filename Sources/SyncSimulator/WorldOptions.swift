@@ -1,0 +1,65 @@
+package import SyncCore
+
+/// What one seed puts its world through. Not every seed has every fault (swarm testing, Groce et al. 2012): a fault that
+/// is always on hides what only shows without it.
+package struct WorldOptions: Sendable, Equatable {
+    package var nodes: Int
+    /// Appends in the safety phase; each writes 1 to `changesPerAppend` changes.
+    package var appends: Int
+    package var changesPerAppend: Int
+    /// Length of the safety phase.
+    package var safetySeconds: Int64
+    /// One-way delay of a frame, milliseconds (the VOPR's is 30 to 100; ours spans a good cable and a bad radio).
+    package var delayMilliseconds: ClosedRange<Int64>
+    /// A frame whose connection is reset under it, per 10,000 (the VOPR loses 0 to 30 % of packets; a reset is worse).
+    package var resetsPer10000: Int
+    /// Faults in the safety phase, in events per simulated minute.
+    package var partitionsPerMinute: Double
+    package var crashesPerMinute: Double
+    package var pausesPerMinute: Double
+    /// Share of crashes that take the machine's power, not just the process.
+    package var powerLossPercent: Int
+    /// An old copy of a disk is put back while the node is down, per crash.
+    package var restorePercent: Int
+    package var diskFaultsPerMinute: Double
+    package var clockStepsPerMinute: Double
+    /// A relay that flips bits in what it forwards, per 10,000 frames of changes.
+    package var corruptionsPer10000: Int
+    /// Nodes that pair in the middle of the run.
+    package var lateJoiners: Int
+    package var diskMilliseconds: ClosedRange<Int64>
+    package var bounds: CoreConfiguration.Bounds
+
+    package init(seed: UInt64) {
+        var random = SplitMix64(seed: seed ^ 0x6f70_7469_6f6e_7321)
+        func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &random) < percent }
+        func rate(_ percent: Int, upTo greatest: Double) -> Double {
+            chance(percent) ? Double.random(in: 0...greatest, using: &random) : 0
+        }
+        nodes = Int.random(in: 2...6, using: &random)
+        appends = Int.random(in: 20...120, using: &random)
+        changesPerAppend = chance(30) ? 40 : 4
+        safetySeconds = Int64.random(in: 20...120, using: &random)
+        let slowest: Int64 = chance(20) ? 1_000 : chance(50) ? 50 : 3
+        delayMilliseconds = 0...slowest
+        resetsPer10000 = chance(50) ? Int.random(in: 0...300, using: &random) : 0
+        partitionsPerMinute = rate(60, upTo: 6)
+        crashesPerMinute = rate(60, upTo: 6)
+        pausesPerMinute = rate(30, upTo: 4)
+        powerLossPercent = chance(50) ? 50 : 0
+        restorePercent = chance(30) ? 25 : 0
+        diskFaultsPerMinute = rate(30, upTo: 3)
+        clockStepsPerMinute = rate(30, upTo: 3)
+        corruptionsPer10000 = chance(20) ? Int.random(in: 100...1_000, using: &random) : 0
+        lateJoiners = nodes > 2 && chance(30) ? 1 : 0
+        diskMilliseconds = 0...(chance(20) ? 40 : 2)
+        bounds = CoreConfiguration.Bounds()
+        if chance(30) {
+            // Small rooms and windows: the bounds are met by few events.
+            bounds.waitingRoomBytes = 4_096
+            bounds.wantWindowBytes = 1_024
+            bounds.persistBatchBytes = 1_024
+            bounds.servedReadBytes = 512
+        }
+    }
+}

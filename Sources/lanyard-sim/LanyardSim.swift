@@ -1,0 +1,97 @@
+import ArgumentParser
+import SyncSimulator
+
+@main
+struct LanyardSim: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "lanyard-sim", abstract: "Runs agents in a simulated world: seed in, digest out.")
+
+    @Option(help: "Replay one seed and print its digest.")
+    var seed: UInt64?
+
+    @Option(help: "Run this many seeds.")
+    var seeds: Int?
+
+    @Option(help: "The first of --seeds.")
+    var from: UInt64 = 1
+
+    @Option(help: ArgumentHelp("Switch a planted bug on.", valueName: PlantedBug.allCases.map(\.rawValue).joined(separator: "|")))
+    var fault: String?
+
+    @Flag(help: "Look for every planted bug within --seeds (default 500), and run what found it without the bug.")
+    var canaries = false
+
+    @Flag(help: "Run each seed twice and compare.")
+    var verifyDeterminism = false
+
+    @Flag(help: "Print what happens, a line each.")
+    var trace = false
+
+    func run() async throws {
+        let bug = try plantedBug()
+        if let seed { return try replay(seed, bug) }
+        if canaries { return try await runCanaries(within: seeds ?? 500) }
+        try await runSeeds(bug)
+    }
+
+    private func plantedBug() throws -> PlantedBug? {
+        guard let fault else { return nil }
+        guard let bug = PlantedBug(rawValue: fault) else {
+            throw ValidationError("unknown fault \"\(fault)\"; known: \(PlantedBug.allCases.map(\.rawValue).joined(separator: ", "))")
+        }
+        return bug
+    }
+
+    private func replay(_ seed: UInt64, _ bug: PlantedBug?) throws {
+        let run = Simulation(seed: seed, bug: bug, tracing: trace)
+        for line in run.trace { print(line) }
+        if let failure = run.failure {
+            report(failure, seed, bug)
+            throw ExitCode.failure
+        }
+        print("seed \(seed): ok, digest \(run.digest)")
+    }
+
+    private func report(_ failure: CheckFailure, _ seed: UInt64, _ bug: PlantedBug?) {
+        let suffix = bug.map { " --fault \($0.rawValue)" } ?? ""
+        print("seed \(seed): \(failure.checker), after \(failure.atNanoseconds / 1_000_000) ms: \(failure.message)")
+        print("repeat it: lanyard-sim --seed \(seed)\(suffix) --trace")
+    }
+
+    private func runSeeds(_ bug: PlantedBug?) async throws {
+        let count = seeds ?? 500
+        let clock = ContinuousClock()
+        let start = clock.now
+        let runs = await SeedRange(from: from, count: count).run(bug: bug, repeating: verifyDeterminism)
+        let seconds = Double((clock.now - start) / .milliseconds(1)) / 1_000
+        for run in runs.failed { report(run.failure, run.seed, bug) }
+        guard runs.failed.isEmpty else {
+            print("\(runs.failed.count) of \(count) seeds failed")
+            throw ExitCode.failure
+        }
+        let simulated = Double(runs.simulatedNanoseconds) / 1e9
+        print(
+            "\(count) seeds clean in \(seconds) s (\(Int(Double(count) / seconds)) a second, "
+                + "\(Int(simulated / seconds)) times real time); slowest heal \(runs.slowestHealNanoseconds / 1_000_000) ms; "
+                + "digest over all \(runs.digest)")
+    }
+
+    /// A check that cannot fail is none: each planted bug must be found, and its seed be clean without it.
+    private func runCanaries(within limit: Int) async throws {
+        var missed: [PlantedBug] = []
+        for bug in PlantedBug.allCases {
+            guard let found = SeedRange(from: from, count: limit).first(with: bug) else {
+                print("\(bug.rawValue): NOT FOUND in \(limit) seeds")
+                missed.append(bug)
+                continue
+            }
+            let clean = Simulation(seed: found.seed)
+            if let failure = clean.failure {
+                report(failure, found.seed, nil)
+                throw ExitCode.failure
+            }
+            print("\(bug.rawValue): found by \(found.failure.checker) with seed \(found.seed), which is clean without it")
+        }
+        guard missed.isEmpty else { throw ExitCode.failure }
+    }
+}
