@@ -21,6 +21,8 @@ DEBIAN_PACKAGES=(
     iproute2 nftables procps util-linux # the rig's cables, cuts and namespaces
     curl jq python3 python3-venv # readiness, JSON in shell, the API check
     strace libfaketime           # counting fdatasync, shifting a node's clock
+    g++ libc6-dev                # what the Swift toolchain links with, and the link emulator of the rig
+    systemd                      # systemd-analyze reads the units; nothing of it has to run
 )
 
 # Runs a command as root, through sudo where needed.

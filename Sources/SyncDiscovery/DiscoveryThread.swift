@@ -134,7 +134,7 @@ final class DiscoveryThread {
         case .browsingFailed(let error):
             reopenLater(after: error)
         case .answered(let key, let record):
-            session?.stopLookingUp(key)
+            if record == nil { session?.stopLookingUp(key) }
             perform(table.answered(key, record, at: now))
         case .group(let group, let state, let error):
             if publisher?.owns(group) == true { handleGroup(state, error: error) }
@@ -225,6 +225,7 @@ final class DiscoveryThread {
             case .stopLookingUp(let key):
                 session?.stopLookingUp(key)
             case .report(let event):
+                if case .lost(let key) = event { session?.stopLookingUp(key) }
                 onEvent(event)
             }
         }

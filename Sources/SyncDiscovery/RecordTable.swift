@@ -1,8 +1,9 @@
 /// Which records are there, which of them to look up, and when to say so. Pure: time comes in, actions come out.
 ///
 /// A key goes `waiting → looking up → shown`; a loss leads out of each. Bounds: 256 keys (the oldest that is not being
-/// looked up makes room), 64 look-ups at a time. Debounce: one look-up and one loss per key in 2 s, so a record that
-/// flaps costs its owner one event in that time, and one that comes back unchanged none.
+/// looked up makes room), 64 unanswered look-ups at a time. Debounce: one look-up and one loss per key in 2 s, so a record
+/// that flaps costs its owner one event in that time, and one that comes back unchanged none. An answered look-up stays
+/// open: a record's tag changes the moment its owner becomes a member, and that is when others want to dial it.
 package struct RecordTable {
     package enum Action: Equatable, Sendable {
         case lookUp(RecordKey)
@@ -13,6 +14,8 @@ package struct RecordTable {
     package static let maximumRecords = 256
     package static let maximumLookUps = 64
     package static let quietNanoseconds: UInt64 = 2_000_000_000
+    /// Of what an open look-up says meanwhile, one change in this time is told at once; others are looked up anew.
+    package static let changeQuietNanoseconds: UInt64 = 250_000_000
     /// After so many failures in a row a record waits for `refresh` or for coming anew.
     package static let maximumFailures = 4
 
@@ -24,6 +27,7 @@ package struct RecordTable {
         var shown: DiscoveryRecord?
         var failures = 0
         var quietUntil: UInt64 = 0
+        var changeQuietUntil: UInt64 = 0
     }
 
     /// In the order of arrival.
@@ -65,9 +69,12 @@ package struct RecordTable {
         return (wasLookingUp ? [.stopLookingUp(key)] : []) + settle(at: now)
     }
 
-    /// The answer to a `lookUp`; nil when there was none, or none that `RecordFilter` lets through.
+    /// The answer to a `lookUp`, or a later word from one that is open; nil when there was none, or none that
+    /// `RecordFilter` lets through: that look-up is over.
     package mutating func answered(_ key: RecordKey, _ record: DiscoveryRecord?, at now: UInt64) -> [Action] {
-        guard let index = index(of: key), entries[index].isLookingUp else { return [] }
+        guard let index = index(of: key), entries[index].isPresent else { return [] }
+        let isLate = !entries[index].isLookingUp
+        guard !isLate || entries[index].shown != nil else { return [] }
         entries[index].isLookingUp = false
         guard let record else {
             entries[index].failures += 1
@@ -77,7 +84,12 @@ package struct RecordTable {
         }
         entries[index].failures = 0
         guard entries[index].shown != record else { return settle(at: now) }
+        guard !isLate || entries[index].changeQuietUntil <= now else {
+            entries[index].needsLookUp = true
+            return settle(at: now)
+        }
         entries[index].shown = record
+        entries[index].changeQuietUntil = now + Self.changeQuietNanoseconds
         return [.report(.found(record))] + settle(at: now)
     }
 

@@ -63,6 +63,18 @@ import Testing
         #expect(table.answered(key(1), changed, at: 3 * Self.second) == [.report(.found(changed))])
     }
 
+    @Test func `a tag that changes is told at once, and one that changes all the time is looked up every two seconds`() {
+        var table = RecordTable()
+        _ = follow(table.appeared(key(1), at: 0), &table, at: 0) { record($0) }
+        let later = RecordTable.changeQuietNanoseconds
+        #expect(table.answered(key(1), record(1, port: 6), at: later) == [.report(.found(record(1, port: 6)))])
+        #expect(table.answered(key(1), record(1, port: 7), at: later + 1) == [])
+        #expect(table.answered(key(1), record(1, port: 8), at: later + 2) == [])
+        #expect(table.settle(at: RecordTable.quietNanoseconds) == [.lookUp(key(1))])
+        let last = record(1, port: 8)
+        #expect(table.answered(key(1), last, at: RecordTable.quietNanoseconds) == [.report(.found(last))])
+    }
+
     @Test func `a record nobody stands behind is asked for four times, ever later, then left alone`() {
         var table = RecordTable()
         var now: UInt64 = 0

@@ -3,7 +3,8 @@ import Testing
 
 /// Several nodes, through `deploy/rig` as a person would use it. Numbered from 1.
 struct Rig {
-    static let name = "test"
+    /// `RIG=other` lets two checkouts test on one machine at the same time.
+    static let name = ProcessInfo.processInfo.environment["RIG"] ?? "test"
     static let isWanted = ProcessInfo.processInfo.environment["LANYARD_RIG_TESTS"] == "1"
     static let isLong = !(ProcessInfo.processInfo.environment["LANYARD_LONG_TESTS"] ?? "").isEmpty
 
