@@ -121,5 +121,13 @@ let package = Package(
             swiftSettings: common),
         .testTarget(
             name: "StoreTests", dependencies: ["SyncStore", "SyncModel", "StoreProbe", crypto], swiftSettings: common),
+        .testTarget(
+            name: "ControlTests",
+            dependencies: [
+                "ControlAPI", "ControlServer", "LanyardClient", "lanyard", nio, nioPosix, logging,
+                .product(name: "HummingbirdCore", package: "hummingbird"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ], swiftSettings: common),
     ]
 )
