@@ -125,5 +125,13 @@ let package = Package(
             name: "StoreTests", dependencies: ["SyncStore", "SyncModel", "StoreProbe", "CrashDisk", crypto],
             swiftSettings: common),
         .testTarget(name: "DeployTests", swiftSettings: common),
+        .testTarget(
+            name: "ControlTests",
+            dependencies: [
+                "ControlAPI", "ControlServer", "LanyardClient", "lanyard", nio, nioPosix, logging,
+                .product(name: "HummingbirdCore", package: "hummingbird"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ], swiftSettings: common),
     ]
 )

@@ -12,6 +12,7 @@ package struct ControlRequest: Sendable {
     }
 
     let request: Request
+    let upload: RequestUpload
     let origin: Origin
     let parameters: [String: String]
     let query: [String: String]
@@ -81,7 +82,7 @@ package struct ControlRequest: Sendable {
 
     private func collectedBody() async throws(ControlError) -> [UInt8] {
         do {
-            return Array(buffer: try await request.body.collect(upTo: ControlLimits.bodyBytes))
+            return Array(buffer: try await upload.collect(upTo: ControlLimits.bodyBytes))
         } catch is NIOTooManyBytesError {
             throw ControlError(
                 .bodyTooLarge, "The body is larger than \(ControlLimits.bodyBytes) bytes.",

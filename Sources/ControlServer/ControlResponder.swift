@@ -16,11 +16,15 @@ package struct ControlResponder: Sendable {
 
     /// Never fails: the answer says what went wrong.
     package func respond(to request: Request, over origin: ControlRequest.Origin) async -> Response {
+        await respond(to: request, upload: RequestUpload(request), over: origin)
+    }
+
+    func respond(to request: Request, upload: RequestUpload, over origin: ControlRequest.Origin) async -> Response {
         do throws(ControlError) {
             let (route, parameters) = try table.route(for: request)
             let query = try Self.query(of: request, allowed: route.queryKeys)
             return try await route.handler(
-                ControlRequest(request: request, origin: origin, parameters: parameters, query: query))
+                ControlRequest(request: request, upload: upload, origin: origin, parameters: parameters, query: query))
         } catch {
             switch error.code {
             case .internalFault, .storeFailed, .diskFull:

@@ -1,4 +1,5 @@
 import ControlAPI
+import HTTPTypes
 import HummingbirdCore
 package import Logging
 package import NIOCore
@@ -32,8 +33,10 @@ package struct ControlServer: Service {
         try socket.prepare()
         let responder = responder
         let channel = AdmittedChannel(rule: AdmissionRule(socket: socket)) { request, writer, _ in
-            let response = await responder.respond(to: request, over: .connection)
+            let upload = RequestUpload(request)
+            let response = await responder.respond(to: request, upload: upload, over: .connection)
             try await writer.write(response: response.head, body: response.body)
+            if response.status.code >= 400 { await upload.drain() }
         }
         // The library logs each start at `info`; what matters at that level the agent says itself.
         var quiet = logger

@@ -17,7 +17,7 @@ struct EventUpload: Sendable {
         var progress = Progress(agent: agent, space: space, stream: stream)
         var lines = LineSplitter(type: type)
         do {
-            for try await chunk in request.request.body {
+            for try await chunk in request.upload {
                 try await progress.commit(&lines, chunk.readableBytesView)
             }
         } catch let error as ControlError {

@@ -51,9 +51,14 @@ enum Program {
             exit(ExitCode.ok)
         }
         let usage = ControlError(
-            .invalidArgument, Lanyard.message(for: error).split(separator: "\n").first.map(String.init) ?? "Wrong usage.",
+            .invalidArgument, sentence(Lanyard.message(for: error)),
             hint: "See: \(helpCommand(arguments))")
         Failure.end(usage, asJSON: arguments.contains("--json"))
+    }
+
+    private static func sentence(_ message: String) -> String {
+        let line = message.split(separator: "\n").first.map(String.init) ?? "The command line is wrong."
+        return line.last.map { ".?!".contains($0) } ?? false ? line : line + "."
     }
 
     private static func helpCommand(_ arguments: [String]) -> String {

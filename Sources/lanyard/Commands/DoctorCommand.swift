@@ -11,8 +11,8 @@ struct Doctor: AsyncParsableCommand {
 
     func run() async throws {
         if !global.json { StandardError.progress("Looking …") }
-        var checks = LocalChecks(location: global.location).all
-        checks += await agentChecks()
+        var checks = await agentChecks()
+        checks.insert(contentsOf: LocalChecks(location: global.location).all, at: 2)
         StandardError.progress("")
         try global.print(checks) { text(checks, $0) }
         let failed = checks.count { $0.state == .failed }

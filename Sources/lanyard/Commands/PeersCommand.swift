@@ -4,33 +4,28 @@ import LanyardClient
 
 struct Peers: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show other agents; add or remove an address to dial.",
-        subcommands: [List.self, Add.self, Remove.self], defaultSubcommand: List.self)
+        abstract: "Show other agents; add or remove an address to dial.", subcommands: [Add.self, Remove.self])
+    @Flag(help: "Go on, and show every change.")
+    var watch = false
+    @OptionGroup var global: GlobalOptions
 
-    struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(commandName: "list", abstract: "Show other agents.")
-        @Flag(help: "Go on, and show every change.")
-        var watch = false
-        @OptionGroup var global: GlobalOptions
-
-        func run() async throws {
-            let client = try global.client()
-            guard watch else {
-                let peers = try await client.peers()
-                try show(peers)
-                if peers.isEmpty { global.note("No other agent is seen yet. Why: lanyard why") }
-                return
-            }
-            let redraws = StandardOutput.isTerminal && !global.json
-            try await client.watchPeers { peers in
-                if redraws { try StandardOutput.write("\u{1B}[H\u{1B}[2J") }
-                try show(peers)
-            }
+    func run() async throws {
+        let client = try global.client()
+        guard watch else {
+            let peers = try await client.peers()
+            try show(peers)
+            if peers.isEmpty { global.note("No other agent is seen yet. Why: lanyard why") }
+            return
         }
-
-        private func show(_ peers: [Peer]) throws {
-            try global.print(peers) { PeerTable.text(peers, $0) }
+        let redraws = StandardOutput.isTerminal && !global.json
+        try await client.watchPeers { peers in
+            if redraws { try StandardOutput.write("\u{1B}[H\u{1B}[2J") }
+            try show(peers)
         }
+    }
+
+    private func show(_ peers: [Peer]) throws {
+        try global.print(peers) { PeerTable.text(peers, $0) }
     }
 
     struct Add: AsyncParsableCommand {

@@ -24,25 +24,21 @@ struct Streams: AsyncParsableCommand {
 struct Consumers: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show durable readers; move or forget one.",
-        subcommands: [List.self, Set.self, Remove.self], defaultSubcommand: List.self)
+        subcommands: [Set.self, Remove.self])
+    @OptionGroup var global: GlobalOptions
 
-    struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(commandName: "list", abstract: "Show durable readers.")
-        @OptionGroup var global: GlobalOptions
-
-        func run() async throws {
-            let consumers = try await global.client().consumers(space: global.space)
-            try global.print(consumers) { style in
-                var table = Table("NAME", "STREAM", "ORDER", "POSITION", "BEHIND")
-                for consumer in consumers {
-                    table.add(
-                        Table.Cell(consumer.name), Table.Cell(consumer.stream), Table.Cell(consumer.order.rawValue),
-                        Table.Cell(consumer.position?.text), Table.Cell(String(consumer.behind)))
-                }
-                return table.text(style)
+    func run() async throws {
+        let consumers = try await global.client().consumers(space: global.space)
+        try global.print(consumers) { style in
+            var table = Table("NAME", "STREAM", "ORDER", "POSITION", "BEHIND")
+            for consumer in consumers {
+                table.add(
+                    Table.Cell(consumer.name), Table.Cell(consumer.stream), Table.Cell(consumer.order.rawValue),
+                    Table.Cell(consumer.position?.text), Table.Cell(String(consumer.behind)))
             }
-            if consumers.isEmpty { global.note("No consumers yet. Begin one: lanyard events STREAM --consumer NAME") }
+            return table.text(style)
         }
+        if consumers.isEmpty { global.note("No consumers yet. Begin one: lanyard events STREAM --consumer NAME") }
     }
 
     struct Set: AsyncParsableCommand {

@@ -1,0 +1,47 @@
+import HTTPTypes
+import HummingbirdCore
+import NIOCore
+
+/// A request's body, and whether it was read to its end.
+///
+/// A client that sends all before it reads anything would wait for ever for us to take the rest of a body we refused
+/// early, and we for it to hang up. So after an early refusal the rest is read and dropped.
+///
+/// Unchecked: only the one task that answers the request reads, first the route, then `drain`. The library lets a body be
+/// iterated once, so both share the one iterator.
+final class RequestUpload: AsyncSequence, @unchecked Sendable {
+    typealias Element = ByteBuffer
+
+    private var chunks: RequestBody.AsyncIterator
+    private var isAtEnd: Bool
+
+    init(_ request: Request) {
+        chunks = request.body.makeAsyncIterator()
+        let length = request.headers[.contentLength].flatMap(Int.init) ?? 0
+        // What was not announced does not come.
+        isAtEnd = length == 0 && request.headers[.transferEncoding] == nil
+    }
+
+    /// Reads what is left.
+    func drain() async {
+        do {
+            while !isAtEnd { _ = try await next() }
+        } catch {
+            // The client went away: there is nothing to read any more.
+        }
+    }
+
+    private func next() async throws -> ByteBuffer? {
+        let chunk = try await chunks.next()
+        if chunk == nil { isAtEnd = true }
+        return chunk
+    }
+
+    func makeAsyncIterator() -> Iterator { Iterator(upload: self) }
+
+    struct Iterator: AsyncIteratorProtocol {
+        fileprivate let upload: RequestUpload
+
+        mutating func next() async throws -> ByteBuffer? { try await upload.next() }
+    }
+}

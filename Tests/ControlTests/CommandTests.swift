@@ -1,0 +1,278 @@
+import ControlAPI
+import Foundation
+import LanyardClient
+import Testing
+
+@Suite(.timeLimit(.minutes(2))) struct CommandTests {
+    private static let dot = MemoryAgent.replica
+
+    @Test func `a first status ends with the next thing to type`() async throws {
+        try await LiveServer.with { server async throws in
+            let run = try await CommandRun.lanyard(["status"], socket: server.socketPath)
+            #expect(run.exitCode == 0)
+            #expect(
+                run.output == """
+                    device     memory  AAAAAAA
+                    agent      lanyard 0.1.0, up 7 s
+                    discovery  running as random-instance
+                    peers      0 connected, 0 discovered, 0 paired
+                    store      4.0 KiB, ok
+                    space      home  0 changes, 0 events, digest 0123456789ab
+
+                    Alone so far. To let another machine in, type here:  lanyard invite
+
+                    """)
+            let quiet = try await CommandRun.lanyard(["-q", "status"], socket: server.socketPath)
+            #expect(!quiet.output.contains("lanyard invite"))
+            _ = try await server.client.emit(try JSONText("1"), to: "s")
+            let later = try await CommandRun.lanyard(["status"], socket: server.socketPath)
+            #expect(!later.output.contains("lanyard invite"))
+        }
+    }
+
+    @Test func `tables are aligned`() async throws {
+        let agent = MemoryAgent(peers: [
+            Peer(
+                id: "BBBBBBB-X", shortID: "BBBBBBB", name: "kitchen", state: .connected, paired: true,
+                address: "10.0.0.2:21817", via: .mdns, rttMilliseconds: 0.42, behind: .init(us: 0, them: 0)),
+            Peer(id: nil, shortID: nil, name: "ca\u{1B}[2Jve", state: .discovered, paired: false),
+        ])
+        try await LiveServer.with(agent) { server async throws in
+            let run = try await CommandRun.lanyard(["peers"], socket: server.socketPath)
+            #expect(
+                run.output == """
+                    NAME      ID       STATE                 ADDRESS         VIA   RTT     BEHIND   LAST SYNC
+                    kitchen   BBBBBBB  connected             10.0.0.2:21817  mdns  0.4 ms  in step  -
+                    ca\u{FFFD}[2Jve  -        discovered, unpaired  -               -     -       -        -
+
+                    """)
+        }
+    }
+
+    @Test(arguments: [
+        (["status", "--json"], ["device", "discovery", "peers", "spaces", "store", "uptimeSeconds", "version", "warnings"]),
+        (["--json", "why"], ["chain", "errors", "hint", "inStep", "nextAttempt"]),
+        (["invite", "--json"], ["expires", "ticket"]), (["join", "TICKET-GOOD-ONCE", "--json"], ["device", "space"]),
+        (["emit", "s", "1", "--json"], ["count", "first", "last"]), (["wait", "--json"], ["inStep", "waitedSeconds"]),
+        (["version", "--json"], ["agent", "version"]),
+    ])
+    func `objects have the promised keys`(arguments: [String], keys: [String]) async throws {
+        try await LiveServer.with { server async throws in
+            let run = try await CommandRun.lanyard(arguments, socket: server.socketPath)
+            #expect(run.exitCode == 0)
+            #expect(run.errors.isEmpty)
+            #expect(try #require(try run.json() as? [String: Any]).keys.sorted() == keys)
+        }
+    }
+
+    @Test(arguments: [
+        (["peers"], ["address", "behind", "bytesIn", "bytesOut", "id", "lastSync", "name", "paired", "rttMilliseconds", "shortID", "state", "via"]),
+        (["devices"], ["addedAt", "addedBy", "id", "lastSeen", "name", "role", "state"]),
+        (["doctor"], ["check", "detail", "hint", "state"]),
+        (["streams"], ["events", "lastEvent", "latestOnly", "name", "position", "retainSeconds"]),
+        (["events", "s"], ["device", "dot", "payload", "position", "redelivered", "stream", "time", "type"]),
+    ])
+    func `rows have the promised keys`(arguments: [String], keys: [String]) async throws {
+        let agent = MemoryAgent(peers: [Peer(id: nil, shortID: nil, name: "x", state: .discovered, paired: false)])
+        try await LiveServer.with(agent) { server async throws in
+            _ = try await server.client.emit(try JSONText("1"), to: "s")
+            let run = try await CommandRun.lanyard(arguments + ["--json"], socket: server.socketPath)
+            let value = try run.json()
+            let row = try #require((value as? [[String: Any]])?.first ?? value as? [String: Any])
+            #expect(row.keys.sorted() == keys)
+        }
+    }
+
+    @Test func `events are emitted and read back byte for byte`() async throws {
+        try await LiveServer.with { server async throws in
+            let one = try await CommandRun.lanyard(["emit", "s", #"{"n":1.0e5}"#], socket: server.socketPath)
+            #expect(one.output == "\(Self.dot):1\n")
+            let typed = try await CommandRun.lanyard(["emit", "s", "t", "--json", "null"], socket: server.socketPath)
+            #expect(typed.output == "{\"count\":1,\"first\":\"\(Self.dot):2\",\"last\":\"\(Self.dot):2\"}\n")
+            let lines = try await CommandRun.lanyard(["emit", "s", "u", "-"], socket: server.socketPath, input: "[1]\n[2]")
+            #expect(lines.output == "2 events, last \(Self.dot):4\n")
+            let negative = try await CommandRun.lanyard(["emit", "s", "--", "-5"], socket: server.socketPath)
+            #expect(negative.exitCode == 0)
+            let read = try await CommandRun.lanyard(["events", "s"], socket: server.socketPath)
+            #expect(read.lines.count == 5)
+            #expect(read.lines[0].contains(#""type":null,"payload":{"n":1.0e5},"#))
+            #expect(read.lines[2].contains(#""type":"u","payload":[1],"#))
+            let after = try await CommandRun.lanyard(["events", "s", "--after", "4"], socket: server.socketPath)
+            #expect(after.lines == [read.lines[4]])
+            let canonical = try await CommandRun.lanyard(["events", "s", "--order", "canonical"], socket: server.socketPath)
+            #expect(canonical.lines.first?.contains(#""payload":-5"#) == true)
+        }
+    }
+
+    @Test func `a bad line stops the upload and says what was written`() async throws {
+        try await LiveServer.with { server async throws in
+            let run = try await CommandRun.lanyard(["emit", "s", "-"], socket: server.socketPath, input: "1\n2\noops\n3\n")
+            #expect(run.exitCode == 1)
+            #expect(run.errors.hasPrefix("lanyard: Line 3: "))
+            #expect(run.errors.contains("2 events before it were written"))
+            #expect(run.errors.split(separator: "\n").count == 1)
+            let json = try await CommandRun.lanyard(["emit", "s", "-", "--json"], socket: server.socketPath, input: "oops")
+            let error = try JSONDecoding.value(ErrorResponse.self, from: Array(json.errors.utf8), unknownKeys: .ignore)
+            #expect(error.controlError.line == 1)
+            #expect(error.controlError.written == 0)
+        }
+    }
+
+    @Test func `a consumer reads each line once`() async throws {
+        try await LiveServer.with { server async throws in
+            _ = try await CommandRun.lanyard(["emit", "s", "-"], socket: server.socketPath, input: "1\n2\n3")
+            let first = try await CommandRun.lanyard(["events", "s", "--consumer", "c"], socket: server.socketPath)
+            #expect(first.lines.count == 3)
+            let second = try await CommandRun.lanyard(["events", "s", "--consumer", "c"], socket: server.socketPath)
+            #expect(second.lines.isEmpty)
+            let set = try await CommandRun.lanyard(["consumers", "set", "c", "1"], socket: server.socketPath)
+            #expect(set.output == "c is at 1 in s, 2 events behind.\n")
+            let again = try await CommandRun.lanyard(["events", "s", "--consumer", "c"], socket: server.socketPath)
+            #expect(again.lines.count == 2)
+            #expect(again.lines.allSatisfy { $0.hasSuffix("\"redelivered\":true}") })
+            let table = try await CommandRun.lanyard(["consumers"], socket: server.socketPath)
+            #expect(table.output == "NAME  STREAM  ORDER    POSITION  BEHIND\nc     s       arrival  3         0\n")
+        }
+    }
+
+    @Test func `lines that could not be written are not acknowledged`() async throws {
+        try await LiveServer.with { server async throws in
+            _ = try await CommandRun.lanyard(["emit", "s", "-"], socket: server.socketPath, input: "1\n2\n3")
+            let full = try await CommandRun.program(
+                "/bin/sh", ["-c", "exec \"$0\" events s --consumer c > /dev/full", CommandRun.lanyardPath],
+                environment: ["LANYARD_SOCKET": server.socketPath])
+            #expect(full.exitCode == 1)
+            #expect(await server.agent.acknowledgements.isEmpty)
+            let again = try await CommandRun.lanyard(["events", "s", "--consumer", "c"], socket: server.socketPath)
+            #expect(again.lines.count == 3)
+        }
+    }
+
+    @Test func `a reader that goes away ends the command quietly`() async throws {
+        try await LiveServer.with { server async throws in
+            let input = (0..<50_000).map(String.init).joined(separator: "\n")
+            _ = try await CommandRun.lanyard(["emit", "s", "-"], socket: server.socketPath, input: input)
+            let run = try await CommandRun.program(
+                "/bin/bash", ["-c", "set -o pipefail; \"$0\" events s | head -1", CommandRun.lanyardPath],
+                environment: ["LANYARD_SOCKET": server.socketPath, "PATH": "/usr/bin:/bin"])
+            #expect(run.exitCode == 0)
+            #expect(run.lines.count == 1)
+            #expect(run.errors.isEmpty)
+        }
+    }
+
+    @Test func `an unknown stream prints nothing but a hint`() async throws {
+        try await LiveServer.with { server async throws in
+            let run = try await CommandRun.lanyard(["events", "nothing"], socket: server.socketPath)
+            #expect(run.exitCode == 0)
+            #expect(run.output.isEmpty)
+            #expect(run.errors.contains("lanyard emit nothing"))
+        }
+    }
+
+    @Test func `a ticket is read from standard input`() async throws {
+        try await LiveServer.with { server async throws in
+            let run = try await CommandRun.lanyard(["join", "-"], socket: server.socketPath, input: "  TICKET-GOOD-ONCE\n")
+            #expect(run.exitCode == 0)
+            let again = try await CommandRun.lanyard(["join", "TICKET-GOOD-ONCE"], socket: server.socketPath)
+            #expect(again.exitCode == 4)
+        }
+    }
+
+    @Test(arguments: [
+        (["nonsense"], 2), (["status", "--nonsense"], 2), (["emit"], 2), (["emit", "s", "t", "1", "2"], 2),
+        (["emit", "a/b", "1"], 2), (["emit", "s", "{"], 1), (["events", "s", "--order", "random"], 2),
+        (["events", "s", "--follow", "--order", "canonical"], 2), (["events", "s", "--after", "-"], 2),
+        (["wait", "--timeout", "soon"], 2), (["wait", "--peers", "5", "--timeout", "1s"], 6),
+        (["peers", "add", "nowhere"], 2), (["peers", "remove", "h:1"], 3), (["consumers", "remove", "x"], 3),
+        (["consumers", "set", "x", "1"], 3), (["status", "--space", "other"], 3), (["status", "--space", ""], 2),
+        (["why", "bob"], 3), (["completion", "tcsh"], 2), (["get", "a/b"], 2), (["put", "a", "{}"], 2),
+    ] as [([String], Int32)])
+    func `exit codes are the promised ones, and errors are one line`(arguments: [String], code: Int32) async throws {
+        try await LiveServer.with { server async throws in
+            let run = try await CommandRun.lanyard(arguments, socket: server.socketPath)
+            #expect(run.exitCode == code)
+            #expect(run.errors.split(separator: "\n").count == 1)
+            #expect(run.errors.hasPrefix("lanyard: "))
+            let json = try await CommandRun.lanyard(["--json"] + arguments, socket: server.socketPath)
+            #expect(json.exitCode == code)
+            let error = try JSONDecoding.value(ErrorResponse.self, from: Array(json.errors.utf8), unknownKeys: .refuse)
+            #expect(error.controlError.code.exitCode.rawValue == code)
+        }
+    }
+
+    @Test func `without an agent commands say how to start one`() async throws {
+        let temporary = try TemporaryDirectory()
+        let directory = temporary.path
+        for command in [["status"], ["peers"], ["emit", "s", "1"], ["events", "s"], ["wait"], ["devices"]] {
+            let run = try await CommandRun.lanyard(command + ["--data-dir", directory])
+            #expect(run.exitCode == 5)
+            #expect(run.errors.contains("lanyardd --data-dir \(directory)"))
+        }
+        let why = try await CommandRun.lanyard(["why", "--json", "--data-dir", directory])
+        #expect(why.exitCode == 0)
+        let answer = try JSONDecoding.value(WhyResponse.self, from: Array(why.output.utf8), unknownKeys: .refuse)
+        #expect(!answer.inStep)
+        #expect(answer.errors.first?.code == "agent_not_running")
+        #expect(answer.hint.contains("lanyardd --data-dir \(directory)"))
+        let doctor = try await CommandRun.lanyard(["doctor", "--json", "--data-dir", directory])
+        #expect(doctor.exitCode == 1)
+        let checks = try JSONDecoding.value([DoctorCheck].self, from: Array(doctor.output.utf8), unknownKeys: .refuse)
+        #expect(checks.count >= 10)
+        #expect(checks.first { $0.check == "agent" }?.state == .failed)
+        #expect(checks.first { $0.check == "durable_write" }?.state == .ok)
+        #expect(checks.allSatisfy { $0.state == .ok || !$0.hint.isEmpty })
+        let version = try await CommandRun.lanyard(["version", "--data-dir", directory])
+        #expect(version.exitCode == 0)
+        #expect(version.output.contains("not running"))
+    }
+
+    @Test func `doctor names a data directory that others can read`() async throws {
+        let temporary = try TemporaryDirectory()
+        _ = FileManager.default.createFile(atPath: "\(temporary.path)/identity.pem", contents: Data())
+        chmod("\(temporary.path)/identity.pem", 0o644)
+        chmod(temporary.path, 0o755)
+        let run = try await CommandRun.lanyard(["doctor", "--json", "--data-dir", temporary.path])
+        let checks = try JSONDecoding.value([DoctorCheck].self, from: Array(run.output.utf8), unknownKeys: .refuse)
+        #expect(checks.first { $0.check == "data_directory" }?.hint == "Close it: chmod 700 \(temporary.path)")
+        #expect(checks.first { $0.check == "key_files" }?.state == .failed)
+    }
+
+    @Test func `the log is shown from its end, without an agent`() async throws {
+        let temporary = try TemporaryDirectory()
+        let missing = try await CommandRun.lanyard(["logs", "--data-dir", temporary.path])
+        #expect(missing.exitCode == 3)
+        let lines = (1...5_000).map { "line \($0)" }
+        let text = lines.joined(separator: "\n") + "\n"
+        _ = FileManager.default.createFile(atPath: "\(temporary.path)/agent.log", contents: Data(text.utf8))
+        let newest = try await CommandRun.lanyard(["logs", "--lines", "2", "--data-dir", temporary.path])
+        #expect(newest.lines == ["line 4999", "line 5000"])
+        let all = try await CommandRun.lanyard(["logs", "--lines", "9000", "--data-dir", temporary.path])
+        #expect(all.lines == lines)
+    }
+
+    @Test func `help lists what is built and nothing else`() async throws {
+        let help = try await CommandRun.lanyard(["--help"])
+        #expect(help.exitCode == 0)
+        let built = [
+            "status", "peers", "why", "invite", "join", "devices", "emit", "events", "streams", "consumers", "wait",
+            "doctor", "logs", "version", "completion",
+        ]
+        let listed = help.lines.filter { $0.hasPrefix("  ") && !$0.hasPrefix("   ") && !$0.hasPrefix("  -") }
+            .compactMap { $0.split(separator: " ").first.map(String.init) }.filter { $0 != "See" }
+        #expect(Set(listed) == Set(built))
+        for command in built {
+            let run = try await CommandRun.lanyard([command, "--help"])
+            #expect(run.exitCode == 0)
+            #expect(run.output.contains("--json"))
+            #expect(run.output.contains("--data-dir"))
+        }
+    }
+
+    @Test(arguments: ["bash", "zsh", "fish"])
+    func `completion scripts name the commands`(shell: String) async throws {
+        let run = try await CommandRun.lanyard(["completion", shell])
+        #expect(run.exitCode == 0)
+        #expect(run.output.contains("consumers"))
+    }
+}

@@ -1,0 +1,258 @@
+import ControlAPI
+import ControlServer
+import Foundation
+import Logging
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct RouteTests {
+    private static let events = "/v1/spaces/home/streams/s/events"
+
+    @Test(arguments: Road.allCases)
+    func `status has the promised keys`(road: Road) async throws {
+        try await road.with { request async throws in
+            let answer = try await request("GET", "/v1/status")
+            #expect(answer.status == 200)
+            #expect(answer.headers["content-type"] == "application/json")
+            let object = try #require(try JSONSerialization.jsonObject(with: Data(answer.body)) as? [String: Any])
+            let promised = ["device", "version", "uptimeSeconds", "discovery", "spaces", "peers", "store", "warnings"]
+            #expect(Set(object.keys).isSuperset(of: promised))
+            let space = try #require((object["spaces"] as? [[String: Any]])?.first)
+            #expect(
+                Set(space.keys).isSuperset(of: [
+                    "name", "id", "changes", "objects", "events", "attachments", "deletedObjects", "versionVector",
+                    "digest", "incomplete", "stable",
+                ]))
+        }
+    }
+
+    @Test(arguments: Road.allCases)
+    func `an event comes back with the bytes it was written with`(road: Road) async throws {
+        try await road.with { request async throws in
+            let body = #"{"type":"t","payload":{"z":1.0e+05,"a":"\u0041"}}"#
+            let written = try await request("POST", Self.events, body: body)
+            #expect(written.status == 200)
+            #expect(try written.value(EmitResponse.self).count == 1)
+            let page = try await request("GET", Self.events)
+            #expect(page.text.contains(#""payload":{"z":1.0e+05,"a":"\u0041"}"#))
+            let lines = try await request("GET", Self.events, headers: [("Accept", "application/x-ndjson")])
+            #expect(lines.headers["content-type"] == "application/x-ndjson")
+            let event = try #require(try page.value(EventPage.self).events.first)
+            #expect(lines.body == JSONEncoding.bytes(event) + [0x0A])
+            let sent = try await request("GET", Self.events, headers: [("Accept", "text/event-stream")])
+            #expect(sent.text == "id: 1\ndata: \(String(decoding: JSONEncoding.bytes(event), as: UTF8.self))\n\n")
+        }
+    }
+
+    @Test(arguments: Road.allCases)
+    func `lines become events, each its own, up to the first bad one`(road: Road) async throws {
+        let agent = MemoryAgent()
+        try await road.with(agent) { request async throws in
+            let lines = [("Content-Type", "application/x-ndjson")]
+            let good = try await request("POST", Self.events + "?type=t", headers: lines, body: "1\n\n2\r\n3")
+            #expect(try good.value(EmitResponse.self).count == 3)
+            let bad = try await request("POST", Self.events, headers: lines, body: "4\n5\n{oops\n6\n")
+            #expect(bad.status == 400)
+            let error = try bad.value(ErrorResponse.self).controlError
+            #expect(error.code == .malformedJSON)
+            #expect(error.line == 3)
+            #expect(error.written == 2)
+            let page = try (try await request("GET", Self.events)).value(EventPage.self)
+            #expect(page.events.map(\.payload.description) == ["1", "2", "3", "4", "5"])
+            #expect(page.events.map(\.type) == ["t", "t", "t", nil, nil])
+            let none = try await request("POST", Self.events, headers: lines, body: "")
+            #expect(none.text == #"{"count":0,"first":null,"last":null}"#)
+        }
+    }
+
+    @Test(arguments: Road.allCases)
+    func `many lines are committed in bounded groups`(road: Road) async throws {
+        let agent = MemoryAgent()
+        try await road.with(agent) { request async throws in
+            let text = (0..<5_000).map(String.init).joined(separator: "\n")
+            let answer = try await request(
+                "POST", Self.events, headers: [("Content-Type", "application/x-ndjson")], body: text)
+            #expect(try answer.value(EmitResponse.self).count == 5_000)
+        }
+        let groups = await agent.emitGroups
+        #expect(groups.allSatisfy { (1...ControlLimits.groupEvents).contains($0) })
+        #expect(groups.reduce(0, +) == 5_000)
+    }
+
+    @Test(arguments: Road.allCases)
+    func `a fault of the store in the middle says how much was written`(road: Road) async throws {
+        let agent = MemoryAgent()
+        await agent.failNextEmit(ControlError(.diskFull, "The disk is full.", hint: "Make room.", written: 7))
+        try await road.with(agent) { request async throws in
+            let answer = try await request(
+                "POST", Self.events, headers: [("Content-Type", "application/x-ndjson")], body: "1\n")
+            #expect(answer.status == 507)
+            #expect(try answer.value(ErrorResponse.self).controlError.written == 7)
+        }
+    }
+
+    @Test(arguments: Road.allCases)
+    func `a payload of 1 MiB passes and one more byte does not`(road: Road) async throws {
+        try await road.with { request async throws in
+            let largest = "\"" + String(repeating: "x", count: ControlLimits.payloadBytes - 2) + "\""
+            let tooLarge = "\"x" + largest.dropFirst()
+            #expect(try await request("POST", Self.events, body: "{\"payload\":\(largest)}").status == 200)
+            let refused = try await request("POST", Self.events, body: "{\"payload\":\(tooLarge)}")
+            #expect(refused.status == 413)
+            #expect(refused.code == "payload_too_large")
+            #expect(refused.text.contains("Attach it as a file"))
+            let lines = [("Content-Type", "application/x-ndjson")]
+            #expect(try await request("POST", Self.events, headers: lines, body: largest + "\n").status == 200)
+            #expect(try await request("POST", Self.events, headers: lines, body: tooLarge + "\n").code == "payload_too_large")
+            let endless = String(repeating: "x", count: 3 * ControlLimits.payloadBytes)
+            #expect(try await request("POST", Self.events, headers: lines, body: endless).status == 413)
+            #expect(try await request("POST", Self.events, body: endless).code == "body_too_large")
+        }
+    }
+
+    @Test(arguments: Road.allCases)
+    func `reading goes by pages, positions and order`(road: Road) async throws {
+        try await road.with { request async throws in
+            for number in 1...5 { _ = try await request("POST", Self.events, body: "{\"payload\":\(number)}") }
+            let first = try (try await request("GET", Self.events + "?limit=2")).value(EventPage.self)
+            #expect(first.events.map(\.payload.description) == ["1", "2"])
+            let next = try #require(first.next)
+            let rest = try (try await request("GET", Self.events + "?after=\(next.text)")).value(EventPage.self)
+            #expect(rest.events.map(\.payload.description) == ["3", "4", "5"])
+            let canonical = try await request("GET", Self.events + "?order=canonical&limit=1")
+            #expect(try canonical.value(EventPage.self).events.map(\.payload.description) == ["5"])
+            let mixed = try await request("GET", Self.events + "?order=canonical&after=3")
+            #expect(mixed.code == "invalid_argument")
+            let unknown = try await request(
+                "GET", "/v1/spaces/home/streams/nothing/events", headers: [("Accept", "application/x-ndjson")])
+            #expect(unknown.status == 200)
+            #expect(unknown.body.isEmpty)
+            #expect(unknown.headers["lanyard-stream-exists"] == "false")
+        }
+    }
+
+    @Test(arguments: Road.allCases)
+    func `what is unacknowledged comes again, marked`(road: Road) async throws {
+        try await road.with { request async throws in
+            for number in 1...3 { _ = try await request("POST", Self.events, body: "{\"payload\":\(number)}") }
+            func read() async throws -> [EventLine] {
+                try (try await request("GET", Self.events + "?consumer=c")).value(EventPage.self).events
+            }
+            #expect(try await read().map(\.redelivered) == [false, false, false])
+            let acknowledged = try await request(
+                "POST", "/v1/spaces/home/consumers/c/acknowledge", body: #"{"stream":"s","position":1}"#)
+            #expect(acknowledged.status == 204)
+            #expect(try await read().map(\.payload.description) == ["2", "3"])
+            #expect(try await read().map(\.redelivered) == [true, true])
+            let entry = try (try await request("GET", "/v1/spaces/home/consumers")).value([ConsumerEntry].self)
+            #expect(entry == [ConsumerEntry(name: "c", stream: "s", position: .arrival(1), behind: 2)])
+            let moved = try await request("PUT", "/v1/spaces/home/consumers/c", body: #"{"position":0}"#)
+            #expect(try moved.value(ConsumerEntry.self).behind == 3)
+            #expect(try await request("DELETE", "/v1/spaces/home/consumers/c").text == #"{"removed":true}"#)
+            #expect(try await request("DELETE", "/v1/spaces/home/consumers/c").text == #"{"removed":false}"#)
+        }
+    }
+
+    @Test(arguments: Road.allCases)
+    func `peers are added, removed and listed`(road: Road) async throws {
+        try await road.with(MemoryAgent(peers: [Peer(id: nil, shortID: nil, name: "x", state: .discovered, paired: false)])) {
+            request async throws in
+            let peers = try await request("GET", "/v1/peers")
+            #expect(peers.text.hasPrefix(#"[{"id":null,"shortID":null,"name":"x","state":"discovered","paired":false,"address":null"#))
+            let added = try await request("POST", "/v1/peers", body: #"{"address":"[fe80::1%eth0]:7"}"#)
+            #expect(added.text == #"{"address":"[fe80::1%eth0]:7","changed":true}"#)
+            #expect(try await request("DELETE", "/v1/peers/%5Bfe80::1%25eth0%5D:7").status == 200)
+            #expect(try await request("DELETE", "/v1/peers/%5Bfe80::1%25eth0%5D:7").code == "unknown_peer")
+        }
+    }
+
+    @Test(arguments: Road.allCases)
+    func `tickets work once`(road: Road) async throws {
+        try await road.with { request async throws in
+            let invited = try await request("POST", "/v1/invitations", body: #"{"role":"reader","expiresSeconds":60}"#)
+            #expect(invited.text == #"{"ticket":"TICKET-GOOD-ONCE","expires":"1970-01-01T00:01:00.000Z"}"#)
+            let ticket = #"{"ticket":"TICKET-GOOD-ONCE"}"#
+            #expect(try await request("POST", "/v1/join", body: ticket).status == 200)
+            #expect(try await request("POST", "/v1/join", body: ticket).code == "ticket_used")
+            #expect(try await request("POST", "/v1/join", body: #"{"ticket":""}"#).code == "ticket_invalid")
+            #expect(try await request("POST", "/v1/invitations", body: #"{"expiresSeconds":0}"#).code == "invalid_argument")
+            #expect(try await request("POST", "/v1/invitations", body: #"{"role":"king"}"#).code == "invalid_argument")
+        }
+    }
+
+    @Test(arguments: Road.allCases)
+    func `health, metrics, waiting and the rest answer`(road: Road) async throws {
+        try await road.with { request async throws in
+            #expect(try await request("GET", "/healthz").text == #"{"state":"ok"}"#)
+            #expect(try await request("GET", "/readyz").text == #"{"ready":true,"waitingFor":[],"discovery":"running"}"#)
+            #expect(try await request("GET", "/metrics").text.hasSuffix("\n"))
+            #expect(try await request("GET", "/v1/wait?peers=0&timeoutMilliseconds=5").text.contains(#""inStep":true"#))
+            #expect(try await request("GET", "/v1/wait?peers=9").text.contains(#""inStep":false"#))
+            #expect(try await request("GET", "/v1/doctor?deep=true").status == 200)
+            #expect(try await request("GET", "/v1/logs?limit=1").text == #"{"lines":["agent started"]}"#)
+            #expect(try await request("GET", "/v1/version").text.contains(LanyardVersion.current))
+            #expect(try await request("GET", "/v1/why").text.contains(#""link":"address","ok":false"#))
+            #expect(try await request("GET", "/v1/spaces/home/devices").text.contains(#""addedBy":null"#))
+        }
+    }
+
+    @Test(
+        arguments: Road.allCases,
+        [
+            ("GET", "/", nil, 404, "not_found"), ("GET", "/v1/nothing", nil, 404, "not_found"),
+            ("GET", "/v1/status/", nil, 404, "not_found"), ("PATCH", "/v1/peers", nil, 405, "method_not_allowed"),
+            ("GET", "/v1/status?spcae=home", nil, 400, "unknown_key"),
+            ("GET", "/v1/status?space=home&space=home", nil, 400, "invalid_argument"),
+            ("GET", "/v1/status?space=a%2Fb", nil, 400, "invalid_name"),
+            ("GET", "/v1/status?space=%zz", nil, 400, "invalid_argument"),
+            ("GET", "/v1/status?space=other", nil, 404, "unknown_space"),
+            ("GET", "/v1/spaces/%FF/streams", nil, 400, "invalid_name"),
+            ("GET", "/v1/spaces/home/streams/%0A/events", nil, 400, "invalid_name"),
+            ("GET", "/v1/spaces/home/streams/s/events?after=x%20y", nil, 400, "invalid_argument"),
+            ("GET", "/v1/spaces/home/streams/s/events?limit=0", nil, 400, "invalid_argument"),
+            ("GET", "/v1/spaces/home/streams/s/events?order=random", nil, 400, "invalid_argument"),
+            ("GET", "/v1/spaces/home/streams/s/events?follow=yes", nil, 400, "invalid_argument"),
+            ("GET", "/v1/spaces/home/streams/s/events?follow=true&order=canonical", nil, 400, "invalid_argument"),
+            ("POST", "/v1/spaces/home/streams/s/events", "{", 400, "malformed_json"),
+            ("POST", "/v1/spaces/home/streams/s/events", "", 400, "malformed_json"),
+            ("POST", "/v1/spaces/home/streams/s/events", #"{"type":"t"}"#, 400, "invalid_argument"),
+            ("POST", "/v1/spaces/home/streams/s/events", #"{"payload":1,"tpye":"t"}"#, 400, "unknown_key"),
+            ("POST", "/v1/spaces/home/streams/s/events", #"{"payload":1,"type":"a/b"}"#, 400, "invalid_name"),
+            ("POST", "/v1/peers", #"{"address":"nowhere"}"#, 400, "invalid_argument"),
+            ("GET", "/v1/why?target=bob", nil, 404, "unknown_peer"),
+            ("GET", "/v1/wait?timeoutMilliseconds=-1", nil, 400, "invalid_argument"),
+        ] as [(String, String, String?, Int, String)])
+    func `bad input is refused with a status, a code and a hint`(
+        road: Road, sample: (method: String, path: String, body: String?, status: Int, code: String)
+    ) async throws {
+        try await road.with { request async throws in
+            let answer = try await request(sample.method, sample.path, body: sample.body)
+            #expect(answer.status == sample.status)
+            #expect(answer.code == sample.code)
+            #expect(answer.headers["content-type"] == "application/json")
+            if sample.status == 405 { #expect(answer.headers["allow"] == "GET, POST") }
+        }
+    }
+
+    @Test(arguments: Road.allCases)
+    func `bodies of other types are refused`(road: Road) async throws {
+        try await road.with { request async throws in
+            let form = [("Content-Type", "application/x-www-form-urlencoded")]
+            #expect(try await request("POST", Self.events, headers: form, body: "a=b").code == "unsupported_media_type")
+            let lines = [("Content-Type", "application/x-ndjson")]
+            #expect(try await request("POST", "/v1/peers", headers: lines, body: "1").code == "unsupported_media_type")
+        }
+    }
+
+    @Test func `the OpenAPI document lists exactly the operations there are`() async throws {
+        try await Road.router.with { request async throws in
+            let answer = try await request("GET", "/v1/openapi.json")
+            let document = try #require(try JSONSerialization.jsonObject(with: Data(answer.body)) as? [String: Any])
+            let paths = try #require(document["paths"] as? [String: [String: Any]])
+            let methods: Set = ["get", "put", "post", "delete"]
+            let described = paths.flatMap { path, item in
+                item.keys.filter(methods.contains).map { "\($0.uppercased()) \(path)" }
+            }
+            #expect(described.sorted() == RouteTable(agent: MemoryAgent()).operations.sorted())
+        }
+    }
+}

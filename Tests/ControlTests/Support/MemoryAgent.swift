@@ -1,0 +1,311 @@
+import ControlAPI
+import ControlServer
+
+/// An agent that keeps its promises in memory: what the control server asks of a real one, without disk or network.
+///
+/// Events arrive in the order they are emitted; canonical order is the reverse, so that a test can tell them apart.
+actor MemoryAgent: AgentControl {
+    static let replica = "AAAAAAA-BBBBBBB-CCCCCCC-DDDDDDD-EEEEEEE-FFFFFFF-GGGGGGG-HHHHHHH.0000000000000001"
+    static let device = "AAAAAAA-BBBBBBB-CCCCCCC-DDDDDDD-EEEEEEE-FFFFFFF-GGGGGGG-HHHHHHH"
+    static let ticket = "TICKET-GOOD-ONCE"
+
+    private struct Cursor {
+        var position: UInt64 = 0
+        var delivered: UInt64 = 0
+    }
+
+    private struct CursorKey: Hashable, Comparable {
+        let name: String
+        let stream: String
+
+        static func < (left: CursorKey, right: CursorKey) -> Bool {
+            (left.name, left.stream) < (right.name, right.stream)
+        }
+    }
+
+    private var streams: [String: [EventLine]] = [:]
+    private var arrivals: UInt64 = 0
+    private var cursors: [CursorKey: Cursor] = [:]
+    private var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
+    private var nextWaiter = 0
+    private var observers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+    private(set) var pagesRead = 0
+    private var addresses: Set<HostPort> = []
+    private var ticketIsUsed = false
+    private var peerList: [Peer]
+    private var watchers: [AsyncStream<[Peer]>.Continuation] = []
+    private var emitFault: ControlError?
+    private(set) var emitGroups: [Int] = []
+    private(set) var acknowledgements: [UInt64] = []
+
+    init(peers: [Peer] = []) { peerList = peers }
+
+    // MARK: For tests
+
+    /// The next call of `emit` throws this.
+    func failNextEmit(_ error: ControlError) { emitFault = error }
+
+    /// Shows another list of peers, to watchers too.
+    func show(_ peers: [Peer]) {
+        peerList = peers
+        for watcher in watchers { watcher.yield(peers) }
+    }
+
+    /// Returns once exactly `count` readers wait for events.
+    func readersWaiting(_ count: Int) async {
+        if waiting.count == count { return }
+        await withCheckedContinuation { observers.append((count, $0)) }
+    }
+
+    private func tellObservers() {
+        for observer in observers where observer.count == waiting.count { observer.continuation.resume() }
+        observers.removeAll { $0.count == waiting.count }
+    }
+
+    // MARK: The node
+
+    func status(space: String?) throws(ControlError) -> StatusResponse {
+        if let space { try check(space) }
+        let events = streams.values.reduce(0) { $0 + $1.count }
+        return StatusResponse(
+            device: .init(id: Self.device, shortID: "AAAAAAA", name: "memory"), uptimeSeconds: 7,
+            discovery: .init(state: .running, instance: "random-instance"),
+            spaces: [
+                .init(
+                    name: "home", id: "00000000000000000000000000000000", changes: events, events: events,
+                    versionVector: VersionVectorText([.init(replica: Self.replica, next: arrivals + 1)]),
+                    digest: "0123456789abcdef")
+            ], peers: .init(connected: 0, discovered: peerList.count, paired: 0),
+            store: .init(bytes: 4_096, state: "ok"))
+    }
+
+    func peers() -> [Peer] { peerList }
+
+    func peerUpdates() -> AsyncStream<[Peer]> {
+        let (stream, continuation) = AsyncStream<[Peer]>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        continuation.yield(peerList)
+        watchers.append(continuation)
+        return stream
+    }
+
+    func addPeer(_ address: HostPort) -> PeerChange {
+        PeerChange(address: address.description, changed: addresses.insert(address).inserted)
+    }
+
+    func removePeer(_ address: HostPort) throws(ControlError) -> PeerChange {
+        guard addresses.remove(address) != nil else {
+            throw ControlError(.unknownPeer, "That address was not added.", hint: "See: lanyard peers")
+        }
+        return PeerChange(address: address.description, changed: true)
+    }
+
+    func why(_ target: String?) throws(ControlError) -> WhyResponse {
+        if let target {
+            throw ControlError(.unknownPeer, "No peer is called \(target).", hint: "See: lanyard peers")
+        }
+        return WhyResponse(
+            inStep: false,
+            chain: [
+                .init(.discovery, ok: true, detail: "mDNS answers"),
+                .init(.address, ok: false, detail: "no other agent is seen"),
+            ], hint: "Start an agent on another machine.")
+    }
+
+    func wait(peers: Int?, timeoutMilliseconds: Int64) -> WaitResponse {
+        WaitResponse(inStep: (peers ?? 0) <= peerList.count, waitedSeconds: 0.1)
+    }
+
+    // MARK: Membership
+
+    func invite(space: String, role: Role, expiresSeconds: Int) throws(ControlError) -> InviteResponse {
+        try check(space)
+        return InviteResponse(
+            ticket: Self.ticket, expires: Timestamp(millisecondsSinceEpoch: Int64(expiresSeconds) * 1_000))
+    }
+
+    func join(ticket: String) throws(ControlError) -> JoinResponse {
+        guard ticket == Self.ticket else {
+            throw ControlError(.ticketInvalid, "This is not a ticket.", hint: "Copy it whole.")
+        }
+        guard !ticketIsUsed else {
+            throw ControlError(.ticketUsed, "The ticket was used before.", hint: "Make a new one: lanyard invite")
+        }
+        ticketIsUsed = true
+        return JoinResponse(device: Self.device, space: "home")
+    }
+
+    func devices(space: String) throws(ControlError) -> [DeviceEntry] {
+        try check(space)
+        return [
+            DeviceEntry(
+                id: Self.device, name: "memory", role: .writer, addedBy: nil, addedAt: nil, lastSeen: nil, state: "this")
+        ]
+    }
+
+    // MARK: Events
+
+    func emit(space: String, stream: String, events: [NewEvent]) throws(ControlError) -> EmitResponse {
+        try check(space)
+        if let fault = emitFault {
+            emitFault = nil
+            throw fault
+        }
+        emitGroups.append(events.count)
+        let first = arrivals + 1
+        for event in events {
+            arrivals += 1
+            streams[stream, default: []].append(
+                EventLine(
+                    dot: DotText(replica: Self.replica, counter: arrivals), stream: stream, type: event.type,
+                    payload: event.payload, time: Timestamp(millisecondsSinceEpoch: 1_763_700_000_000),
+                    device: Self.device, position: .arrival(arrivals)))
+        }
+        for waiter in waiting.values { waiter.resume() }
+        waiting = [:]
+        tellObservers()
+        return EmitResponse(
+            count: events.count, first: DotText(replica: Self.replica, counter: first),
+            last: DotText(replica: Self.replica, counter: arrivals))
+    }
+
+    func events(_ query: EventQuery, limit: Int) throws(ControlError) -> EventPage {
+        try check(query.space)
+        pagesRead += 1
+        guard let all = streams[query.stream] else { return EventPage(events: [], next: nil, streamExists: false) }
+        switch query.order {
+        case .canonical: return canonicalPage(all, query, limit)
+        case .arrival: return arrivalPage(all, query, limit)
+        }
+    }
+
+    private func arrivalPage(_ all: [EventLine], _ query: EventQuery, _ limit: Int) -> EventPage {
+        let key = query.consumer.map { CursorKey(name: $0, stream: query.stream) }
+        let cursor = key.map { cursors[$0] ?? Cursor() }
+        var after = cursor?.position ?? 0
+        if case .arrival(let number)? = query.after { after = number }
+        // Positions are dense and ascending within the whole space, so a binary search finds the first one.
+        var (low, high) = (0, all.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if number(all[middle]) <= after { low = middle + 1 } else { high = middle }
+        }
+        var page = Array(all[low..<min(low + limit, all.count)])
+        if let key, var cursor {
+            for index in page.indices { page[index].redelivered = number(page[index]) <= cursor.delivered }
+            cursor.delivered = max(cursor.delivered, page.last.map(number) ?? 0)
+            cursors[key] = cursor
+        }
+        return EventPage(events: page, next: page.last?.position ?? query.after, streamExists: true)
+    }
+
+    private func canonicalPage(_ all: [EventLine], _ query: EventQuery, _ limit: Int) -> EventPage {
+        let ordered = all.reversed().map { event in
+            var event = event
+            event.position = .canonical("c@\(number(event))")
+            return event
+        }
+        let start = ordered.firstIndex { $0.position == query.after }.map { $0 + 1 } ?? 0
+        let page = Array(ordered[start..<min(start + limit, ordered.count)])
+        return EventPage(events: page, next: page.last?.position ?? query.after, streamExists: true)
+    }
+
+    private func number(_ event: EventLine) -> UInt64 {
+        guard case .arrival(let number) = event.position else { return 0 }
+        return number
+    }
+
+    func nextEvents(_ query: EventQuery, limit: Int) async throws(ControlError) -> EventPage {
+        while true {
+            let page = try events(query, limit: limit)
+            if !page.events.isEmpty || Task.isCancelled { return page }
+            nextWaiter += 1
+            let waiter = nextWaiter
+            await withTaskCancellationHandler {
+                await withCheckedContinuation { continuation in
+                    if Task.isCancelled { return continuation.resume() }
+                    waiting[waiter] = continuation
+                    tellObservers()
+                }
+            } onCancel: {
+                Task { await self.wake(waiter) }
+            }
+        }
+    }
+
+    private func wake(_ waiter: Int) {
+        waiting.removeValue(forKey: waiter)?.resume()
+        tellObservers()
+    }
+
+    func acknowledge(
+        space: String, consumer: String, stream: String, position: EventPosition
+    ) throws(ControlError) {
+        try check(space)
+        guard case .arrival(let number) = position else { return }
+        let key = CursorKey(name: consumer, stream: stream)
+        let cursor = cursors[key] ?? Cursor()
+        acknowledgements.append(number)
+        cursors[key] = Cursor(position: max(cursor.position, number), delivered: max(cursor.delivered, number))
+    }
+
+    func streams(space: String) throws(ControlError) -> [StreamEntry] {
+        try check(space)
+        return streams.keys.sorted().map { name in
+            let last = streams[name]?.last
+            return StreamEntry(
+                name: name, events: streams[name]?.count ?? 0, position: last?.position, lastEvent: last?.time)
+        }
+    }
+
+    func consumers(space: String) throws(ControlError) -> [ConsumerEntry] {
+        try check(space)
+        return cursors.keys.sorted().map(entry)
+    }
+
+    private func entry(_ key: CursorKey) -> ConsumerEntry {
+        let position = cursors[key]?.position ?? 0
+        let behind = streams[key.stream]?.count { number($0) > position } ?? 0
+        return ConsumerEntry(name: key.name, stream: key.stream, position: .arrival(position), behind: behind)
+    }
+
+    func setConsumer(
+        space: String, name: String, stream: String?, position: EventPosition
+    ) throws(ControlError) -> ConsumerEntry {
+        try check(space)
+        guard case .arrival(let number) = position else {
+            throw ControlError(.invalidArgument, "This consumer reads in arrival order.")
+        }
+        let known = cursors.keys.filter { $0.name == name }
+        guard let stream = stream ?? known.first?.stream else {
+            throw ControlError(.unknownConsumer, "There is no consumer called \(name).", hint: "See: lanyard consumers")
+        }
+        let key = CursorKey(name: name, stream: stream)
+        cursors[key] = Cursor(position: number, delivered: cursors[key]?.delivered ?? 0)
+        return entry(key)
+    }
+
+    func removeConsumer(space: String, name: String) throws(ControlError) -> Bool {
+        try check(space)
+        let known = cursors.keys.filter { $0.name == name }
+        for key in known { cursors[key] = nil }
+        return !known.isEmpty
+    }
+
+    // MARK: Health
+
+    func readiness() -> Readiness { Readiness(ready: true, discovery: .running) }
+
+    func doctorChecks(deep: Bool) -> [DoctorCheck] {
+        [DoctorCheck(check: "listener", state: .ok, detail: "listens on port 21817")]
+    }
+
+    func recentLogLines(limit: Int) -> [String] { ["agent started"] }
+
+    func metricsText() -> String { "# TYPE lanyard_events gauge\nlanyard_events \(arrivals)\n" }
+
+    private func check(_ space: String) throws(ControlError) {
+        guard space == "home" else {
+            throw ControlError(.unknownSpace, "There is no space called \(space).", hint: "See: lanyard status")
+        }
+    }
+}
