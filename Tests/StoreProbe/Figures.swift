@@ -2,7 +2,8 @@ import Glibc
 import SyncModel
 import SyncStore
 
-/// Measures the store alone, on the disk given: 150-byte payloads, every commit synced.
+/// Measures the store alone, on the disk given: 150-byte payloads, every commit synced. Rates are by the clock on the wall;
+/// beside them what an event costs in processor time, which a busy machine changes less.
 struct Figures {
     let directory: String
     let eventCount: Int
@@ -29,16 +30,16 @@ struct Figures {
         var times: [Double] = []
         for index in 0..<2_000 {
             let group = [operation(index)]
-            times.append(try seconds { _ = try store.append(group, wallMilliseconds: Int64(index)) })
+            times.append(try measure { _ = try store.append(group, wallMilliseconds: Int64(index)) }.wall)
         }
         times.sort()
         print("append, one event a commit: p50 \(micro(times[1_000])) p99 \(micro(times[1_980])) max \(micro(times[1_999]))")
         print("fdatasync of 20 KiB beside it: p50 \(micro(try syncTime()))")
-        let reading = try seconds {
+        let reading = try measure {
             _ = try store.events(
                 EventQuery(space: .home, stream: "figures", order: .arrival(after: 0), limit: .max, byteBudget: .max))
         }
-        print("read 2000 events of single commits: \(rate(2_000, reading)) events/s")
+        print("read 2000 events of single commits: \(rate(2_000, reading))")
         store.close()
     }
 
@@ -54,10 +55,10 @@ struct Figures {
         var times: [Double] = []
         for index in 0..<500 {
             times.append(
-                seconds {
+                measure {
                     _ = page.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, off_t(index * 20_480)) }
                     fdatasync(descriptor)
-                })
+                }.wall)
         }
         return times.sorted()[250]
     }
@@ -65,16 +66,16 @@ struct Figures {
     private func bulkAuthor() throws -> [Segment] {
         let store = try ProbeDevice.open(directory + "/author", number: 2)
         var appended = 0
-        var time = 0.0
+        var time = Spent()
         while appended < eventCount {
             let groups = (appended..<min(appended + 256, eventCount)).map(operation)
-            time += try seconds { _ = try store.append(groups, wallMilliseconds: Int64(appended)) }
+            time += try measure { _ = try store.append(groups, wallMilliseconds: Int64(appended)) }
             appended += groups.count
         }
-        print("append, 256 events a commit: \(rate(eventCount, time)) events/s")
+        print("append, 256 events a commit: \(rate(eventCount, time))")
         guard let replica = try store.state().ownReplica else { return [] }
         var segments: [Segment] = []
-        let serving = try seconds {
+        let serving = try measure {
             var next: UInt64 = 0
             while true {
                 let more = try store.segments(of: replica, from: next, byteBudget: 1 << 20)
@@ -83,7 +84,7 @@ struct Figures {
                 next = last.end
             }
         }
-        print("serve segments for shipping: \(rate(eventCount, serving)) events/s, \(segments.count) segments")
+        print("serve segments for shipping: \(rate(eventCount, serving)), \(segments.count) segments")
         store.close()
         return segments
     }
@@ -92,45 +93,45 @@ struct Figures {
         guard let replica = segments.first?.replica else { return }
         let key = try ProbeDevice.signingKey(2)
         var verified: [VerifiedSegment] = []
-        let verifying = try seconds {
+        let verifying = try measure {
             var tip = ReplicaTip.empty(space: .home, replica: replica)
             for segment in segments {
                 verified.append(try segment.verified(from: tip, space: .home, signingKey: key))
                 tip = verified[verified.count - 1].tip
             }
         }
-        print("verify segments: \(rate(eventCount, verifying)) events/s")
-        let scanning = seconds { for segment in verified { _ = SegmentScan(segment) } }
-        print("scan segments (streams, digest): \(rate(eventCount, scanning)) events/s")
+        print("verify segments: \(rate(eventCount, verifying))")
+        let scanning = measure { for segment in verified { _ = SegmentScan(segment) } }
+        print("scan segments (streams, digest): \(rate(eventCount, scanning))")
         let store = try ProbeDevice.open(directory + "/reader", number: 3)
-        let applying = try seconds {
+        let applying = try measure {
             for index in stride(from: 0, to: verified.count, by: 4) {
                 _ = try store.apply(Array(verified[index..<min(index + 4, verified.count)]), wallMilliseconds: 0)
             }
         }
-        print("apply, 4 segments a commit: \(rate(eventCount, applying)) events/s")
+        print("apply, 4 segments a commit: \(rate(eventCount, applying))")
         let digest = try store.state().digest
-        let recomputing = try seconds {
+        let recomputing = try measure {
             let recomputed = try store.recomputedDigest(of: .home)
             precondition(recomputed == digest, "the digest kept step by step is the one of what is stored")
         }
-        print("recompute the digest: \(rate(eventCount, recomputing)) events/s")
+        print("recompute the digest: \(rate(eventCount, recomputing))")
         print("store: \(store.health().bytes / 1_048_576) MiB, \(store.health().bytes / Int64(eventCount)) bytes an event")
         store.close()
     }
 
     private func reopenAndRead() throws {
         var store: SQLiteStore?
-        let opening = try seconds {
+        let opening = try measure {
             store = try ProbeDevice.open(directory + "/reader", number: 3)
             _ = try store?.state()
         }
-        print("open and read the state: \(micro(opening))")
+        print("open and read the state: \(micro(opening.wall))")
         guard let store else { return }
         try read(store, "arrival", limit: 1_000) { last in .arrival(after: last?.position ?? 0) }
         try read(store, "canonical", limit: 1_000) { last in .canonical(after: last?.canonicalKey) }
         let middle = Int64(eventCount / 2)
-        let one = try seconds {
+        let one = try measure {
             for offset in 0..<200 {
                 _ = try store.events(
                     EventQuery(
@@ -138,7 +139,7 @@ struct Figures {
                         byteBudget: 1))
             }
         }
-        print("read one event out of a bulk segment: \(micro(one / 200))")
+        print("read one event out of a bulk segment: \(micro(one.wall / 200))")
         print(residentMemory())
         store.close()
     }
@@ -148,7 +149,7 @@ struct Figures {
     ) throws {
         var last: StoredEvent?
         var count = 0
-        let time = try seconds {
+        let time = try measure {
             while true {
                 let page = try store.events(
                     EventQuery(
@@ -158,15 +159,36 @@ struct Figures {
                 last = newest
             }
         }
-        print("read events, \(name) order, pages of \(limit): \(rate(count, time)) events/s")
+        print("read events, \(name) order, pages of \(limit): \(rate(count, time))")
     }
 
-    private func seconds(_ body: () throws -> Void) rethrows -> Double {
-        let elapsed = try ContinuousClock().measure(body)
-        return Double(elapsed.components.seconds) + Double(elapsed.components.attoseconds) / 1e18
+    /// Seconds on the wall and of processor time.
+    private struct Spent {
+        var wall = 0.0
+        var processor = 0.0
+
+        static func += (left: inout Spent, right: Spent) {
+            left.wall += right.wall
+            left.processor += right.processor
+        }
     }
 
-    private func rate(_ count: Int, _ seconds: Double) -> Int { Int(Double(count) / seconds) }
+    private func measure(_ body: () throws -> Void) rethrows -> Spent {
+        let before = (clock(CLOCK_MONOTONIC), clock(CLOCK_PROCESS_CPUTIME_ID))
+        try body()
+        return Spent(wall: clock(CLOCK_MONOTONIC) - before.0, processor: clock(CLOCK_PROCESS_CPUTIME_ID) - before.1)
+    }
+
+    private func clock(_ id: clockid_t) -> Double {
+        var time = timespec()
+        clock_gettime(id, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+
+    private func rate(_ count: Int, _ spent: Spent) -> String {
+        let nanoseconds = Int(spent.processor * 1e9 / Double(count))
+        return "\(Int(Double(count) / spent.wall)) events/s (processor: \(nanoseconds) ns each)"
+    }
 
     private func micro(_ seconds: Double) -> String { "\(Int(seconds * 1e6)) µs" }
 

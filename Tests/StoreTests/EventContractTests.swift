@@ -104,6 +104,18 @@ struct EventContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
+    func `what a consumer has not read is counted from any position`(kind: StoreKind) throws {
+        let store = try StoreBed(kind).open()
+        for _ in 0..<3 { _ = try store.append([[.event("a"), .event("b")], [.event("a")]], wallMilliseconds: 1) }
+        for position in 0...10 {
+            let expected = try store.allEvents("a").count { $0.position > position }
+            #expect(
+                try store.eventCount(stream: "a", space: .home, after: Int64(position)) == Int64(expected), "\(position)")
+        }
+        #expect(try store.eventCount(stream: "none", space: .home, after: 0) == 0)
+    }
+
+    @Test(arguments: StoreKind.allCases)
     func `names that look the same and differ in bytes are two streams`(kind: StoreKind) throws {
         let store = try StoreBed(kind).open()
         let commit = try store.append([[.event("caf\u{e9}"), .event("cafe\u{301}")]], wallMilliseconds: 1)

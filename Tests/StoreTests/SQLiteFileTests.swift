@@ -115,7 +115,8 @@ struct SQLiteFileTests {
         let device = TestDevice(1)
         var configuration = SQLiteConfiguration(directory: folder.path, leases: nil)
         func open() throws -> SQLiteStore {
-            try SQLiteStore(configuration, device: device.id, incarnations: { 1 }, sign: device.sign)
+            try SQLiteStore(
+                configuration, device: device.id, incarnations: { UInt64.random(in: .min ... .max) }, sign: device.sign)
         }
         let roomy = try open()
         _ = try roomy.append([[.event("s")]], wallMilliseconds: 1)

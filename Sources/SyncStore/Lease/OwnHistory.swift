@@ -59,13 +59,14 @@ package struct OwnHistory: Sendable {
     /// The author of the next change: the one we have, else of a new incarnation that nothing held uses.
     package func nextAuthor(on state: LogState) -> ChangeAuthor {
         if let author { return author }
-        while true {
+        for _ in 0..<100 {
             let replica = ReplicaID(device: device, incarnation: incarnations())
             let tip = state.tip(of: replica)
             if tip.next == 0 {
                 return ChangeAuthor(space: space, replica: replica, tip: tip, named: VersionVector())
             }
         }
+        preconditionFailure("the generator of incarnations repeats itself")
     }
 
     /// Takes over what a durable commit wrote and renews the lease, before the commit is answered.

@@ -40,7 +40,7 @@ struct EventRows {
         try access.forEach(
             """
             SELECT replica.replica, segment.first_position, run.places, segment.bytes,
-                (SELECT max(total) FROM run WHERE stream = ?1) - run.total
+                (SELECT total FROM run WHERE stream = ?1 ORDER BY last_position DESC LIMIT 1) - run.total
             FROM run JOIN segment ON segment.id = run.segment JOIN replica ON replica.id = run.replica
             WHERE run.stream = ?1 AND run.last_position > ?2 ORDER BY run.last_position LIMIT 1
             """, .integer(stream), .integer(position)

@@ -156,6 +156,7 @@ package final class SQLiteStore: ReplicaStore {
     /// After a failed write nothing that is in the kernel's cache can be trusted to be on the disk: a second sync of the
     /// same pages succeeds without having written them (fsyncgate). So what was acknowledged, which was synced before, is
     /// moved into the database and synced there, and the write-ahead log begins anew, before anything else is written.
+    /// (SQLite's next commit would overwrite the failed frames; this does not lean on that.)
     /// The readers stay open, so the failed transaction cannot be recovered in between.
     private func reopen(_ writing: inout Writing) throws(StoreError) -> Connection {
         let writer = try Self.openWriter(configuration, files, faults)
