@@ -121,5 +121,12 @@ let package = Package(
             swiftSettings: common),
         .testTarget(
             name: "StoreTests", dependencies: ["SyncStore", "SyncModel", "StoreProbe", crypto], swiftSettings: common),
+        .testTarget(
+            name: "TransportTests",
+            dependencies: [
+                "SyncTransport", "SyncModel", nio, nioPosix, crypto, logging,
+                .product(name: "NIOTLS", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            ], swiftSettings: common),
     ]
 )
