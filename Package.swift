@@ -133,5 +133,12 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ], swiftSettings: common),
+        .testTarget(
+            name: "TransportTests",
+            dependencies: [
+                "SyncTransport", "SyncModel", nio, nioPosix, crypto, logging,
+                .product(name: "NIOTLS", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            ], swiftSettings: common),
     ]
 )

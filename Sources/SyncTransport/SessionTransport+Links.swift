@@ -29,12 +29,18 @@ extension SessionTransport: LinkDelegate {
     private func admitSession(_ link: Link, _ device: DeviceID) {
         if device == identity.deviceID { return link.cut(.ownDevice) }
         guard trusted.contains(device) else { return link.cut(.notPaired) }
-        let present = opened.count { links[$0]?.peer?.device == device }
-        guard present < limits.connectionsPerDevice else { return link.cut(.tooManyFromDevice) }
+        guard link.direction == .outbound || acceptedCount(from: device) < limits.connectionsPerDevice else {
+            return link.cut(.tooManyFromDevice)
+        }
         leaveCaps(link)
         dialing.remove(link.number)
         opened.insert(link.number)
         events?.opened(link.number, direction: link.direction, device: device, remote: link.remote)
+    }
+
+    /// Those it dialled; how many we dial is the core's to decide.
+    private func acceptedCount(from device: DeviceID) -> Int {
+        opened.count { links[$0]?.direction == .inbound && links[$0]?.peer?.device == device }
     }
 
     private func admitPairing(_ link: Link, _ peer: PeerKey) {

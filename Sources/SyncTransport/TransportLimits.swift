@@ -18,7 +18,8 @@ package struct TransportLimits: Sendable {
     /// Connections accepted whose device is not known yet, in all. Connections of a pairing count until their end.
     package var unauthenticated = 16
     package var unauthenticatedPerAddress = 4
-    /// Two that crossed, one to probe and one for bulk, twice.
+    /// Connections accepted from one device: one for the session, one to probe, one for bulk, and their successors while
+    /// the old ones are not known to be dead.
     package var connectionsPerDevice = 8
     /// Payload held for one peer before it is let go as too slow: twice what may be in flight.
     package var bufferedBytes = 16 << 20

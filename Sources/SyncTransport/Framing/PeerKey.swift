@@ -1,5 +1,7 @@
 import NIOSSL
+import SwiftASN1
 import SyncModel
+import X509
 
 /// The public key a peer proved in TLS. Nothing else in its certificate is looked at.
 struct PeerKey: Hashable {
@@ -7,10 +9,16 @@ struct PeerKey: Hashable {
     let subjectPublicKeyInfo: [UInt8]
     let device: DeviceID
 
-    /// Nil for a certificate whose key cannot be read.
+    /// Nil for a certificate whose key cannot be read, or is of a kind nobody here has.
+    ///
+    /// Not by NIOSSL's `extractPublicKey`: it ends the process for a key that does not parse, say a point off its curve,
+    /// and these bytes are a stranger's.
     init?(_ certificate: NIOSSLCertificate) {
-        guard let bytes = try? certificate.extractPublicKey().toSPKIBytes() else { return nil }
-        subjectPublicKeyInfo = bytes
-        device = DeviceID(subjectPublicKeyInfo: bytes)
+        var serializer = DER.Serializer()
+        guard let der = try? certificate.toDERBytes(), let parsed = try? Certificate(derEncoded: der),
+            (try? serializer.serialize(parsed.publicKey)) != nil
+        else { return nil }
+        subjectPublicKeyInfo = serializer.serializedBytes
+        device = DeviceID(subjectPublicKeyInfo: subjectPublicKeyInfo)
     }
 }

@@ -37,13 +37,12 @@ enum TLSFailure {
     private static func reason(_ error: BoringSSLError) -> EndReason {
         switch error {
         case .sslError(let stack), .unknownError(let stack):
-            for entry in stack {
-                if entry == .eofDuringHandshake || entry == .eofDuringAdditionalCertficiateChainValidation {
-                    return .closedInHandshake
-                }
-                if let code = packedCode(entry) { return reason(library: code >> 24, code: code & 0xfff) }
+            if stack.contains(.eofDuringHandshake) || stack.contains(.eofDuringAdditionalCertficiateChainValidation) {
+                return .closedInHandshake
             }
-            return .tlsFailed
+            // The libraries below TLS put their own entries before it.
+            let code = stack.lazy.compactMap(packedCode).first { $0 >> 24 == sslLibrary }
+            return code.map { reason(sslCode: $0 & 0xfff) } ?? .tlsFailed
         case .zeroReturn, .syscallError: return .closedByPeer
         case .noError, .wantRead, .wantWrite, .wantConnect, .wantAccept, .wantX509Lookup, .wantCertificateVerify,
             .invalidSNIName, .failedToSetALPN:
@@ -57,11 +56,13 @@ enum TLSFailure {
         return words.count > 1 ? UInt32(words[1]) : nil
     }
 
-    /// BoringSSL's ssl.h, `SSL_R_…`; from 1000 on the peer's alert plus 1000. Library 16 is `ERR_LIB_SSL`. Each line that
-    /// matters has a test that fails when the numbers move.
-    private static func reason(library: UInt32, code: UInt32) -> EndReason {
-        guard library == 16 else { return .tlsFailed }
-        switch code {
+    /// BoringSSL's err.h, `ERR_LIB_SSL`.
+    private static let sslLibrary: UInt32 = 16
+
+    /// BoringSSL's ssl.h, `SSL_R_…`; from 1000 on the peer's alert plus 1000. Each line that matters has a test that
+    /// fails when the numbers move.
+    private static func reason(sslCode: UInt32) -> EndReason {
+        switch sslCode {
         case 114: return .wrongKey  // BAD_SIGNATURE
         case 125: return .notPaired  // CERTIFICATE_VERIFY_FAILED
         case 192: return .noCertificate  // PEER_DID_NOT_RETURN_A_CERTIFICATE

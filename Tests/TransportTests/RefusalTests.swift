@@ -1,0 +1,143 @@
+import NIOCore
+import NIOSSL
+import SyncModel
+import SyncTransport
+import Testing
+
+/// Everybody who may not get in, each with its code, its line in the log and its count.
+@Suite struct RefusalTests {
+    /// A server that trusts `member`, and where it listens.
+    private func server(
+        trusting member: Node? = nil, limits: TransportLimits = TransportLimits()
+    ) async throws -> (Node, HostPort) {
+        let server = try await Node(limits: limits)
+        if let member { try await server.trust(member) }
+        return (server, try await server.listen())
+    }
+
+    @Test func `a stranger's key is refused, and the stranger learns why`() async throws {
+        let (server, address) = try await server()
+        let stranger = try await Node()
+        try await stranger.trust(server)
+        let number = try await stranger.dial(address)
+        try await server.expectTurnedAway(.notPaired)
+        #expect(try await stranger.ended(number) == .notPairedThere)
+        try await stranger.expectRefused(.notPairedThere)
+    }
+
+    @Test func `a stranger that is dialled is refused`() async throws {
+        let client = try await Node()
+        let (server, address) = try await server(trusting: client)
+        let number = try await client.dial(address)
+        #expect(try await client.ended(number) == .notPaired)
+        try await client.expectRefused(.notPaired)
+        try await server.expectTurnedAway(.notPairedThere)
+    }
+
+    @Test func `a member's certificate without its key is refused`() async throws {
+        let member = try await Node()
+        let (server, address) = try await server(trusting: member)
+        var tls = try RawPeer.tls(as: member)
+        tls.privateKey = .privateKey(NIOSSLPrivateKey(customPrivateKey: StolenCertificateKey()))
+        let thief = try await RawPeer(address, tls: tls)
+        try await server.expectTurnedAway(.wrongKey)
+        try await thief.closed()
+    }
+
+    @Test func `a client without a certificate is refused`() async throws {
+        let (server, address) = try await server()
+        let nobody = try await RawPeer(address, tls: try RawPeer.tls(as: nil))
+        try await server.expectTurnedAway(.noCertificate)
+        try await nobody.closed()
+    }
+
+    @Test func `TLS 1.2 is refused, also with a member's key`() async throws {
+        let member = try await Node()
+        let (server, address) = try await server(trusting: member)
+        var tls = try RawPeer.tls(as: member)
+        tls.maximumTLSVersion = .tlsv12
+        let old = try await RawPeer(address, tls: tls)
+        try await server.expectTurnedAway(.oldTLS)
+        try await old.closed()
+    }
+
+    @Test(arguments: [["http/1.1"], [], ["lanyard/2"], ["lanyard-pair/1"]])
+    func `a member that does not ask for the session protocol is refused`(alpn: [String]) async throws {
+        let member = try await Node()
+        let (server, address) = try await server(trusting: member)
+        let peer = try await RawPeer(address, tls: try RawPeer.tls(as: member, alpn: alpn))
+        try await server.expectTurnedAway(.wrongProtocol)
+        try await peer.closed()
+    }
+
+    @Test func `bytes that are no TLS are refused`() async throws {
+        let (server, address) = try await server()
+        let noise = try await RawPeer(address)
+        try await noise.send(Array("GET / HTTP/1.1\r\nHost: lanyard\r\n\r\n".utf8))
+        try await server.expectTurnedAway(.notTLS)
+        try await noise.closed()
+    }
+
+    @Test(arguments: [[UInt8](repeating: 0, count: 64), [UInt8](repeating: 0xff, count: 70_000), [0x16, 3, 1, 0, 1, 0]])
+    func `garbage never harms the server`(bytes: [UInt8]) async throws {
+        let member = try await Node()
+        let (server, address) = try await server(trusting: member)
+        let noise = try await RawPeer(address)
+        try await noise.send(bytes)
+        try await noise.closed()
+        try await member.trust(server)
+        try await member.dial(address)
+        try await member.received(Node.hello)
+    }
+
+    @Test func `a device that dials itself is refused`() async throws {
+        let node = try await Node()
+        try await node.trust(node)
+        let number = try await node.dial(try await node.listen())
+        #expect(try await node.ended(number) == .ownDevice)
+        try await node.expectRefused(.ownDevice)
+    }
+
+    @Test func `a device that is removed loses its connection and cannot come back`() async throws {
+        let member = try await Node()
+        let (server, address) = try await server(trusting: member)
+        try await member.trust(server)
+        let first = try await member.dial(address)
+        let inbound = try await server.opened(.inbound)
+        try await member.received(Node.hello)
+        try await server.trust()
+        #expect(try await server.ended(inbound) == .notPaired)
+        #expect(try await member.ended(first) == .closedByPeer)
+        let second = try await member.dial(address)
+        try await server.expectTurnedAway(.notPaired)
+        #expect(try await member.ended(second) == .notPairedThere)
+    }
+
+    @Test func `one device has at most eight connections`() async throws {
+        let member = try await Node()
+        let (server, address) = try await server(trusting: member)
+        try await member.trust(server)
+        for index in 1...8 {
+            try await member.dial(address)
+            try await server.events.first("\(index) connections") { events in
+                events.count { if case .opened = $0 { true } else { false } } == index ? () : nil
+            }
+        }
+        let ninth = try await member.dial(address)
+        try await server.expectRefused(.tooManyFromDevice)
+        let reason = try await member.ended(ninth)
+        #expect(reason == .closedBeforeHello)
+        #expect(try await server.on { $0.connectionCount } == 8)
+    }
+
+    @Test func `the log gets a bounded number of lines, the counter counts on`() async throws {
+        let (server, address) = try await server()
+        for _ in 0..<70 {
+            let noise = try await RawPeer(address)
+            try await noise.send(Array("no TLS at all".utf8))
+            try await noise.closed()
+        }
+        #expect(try await server.on { $0.refusals[.notTLS] } == 70)
+        #expect(server.lines.all.count { $0.metadata["reason.code"] == "not_tls" } == 60)
+    }
+}
