@@ -27,7 +27,7 @@ final class TwoMachines: Sendable {
 
         var description: String {
             switch self {
-            case .notStarted(let why): "the two machines did not start (this test needs root, or user namespaces): \(why)"
+            case .notStarted(let why): "the two machines did not start (root or user namespaces are needed): \(why)"
             case .waitedInVain(let what, let heard):
                 "waited in vain for \(what); heard since:\n" + heard.joined(separator: "\n")
             }
