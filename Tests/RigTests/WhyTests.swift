@@ -64,7 +64,10 @@ extension RigSuites {
         @Test func `the peer is catching up, and how far behind it is`() throws {
             try Rig.with(2) { rig in
                 try rig("link", "2", "--rate", "1")
+                // A live push names only itself; a peer that returns is told how much it lacks.
+                try rig("stop", "2")
                 try rig.node(1).emit(20_000, to: "much")
+                try rig("start", "2")
                 for (node, other) in [(1, "node2"), (2, "node1")] {
                     try expect(rig.node(node), "vector", naming: ["operations behind"], about: other, within: .seconds(5))
                 }
