@@ -17,6 +17,7 @@ struct Status: Decodable {
     struct Store: Decodable { let state: String }
     struct Warning: Decodable { let code: String }
 
+    let uptimeSeconds: Int
     let discovery: Discovery
     let spaces: [Space]
     let peers: PeerCounts

@@ -11,10 +11,28 @@ extension RigSuites {
                 try eventually(within: .seconds(3), "every node has a session with the two others") {
                     try (1...3).allSatisfy { try rig.node($0).connected().count == 2 }
                 }
-                // Nobody told 2 and 3 of each other, so what they know comes from mDNS.
-                let between = try rig.node(2).peers().first { $0.name == "node3" }
-                #expect(between?.via == "mdns")
-                #expect(between?.paired == true)
+                // The members' records carry a tag that changed a moment ago.
+                try eventually(within: .seconds(3), "every node knows the two others by their records") {
+                    try (1...3).allSatisfy { try rig.node($0).peers().filter(Self.isMemberByRecord).count == 2 }
+                }
+            }
+        }
+
+        private static func isMemberByRecord(_ peer: Peer) -> Bool { peer.paired && peer.via == "mdns" }
+
+        @Test func `three machines are connected three seconds after the last of them started`() throws {
+            // `up` pairs them meanwhile. It returns when all are connected and have heard each other's records.
+            let begun = ContinuousClock.now
+            try Rig.with(3) { rig in
+                let elapsed = ContinuousClock.now - begun
+                print("    from nothing to three connected machines: \(milliseconds(elapsed)) ms")
+                for number in 1...3 {
+                    let peers = try rig.node(number).peers()
+                    #expect(peers.filter { $0.state == "connected" && Self.isMemberByRecord($0) }.count == 2)
+                    #expect(peers.count == 2, "nobody is listed twice")
+                }
+                let youngest = try (1...3).map { try rig.node($0).status().uptimeSeconds }.min() ?? .max
+                #expect(youngest <= 3, "the last agent started \(youngest) s ago")
             }
         }
 

@@ -43,7 +43,7 @@ extension RigSuites {
         @Test func `nobody listens on the port that was typed`() throws {
             try Rig.with(2, "--no-pair", "--no-mdns") { rig in
                 try rig.node(1).lanyard("peers", "add", "\(rig.node(2).address):9")
-                try expect(rig.node(1), "dial", naming: ["refused"])
+                try expect(rig.node(1), "dial", naming: ["refuses"])
             }
         }
 
@@ -64,24 +64,39 @@ extension RigSuites {
         @Test func `the peer is catching up, and how far behind it is`() throws {
             try Rig.with(2) { rig in
                 try rig("link", "2", "--rate", "1")
+                // A live push names only itself; a peer that returns is told how much it lacks.
+                try rig("stop", "2")
                 try rig.node(1).emit(20_000, to: "much")
-                try expect(rig.node(1), "vector", naming: ["behind"], about: "node2", within: .seconds(5))
+                try rig("start", "2")
+                for (node, other) in [(1, "node2"), (2, "node1")] {
+                    try expect(rig.node(node), "vector", naming: ["operations behind"], about: other, within: .seconds(5))
+                }
+                // The rate needs two readings.
+                try eventually(within: .seconds(10), "why says how fast node 2 catches up") {
+                    let detail = try rig.node(1).why("node2").firstBroken?.detail ?? ""
+                    return detail.contains("a second") && !detail.contains(" 0 a second")
+                }
             }
         }
 
         @Test func `the disk is full`() throws {
             try Rig.with(1, "--no-pair") { rig in
                 let small = try rig.add("--disk", "24")
+                try small.join(through: rig.node(1))
+                try rig.waitUntilAgree([1, 2], within: .seconds(3))
                 _ = try small.run(["sh", "-c", "cat /dev/zero >\"$LANYARD_DATA_DIR/filler\""])
                 // Writing is how an agent learns of it.
                 let refused = try small.run(["lanyard", "emit", "readings", "-"], input: lines(bytes: 4 << 20))
                 #expect(refused.status != 0)
                 try expect(small, "store", naming: ["disk", "space"])
                 #expect(try small.status().store.state != "ok", "reads go on, and say so")
+                try rig.node(1).emit(100, to: "elsewhere")
                 #expect(try small.run(["sh", "-c", "rm \"$LANYARD_DATA_DIR/filler\""]).status == 0)
                 try eventually(within: .seconds(15), "writes are taken again once there is space") {
                     try small.run(["lanyard", "emit", "readings", "{}"]).status == 0
                 }
+                // What a peer wrote meanwhile found no room either.
+                try rig.waitUntilAgree([1, 2], within: .seconds(10))
             }
         }
 

@@ -33,7 +33,13 @@ pair_all() {
     for process in ${batch[@]+"${batch[@]}"}; do wait "$process" || exit 1; done
 }
 
-connections() { lanyard_at "$1" peers --json 2>/dev/null | jq '[.[] | select(.state == "connected")] | length' 2>/dev/null || echo 0; }
+# Sessions with members; with mDNS those whose record was heard as well, so that nobody who looks at `peers` is early.
+connections() {
+    local way='true'
+    if [[ $(<"$STATE/mdns") == on ]]; then way='.via == "mdns"'; fi
+    lanyard_at "$1" peers --json 2>/dev/null |
+        jq "[.[] | select(.state == \"connected\" and $way)] | length" 2>/dev/null || echo 0
+}
 has_connections() { (($(connections "$1") >= $2)); }
 
 # Without mDNS nobody tells the others where a node is: then a session with one member is what can be had.

@@ -125,11 +125,17 @@ struct WhyReasoning {
                 detail: "\(label) has not answered for \((now.now - since).nanoseconds / 1_000_000_000) s",
                 hint: "If it went away, this ends within 15 s and it is dialled; `ping` its machine to see.", since: since)
         }
-        guard storeRefusal == nil, let behind = peer.weLack, behind > 0 else { return nil }
+        if storeRefusal == nil, let behind = peer.weLack, behind > 0 {
+            return Fault(
+                link: .vector,
+                detail: "catching up with \(label): \(behind) operations behind, \(Int(changesPerSecond)) a second",
+                hint: "Wait: `lanyard wait` returns when all is here.")
+        }
+        guard let behind = peer.theyLack, behind > 0 else { return nil }
         return Fault(
             link: .vector,
-            detail: "catching up with \(label): \(behind) operations behind, \(Int(changesPerSecond)) a second",
-            hint: "Wait: `lanyard wait` returns when all is here.")
+            detail: "\(label) is catching up: \(behind) operations behind, \(peer.operationsPerSecond) a second",
+            hint: "Wait: `lanyard wait` returns when all is there.")
     }
 }
 

@@ -22,6 +22,8 @@ package struct PeerView: Sendable, Equatable {
     /// Operations they hold and we lack, and the other way round; nil while unknown.
     package var weLack: UInt64?
     package var theyLack: UInt64?
+    /// How fast what they hold grows.
+    package var operationsPerSecond: UInt64
     package var agentVersion: String
     /// The latest failure on the way to this peer, with its time.
     package var lastFailure: String?
@@ -61,6 +63,7 @@ extension AgentCore {
             connection: session?.id,
             weLack: session.flatMap { $0.peerTipsAreComplete ? $0.peerTips.operations(beyond: held) : nil },
             theyLack: session.flatMap { $0.peerTipsAreComplete ? held.operations(beyond: $0.peerTips) : nil },
+            operationsPerSecond: session?.progress.perSecond(at: now) ?? 0,
             agentVersion: session?.peerVersion ?? "", lastFailure: failure?.lastFailure,
             lastFailureAt: failure?.lastFailureAt,
             nextAttemptAt: session == nil ? targets.compactMap(\.nextAt).min() : nil,
@@ -72,7 +75,8 @@ extension AgentCore {
     private func view(of target: DialBook.Target) -> PeerView {
         PeerView(
             device: nil, name: "", state: target.attempt == nil ? .discovered : .connecting, endpoint: target.endpoint,
-            via: target.via.rawValue, roundTrip: nil, connection: nil, weLack: nil, theyLack: nil, agentVersion: "",
+            via: target.via.rawValue, roundTrip: nil, connection: nil, weLack: nil, theyLack: nil,
+            operationsPerSecond: 0, agentVersion: "",
             lastFailure: target.lastFailure, lastFailureAt: target.lastFailureAt, nextAttemptAt: target.nextAt,
             lastConnectedAt: nil, lastHeardAt: nil, outstandingBytes: 0, unansweredSince: nil)
     }

@@ -70,6 +70,7 @@ extension AgentCore {
             if have.complete { return refuse(index, .badVector, detail: "digest") }
             return requestHave(index)
         }
+        sessions[index].progress.note(sessions[index].peerTips.operations(beyond: TipTable()), at: now)
         sessions[index].confirm()
         noteForks(index)
         if have.vectorDigest == held.digest, have.stateDigest != stateDigest, persisting == nil {

@@ -124,7 +124,8 @@ extension AgentCore {
 
     private mutating func noteGoodbye(_ index: Int, _ goodbye: Frame.Goodbye) {
         if goodbye.code == CloseReason.duplicateIdentity.rawValue {
-            effects.append(.report(.duplicateIdentity(sessions[index].device)))
+            // The peer has seen our key twice: the identity that two agents share is ours.
+            effects.append(.report(.duplicateIdentity(configuration.own)))
         }
         noteFarewell(sessions[index].id, code: goodbye.code)
         close(index, .redundant, sayingGoodbye: false)

@@ -41,6 +41,8 @@ struct PeerSession: Sendable {
     var peerTips = TipTable()
     /// The peer's vector digest matched `peerTips` when it last spoke.
     var peerTipsAreComplete = false
+    /// How fast what it holds grows.
+    var progress = ProgressMeter()
     /// What we last said we hold; nil before the first Have.
     var said: TipTable?
     var haveRequested = false
