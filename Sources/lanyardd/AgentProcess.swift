@@ -33,7 +33,7 @@ struct AgentProcess {
             agent: agent, socket: ControlSocket(path: configuration.socketPath, audience: isServiceSocket ? .group : .owner),
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: agent.logger,
             onListening: { notifier?.send(.ready) })
-        var services: [any Service] = [server]
+        var services: [any Service] = [server, MemoryTrim()]
         if let notifier, let interval = notifier.watchdogIntervalNanoseconds {
             services.append(Watchdog(agent: agent, notifier: notifier, intervalNanoseconds: interval))
         }
