@@ -83,7 +83,7 @@ import Testing
             let payload = try JSONText("\"" + String(repeating: "x", count: 1_000) + "\"")
             for _ in 0..<200 {
                 _ = try await server.agent.emit(
-                    space: "home", stream: "s", events: Array(repeating: NewEvent(type: nil, payload: payload), count: 1_000))
+                    space: "home", stream: "s", events: Array(repeating: EventDraft(type: nil, payload: payload), count: 1_000))
             }
             // 200 MB wait to be read in 100 pages; the reader takes the first batch and then nothing.
             let (held, letGo) = AsyncStream<Void>.makeStream()

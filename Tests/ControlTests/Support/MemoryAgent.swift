@@ -144,7 +144,7 @@ actor MemoryAgent: AgentControl {
 
     // MARK: Events
 
-    func emit(space: String, stream: String, events: [NewEvent]) throws(ControlError) -> EmitResponse {
+    func emit(space: String, stream: String, events: [EventDraft]) throws(ControlError) -> EmitResponse {
         try check(space)
         if let fault = emitFault {
             emitFault = nil
