@@ -59,7 +59,7 @@ import Testing
         #expect(try await client.ended(number) == .helloTimedOut)
     }
 
-    @Test func `a frame that stops in the middle is closed at its deadline, a session between frames is not`() async throws {
+    @Test func `a frame that stops is closed at its deadline, a session between frames is not`() async throws {
         let (server, stalled) = (try await Node(limits: strictAboutFrames), try await Node())
         let quiet = try await Node(limits: strictAboutFrames)
         try await server.trust(stalled, quiet)

@@ -60,6 +60,8 @@ import Testing
         #expect(parsed?.description == text)
     }
 
-    @Test(arguments: ["", ":", "host", "host:", ":1", "::1:80", "a b:1", "host:65536", "host:-1", "host:+1", "[::1]", "[]:1"])
+    @Test(arguments: [
+        "", ":", "host", "host:", ":1", "::1:80", "a b:1", "host:65536", "host:-1", "host:+1", "[::1]", "[]:1",
+    ])
     func `what is no host and port is none`(text: String) { #expect(HostPort(text: text) == nil) }
 }

@@ -78,7 +78,9 @@ import Testing
         try await noise.closed()
     }
 
-    @Test(arguments: [[UInt8](repeating: 0, count: 64), [UInt8](repeating: 0xff, count: 70_000), [0x16, 3, 1, 0, 1, 0]])
+    @Test(arguments: [
+        [UInt8](repeating: 0, count: 64), [UInt8](repeating: 0xff, count: 70_000), [0x16, 3, 1, 0, 1, 0],
+    ])
     func `garbage never harms the server`(bytes: [UInt8]) async throws {
         let member = try await Node()
         let (server, address) = try await server(trusting: member)

@@ -107,7 +107,8 @@ import Testing
         let bound = try await server.listen(nil)
         let outbound = try await client.dial(HostPort(host: host, port: bound.port)!)
         try await client.received(Node.hello)
-        let remote = try await server.on { transport in (1...4).compactMap { transport.state(of: $0 * 2)?.remote }.first }
+        let remote = try await server.on { transport in (1...4).compactMap { transport.state(of: $0 * 2)?.remote }.first
+        }
         #expect(remote?.host == host)
         #expect(try await client.on { $0.state(of: outbound)?.remote.port } == bound.port)
     }

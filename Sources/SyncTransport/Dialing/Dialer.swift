@@ -31,7 +31,8 @@ enum Dialer {
         guard let error = error as? NIOConnectionError else { return .dialFailed }
         // Several addresses of one name: the most telling failure.
         let reasons = error.connectionErrors.map { reason($0.error) }
-        for telling in [EndReason.refused, .timedOut, .hostUnreachable, .networkUnreachable] where reasons.contains(telling) {
+        for telling in [EndReason.refused, .timedOut, .hostUnreachable, .networkUnreachable]
+        where reasons.contains(telling) {
             return telling
         }
         return reasons.first ?? .hostUnknown

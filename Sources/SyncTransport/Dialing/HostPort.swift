@@ -102,7 +102,9 @@ extension HostPort {
     /// The resolver reads `address%interface` without asking anybody (RFC 4007 §11.7); it fails for an interface that is
     /// not here.
     private var scopedTarget: DialTarget {
-        guard let address = try? SocketAddress.makeAddressResolvingHost(host, port: port) else { return .noSuchInterface }
+        guard let address = try? SocketAddress.makeAddressResolvingHost(host, port: port) else {
+            return .noSuchInterface
+        }
         return .address(address)
     }
 }

@@ -67,7 +67,8 @@ enum TLSFailure {
         case 125: return .notPaired  // CERTIFICATE_VERIFY_FAILED
         case 192: return .noCertificate  // PEER_DID_NOT_RETURN_A_CERTIFICATE
         case 240, 1070: return .oldTLS  // UNSUPPORTED_PROTOCOL, alert protocol_version
-        case 155, 156, 225, 247: return .notTLS  // HTTPS_PROXY_REQUEST, HTTP_REQUEST, UNEXPECTED_RECORD, WRONG_VERSION_NUMBER
+        // HTTPS_PROXY_REQUEST, HTTP_REQUEST, UNEXPECTED_RECORD, WRONG_VERSION_NUMBER
+        case 155, 156, 225, 247: return .notTLS
         case 1042, 1043, 1044, 1045, 1046, 1048, 1049, 1116: return .notPairedThere  // alerts about our certificate
         case 1120: return .wrongProtocol  // alert no_application_protocol
         default: return .tlsFailed

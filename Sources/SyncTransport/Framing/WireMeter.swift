@@ -30,7 +30,9 @@ final class WireMeter: ChannelDuplexHandler {
     }
 
     func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
-        guard lingers, mode == .all, context.channel.isActive else { return context.close(mode: mode, promise: promise) }
+        guard lingers, mode == .all, context.channel.isActive else {
+            return context.close(mode: mode, promise: promise)
+        }
         promise?.succeed(())
         guard !isLingering else { return }
         isLingering = true

@@ -4,7 +4,8 @@ import NIOPosix
 /// Opens the port. What is accepted goes to `accept`, on the event loop, before its first byte is read.
 enum Listener {
     static func open(
-        _ address: HostPort, on eventLoop: any EventLoop, accept: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>
+        _ address: HostPort, on eventLoop: any EventLoop,
+        accept: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>
     ) -> EventLoopFuture<any Channel> {
         guard case .address(let socketAddress) = address.dialTarget else {
             return eventLoop.makeFailedFuture(ListenError.notAnAddress(address.description))
@@ -15,7 +16,8 @@ enum Listener {
             // Out of descriptors: try again in a second; the control socket goes on meanwhile.
             .serverChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(AcceptBackoffHandler(shouldForwardIOErrorCaught: false))
+                    try channel.pipeline.syncOperations.addHandler(
+                        AcceptBackoffHandler(shouldForwardIOErrorCaught: false))
                 }
             }
             .childChannelInitializer(accept)

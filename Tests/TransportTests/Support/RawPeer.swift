@@ -89,7 +89,9 @@ extension RawPeer {
         configuration.applicationProtocols = alpn
         guard let node else { return configuration }
         let file = node.directory.path + "/identity.pem"
-        configuration.certificateChain = try NIOSSLCertificate.fromPEMFile(file).map { NIOSSLCertificateSource.certificate($0) }
+        configuration.certificateChain = try NIOSSLCertificate.fromPEMFile(file).map {
+            NIOSSLCertificateSource.certificate($0)
+        }
         configuration.privateKey = .privateKey(try NIOSSLPrivateKey(file: file, format: .pem))
         return configuration
     }

@@ -72,7 +72,8 @@ final class InviterExchange {
         guard isAdmitted else { return refuse(.notAdmitted) }
         let introduction = Introduction(inviter.identity, inviter.profile())
         let proof = TicketProof.inviter(
-            secret: ticket.secret, inviter: introduction, joinerKey: peer.subjectPublicKeyInfo, joinerProof: joinerProof)
+            secret: ticket.secret, inviter: introduction, joinerKey: peer.subjectPublicKeyInfo, joinerProof: joinerProof
+        )
         let accepted = Lanyard_Pairing_V1_JoinAccepted.with {
             $0.inviter = introduction.message
             $0.proof = Data(proof)

@@ -21,7 +21,8 @@ package enum TicketError: Error, Sendable, Equatable {
         switch self {
         case .notATicket: "This is no ticket: a ticket begins with lanyard1."
         case .mistyped: "This ticket is not whole: characters are missing or wrong."
-        case .newerVersion(let version): "This ticket has version \(version); this agent reads version \(Ticket.version)."
+        case .newerVersion(let version):
+            "This ticket has version \(version); this agent reads version \(Ticket.version)."
         }
     }
 
