@@ -104,7 +104,8 @@ let package = Package(
         .executableTarget(
             name: "lanyard", dependencies: ["LanyardClient", "ControlAPI", nio, nioPosix, arguments],
             swiftSettings: common),
-        .target(name: "SyncSimulator", dependencies: ["SyncModel", "SyncCore", "SyncStore", crypto], swiftSettings: common),
+        .target(
+            name: "SyncSimulator", dependencies: ["SyncModel", "SyncCore", "SyncStore", crypto], swiftSettings: common),
         .executableTarget(name: "lanyard-sim", dependencies: ["SyncSimulator", arguments], swiftSettings: common),
         .testTarget(name: "ModelTests", dependencies: ["SyncModel", crypto], swiftSettings: common),
         .testTarget(name: "HouseRules", swiftSettings: common),

@@ -88,7 +88,8 @@ extension Timestamp: Codable {
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         guard let timestamp = Timestamp(try container.decode(String.self)) else {
-            throw DecodingError.dataCorruptedError(in: container, debugDescription: "expected a time such as 2025-11-21T04:28:31.123Z")
+            throw DecodingError.dataCorruptedError(
+                in: container, debugDescription: "expected a time such as 2025-11-21T04:28:31.123Z")
         }
         self = timestamp
     }

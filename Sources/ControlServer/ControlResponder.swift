@@ -51,7 +51,8 @@ package struct ControlResponder: Sendable {
                     hint: allowed.isEmpty ? "This path takes none." : "Known are: \(allowed.joined(separator: ", ")).")
             }
             guard query.updateValue(value, forKey: key) == nil else {
-                throw ControlError(.invalidArgument, "The query key \"\(key)\" stands twice.", hint: "Keep one of them.")
+                throw ControlError(
+                    .invalidArgument, "The query key \"\(key)\" stands twice.", hint: "Keep one of them.")
             }
         }
         return query

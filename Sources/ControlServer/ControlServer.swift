@@ -48,7 +48,8 @@ package struct ControlServer: Service {
                 do throws(ControlError) {
                     try socket.restrict()
                 } catch {
-                    logger.warning("the control socket keeps a wide mode", metadata: ["error.code": "\(error.code.rawValue)"])
+                    logger.warning(
+                        "the control socket keeps a wide mode", metadata: ["error.code": "\(error.code.rawValue)"])
                 }
                 await onListening()
             },

@@ -103,7 +103,8 @@ extension ControlRequest {
         } catch let error as ControlError {
             throw error
         } catch {
-            throw ControlError(.stopping, "The wait was ended.", hint: "The agent is stopping, or the client went away.")
+            throw ControlError(
+                .stopping, "The wait was ended.", hint: "The agent is stopping, or the client went away.")
         }
     }
 

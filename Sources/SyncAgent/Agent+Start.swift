@@ -105,7 +105,8 @@ extension Agent {
                 metadata: ["listen.port": "\(AgentConfiguration.defaultPort)"])
             agent.addStartWarning(
                 Warning(
-                    code: "port_in_use", message: "port \(AgentConfiguration.defaultPort) is taken; another one is used",
+                    code: "port_in_use",
+                    message: "port \(AgentConfiguration.defaultPort) is taken; another one is used",
                     hint: "stop the other program, or choose a port with lanyardd --listen HOST:PORT"))
             return agent.running.loop.transport.listen(host: nil, port: 0)
         }.map { address in agent.setListenPort(UInt16(clamping: address.port)) }

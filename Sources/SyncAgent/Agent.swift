@@ -157,7 +157,9 @@ package final class Agent: Sendable {
     /// Where others can dial us: what a ticket carries.
     package var reachableAddresses: [HostPort] {
         let hosts =
-            configuration.announce.map { [$0] } ?? configuration.listen.flatMap { Self.isAny($0.host) ? nil : [$0.host] }
+            configuration.announce.map { [$0] } ?? configuration.listen.flatMap {
+                Self.isAny($0.host) ? nil : [$0.host]
+            }
             ?? NetworkInterfaces.current().announced.flatMap { interface in
                 interface.addresses.compactMap { RecordFilter.hostText(address: $0, interfaceName: "") }
             }

@@ -63,6 +63,7 @@ extension AgentSnapshot {
             vectorDigest: core.held.digest, stateDigest: loop.digest, counts: loop.counts,
             members: core.membership.members, peers: peers, traffic: traffic, strangers: discovery.strangers,
             discovery: discovery.state, instance: discovery.instance, listenPort: agent.listenPort,
-            isInStep: core.isInStep, changesPerSecond: loop.changesPerSecond, core: core.counters, now: loop.now, wallMilliseconds: WallClock.milliseconds)
+            isInStep: core.isInStep, changesPerSecond: loop.changesPerSecond, core: core.counters, now: loop.now,
+            wallMilliseconds: WallClock.milliseconds)
     }
 }

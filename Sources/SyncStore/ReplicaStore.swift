@@ -41,7 +41,8 @@ package protocol ReplicaStore: AnyObject, Sendable {
     /// Creates the consumer at position 0 when it is unknown.
     func consumer(_ name: String, stream: String, space: SpaceID) throws(StoreError) -> Consumer
     /// Moves the cursor to where the client acknowledged; never backwards unless `rewinding`.
-    func acknowledge(consumer: String, stream: String, space: SpaceID, position: Int64, rewinding: Bool) throws(StoreError)
+    func acknowledge(consumer: String, stream: String, space: SpaceID, position: Int64, rewinding: Bool)
+        throws(StoreError)
     /// Notes how far events were handed out, so that the ones given twice can be marked `redelivered`.
     func noteDelivered(consumer: String, stream: String, space: SpaceID, position: Int64) throws(StoreError)
     /// - Returns: false when there was none.

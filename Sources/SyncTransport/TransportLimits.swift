@@ -4,7 +4,7 @@ import SyncModel
 /// The transport's bounds. Tests shorten the deadlines; an agent uses the defaults.
 package struct TransportLimits: Sendable {
     /// TCP's connect.
-    package var connectDeadline: TimeAmount = .seconds(5)
+    package var connectDeadline: TimeAmount = .seconds(2)
     /// From accept (or connect) to `markEstablished`: TLS and the first frame together.
     package var greetingDeadline: TimeAmount = .seconds(5)
     /// A frame must be whole after this long plus its length at `frameBytesPerSecond`.

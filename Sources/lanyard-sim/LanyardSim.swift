@@ -15,7 +15,9 @@ struct LanyardSim: AsyncParsableCommand {
     @Option(help: "The first of --seeds.")
     var from: UInt64 = 1
 
-    @Option(help: ArgumentHelp("Switch a planted bug on.", valueName: PlantedBug.allCases.map(\.rawValue).joined(separator: "|")))
+    @Option(
+        help: ArgumentHelp(
+            "Switch a planted bug on.", valueName: PlantedBug.allCases.map(\.rawValue).joined(separator: "|")))
     var fault: String?
 
     @Flag(help: "Look for every planted bug within --seeds (default 500), and run what found it without the bug.")
@@ -37,7 +39,8 @@ struct LanyardSim: AsyncParsableCommand {
     private func plantedBug() throws -> PlantedBug? {
         guard let fault else { return nil }
         guard let bug = PlantedBug(rawValue: fault) else {
-            throw ValidationError("unknown fault \"\(fault)\"; known: \(PlantedBug.allCases.map(\.rawValue).joined(separator: ", "))")
+            throw ValidationError(
+                "unknown fault \"\(fault)\"; known: \(PlantedBug.allCases.map(\.rawValue).joined(separator: ", "))")
         }
         return bug
     }
@@ -90,7 +93,8 @@ struct LanyardSim: AsyncParsableCommand {
                 report(failure, found.seed, nil)
                 throw ExitCode.failure
             }
-            print("\(bug.rawValue): found by \(found.failure.checker) with seed \(found.seed), which is clean without it")
+            print(
+                "\(bug.rawValue): found by \(found.failure.checker) with seed \(found.seed), which is clean without it")
         }
         guard missed.isEmpty else { throw ExitCode.failure }
     }

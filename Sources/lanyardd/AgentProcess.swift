@@ -30,7 +30,8 @@ struct AgentProcess {
         }
         let notifier = SystemdNotifier(environment: ProcessInfo.processInfo.environment)
         let server = ControlServer(
-            agent: agent, socket: ControlSocket(path: configuration.socketPath, audience: isServiceSocket ? .group : .owner),
+            agent: agent,
+            socket: ControlSocket(path: configuration.socketPath, audience: isServiceSocket ? .group : .owner),
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: agent.logger,
             onListening: { notifier?.send(.ready) })
         var services: [any Service] = [server, MemoryTrim()]

@@ -19,7 +19,8 @@ struct Lanyardd: AsyncParsableCommand {
     @Option(help: "The control socket. Default: control.sock in the data directory.")
     var socket: String?
 
-    @Option(help: ArgumentHelp("Where to accept connections. Default: all interfaces, port 21817.", valueName: "host:port"))
+    @Option(
+        help: ArgumentHelp("Where to accept connections. Default: all interfaces, port 21817.", valueName: "host:port"))
     var listen: String?
 
     @Option(help: "The address to announce over mDNS instead of all of this machine's.")

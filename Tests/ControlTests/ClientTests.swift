@@ -83,7 +83,8 @@ import Testing
             let payload = try JSONText("\"" + String(repeating: "x", count: 1_000) + "\"")
             for _ in 0..<200 {
                 _ = try await server.agent.emit(
-                    space: "home", stream: "s", events: Array(repeating: EventDraft(type: nil, payload: payload), count: 1_000))
+                    space: "home", stream: "s",
+                    events: Array(repeating: EventDraft(type: nil, payload: payload), count: 1_000))
             }
             // 200 MB wait to be read in 100 pages; the reader takes the first batch and then nothing.
             let (held, letGo) = AsyncStream<Void>.makeStream()
@@ -109,7 +110,8 @@ import Testing
             let (chunks, send) = AsyncStream<[UInt8]>.makeStream()
             let upload = Task { try await server.client.emitLines(chunks, type: "t", to: "s") }
             let reader = Task {
-                _ = try? await server.client.readEvents(EventReadRequest(stream: "s", follow: true)) { _ in throw Stop() }
+                _ = try? await server.client.readEvents(EventReadRequest(stream: "s", follow: true)) { _ in throw Stop()
+                }
             }
             await server.agent.readersWaiting(1)
             // The first line is written while the upload goes on.
@@ -190,7 +192,8 @@ import Testing
     }
 
     @Test func `the start command can be pasted into a shell`() {
-        #expect(location([:], dataDirectory: "/tmp/it's here").startCommand.hasSuffix(#"--data-dir '/tmp/it'\''s here'"#))
+        #expect(
+            location([:], dataDirectory: "/tmp/it's here").startCommand.hasSuffix(#"--data-dir '/tmp/it'\''s here'"#))
         #expect(location([:], socket: "/a/control.sock").agentArguments == ["--data-dir", "/a"])
         #expect(
             location(["HOME": "/h"], socket: "/a/x.sock").agentArguments == [

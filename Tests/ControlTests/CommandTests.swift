@@ -50,7 +50,10 @@ import Testing
     }
 
     @Test(arguments: [
-        (["status", "--json"], ["device", "discovery", "peers", "spaces", "store", "uptimeSeconds", "version", "warnings"]),
+        (
+            ["status", "--json"],
+            ["device", "discovery", "peers", "spaces", "store", "uptimeSeconds", "version", "warnings"]
+        ),
         (["--json", "why"], ["chain", "errors", "hint", "inStep", "nextAttempt"]),
         (["invite", "--json"], ["expires", "ticket"]), (["join", "TICKET-GOOD-ONCE", "--json"], ["device", "space"]),
         (["emit", "s", "1", "--json"], ["count", "first", "last"]), (["wait", "--json"], ["inStep", "waitedSeconds"]),
@@ -66,7 +69,13 @@ import Testing
     }
 
     @Test(arguments: [
-        (["peers"], ["address", "behind", "bytesIn", "bytesOut", "id", "lastSync", "name", "paired", "rttMilliseconds", "shortID", "state", "via"]),
+        (
+            ["peers"],
+            [
+                "address", "behind", "bytesIn", "bytesOut", "id", "lastSync", "name", "paired", "rttMilliseconds",
+                "shortID", "state", "via",
+            ]
+        ),
         (["devices"], ["addedAt", "addedBy", "id", "lastSeen", "name", "role", "state"]),
         (["doctor"], ["check", "detail", "hint", "state"]),
         (["streams"], ["events", "lastEvent", "latestOnly", "name", "position", "retainSeconds"]),
@@ -89,7 +98,8 @@ import Testing
             #expect(one.output == "\(Self.dot):1\n")
             let typed = try await CommandRun.lanyard(["emit", "s", "t", "--json", "null"], socket: server.socketPath)
             #expect(typed.output == "{\"count\":1,\"first\":\"\(Self.dot):2\",\"last\":\"\(Self.dot):2\"}\n")
-            let lines = try await CommandRun.lanyard(["emit", "s", "u", "-"], socket: server.socketPath, input: "[1]\n[2]")
+            let lines = try await CommandRun.lanyard(
+                ["emit", "s", "u", "-"], socket: server.socketPath, input: "[1]\n[2]")
             #expect(lines.output == "2 events, last \(Self.dot):4\n")
             let negative = try await CommandRun.lanyard(["emit", "s", "--", "-5"], socket: server.socketPath)
             #expect(negative.exitCode == 0)
@@ -99,19 +109,22 @@ import Testing
             #expect(read.lines[2].contains(#""type":"u","payload":[1],"#))
             let after = try await CommandRun.lanyard(["events", "s", "--after", "4"], socket: server.socketPath)
             #expect(after.lines == [read.lines[4]])
-            let canonical = try await CommandRun.lanyard(["events", "s", "--order", "canonical"], socket: server.socketPath)
+            let canonical = try await CommandRun.lanyard(
+                ["events", "s", "--order", "canonical"], socket: server.socketPath)
             #expect(canonical.lines.first?.contains(#""payload":-5"#) == true)
         }
     }
 
     @Test func `a bad line stops the upload and says what was written`() async throws {
         try await LiveServer.with { server async throws in
-            let run = try await CommandRun.lanyard(["emit", "s", "-"], socket: server.socketPath, input: "1\n2\noops\n3\n")
+            let run = try await CommandRun.lanyard(
+                ["emit", "s", "-"], socket: server.socketPath, input: "1\n2\noops\n3\n")
             #expect(run.exitCode == 1)
             #expect(run.errors.hasPrefix("lanyard: Line 3: "))
             #expect(run.errors.contains("2 events before it were written"))
             #expect(run.errors.split(separator: "\n").count == 1)
-            let json = try await CommandRun.lanyard(["emit", "s", "-", "--json"], socket: server.socketPath, input: "oops")
+            let json = try await CommandRun.lanyard(
+                ["emit", "s", "-", "--json"], socket: server.socketPath, input: "oops")
             let error = try JSONDecoding.value(ErrorResponse.self, from: Array(json.errors.utf8), unknownKeys: .ignore)
             #expect(error.controlError.line == 1)
             #expect(error.controlError.written == 0)
@@ -172,22 +185,24 @@ import Testing
 
     @Test func `a ticket is read from standard input`() async throws {
         try await LiveServer.with { server async throws in
-            let run = try await CommandRun.lanyard(["join", "-"], socket: server.socketPath, input: "  TICKET-GOOD-ONCE\n")
+            let run = try await CommandRun.lanyard(
+                ["join", "-"], socket: server.socketPath, input: "  TICKET-GOOD-ONCE\n")
             #expect(run.exitCode == 0)
             let again = try await CommandRun.lanyard(["join", "TICKET-GOOD-ONCE"], socket: server.socketPath)
             #expect(again.exitCode == 4)
         }
     }
 
-    @Test(arguments: [
-        (["nonsense"], 2), (["status", "--nonsense"], 2), (["emit"], 2), (["emit", "s", "t", "1", "2"], 2),
-        (["emit", "a/b", "1"], 2), (["emit", "s", "{"], 1), (["events", "s", "--order", "random"], 2),
-        (["events", "s", "--follow", "--order", "canonical"], 2), (["events", "s", "--after", "-"], 2),
-        (["wait", "--timeout", "soon"], 2), (["wait", "--peers", "5", "--timeout", "1s"], 6),
-        (["peers", "add", "nowhere"], 2), (["peers", "remove", "h:1"], 3), (["consumers", "remove", "x"], 3),
-        (["consumers", "set", "x", "1"], 3), (["status", "--space", "other"], 3), (["status", "--space", ""], 2),
-        (["why", "bob"], 3), (["completion", "tcsh"], 2), (["get", "a/b"], 2), (["put", "a", "{}"], 2),
-    ] as [([String], Int32)])
+    @Test(
+        arguments: [
+            (["nonsense"], 2), (["status", "--nonsense"], 2), (["emit"], 2), (["emit", "s", "t", "1", "2"], 2),
+            (["emit", "a/b", "1"], 2), (["emit", "s", "{"], 1), (["events", "s", "--order", "random"], 2),
+            (["events", "s", "--follow", "--order", "canonical"], 2), (["events", "s", "--after", "-"], 2),
+            (["wait", "--timeout", "soon"], 2), (["wait", "--peers", "5", "--timeout", "1s"], 6),
+            (["peers", "add", "nowhere"], 2), (["peers", "remove", "h:1"], 3), (["consumers", "remove", "x"], 3),
+            (["consumers", "set", "x", "1"], 3), (["status", "--space", "other"], 3), (["status", "--space", ""], 2),
+            (["why", "bob"], 3), (["completion", "tcsh"], 2), (["get", "a/b"], 2), (["put", "a", "{}"], 2),
+        ] as [([String], Int32)])
     func `exit codes are the promised ones, and errors are one line`(arguments: [String], code: Int32) async throws {
         try await LiveServer.with { server async throws in
             let run = try await CommandRun.lanyard(arguments, socket: server.socketPath)

@@ -20,7 +20,8 @@ import Testing
         #expect(throws: JSONSyntaxError.self) { try JSONText(text) }
     }
 
-    @Test(arguments: [[0xC0, 0x80], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80], [0xFF], [0xE2, 0x82]] as [[UInt8]])
+    @Test(
+        arguments: [[0xC0, 0x80], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80], [0xFF], [0xE2, 0x82]] as [[UInt8]])
     func `bytes that are not UTF-8 are refused`(bytes: [UInt8]) {
         #expect(throws: JSONSyntaxError.self) { try JSONText([0x22] + bytes + [0x22]) }
     }
@@ -33,7 +34,9 @@ import Testing
     }
 
     @Test func `a payload keeps its bytes, but for line breaks between tokens`() throws {
-        #expect(try JSONText(" {\"b\":1.0e+05,\n\"a\":\"\\u0041\"}\r\n").description == "{\"b\":1.0e+05, \"a\":\"\\u0041\"}")
+        #expect(
+            try JSONText(" {\"b\":1.0e+05,\n\"a\":\"\\u0041\"}\r\n").description == "{\"b\":1.0e+05, \"a\":\"\\u0041\"}"
+        )
     }
 
     @Test func `an error says where`() {
@@ -53,7 +56,8 @@ import Testing
             name: "é\"\\\n\u{1}", count: nil, payload: try JSONText("[1.50]"), list: [.max], flag: true)
         let text = String(decoding: JSONEncoding.bytes(sample), as: UTF8.self)
         #expect(
-            text == #"{"name":"é\"\\\n\u0001","count":null,"payload":[1.50],"list":[18446744073709551615],"flag":true}"#)
+            text == #"{"name":"é\"\\\n\u0001","count":null,"payload":[1.50],"list":[18446744073709551615],"flag":true}"#
+        )
         #expect(try JSONDecoding.value(Sample.self, from: Array(text.utf8), unknownKeys: .refuse) == sample)
     }
 
@@ -91,11 +95,12 @@ import Testing
 }
 
 @Suite struct TimestampTests {
-    @Test(arguments: [
-        (0, "1970-01-01T00:00:00.000Z"), (1_763_699_311_123, "2025-11-21T04:28:31.123Z"),
-        (951_782_400_000, "2000-02-29T00:00:00.000Z"), (-1, "1969-12-31T23:59:59.999Z"),
-        (253_402_300_799_999, "9999-12-31T23:59:59.999Z"), (-62_167_219_200_000, "0000-01-01T00:00:00.000Z"),
-    ] as [(Int64, String)])
+    @Test(
+        arguments: [
+            (0, "1970-01-01T00:00:00.000Z"), (1_763_699_311_123, "2025-11-21T04:28:31.123Z"),
+            (951_782_400_000, "2000-02-29T00:00:00.000Z"), (-1, "1969-12-31T23:59:59.999Z"),
+            (253_402_300_799_999, "9999-12-31T23:59:59.999Z"), (-62_167_219_200_000, "0000-01-01T00:00:00.000Z"),
+        ] as [(Int64, String)])
     func `a moment has one text`(milliseconds: Int64, text: String) {
         #expect(Timestamp(millisecondsSinceEpoch: milliseconds).description == text)
         #expect(Timestamp(text)?.millisecondsSinceEpoch == milliseconds)

@@ -102,7 +102,9 @@ import Testing
             #expect(refused.text.contains("Attach it as a file"))
             let lines = [("Content-Type", "application/x-ndjson")]
             #expect(try await request("POST", Self.events, headers: lines, body: largest + "\n").status == 200)
-            #expect(try await request("POST", Self.events, headers: lines, body: tooLarge + "\n").code == "payload_too_large")
+            #expect(
+                try await request("POST", Self.events, headers: lines, body: tooLarge + "\n").code
+                    == "payload_too_large")
             let endless = String(repeating: "x", count: 3 * ControlLimits.payloadBytes)
             #expect(try await request("POST", Self.events, headers: lines, body: endless).status == 413)
             #expect(try await request("POST", Self.events, body: endless).code == "body_too_large")
@@ -154,10 +156,14 @@ import Testing
 
     @Test(arguments: Road.allCases)
     func `peers are added, removed and listed`(road: Road) async throws {
-        try await road.with(MemoryAgent(peers: [Peer(id: nil, shortID: nil, name: "x", state: .discovered, paired: false)])) {
+        try await road.with(
+            MemoryAgent(peers: [Peer(id: nil, shortID: nil, name: "x", state: .discovered, paired: false)])
+        ) {
             request async throws in
             let peers = try await request("GET", "/v1/peers")
-            #expect(peers.text.hasPrefix(#"[{"id":null,"shortID":null,"name":"x","state":"discovered","paired":false,"address":null"#))
+            #expect(
+                peers.text.hasPrefix(
+                    #"[{"id":null,"shortID":null,"name":"x","state":"discovered","paired":false,"address":null"#))
             let added = try await request("POST", "/v1/peers", body: #"{"address":"[fe80::1%eth0]:7"}"#)
             #expect(added.text == #"{"address":"[fe80::1%eth0]:7","changed":true}"#)
             #expect(try await request("DELETE", "/v1/peers/%5Bfe80::1%25eth0%5D:7").status == 200)
@@ -174,7 +180,8 @@ import Testing
             #expect(try await request("POST", "/v1/join", body: ticket).status == 200)
             #expect(try await request("POST", "/v1/join", body: ticket).code == "ticket_used")
             #expect(try await request("POST", "/v1/join", body: #"{"ticket":""}"#).code == "ticket_invalid")
-            #expect(try await request("POST", "/v1/invitations", body: #"{"expiresSeconds":0}"#).code == "invalid_argument")
+            #expect(
+                try await request("POST", "/v1/invitations", body: #"{"expiresSeconds":0}"#).code == "invalid_argument")
             #expect(try await request("POST", "/v1/invitations", body: #"{"role":"king"}"#).code == "invalid_argument")
         }
     }
@@ -183,7 +190,8 @@ import Testing
     func `health, metrics, waiting and the rest answer`(road: Road) async throws {
         try await road.with { request async throws in
             #expect(try await request("GET", "/healthz").text == #"{"state":"ok"}"#)
-            #expect(try await request("GET", "/readyz").text == #"{"ready":true,"waitingFor":[],"discovery":"running"}"#)
+            #expect(
+                try await request("GET", "/readyz").text == #"{"ready":true,"waitingFor":[],"discovery":"running"}"#)
             #expect(try await request("GET", "/metrics").text.hasSuffix("\n"))
             #expect(try await request("GET", "/v1/wait?peers=0&timeoutMilliseconds=5").text.contains(#""inStep":true"#))
             #expect(try await request("GET", "/v1/wait?peers=9").text.contains(#""inStep":false"#))

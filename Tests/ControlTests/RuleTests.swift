@@ -5,7 +5,9 @@ import Testing
     @Test(arguments: ["a", "two words", "é", String(repeating: "x", count: 128), "a.b-c_d", "~"])
     func `good names pass`(name: String) throws { try NameRule.check(name, is: .stream) }
 
-    @Test(arguments: ["", "a/b", "a\nb", "\u{7F}", "\u{85}", String(repeating: "x", count: 129), String(repeating: "é", count: 65)])
+    @Test(arguments: [
+        "", "a/b", "a\nb", "\u{7F}", "\u{85}", String(repeating: "x", count: 129), String(repeating: "é", count: 65),
+    ])
     func `bad names are refused with a sentence and a hint`(name: String) {
         let error = #expect(throws: ControlError.self) { try NameRule.check(name, is: .stream) }
         #expect(error?.code == .invalidName)
@@ -46,7 +48,8 @@ import Testing
             #expect(code.exitCode != .ok)
             #expect(code.rawValue.allSatisfy { $0.isLowercase || $0 == "_" })
             let error = ControlError(code, "m", hint: "h", line: 3, written: 2)
-            let read = try? JSONDecoding.value(ErrorResponse.self, from: ErrorResponse(error).bytes, unknownKeys: .ignore)
+            let read = try? JSONDecoding.value(
+                ErrorResponse.self, from: ErrorResponse(error).bytes, unknownKeys: .ignore)
             #expect(read?.controlError == error)
         }
     }

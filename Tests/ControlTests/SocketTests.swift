@@ -10,7 +10,9 @@ import Testing
     }
 
     @Test(arguments: [(ControlSocket.Audience.owner, 0o600), (.group, 0o660)])
-    func `the socket has its mode and is gone after a clean stop`(audience: ControlSocket.Audience, mode: Int) async throws {
+    func `the socket has its mode and is gone after a clean stop`(audience: ControlSocket.Audience, mode: Int)
+        async throws
+    {
         let path = try await LiveServer.with(audience: audience) { server async throws in
             #expect(try self.mode(server.socketPath) == mode)
             #expect(try await server.client.version().version == LanyardVersion.current)
@@ -51,13 +53,17 @@ import Testing
         let path = "/tmp/" + String(repeating: "x", count: 103)
         let refused = #expect(throws: ControlError.self) { try ControlSocket(path: path).prepare() }
         #expect(refused?.code == .socketPathTooLong)
-        let unreachable = await #expect(throws: ControlError.self) { try await LanyardClient(socketPath: path).status() }
+        let unreachable = await #expect(throws: ControlError.self) {
+            try await LanyardClient(socketPath: path).status()
+        }
         #expect(unreachable?.code == .socketPathTooLong)
     }
 
     @Test func `garbage on the socket harms nobody`() async throws {
         try await LiveServer.with { server async throws in
-            for garbage in ["\0\u{1}\u{2}\r\n\r\n", "GET\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", String(repeating: "A", count: 200_000)] {
+            for garbage in [
+                "\0\u{1}\u{2}\r\n\r\n", "GET\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", String(repeating: "A", count: 200_000),
+            ] {
                 _ = try await RawSocket.send(server.socketPath, Array(garbage.utf8) + Array("\r\n\r\n".utf8))
             }
             let header = "GET /healthz HTTP/1.1\r\nHost: x\r\nX: \(String(repeating: "a", count: 100_000))\r\n\r\n"

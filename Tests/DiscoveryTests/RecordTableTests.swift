@@ -63,7 +63,8 @@ import Testing
         #expect(table.answered(key(1), changed, at: 3 * Self.second) == [.report(.found(changed))])
     }
 
-    @Test func `a tag that changes is told at once, and one that changes all the time is looked up every two seconds`() {
+    @Test func `a tag that changes is told at once, and one that changes all the time is looked up every two seconds`()
+    {
         var table = RecordTable()
         _ = follow(table.appeared(key(1), at: 0), &table, at: 0) { record($0) }
         let later = RecordTable.changeQuietNanoseconds

@@ -42,7 +42,7 @@ enum Permissions {
                 + "UnixSignals"
         ),
         // The world in one process: the code that ships, no technology.
-        ("SyncSimulator", "SyncModel SyncCore SyncStore Crypto"),
+        ("SyncSimulator", "SyncModel SyncCore SyncStore Crypto Synchronization"),
         ("lanyard-sim", "SyncSimulator ArgumentParser"),
     ]
 

@@ -69,7 +69,8 @@ extension RigSuites {
                 try rig.node(1).emit(20_000, to: "much")
                 try rig("start", "2")
                 for (node, other) in [(1, "node2"), (2, "node1")] {
-                    try expect(rig.node(node), "vector", naming: ["operations behind"], about: other, within: .seconds(5))
+                    try expect(
+                        rig.node(node), "vector", naming: ["operations behind"], about: other, within: .seconds(5))
                 }
                 // The rate needs two readings.
                 try eventually(within: .seconds(10), "why says how fast node 2 catches up") {

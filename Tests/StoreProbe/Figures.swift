@@ -33,7 +33,9 @@ struct Figures {
             times.append(try measure { _ = try store.append(group, wallMilliseconds: Int64(index)) }.wall)
         }
         times.sort()
-        print("append, one event a commit: p50 \(micro(times[1_000])) p99 \(micro(times[1_980])) max \(micro(times[1_999]))")
+        print(
+            "append, one event a commit: p50 \(micro(times[1_000])) p99 \(micro(times[1_980])) max \(micro(times[1_999]))"
+        )
         print("fdatasync of 20 KiB beside it: p50 \(micro(try syncTime()))")
         let reading = try measure {
             _ = try store.events(
@@ -116,7 +118,9 @@ struct Figures {
             precondition(recomputed == digest, "the digest kept step by step is the one of what is stored")
         }
         print("recompute the digest: \(rate(eventCount, recomputing))")
-        print("store: \(store.health().bytes / 1_048_576) MiB, \(store.health().bytes / Int64(eventCount)) bytes an event")
+        print(
+            "store: \(store.health().bytes / 1_048_576) MiB, \(store.health().bytes / Int64(eventCount)) bytes an event"
+        )
         store.close()
     }
 

@@ -16,10 +16,11 @@ final class PoweredDisk: @unchecked Sendable {
     private static let numbers = Mutex(0)
 
     private static func nextName() -> String {
-        "crash-\(getpid())-" + numbers.withLock { number in
-            number += 1
-            return "\(number)"
-        }
+        "crash-\(getpid())-"
+            + numbers.withLock { number in
+                number += 1
+                return "\(number)"
+            }
     }
 
     init() {
@@ -119,7 +120,8 @@ struct CrashHistory {
     func finding(in store: SQLiteStore, acknowledged: Int) throws -> String? {
         let texts = try store.allEvents("s").map(\.text)
         if texts.count < acknowledged { return "\(acknowledged - texts.count) acknowledged events lost" }
-        for (number, text) in texts.enumerated() where !text.hasPrefix("[\(number)]") && !text.hasPrefix("[\(number),") {
+        for (number, text) in texts.enumerated() where !text.hasPrefix("[\(number)]") && !text.hasPrefix("[\(number),")
+        {
             return "event \(number) is another one"
         }
         let state = try store.state()

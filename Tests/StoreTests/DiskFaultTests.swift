@@ -44,7 +44,9 @@ struct DiskFaultTests {
             if finding != nil { return }
         }
         #expect(refusals > 0, "some fault reached the caller")
-        print("failing disk: fault \(fault.rawValue) at every \(step). of \(total) calls, for \(count): \(refusals) typed refusals")
+        print(
+            "failing disk: fault \(fault.rawValue) at every \(step). of \(total) calls, for \(count): \(refusals) typed refusals"
+        )
     }
 
     private func operationTotal(_ history: CrashHistory, counting fault: crash_fault) throws -> Int64 {
@@ -95,7 +97,9 @@ struct DiskFaultTests {
         return try soundAfterPowerLoss(history, store, disk)
     }
 
-    private func soundAfterPowerLoss(_ history: CrashHistory, _ store: SQLiteStore, _ disk: PoweredDisk) throws -> String? {
+    private func soundAfterPowerLoss(_ history: CrashHistory, _ store: SQLiteStore, _ disk: PoweredDisk) throws
+        -> String?
+    {
         let acknowledged = history.eventCount(before: history.steps.count)
         crash_disk_fail(disk.disk, CRASH_FAULT_NONE, 0, 0)
         let operationCount = disk.operationCount

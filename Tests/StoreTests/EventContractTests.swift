@@ -29,7 +29,9 @@ struct EventContractTests {
         for device in 2..<5 {
             let author = try StoreBed(.memory, device: TestDevice(UInt8(device))).open()
             for round in 0..<6 {
-                let group = (0..<5).map { [Operation.event($0 % 2 == 0 ? "s" : "t", "\(device * 100 + round * 10 + $0)")] }
+                let group = (0..<5).map {
+                    [Operation.event($0 % 2 == 0 ? "s" : "t", "\(device * 100 + round * 10 + $0)")]
+                }
                 _ = try store.apply(author.append(group, wallMilliseconds: 50).segments, wallMilliseconds: 0)
             }
         }
@@ -110,7 +112,8 @@ struct EventContractTests {
         for position in 0...10 {
             let expected = try store.allEvents("a").count { $0.position > position }
             #expect(
-                try store.eventCount(stream: "a", space: .home, after: Int64(position)) == Int64(expected), "\(position)")
+                try store.eventCount(stream: "a", space: .home, after: Int64(position)) == Int64(expected),
+                "\(position)")
         }
         #expect(try store.eventCount(stream: "none", space: .home, after: 0) == 0)
     }

@@ -63,7 +63,8 @@ struct PowerLossTests {
             for (loss, seeds) in Self.losses {
                 for seed in seeds {
                     let finding = run.finding(
-                        after: operationCount, loss, seed: seed &+ UInt64(operationCount), losingPowerAgain: states % 8 == 0)
+                        after: operationCount, loss, seed: seed &+ UInt64(operationCount),
+                        losingPowerAgain: states % 8 == 0)
                     states += 1
                     #expect(finding == nil, "after \(operationCount) operations, loss \(loss.rawValue), seed \(seed)")
                     if finding != nil { return }

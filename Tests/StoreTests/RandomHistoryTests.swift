@@ -39,7 +39,8 @@ private struct StorePair {
             case 0: .unknown(kind: 50, span: UInt64(2 + below(9)), body: [1, 2])
             case 1: .addMember(TestDevice(UInt8(10 + below(5))).fact)
             case 2: .unknown(kind: Operation.Kind.appendEvent, span: 1, body: [0])
-            case let other: .event(["a", "b", "caf\u{e9}"][other % 3], "\(below(1000))", type: other % 2 == 0 ? "t" : nil)
+            case let other:
+                .event(["a", "b", "caf\u{e9}"][other % 3], "\(below(1000))", type: other % 2 == 0 ? "t" : nil)
             }
         }
     }

@@ -49,7 +49,11 @@ final class StoreBed: @unchecked Sendable {
     var directory: String { folder.path + "/data" }
 
     func open(faults: StoreFaults = [], schema: Schema = .current) throws -> any ReplicaStore {
-        let next: @Sendable () -> UInt64 = { [self] in incarnations.withLock { $0 += 1; return $0 } }
+        let next: @Sendable () -> UInt64 = { [self] in
+            incarnations.withLock {
+                $0 += 1; return $0
+            }
+        }
         switch kind {
         case .memory:
             return try MemoryStore(

@@ -46,7 +46,10 @@ struct SyncCountTests {
             if line.hasPrefix("synchronous ") { result.synchronous = Int(line.dropFirst(12)) ?? 0 }
         }
         let calls = String(decoding: try Data(contentsOf: URL(fileURLWithPath: trace)), as: UTF8.self)
-        result.syncs = calls.split(separator: "\n").filter { $0.contains("lanyard.sqlite-wal>) = 0") || $0.contains("lanyard.sqlite-wal>)        = 0") }.count
+        result.syncs =
+            calls.split(separator: "\n").filter {
+                $0.contains("lanyard.sqlite-wal>) = 0") || $0.contains("lanyard.sqlite-wal>)        = 0")
+            }.count
         return result
     }
 

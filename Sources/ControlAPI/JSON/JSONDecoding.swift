@@ -47,7 +47,8 @@ extension ControlError {
                 hint: "GET /v1/openapi.json describes every request.")
         case .typeMismatch(_, let context), .valueNotFound(_, let context), .dataCorrupted(let context):
             self.init(
-                .invalidArgument, "The value of \"\(name(context.codingPath))\" is not valid: \(context.debugDescription).",
+                .invalidArgument,
+                "The value of \"\(name(context.codingPath))\" is not valid: \(context.debugDescription).",
                 hint: "GET /v1/openapi.json describes every request.")
         @unknown default:
             self.init(.malformedJSON, "The JSON does not have the expected form.")

@@ -86,7 +86,8 @@ public struct DotText: Hashable, Codable, Sendable, CustomStringConvertible {
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         let text = try container.decode(String.self)
-        guard let colon = text.utf8.lastIndex(of: UInt8(ascii: ":")), let counter = UInt64(text[text.utf8.index(after: colon)...])
+        guard let colon = text.utf8.lastIndex(of: UInt8(ascii: ":")),
+            let counter = UInt64(text[text.utf8.index(after: colon)...])
         else { throw DecodingError.dataCorruptedError(in: container, debugDescription: "expected REPLICA:COUNTER") }
         self.init(replica: String(text[..<colon]), counter: counter)
     }

@@ -109,7 +109,9 @@ extension Agent {
         return Int64(clamping: number)
     }
 
-    private func move(_ consumer: String, _ stream: String, to position: Int64, rewinding: Bool) async throws(ControlError) {
+    private func move(_ consumer: String, _ stream: String, to position: Int64, rewinding: Bool)
+        async throws(ControlError)
+    {
         try await controlled {
             try await update { store throws(StoreError) in
                 try store.acknowledge(

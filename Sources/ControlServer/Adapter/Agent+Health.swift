@@ -30,7 +30,8 @@ extension Agent {
         }
         guard found.count == 1 else {
             throw ControlError(
-                .invalidArgument, "Several peers are called \"\(text)\".", hint: "Give the id: `lanyard peers` lists them.")
+                .invalidArgument, "Several peers are called \"\(text)\".",
+                hint: "Give the id: `lanyard peers` lists them.")
         }
         return first
     }
@@ -89,13 +90,15 @@ extension Agent {
         }
         guard connected == 0 else { return DoctorCheck(check: "connected_peers", state: .ok, detail: detail) }
         return DoctorCheck(
-            check: "connected_peers", state: .failed, detail: detail, hint: "`lanyard why` names the first broken link.")
+            check: "connected_peers", state: .failed, detail: detail, hint: "`lanyard why` names the first broken link."
+        )
     }
 
     private var clockCheck: DoctorCheck {
         let skews = journal.clockSkews
         guard let worst = skews.max(by: { abs($0.value) < abs($1.value) }) else {
-            return DoctorCheck(check: "clock_skew", state: .skipped, detail: "no peer's clock was seen yet",
+            return DoctorCheck(
+                check: "clock_skew", state: .skipped, detail: "no peer's clock was seen yet",
                 hint: "Connect a peer first.")
         }
         let detail = "the clock of \(worst.key.shortID) differs by \(abs(worst.value)) ms"
@@ -109,7 +112,8 @@ extension Agent {
 
     private var identityCheck: DoctorCheck {
         guard let twin = journal.duplicateIdentities.min() else {
-            return DoctorCheck(check: "duplicate_identity", state: .ok, detail: "no second agent with this identity was seen")
+            return DoctorCheck(
+                check: "duplicate_identity", state: .ok, detail: "no second agent with this identity was seen")
         }
         return DoctorCheck(
             check: "duplicate_identity", state: .failed, detail: "two agents run with the identity of \(twin.shortID)",
@@ -134,7 +138,8 @@ extension Agent {
                     check: "store", state: .failed, detail: "what is stored does not give the digest that was kept",
                     hint: "Keep this data directory and report it; the data on other devices is not affected.")
             }
-            return DoctorCheck(check: "store", state: .ok, detail: "all events were read again and give the digest kept")
+            return DoctorCheck(
+                check: "store", state: .ok, detail: "all events were read again and give the digest kept")
         } catch {
             let reason = ControlError(agent: error, directory: configuration.dataDirectory)
             return DoctorCheck(check: "store", state: .failed, detail: reason.message, hint: reason.hint)

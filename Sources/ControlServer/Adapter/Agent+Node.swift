@@ -52,7 +52,9 @@ extension Agent: AgentControl {
         var warnings = startWarnings.map { StatusResponse.Warning(code: $0.code, message: $0.message, hint: $0.hint) }
         if case .unavailable(let trouble) = now.discovery {
             warnings.append(
-                .init(code: "discovery_unavailable", message: "New devices are not found: \(trouble.message).", hint: trouble.hint))
+                .init(
+                    code: "discovery_unavailable", message: "New devices are not found: \(trouble.message).",
+                    hint: trouble.hint))
         }
         if case .refusing(let error) = store.health().condition {
             let reason = ControlError(agent: error, directory: configuration.dataDirectory)

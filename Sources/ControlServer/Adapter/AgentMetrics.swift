@@ -28,8 +28,12 @@ struct AgentMetrics {
         add("store_bytes", "gauge", "Size of the database.", one(Int(store.bytes)))
         add("store_ok", "gauge", "1 if the store takes writes.", one(store.condition == .ok ? 1 : 0))
         add("discovery_running", "gauge", "1 if mDNS runs.", one(now.discovery == .running ? 1 : 0))
-        add("session_bytes_in", "gauge", "Read by open sessions, below TLS.", one(traffic.reduce(0) { $0 + Int($1.bytesIn) }))
-        add("session_bytes_out", "gauge", "Written by open sessions, below TLS.", one(traffic.reduce(0) { $0 + Int($1.bytesOut) }))
+        add(
+            "session_bytes_in", "gauge", "Read by open sessions, below TLS.",
+            one(traffic.reduce(0) { $0 + Int($1.bytesIn) }))
+        add(
+            "session_bytes_out", "gauge", "Written by open sessions, below TLS.",
+            one(traffic.reduce(0) { $0 + Int($1.bytesOut) }))
         add("sessions_total", "counter", "Sessions opened.", one(now.core.sessionsOpened))
         add("segments_received_total", "counter", "Segments received.", one(now.core.segmentsReceived))
         add("segments_duplicate_total", "counter", "Segments received twice.", one(now.core.segmentsDuplicate))

@@ -123,7 +123,8 @@ struct WhyReasoning {
             return Fault(
                 link: .session,
                 detail: "\(label) has not answered for \((now.now - since).nanoseconds / 1_000_000_000) s",
-                hint: "If it went away, this ends within 15 s and it is dialled; `ping` its machine to see.", since: since)
+                hint: "If it went away, this ends within 15 s and it is dialled; `ping` its machine to see.",
+                since: since)
         }
         if storeRefusal == nil, let behind = peer.weLack, behind > 0 {
             return Fault(

@@ -23,11 +23,13 @@ struct ConsumerRoutes: Sendable {
                 let (space, name) = (try request.name(.space), try request.name(.consumer))
                 return .json(RemovedResponse(removed: try await agent.removeConsumer(space: space, name: name)))
             },
-            Route(.post, "/v1/spaces/{space}/consumers/{consumer}/acknowledge") { [agent] request throws(ControlError) in
+            Route(.post, "/v1/spaces/{space}/consumers/{consumer}/acknowledge") {
+                [agent] request throws(ControlError) in
                 let (space, name) = (try request.name(.space), try request.name(.consumer))
                 let body = try await request.body(ConsumerPosition.self)
                 guard let stream = body.stream else {
-                    throw ControlError(.invalidArgument, "The key \"stream\" is missing.", hint: "Name the stream that was read.")
+                    throw ControlError(
+                        .invalidArgument, "The key \"stream\" is missing.", hint: "Name the stream that was read.")
                 }
                 try NameRule.check(stream, is: .stream)
                 try await agent.acknowledge(space: space, consumer: name, stream: stream, position: body.position)

@@ -29,7 +29,9 @@ struct EventRoutes: Sendable {
 
     // MARK: Writing one
 
-    private static func emit(_ request: ControlRequest, to agent: any AgentControl) async throws(ControlError) -> Response {
+    private static func emit(_ request: ControlRequest, to agent: any AgentControl) async throws(ControlError)
+        -> Response
+    {
         let (space, stream) = (try request.name(.space), try request.name(.stream))
         guard request.query.isEmpty else {
             throw ControlError(
@@ -62,7 +64,9 @@ struct EventRoutes: Sendable {
         return query
     }
 
-    private static func read(_ request: ControlRequest, from agent: any AgentControl) async throws(ControlError) -> Response {
+    private static func read(_ request: ControlRequest, from agent: any AgentControl) async throws(ControlError)
+        -> Response
+    {
         let query = try query(of: request)
         let follows = try request.flag("follow")
         let limit = try request.optionalInteger("limit", in: ControlLimits.pageEvents)

@@ -50,7 +50,9 @@ package struct ControlSocket: Sendable {
                 .alreadyRunning, "Another agent answers on \(path).",
                 hint: "Stop it, or give this one its own --data-dir and --socket.")
         }
-        guard unlink(path) == 0 || errno == ENOENT else { throw failure("was left by a dead agent and cannot be removed") }
+        guard unlink(path) == 0 || errno == ENOENT else {
+            throw failure("was left by a dead agent and cannot be removed")
+        }
     }
 
     /// Called once the socket is bound.

@@ -72,7 +72,9 @@ extension AgentConfiguration {
     /// - Parameters:
     ///   - layers: the strongest first.
     ///   - environment: for the default places only.
-    package init(layers: [ConfigurationLayer], environment: [String: String], hostName: String) throws(ConfigurationError) {
+    package init(layers: [ConfigurationLayer], environment: [String: String], hostName: String)
+        throws(ConfigurationError)
+    {
         func value(_ key: ConfigurationLayer.Key) -> String? {
             layers.lazy.compactMap { $0.values[key] }.first
         }

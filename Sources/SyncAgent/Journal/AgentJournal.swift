@@ -36,7 +36,9 @@ package final class AgentJournal: Sendable {
 
     /// Newest first.
     package var occurrences: [Occurrence] {
-        state.withLock { $0.occurrences.values.sorted { ($1.lastMilliseconds, $1.code) < ($0.lastMilliseconds, $0.code) } }
+        state.withLock {
+            $0.occurrences.values.sorted { ($1.lastMilliseconds, $1.code) < ($0.lastMilliseconds, $0.code) }
+        }
     }
 
     /// Milliseconds each connected device's clock is ahead of ours.
@@ -79,7 +81,8 @@ package final class AgentJournal: Sendable {
         case .diverged(let device):
             note(code: "diverged")
             if state.withLock({ $0.diverged.insert(device).inserted }) {
-                logger.error("A peer holds the same changes and another state.", metadata: ["peer.id": "\(device.shortID)"])
+                logger.error(
+                    "A peer holds the same changes and another state.", metadata: ["peer.id": "\(device.shortID)"])
             }
         case .forked(let replica, let device):
             note(code: "forked")

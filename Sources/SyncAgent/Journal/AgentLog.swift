@@ -86,7 +86,8 @@ package final class AgentLog: Sendable {
                 let tail = fields.map { " \($0.key)=\(Self.plain("\($0.value)"))" }.joined()
                 log.write("\(time) \(event.level.rawValue) \(Self.plain("\(event.message)"))\(tail)")
             case .json:
-                let pairs = [("time", time), ("level", event.level.rawValue), ("message", "\(event.message)")]
+                let pairs =
+                    [("time", time), ("level", event.level.rawValue), ("message", "\(event.message)")]
                     + fields.map { ($0.key, "\($0.value)") }
                 log.write("{" + pairs.map { Self.quoted($0.0) + ":" + Self.quoted($0.1) }.joined(separator: ",") + "}")
             }

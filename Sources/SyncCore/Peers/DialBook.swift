@@ -50,7 +50,8 @@ struct DialBook: Sendable {
     mutating func insert(_ endpoint: Endpoint, limit: Int) -> Int? {
         if let index = index(of: endpoint) { return index }
         if targets.count >= limit {
-            guard let index = targets.firstIndex(where: { !$0.isStatic && $0.device == nil && $0.attempt == nil }) else {
+            guard let index = targets.firstIndex(where: { !$0.isStatic && $0.device == nil && $0.attempt == nil })
+            else {
                 return nil
             }
             targets.remove(at: index)

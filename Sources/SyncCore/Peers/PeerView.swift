@@ -53,10 +53,13 @@ extension AgentCore {
         let isDialling = targets.contains { $0.attempt != nil } || sessions.contains { $0.device == device }
         let target =
             targets.first { $0.endpoint == session?.remote } ?? targets.first { !$0.instances.isEmpty } ?? targets.first
-        let failure = targets.filter { $0.lastFailure != nil }.max { ($0.lastFailureAt ?? now) < ($1.lastFailureAt ?? now) }
+        let failure = targets.filter { $0.lastFailure != nil }.max {
+            ($0.lastFailureAt ?? now) < ($1.lastFailureAt ?? now)
+        }
         let state: PeerView.State =
             session != nil
-            ? .connected : isDialling ? .connecting : targets.contains { !$0.instances.isEmpty } ? .discovered : .offline
+            ? .connected
+            : isDialling ? .connecting : targets.contains { !$0.instances.isEmpty } ? .discovered : .offline
         return PeerView(
             device: device, name: session.map(\.peerName) ?? name, state: state,
             endpoint: session?.remote ?? target?.endpoint, via: via(of: targets), roundTrip: session?.roundTrip,

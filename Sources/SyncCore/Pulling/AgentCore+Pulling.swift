@@ -26,9 +26,11 @@ extension AgentCore {
 
     mutating func planPulls() {
         guard storeRetryAt == nil else { return }
+        if pulls.isEmpty { askAboutMissedPushes() }
         let sources = upSessions.filter { index in
             let session = sessions[index]
-            return session.peerTipsAreComplete && !isSuspected(session) && session.pullsPausedUntil.map { $0 <= now } ?? true
+            return session.peerTipsAreComplete && !isSuspected(session)
+                && session.pullsPausedUntil.map { $0 <= now } ?? true
         }
         guard !sources.isEmpty else { return }
         let missing = room.missing(held: held)
@@ -41,7 +43,16 @@ extension AgentCore {
         }
         // Dependencies first, then in the order of the replicas: the same plan for the same state.
         let urgent = missing.map(\.replica)
-        for replica in urgent + Set(wanted).sorted() { pull(replica, from: sources, isUrgent: urgent.contains(replica)) }
+        for replica in urgent + Set(wanted).sorted() {
+            pull(replica, from: sources, isUrgent: urgent.contains(replica))
+        }
+    }
+
+    private mutating func askAboutMissedPushes() {
+        for index in upSessions where sessions[index].missedPush {
+            sessions[index].missedPush = false
+            requestHave(index)
+        }
     }
 
     private mutating func pull(_ replica: ReplicaID, from sources: [Int], isUrgent: Bool) {
@@ -84,8 +95,10 @@ extension AgentCore {
         for number in pulls.indices {
             let window = configuration.bounds.wantWindowBytes
             let isEmptyHanded = pulls[number].creditBytes <= 0
-            let isStarved = isEmptyHanded && (room.isEmpty && persisting == nil || urgent.contains(pulls[number].replica))
-            let grant = max(min(window - pulls[number].creditBytes, freeBytes), isStarved ? 1 - pulls[number].creditBytes : 0)
+            let isStarved =
+                isEmptyHanded && (room.isEmpty && persisting == nil || urgent.contains(pulls[number].replica))
+            let grant = max(
+                min(window - pulls[number].creditBytes, freeBytes), isStarved ? 1 - pulls[number].creditBytes : 0)
             guard pulls[number].creditBytes < window / 2, grant >= leastGrant || isStarved,
                 let index = sessionIndex(pulls[number].connection)
             else { continue }

@@ -56,7 +56,14 @@ extension AgentCore {
         }
         guard segment.start <= frontier.next else {
             // A gap: what comes before was never sent on this session, or was dropped. Ask what the peer holds, and pull.
-            return isPush && !pulls.contains { $0.replica == replica } ? requestHave(index) : ()
+            // While somebody else is asked for it that can wait, but not be forgotten: the push was the peer's last word.
+            guard isPush else { return }
+            if pulls.contains(where: { $0.replica == replica }) {
+                sessions[index].missedPush = true
+            } else {
+                requestHave(index)
+            }
+            return
         }
         guard let fresh = segment.suffix(from: frontier.next) else {
             return refuse(index, .badSegment, detail: "boundary")
@@ -73,12 +80,13 @@ extension AgentCore {
             if configuration.faults.contains(.sendBeforeCommit) { pushUncommitted(verified, besides: index) }
             limitRoom()
         } catch {
-            noteBadSegment(index, fresh, error)
+            noteBadSegment(index, error)
         }
     }
 
-    /// A signature of the author over another history than the one we hold is a fork, and no offence of the relay.
-    private mutating func noteBadSegment(_ index: Int, _ segment: Segment, _ error: SegmentError) {
+    /// An offence of the relay, which checks before it forwards. (The bytes of a fork look the same from here: a signature
+    /// that fits the head the peer claims proves that its author signed that head, not that these bytes lead to it.)
+    private mutating func noteBadSegment(_ index: Int, _ error: SegmentError) {
         refuse(index, .badSegment, detail: "\(error)")
     }
 

@@ -21,7 +21,8 @@ extension AgentCore {
     private var hello: Frame.Hello {
         Frame.Hello(
             protocols: SessionProtocol.versions, features: SessionProtocol.features,
-            featuresRequired: SessionProtocol.featuresRequired, name: configuration.name, runID: configuration.runID, sessionNumber: sessionNumber, wallMilliseconds: 0,
+            featuresRequired: SessionProtocol.featuresRequired, name: configuration.name, runID: configuration.runID,
+            sessionNumber: sessionNumber, wallMilliseconds: 0,
             agentVersion: configuration.agentVersion, instance: instance, listenPort: listenPort,
             waitingRoomBytes: UInt64(configuration.bounds.waitingRoomBytes))
     }
@@ -177,10 +178,10 @@ extension AgentCore {
     // MARK: Liveness
 
     mutating func sendPing(_ index: Int) {
+        if sessions[index].unansweredSince == nil { sessions[index].unansweredSince = now }
         guard sessions[index].ping == nil else { return }
         let nonce = random.next()
         sessions[index].ping = PeerSession.Ping(nonce: nonce, sentAt: now)
-        if sessions[index].unansweredSince == nil { sessions[index].unansweredSince = now }
         send(index, .ping(Frame.Ping(nonce: nonce)))
     }
 
@@ -217,7 +218,8 @@ extension AgentCore {
             let alive: Tick? =
                 configuration.faults.contains(.countDeadSessionAsAlive)
                 ? nil : session.ping == nil ? pingAt(session) : session.lastReceivedAt + configuration.timing.deadAfter
-            let suspicion = isSuspected(session) ? nil : session.unansweredSince.map { $0 + configuration.timing.suspectAfter }
+            let suspicion =
+                isSuspected(session) ? nil : session.unansweredSince.map { $0 + configuration.timing.suspectAfter }
             let pause = session.pullsPausedUntil.flatMap { $0 > now ? $0 : nil }
             return [session.haveDue, alive, suspicion, pause].compactMap(\.self).min()
         }

@@ -82,6 +82,8 @@ struct PeerSession: Sendable {
     var assembly: Assembly?
     /// It ended a want early or let one starve: nothing is asked of it until then.
     var pullsPausedUntil: Tick?
+    /// A push was dropped that nothing will announce again: the peer is asked what it holds once the pulls have ended.
+    var missedPush = false
     /// Replicas for which we asked this peer to stop pushing.
     var pruned: [ReplicaID] = []
 

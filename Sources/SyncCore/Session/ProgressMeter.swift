@@ -24,7 +24,8 @@ package struct ProgressMeter: Sendable, Equatable {
 
     /// Over the last five seconds at most; 0 when nothing came in them.
     package func perSecond(at now: Tick) -> UInt64 {
-        guard let last, let first = readings.first(where: { now - $0.at <= Self.window }), last.total > first.total else {
+        guard let last, let first = readings.first(where: { now - $0.at <= Self.window }), last.total > first.total
+        else {
             return 0
         }
         let nanoseconds = UInt64(max((now - first.at).nanoseconds, 1))

@@ -14,7 +14,9 @@ struct BoundedMemoryChecker: Checker {
             return "node \(node): \(load.unconfirmedBytes) bytes are pushed and unconfirmed"
         }
         let buffered = bounds.inFlightBytesPerPeer + bounds.outboundBufferBytes + 2 * Limits.segmentBytes
-        if load.bufferedBytes > buffered { return "node \(node): \(load.bufferedBytes) bytes are buffered for one peer" }
+        if load.bufferedBytes > buffered {
+            return "node \(node): \(load.bufferedBytes) bytes are buffered for one peer"
+        }
         if load.outstandingWantBytes > bounds.waitingRoomBytes + 16 * Limits.segmentBytes {
             return "node \(node): \(load.outstandingWantBytes) bytes are asked for"
         }

@@ -9,10 +9,12 @@ struct CausalDeliveryChecker: Checker {
         for verified in segments {
             let segment = verified.segment
             guard held.next(of: segment.replica) == segment.start else {
-                return "node \(node) applied \(segment.replica) from \(segment.start), holding \(held.next(of: segment.replica))"
+                return
+                    "node \(node) applied \(segment.replica) from \(segment.start), holding \(held.next(of: segment.replica))"
             }
             for entry in verified.context where held.next(of: entry.replica) < entry.next {
-                return "node \(node) applied \(segment.replica):\(segment.start) before \(entry.replica):\(entry.next - 1)"
+                return
+                    "node \(node) applied \(segment.replica):\(segment.start) before \(entry.replica):\(entry.next - 1)"
             }
             held.advance(segment.replica, to: segment.end)
         }

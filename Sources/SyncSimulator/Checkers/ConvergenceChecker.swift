@@ -8,7 +8,8 @@ struct ConvergenceChecker: Checker {
         guard let first = ending.nodes.first else { return nil }
         for node in ending.nodes {
             if node.stateDigest != node.recomputedDigest {
-                return "node \(node.number) keeps the digest \(node.stateDigest), and what it holds gives \(node.recomputedDigest)"
+                return
+                    "node \(node.number) keeps the digest \(node.stateDigest), and what it holds gives \(node.recomputedDigest)"
             }
         }
         guard ending.healedAfterNanoseconds == nil else { return nil }

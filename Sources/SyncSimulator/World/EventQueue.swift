@@ -31,7 +31,8 @@ struct EventQueue<Event> {
         var parent = 0
         while true {
             var least = parent
-            for child in [2 * parent + 1, 2 * parent + 2] where child < heap.count && precedes(heap[child], heap[least]) {
+            for child in [2 * parent + 1, 2 * parent + 2] where child < heap.count && precedes(heap[child], heap[least])
+            {
                 least = child
             }
             guard least != parent else { break }

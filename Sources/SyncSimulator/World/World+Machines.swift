@@ -33,7 +33,8 @@ extension World {
         var membership = Membership(own: device.fact, sinceMilliseconds: 0)
         for addition in state.additions { _ = membership.add(addition) }
         var configuration = CoreConfiguration(
-            own: device.id, name: device.fact.name, agentVersion: "simulated", runID: random.next(), seed: random.next())
+            own: device.id, name: device.fact.name, agentVersion: "simulated", runID: random.next(), seed: random.next()
+        )
         configuration.bounds = options.bounds
         configuration.faults = bug?.core ?? []
         var core = AgentCore(
@@ -53,7 +54,8 @@ extension World {
 
     /// mDNS: everybody hears of the new instance after a while, and it of the others.
     private mutating func announceRecords(of node: Int) {
-        for other in nodes.indices where other != node && nodes[other].isUp && nodes[other].isPaired && nodes[node].isPaired {
+        for other in nodes.indices
+        where other != node && nodes[other].isUp && nodes[other].isPaired && nodes[node].isPaired {
             hear(other, of: node)
             hear(node, of: other)
         }
@@ -97,7 +99,9 @@ extension World {
                 let at = now + milliseconds(options.diskMilliseconds)
                 queue.plan(.read(node: node, generation: generation, id, replica, start: start, bytes: bytes), at: at)
             case .dial(let id, let endpoint):
-                guard let target = nodes.firstIndex(where: { self.endpoint(of: $0.number) == endpoint }) else { continue }
+                guard let target = nodes.firstIndex(where: { self.endpoint(of: $0.number) == endpoint }) else {
+                    continue
+                }
                 let at = now + milliseconds(options.delayMilliseconds)
                 queue.plan(.dial(node: node, generation: generation, id, target: target), at: at)
             case .send(let id, let frame): send(node, id, frame)

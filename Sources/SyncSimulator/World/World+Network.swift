@@ -43,7 +43,8 @@ extension World {
     mutating func send(_ node: Int, _ id: ConnectionID, _ frame: Frame) {
         let durable = nodes[node].durable
         check { $0.sending(node: node, frame, durable: durable) }
-        guard failure == nil, let (number, isDialer) = link(node, id), !links[number][isDialer: isDialer].isClosed else {
+        guard failure == nil, let (number, isDialer) = link(node, id), !links[number][isDialer: isDialer].isClosed
+        else {
             return
         }
         var bytes: [UInt8]
@@ -88,7 +89,9 @@ extension World {
         let isThere = nodes[end.node].generation == end.generation && nodes[end.node].isUp
         guard isThere else {
             // A machine that is up and knows nothing of the connection says so; one without power says nothing.
-            if nodes[end.node].isUp, case .frame = packet { post(.end(code: "connection_reset"), on: number, toDialer: !toDialer) }
+            if nodes[end.node].isUp, case .frame = packet {
+                post(.end(code: "connection_reset"), on: number, toDialer: !toDialer)
+            }
             return
         }
         if nodes[end.node].pausedUntil > now {

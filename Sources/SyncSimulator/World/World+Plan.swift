@@ -59,7 +59,8 @@ extension World {
             return .unknown(kind: 77, span: UInt64.random(in: 1...3, using: &random), body: [1, 2, 3])
         }
         let size = chance(per10000: 300) ? 3_000 : Int.random(in: 1...60, using: &random)
-        let payload = "{\"n\":\(UInt32.random(in: 0...UInt32.max, using: &random)),\"pad\":\""
+        let payload =
+            "{\"n\":\(UInt32.random(in: 0...UInt32.max, using: &random)),\"pad\":\""
             + String(repeating: "x", count: size) + "\"}"
         return .appendEvent(
             .init(
@@ -104,7 +105,8 @@ extension World {
             trace.note(now, node, "is stopped")
         case .disk:
             nodes[node].disk.failNextWrites(
-                chance(per10000: 5_000) ? .diskFull : .inputOutput(code: 5), count: Int.random(in: 1...5, using: &random))
+                chance(per10000: 5_000) ? .diskFull : .inputOutput(code: 5),
+                count: Int.random(in: 1...5, using: &random))
         case .clock:
             let years: Int64 = 10 * 365 * 86_400_000
             nodes[node].wallOffsetMilliseconds = Int64.random(in: -years...years, using: &random)
@@ -181,7 +183,8 @@ extension World {
                 {
                     fail(
                         "dead sessions",
-                        "node \(end.node) counts a session as alive whose peer has been gone for \((now - since) / 1_000_000_000) s")
+                        "node \(end.node) counts a session as alive whose peer has been gone for \((now - since) / 1_000_000_000) s"
+                    )
                 }
             }
         }

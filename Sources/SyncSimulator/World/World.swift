@@ -151,7 +151,8 @@ struct World {
         for node in nodes {
             trace.note(now, node.number, "holds \(node.durable.entries.map { "\($0.replica):\($0.next)" })")
             for peer in node.core?.peers(at: Tick(nanoseconds: now)) ?? [] {
-                let lacks = "lacks \(peer.weLack.map(String.init) ?? "?"), they \(peer.theyLack.map(String.init) ?? "?")"
+                let lacks =
+                    "lacks \(peer.weLack.map(String.init) ?? "?"), they \(peer.theyLack.map(String.init) ?? "?")"
                 trace.note(now, node.number, "sees \(peer.name) \(peer.state), \(lacks), \(peer.lastFailure ?? "")")
             }
             trace.note(now, node.number, "\(node.core.map { "\($0.load)" } ?? "is down")")
@@ -164,7 +165,9 @@ struct World {
         Int64.random(in: range.lowerBound * 1_000_000...max(range.upperBound * 1_000_000, 1), using: &random)
     }
 
-    mutating func chance(per10000 share: Int) -> Bool { share > 0 && Int.random(in: 0..<10_000, using: &random) < share }
+    mutating func chance(per10000 share: Int) -> Bool {
+        share > 0 && Int.random(in: 0..<10_000, using: &random) < share
+    }
 
     mutating func pick(_ candidates: [Int]) -> Int? { candidates.randomElement(using: &random) }
 

@@ -192,7 +192,12 @@ extension MemoryStore {
         case .canonical(let key):
             var all: [StoredEvent] = []
             for stored in runs where key.map({ stored.run.lastStamp >= $0.stamp }) ?? true {
-                guard let reader = contents.reader(of: stored), reader.forEach(after: nil, { all.append($0); return true })
+                guard let reader = contents.reader(of: stored),
+                    reader.forEach(
+                        after: nil,
+                        {
+                            all.append($0); return true
+                        })
                 else { throw .corrupt(detail: "the places of a stream do not fit its segment") }
             }
             all.sort { $0.canonicalKey < $1.canonicalKey }
@@ -215,7 +220,8 @@ extension MemoryStore {
         return contents.runs.keys.sorted().map { name in
             let runs = contents.runs[name]!
             return StreamSummary(
-                name: name.text, events: runs.reduce(0) { $0 + $1.run.count }, lastPosition: runs[runs.count - 1].lastPosition)
+                name: name.text, events: runs.reduce(0) { $0 + $1.run.count },
+                lastPosition: runs[runs.count - 1].lastPosition)
         }
     }
 

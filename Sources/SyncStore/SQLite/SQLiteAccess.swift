@@ -80,7 +80,9 @@ struct SQLiteAccess {
         _ sql: String, _ values: [SQLValue], _ body: (SQLRow) throws(StoreError) -> Bool
     ) throws(StoreError) {
         let statement: Statement
-        do { statement = try database.cachedStatement(sql: sql) } catch { throw SQLiteFailure.refusal(error, path: path) }
+        do { statement = try database.cachedStatement(sql: sql) } catch {
+            throw SQLiteFailure.refusal(error, path: path)
+        }
         let handle = statement.sqliteStatement
         defer {
             sqlite3_reset(handle)

@@ -7,7 +7,8 @@ enum SQLiteFailure {
     /// - Parameters:
     ///   - code: extended result code.
     ///   - systemError: errno of the failed call, 0 when there was none.
-    static func refusal(code: Int32, systemError: Int32, path: String, detail: @autoclosure () -> String) -> StoreError {
+    static func refusal(code: Int32, systemError: Int32, path: String, detail: @autoclosure () -> String) -> StoreError
+    {
         switch code & 0xff {
         case SQLITE_FULL: .diskFull
         case SQLITE_IOERR: systemError == ENOSPC || systemError == EDQUOT ? .diskFull : .inputOutput(code: code)

@@ -39,7 +39,8 @@ struct StoreFiles: Sendable {
     var freeBytes: Int64? {
         var status = statvfs()
         guard statvfs(directory, &status) == 0 else { return nil }
-        return Int64(clamping: UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize)).partialValue)
+        return Int64(
+            clamping: UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize)).partialValue)
     }
 
     /// Copies the database, durably, under a temporary name first: a copy that is there is whole.

@@ -36,6 +36,8 @@ struct Events: AsyncParsableCommand {
         let exists = try await global.client().readEventLines(reading) { block in
             try StandardOutput.write(block)
         }
-        if !exists { global.note("The stream \(shown(stream)) has no events yet. Write one: lanyard emit \(shown(stream)) '{}'") }
+        if !exists {
+            global.note("The stream \(shown(stream)) has no events yet. Write one: lanyard emit \(shown(stream)) '{}'")
+        }
     }
 }

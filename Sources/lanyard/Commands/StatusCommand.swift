@@ -27,7 +27,8 @@ struct StatusText {
             row("discovery", discovery),
             row(
                 "peers",
-                "\(status.peers.connected) connected, \(status.peers.discovered) discovered, \(status.peers.paired) paired"),
+                "\(status.peers.connected) connected, \(status.peers.discovered) discovered, \(status.peers.paired) paired"
+            ),
             row("store", "\(Amounts.bytes(status.store.bytes)), \(storeState)"),
         ]
         lines += status.spaces.flatMap(space)
@@ -58,10 +59,12 @@ struct StatusText {
         var lines = [
             row(
                 "space",
-                "\(style.strong(shown(space.name)))  \(Amounts.count(space.changes, "change")), \(Amounts.count(space.events, "event")), digest \(space.digest.prefix(12))")
+                "\(style.strong(shown(space.name)))  \(Amounts.count(space.changes, "change")), \(Amounts.count(space.events, "event")), digest \(space.digest.prefix(12))"
+            )
         ]
         if space.incomplete > 0 {
-            lines.append(row("", style.careful("\(Amounts.count(space.incomplete, "object")) incomplete (see: lanyard why)")))
+            lines.append(
+                row("", style.careful("\(Amounts.count(space.incomplete, "object")) incomplete (see: lanyard why)")))
         }
         if !space.stable.heldBackBy.isEmpty {
             lines.append(row("", "compaction waits for \(Amounts.count(space.stable.heldBackBy.count, "device"))"))

@@ -71,7 +71,8 @@ struct LocalChecks {
         }
         guard let milliseconds = FsyncProbe(directory: directory).milliseconds() else {
             return DoctorCheck(
-                check: name, state: .failed, detail: "a file in \(directory) cannot be written and synced: \(errorText())",
+                check: name, state: .failed,
+                detail: "a file in \(directory) cannot be written and synced: \(errorText())",
                 hint: "Check the disk (dmesg) and the file system's free space and quota.")
         }
         let tenths = Int(milliseconds * 10)
@@ -92,7 +93,8 @@ struct LocalChecks {
             return DoctorCheck(
                 check: name, state: .warning, detail: "the agent that answers does not hold \(directory)",
                 hint: "Say which agent is meant with --data-dir or --socket.")
-        case (.process(let id), true): return DoctorCheck(check: name, state: .ok, detail: "held by the agent, process \(id)")
+        case (.process(let id), true):
+            return DoctorCheck(check: name, state: .ok, detail: "held by the agent, process \(id)")
         case (.process(let id), false):
             return DoctorCheck(
                 check: name, state: .failed, detail: "held by process \(id), which does not answer",
@@ -109,12 +111,16 @@ struct LocalChecks {
         guard SocketProbe.answers("/run/dbus/system_bus_socket") else {
             return DoctorCheck(
                 check: name, state: .warning, detail: "the D-Bus system bus does not answer",
-                hint: "Start it: systemctl start dbus. Without it, peers are found only with: lanyard peers add HOST:PORT")
+                hint:
+                    "Start it: systemctl start dbus. Without it, peers are found only with: lanyard peers add HOST:PORT"
+            )
         }
         guard SocketProbe.answers("/run/avahi-daemon/socket") else {
             return DoctorCheck(
                 check: name, state: .warning, detail: "avahi-daemon does not answer",
-                hint: "Start it: systemctl start avahi-daemon. Without it, peers are found only with: lanyard peers add HOST:PORT")
+                hint:
+                    "Start it: systemctl start avahi-daemon. Without it, peers are found only with: lanyard peers add HOST:PORT"
+            )
         }
         return DoctorCheck(check: name, state: .ok, detail: "avahi-daemon and D-Bus answer")
     }

@@ -63,7 +63,8 @@ struct StandardInput: AsyncSequence, Sendable {
             all += chunk
             guard all.count <= limit else {
                 throw ControlError(
-                    .invalidArgument, "Standard input is longer than \(limit) bytes.", hint: "Give only what was asked for.")
+                    .invalidArgument, "Standard input is longer than \(limit) bytes.",
+                    hint: "Give only what was asked for.")
             }
         }
         return String(decoding: all, as: UTF8.self)

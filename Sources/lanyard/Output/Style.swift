@@ -25,5 +25,7 @@ struct Style: Sendable {
 
 /// Text that came from another machine, made safe to show: control characters cannot move the cursor or ring bells.
 func shown(_ text: String) -> String {
-    String(String.UnicodeScalarView(text.unicodeScalars.map { $0.properties.generalCategory == .control ? "\u{FFFD}" : $0 }))
+    String(
+        String.UnicodeScalarView(
+            text.unicodeScalars.map { $0.properties.generalCategory == .control ? "\u{FFFD}" : $0 }))
 }

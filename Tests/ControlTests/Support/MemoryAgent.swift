@@ -138,7 +138,8 @@ actor MemoryAgent: AgentControl {
         try check(space)
         return [
             DeviceEntry(
-                id: Self.device, name: "memory", role: .writer, addedBy: nil, addedAt: nil, lastSeen: nil, state: "this")
+                id: Self.device, name: "memory", role: .writer, addedBy: nil, addedAt: nil, lastSeen: nil, state: "this"
+            )
         ]
     }
 

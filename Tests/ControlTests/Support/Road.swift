@@ -82,7 +82,8 @@ struct Requester: Sendable {
     func send(
         _ method: String, _ path: String, headers: [(String, String)] = [], body: [UInt8]?
     ) async throws -> Answer {
-        let type = body == nil || headers.contains { $0.0 == "Content-Type" } ? [] : [("Content-Type", "application/json")]
+        let type =
+            body == nil || headers.contains { $0.0 == "Content-Type" } ? [] : [("Content-Type", "application/json")]
         return try await exchange(method, path, headers + type, body ?? [])
     }
 }
