@@ -22,12 +22,25 @@ def database(path):
     return connection
 
 
+def disk(report, when):
+    """What the disk does at this moment: a shared one may take 0.1 ms now and 8 ms a minute later."""
+    spans = []
+    with tempfile.NamedTemporaryFile(buffering=0) as file:
+        for _ in range(100):
+            file.write(b"x" * 4096)
+            begun = time.perf_counter()
+            os.fdatasync(file.fileno())
+            spans.append((time.perf_counter() - begun) * 1e3)
+    report.add(f"fdatasync of 4 KiB, {when}", "the disk", [percentile(spans, 50), percentile(spans, 99)], "ms",
+               note="least is p50, greatest p99", load=os.getloadavg()[0])
+
+
 def sqlite(report, size):
-    """150-byte rows through Python's driver: one durable commit each, and transactions of 256 (our group) and 1,000."""
+    """150-byte rows through Python's driver, one durable commit each."""
     bodies = [line.encode() for line in payloads(size.singles)]
+    rates, medians, tails, seq = [], [], [], 0
     with tempfile.TemporaryDirectory() as folder:
-        rates, medians, tails = [], [], []
-        connection, seq = database(f"{folder}/singles.db"), 0
+        connection = database(f"{folder}/singles.db")
         for run in range(size.runs + 1):
             spans = []
             for body in bodies:
@@ -40,29 +53,34 @@ def sqlite(report, size):
                 medians.append(percentile(spans, 50))
                 tails.append(percentile(spans, 99))
         connection.close()
-        report.add("durable emits one at a time", "SQLite, a commit per row", rates, "events/s")
-        report.add("durable emit, p50", "SQLite, a commit per row", medians, "ms")
-        report.add("durable emit, p99", "SQLite, a commit per row", tails, "ms")
-        rows = [line.encode() for line in payloads(size.events // 4)]
-        for group in (256, 1000):
-            rates = []
+    report.add("durable emits one at a time", "SQLite, a commit per row", rates, "events/s")
+    report.add("durable emit, p50", "SQLite, a commit per row", medians, "ms")
+    report.add("durable emit, p99", "SQLite, a commit per row", tails, "ms")
+
+
+def sqlite_batches(report, size):
+    """The same rows in transactions of 256 (the greatest of our commits) and of 1,000."""
+    rows = [line.encode() for line in payloads(size.events // 4)]
+    for group in (256, 1000):
+        rates = []
+        with tempfile.TemporaryDirectory() as folder:
             for run in range(size.runs + 1):
-                connection = database(f"{folder}/batch-{group}-{run}.db")
+                connection = database(f"{folder}/{run}.db")
                 begun = time.perf_counter()
                 for start in range(0, len(rows), group):
                     connection.execute("begin")
                     connection.executemany(
                         "insert into event values(1, ?, ?)", enumerate(rows[start:start + group], start))
                     connection.execute("commit")
-                if run > 0 or size.runs == 1:
+                if run > 0:
                     rates.append(len(rows) / (time.perf_counter() - begun))
                 connection.close()
-            report.add("durable emits in one upload", f"SQLite, {group} rows a commit", rates, "events/s")
-            if group == 1000:
-                report.add(f"catch-up of {size.events:,} events", "SQLite alone, one side", rates, "events/s")
+        report.add("durable emits in one upload", f"SQLite, {group} rows a commit", rates, "events/s")
+        if group == 1000:
+            report.add(f"catch-up of {size.events:,} events", "SQLite alone, one side", rates, "events/s")
 
 
-def floor(report, size):
+def floor(report, size, measure):
     """SQLite → TCP → SQLite in plain C: no TLS, no hashes, no signatures, no protocol. What a wire and two disks allow."""
     if not shutil.which("gcc"):
         return report.skip("floor in C", "gcc is not installed")
@@ -71,25 +89,33 @@ def floor(report, size):
             world.rig("stop", node)
         program = f"{folder}/floor"
         subprocess.run(["gcc", "-O2", "-o", program, f"{HERE}/floor.c", "-lsqlite3"], check=True)
-        subprocess.run([program, "fill", f"{folder}/source.db", str(size.events)], check=True)
-        rates, wire = [], []
-        for run in range(size.runs + 1):
-            before = world.link_bytes(1)
-            seconds = ship(world, program, f"{folder}/copy-{run}.db", ["1000", "full"], "send", f"{folder}/source.db", [str(size.events)])
-            os.remove(f"{folder}/copy-{run}.db")
-            if run > 0 or size.runs == 1:
-                rates.append(size.events / seconds[0])
-                wire.append((world.link_bytes(1) - before) / size.events)
-        report.add(f"catch-up of {size.events:,} events", "floor in C, no TLS", rates, "events/s")
-        report.add("catch-up, bytes on the wire per event", "floor in C, no TLS", wire, "bytes")
-        medians, tails = [], []
-        for run in range(size.runs + 1):
-            spans = ship(world, program, f"{folder}/there-{run}.db", ["1", "full"], "lat", f"{folder}/here-{run}.db", [str(size.latencies), "full"])
-            if run > 0 or size.runs == 1:
-                medians.append(percentile(spans, 50))
-                tails.append(percentile(spans, 99))
-        report.add("emit → seen on the other node, p50", "floor in C, no TLS", medians, "ms")
-        report.add("emit → seen on the other node, p99", "floor in C, no TLS", tails, "ms")
+        measure(report, size, world, folder, program)
+
+
+def floor_catch_up(report, size, world, folder, program):
+    subprocess.run([program, "fill", f"{folder}/source.db", str(size.events)], check=True)
+    rates, wire = [], []
+    for run in range(size.runs + 1):
+        before, copy = world.link_bytes(1), f"{folder}/copy-{run}.db"
+        seconds = ship(world, program, copy, ["1000", "full"], "send", f"{folder}/source.db", [str(size.events)])
+        os.remove(copy)
+        if run > 0:
+            rates.append(size.events / seconds[0])
+            wire.append((world.link_bytes(1) - before) / size.events)
+    report.add(f"catch-up of {size.events:,} events", "floor in C, no TLS", rates, "events/s")
+    report.add("catch-up, bytes on the wire per event", "floor in C, no TLS", wire, "bytes")
+
+
+def floor_latency(report, size, world, folder, program):
+    medians, tails = [], []
+    for run in range(size.runs + 1):
+        spans = ship(world, program, f"{folder}/there-{run}.db", ["1", "full"], "lat", f"{folder}/here-{run}.db",
+                     [str(size.latencies), "full"])
+        if run > 0:
+            medians.append(percentile(spans, 50))
+            tails.append(percentile(spans, 99))
+    report.add("emit → seen on the other node, p50", "floor in C, no TLS", medians, "ms")
+    report.add("emit → seen on the other node, p99", "floor in C, no TLS", tails, "ms")
 
 
 def ship(world, program, target, receive, verb, source, send):
@@ -123,7 +149,7 @@ def postgres(report, size):
             for run in range(size.runs + 1):
                 rate, byte_count = pair.live(size.events)
                 first = pair.first_copy(size.events)
-                if run > 0 or size.runs == 1:
+                if run > 0:
                     live.append(rate)
                     wire.append(byte_count)
                     copy.append(first)
@@ -253,7 +279,7 @@ def redis(report, size):
                         world.inside(1, "redis-cli", "-h", world.address(1), "-p", "6390", "--pipe"), stdin=file,
                         check=True, capture_output=True)
                 wait_until(lambda: ask(2, "xlen", "s") == str(size.events), 300, "Redis has all", 0.01)
-                if run > 0 or size.runs == 1:
+                if run > 0:
                     rates.append(size.events / (time.monotonic() - begun))
                     wire.append((world.link_bytes(1) - before) / size.events)
             report.add(f"catch-up of {size.events:,} events", "Redis, in memory", rates, "events/s", note="not durable, no TLS")
@@ -262,6 +288,3 @@ def redis(report, size):
             for server in servers:
                 server.kill()
                 server.wait()
-
-
-ALL = {"sqlite": sqlite, "floor": floor, "postgres": postgres, "redis": redis}

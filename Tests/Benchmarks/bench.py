@@ -10,11 +10,12 @@ import baselines
 import ours
 from report import Report
 
-OURS = ["catchup", "latency", "emit", "memory", "start", "traffic", "discovery"]
+OURS = ["discovery", "latency", "emit", "catchup", "memory", "start", "traffic"]
+BASELINES = ["sqlite", "floor", "postgres", "redis"]
 
 
 def main():
-    known = OURS + list(baselines.ALL)
+    known = OURS + BASELINES
     parser = argparse.ArgumentParser(prog="deploy/bench", description="Lanyard's figures beside baselines of the same run.")
     parser.add_argument("names", metavar="NAME", nargs="*", help="of: " + " ".join(known) + " (default: all)")
     parser.add_argument("--quick", action="store_true", help="one run of a small log: does it work, not how fast is it")
@@ -28,12 +29,36 @@ def main():
     print(f"{time.strftime('%Y-%m-%d')} · {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} · {platform.freedesktop_os_release()['PRETTY_NAME']} · "
           f"{size.events:,} events of 150 bytes, {size.runs} runs after a warm-up", flush=True)
     failed = False
-    for name, part in baselines.ALL.items():
-        if name in names:
-            failed |= attempt(report, name, lambda: part(report, size))
-    failed |= attempt(report, "lanyard", lambda: ours.run(report, names, size))
+    for wanted, name, part in parts(report, names, size):
+        if wanted & names:
+            failed |= attempt(report, name, part)
     report.table()
     return 1 if failed else 0
+
+
+def parts(report, names, size):
+    """What is compared stands side by side: a shared machine is another one a minute later."""
+    def floor(measure):
+        return lambda: baselines.floor(report, size, measure)
+
+    def disk(when):
+        return lambda: baselines.disk(report, when)
+
+    return [
+        ({"memory", "traffic", "discovery"}, "small world", lambda: ours.small_world(report, names, size)),
+        ({"latency", "floor"}, "disk", disk("before the latencies")),
+        ({"floor"}, "floor in C, latency", floor(baselines.floor_latency)),
+        ({"latency"}, "latency", lambda: ours.latency(report, size)),
+        ({"emit"}, "emit", lambda: ours.emit(report, size)),
+        ({"sqlite"}, "SQLite", lambda: baselines.sqlite(report, size)),
+        ({"sqlite", "emit"}, "disk", disk("before the batches")),
+        ({"sqlite"}, "SQLite in batches", lambda: baselines.sqlite_batches(report, size)),
+        ({"catchup", "emit", "memory", "start", "traffic"}, "full world", lambda: ours.full_world(report, names, size)),
+        ({"catchup", "floor"}, "disk", disk("after the catch-ups")),
+        ({"floor"}, "floor in C, catch-up", floor(baselines.floor_catch_up)),
+        ({"postgres"}, "PostgreSQL", lambda: baselines.postgres(report, size)),
+        ({"redis"}, "Redis", lambda: baselines.redis(report, size)),
+    ]
 
 
 def attempt(report, name, part):
