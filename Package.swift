@@ -108,6 +108,9 @@ let package = Package(
             name: "SyncSimulator", dependencies: ["SyncModel", "SyncCore", "SyncStore", crypto], swiftSettings: common),
         .executableTarget(name: "lanyard-sim", dependencies: ["SyncSimulator", arguments], swiftSettings: common),
         .testTarget(name: "ModelTests", dependencies: ["SyncModel", crypto], swiftSettings: common),
+        .testTarget(
+            name: "CoreTests", dependencies: ["SyncCore", "SyncModel", "SyncSimulator"], swiftSettings: common),
+        .testTarget(name: "SimulatorTests", dependencies: ["SyncSimulator"], swiftSettings: common),
         .testTarget(name: "HouseRules", swiftSettings: common),
         // Real agents in network namespaces, through deploy/rig: needs root, so it only runs when deploy/test asks.
         .testTarget(name: "RigTests", swiftSettings: common),

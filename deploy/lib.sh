@@ -20,6 +20,7 @@ DEBIAN_PACKAGES=(
     avahi-daemon avahi-utils dbus # mDNS, on the machine and in every node of the rig
     iproute2 nftables procps util-linux # the rig's cables, cuts and namespaces
     curl jq python3 python3-venv # readiness, JSON in shell, the API check
+    openssl                      # a TLS client that tries to resume a session
     strace libfaketime           # counting fdatasync, shifting a node's clock
     g++ libc6-dev                # what the Swift toolchain links with, and the link emulator of the rig
     systemd                      # systemd-analyze reads the units; nothing of it has to run

@@ -1,15 +1,15 @@
 import Crypto
-import SyncModel
+package import SyncModel
 
 /// The keys of the n-th simulated device: the same in every process, so that the same seed gives the same bytes.
-struct SimulatedDevice: Sendable {
-    let fact: MemberFact
+package struct SimulatedDevice: Sendable {
+    package let fact: MemberFact
     private let signingKey: Curve25519.Signing.PrivateKey
 
-    var id: DeviceID { fact.device }
+    package var id: DeviceID { fact.device }
 
     /// Ed25519 (RFC 8032) signs deterministically.
-    var sign: @Sendable ([UInt8]) -> [UInt8] {
+    package var sign: @Sendable ([UInt8]) -> [UInt8] {
         { [signingKey] message in
             guard let signature = try? signingKey.signature(for: message) else {
                 preconditionFailure("Ed25519 signs any message")
@@ -18,7 +18,7 @@ struct SimulatedDevice: Sendable {
         }
     }
 
-    static let all: [SimulatedDevice] = (0..<bindings.count).map { SimulatedDevice(number: $0) }
+    package static let all: [SimulatedDevice] = (0..<bindings.count).map { SimulatedDevice(number: $0) }
 
     private init(number: Int) {
         func secret(_ label: String) -> [UInt8] { Array(SHA256.hash(data: Array("\(label) \(number)".utf8))) }
