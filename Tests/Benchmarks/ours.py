@@ -86,7 +86,7 @@ def measure_idle(report, world, nodes, size, label, goal_kib):
     """Memory after a silence, and what two agents in step say to each other during it. `nodes`: two."""
     wait_until(lambda: world.agree(*nodes), 60, "the nodes agree", 0.1)
     time.sleep(15 if size.idle_seconds >= 60 else 3)  # what trails a write is not idle
-    world.count_sessions(nodes[0])
+    world.count_sessions(*nodes)
     busy = [memory.cpu_milliseconds(world.pid(node)) for node in nodes]
     time.sleep(size.idle_seconds)
     minute = 60 / size.idle_seconds
@@ -111,7 +111,7 @@ def measure_reconnect(report, world, stays, returns, size, label):
     for _ in range(size.runs):
         world.rig("stop", str(returns))
         wait_until(lambda: not world.connected(stays), 20, "the goodbye was heard", 0.05)
-        world.count_sessions(stays)
+        world.count_sessions(stays, returns)
         world.rig("start", str(returns))
         begun = time.monotonic()
         spans.append((wait_until(lambda: world.connected(stays), 20, "connected again") - begun) * 1e3)

@@ -108,15 +108,23 @@ class World:
             check=True).stdout
         return sum(int(word) for word in text.split())
 
-    def count_sessions(self, node):
-        """From now on `session_bytes` counts the IP packets of sessions: TCP on the agent's port, both ways."""
-        rules = """
-            table inet bench { }
+    def count_sessions(self, node, peer):
+        """From now on `session_bytes` counts the IP packets between the two agents: TCP on the agents' port, both ways.
+        What either says to others, and dials of members that are off, is not theirs."""
+        four, six = self.address(peer), f"fe80::{peer:x}"
+
+        def counters(side):
+            return " ".join(
+                f"{family} {side} {address} tcp {port} 21817 counter;"
+                for family, address in (("ip", four), ("ip6", six)) for port in ("sport", "dport"))
+
+        rules = f"""
+            table inet bench {{ }}
             delete table inet bench
-            table inet bench {
-                chain in { type filter hook input priority 0; tcp dport 21817 counter; tcp sport 21817 counter; }
-                chain out { type filter hook output priority 0; tcp dport 21817 counter; tcp sport 21817 counter; }
-            }"""
+            table inet bench {{
+                chain in {{ type filter hook input priority 0; {counters("saddr")} }}
+                chain out {{ type filter hook output priority 0; {counters("daddr")} }}
+            }}"""
         subprocess.run(self.inside(node, "nft", "-f", "-"), input=rules, text=True, check=True)
 
     def session_bytes(self, node):
