@@ -47,7 +47,8 @@ struct Conversation {
         runID: UInt64 = 7, protocols: ClosedRange<UInt32> = 1...1, sessionNumber: UInt64 = 1
     ) -> Frame.Hello {
         Frame.Hello(
-            protocols: protocols, features: 0, featuresRequired: 0, name: "peer", runID: runID, sessionNumber: sessionNumber,
+            protocols: protocols, features: 0, featuresRequired: 0, name: "peer", runID: runID,
+            sessionNumber: sessionNumber,
             wallMilliseconds: 0, agentVersion: "test", instance: "", listenPort: 21_817, waitingRoomBytes: 1 << 20)
     }
 
