@@ -37,7 +37,7 @@ extension UInt64 {
 }
 
 /// Why bytes that claim to be a change are none. Bytes come from peers and disks: reading them throws, never traps.
-package enum CodecError: Error, Equatable, Sendable {
+public enum CodecError: Error, Equatable, Sendable {
     /// The bytes end inside a field.
     case truncated
     /// A varint longer than its value needs, or beyond 64 bits.
@@ -51,30 +51,30 @@ package enum CodecError: Error, Equatable, Sendable {
 }
 
 /// Reads a range of a byte array forward, without copying it.
-package struct ByteReader {
-    package let bytes: [UInt8]
-    package private(set) var position: Int
-    package let end: Int
+public struct ByteReader {
+    public let bytes: [UInt8]
+    public private(set) var position: Int
+    public let end: Int
 
-    package init(_ bytes: [UInt8]) { self.init(bytes, 0..<bytes.count) }
+    public init(_ bytes: [UInt8]) { self.init(bytes, 0..<bytes.count) }
 
-    package init(_ bytes: [UInt8], _ range: Range<Int>) {
+    public init(_ bytes: [UInt8], _ range: Range<Int>) {
         precondition(range.lowerBound >= 0 && range.upperBound <= bytes.count, "a reader stays inside its bytes")
         self.bytes = bytes
         position = range.lowerBound
         end = range.upperBound
     }
 
-    package var isAtEnd: Bool { position == end }
-    package var remainingCount: Int { end - position }
+    public var isAtEnd: Bool { position == end }
+    public var remainingCount: Int { end - position }
 
-    package mutating func byte() throws(CodecError) -> UInt8 {
+    public mutating func byte() throws(CodecError) -> UInt8 {
         guard position < end else { throw .truncated }
         defer { position += 1 }
         return bytes[position]
     }
 
-    package mutating func varint() throws(CodecError) -> UInt64 {
+    public mutating func varint() throws(CodecError) -> UInt64 {
         var value: UInt64 = 0
         var shift: UInt64 = 0
         while true {
@@ -91,13 +91,13 @@ package struct ByteReader {
     }
 
     /// A varint that must not exceed `limit`.
-    package mutating func varint(upTo limit: UInt64, _ field: String) throws(CodecError) -> UInt64 {
+    public mutating func varint(upTo limit: UInt64, _ field: String) throws(CodecError) -> UInt64 {
         let value = try varint()
         guard value <= limit else { throw .outOfRange(field: field) }
         return value
     }
 
-    package mutating func bigEndianUInt64() throws(CodecError) -> UInt64 {
+    public mutating func bigEndianUInt64() throws(CodecError) -> UInt64 {
         let range = try skip(8)
         var value: UInt64 = 0
         for index in range { value = value << 8 | UInt64(bytes[index]) }
@@ -106,14 +106,14 @@ package struct ByteReader {
 
     /// Steps over `count` bytes and says where they are.
     @discardableResult
-    package mutating func skip(_ count: Int) throws(CodecError) -> Range<Int> {
+    public mutating func skip(_ count: Int) throws(CodecError) -> Range<Int> {
         guard count >= 0, count <= end - position else { throw .truncated }
         defer { position += count }
         return position..<position + count
     }
 
     /// Steps over a length-prefixed part of at most `limit` bytes and says where it is.
-    package mutating func lengthPrefixed(upTo limit: Int, _ field: String) throws(CodecError) -> Range<Int> {
+    public mutating func lengthPrefixed(upTo limit: Int, _ field: String) throws(CodecError) -> Range<Int> {
         try skip(Int(try varint(upTo: UInt64(limit), field)))
     }
 }

@@ -1,20 +1,5 @@
 import Crypto
 
-/// The place of an event in the one order that is the same on every node: (stamp, replica, counter).
-package struct CanonicalKey: Hashable, Sendable, Comparable {
-    package let stamp: Stamp
-    package let dot: Dot
-
-    package init(stamp: Stamp, dot: Dot) {
-        self.stamp = stamp
-        self.dot = dot
-    }
-
-    package static func < (left: CanonicalKey, right: CanonicalKey) -> Bool {
-        left.stamp == right.stamp ? left.dot < right.dot : left.stamp < right.stamp
-    }
-}
-
 /// One term of the state digest: a retained event as any reader can see it.
 package enum EventItem {
     /// - Parameter view: ranges of `bytes`.

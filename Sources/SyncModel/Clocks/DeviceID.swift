@@ -4,14 +4,14 @@ import Crypto
 ///
 /// Text form: 52 base32 characters, a check character after each 13, in eight groups of seven.
 /// One mistyped character, and every swap of two neighbours, is caught by the check character of its part.
-package struct DeviceID: Hashable, Sendable, Comparable {
-    package static let byteCount = 32
+public struct DeviceID: Hashable, Sendable, Comparable {
+    public static let byteCount = 32
 
     /// The 32 bytes as big-endian words: ids are compared and hashed all the time, and words need no heap.
     private let word0, word1, word2, word3: UInt64
 
     /// Returns nil unless `bytes` are exactly 32.
-    package init?(bytes: some Collection<UInt8>) {
+    public init?(bytes: some Collection<UInt8>) {
         guard bytes.count == Self.byteCount else { return nil }
         var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
         for byte in bytes {
@@ -24,7 +24,7 @@ package struct DeviceID: Hashable, Sendable, Comparable {
     }
 
     /// The device that holds the key with this SPKI (DER).
-    package init(subjectPublicKeyInfo: [UInt8]) {
+    public init(subjectPublicKeyInfo: [UInt8]) {
         guard let id = DeviceID(bytes: Array(SHA256.hash(data: subjectPublicKeyInfo))) else {
             preconditionFailure("SHA-256 gives 32 bytes")
         }
@@ -32,7 +32,7 @@ package struct DeviceID: Hashable, Sendable, Comparable {
     }
 
     /// Exactly `byteCount` bytes.
-    package var bytes: [UInt8] {
+    public var bytes: [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(Self.byteCount)
         for word in [word0, word1, word2, word3] { bytes.append(bigEndian: word) }
@@ -40,16 +40,16 @@ package struct DeviceID: Hashable, Sendable, Comparable {
     }
 
     /// The order of the bytes.
-    package static func < (left: DeviceID, right: DeviceID) -> Bool {
+    public static func < (left: DeviceID, right: DeviceID) -> Bool {
         (left.word0, left.word1, left.word2, left.word3) < (right.word0, right.word1, right.word2, right.word3)
     }
 }
 
 extension DeviceID: CustomStringConvertible {
     /// The first seven characters, for people; unique in any group of devices one person would own.
-    package var shortID: String { String(description.prefix(7)) }
+    public var shortID: String { String(description.prefix(7)) }
 
-    package var description: String {
+    public var description: String {
         let digits = Base32.digits(of: bytes)
         var characters: [UInt8] = []
         for start in stride(from: 0, to: digits.count, by: Base32.partLength) {
@@ -64,7 +64,7 @@ extension DeviceID: CustomStringConvertible {
     }
 
     /// Reads the text form; upper or lower case, hyphens and spaces ignored. Nil when a character or a check is wrong.
-    package init?(text: String) {
+    public init?(text: String) {
         var digits: [UInt8] = []
         for character in text.utf8 where character != UInt8(ascii: "-") && character != UInt8(ascii: " ") {
             guard let digit = Base32.digit(of: character) else { return nil }

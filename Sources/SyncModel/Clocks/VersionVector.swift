@@ -2,18 +2,18 @@
 ///
 /// Vectors are only partially ordered, so the type is not `Comparable`; ask `relation(to:)` or `covers(_:)`.
 /// Entries are kept sorted by replica and never zero: equal vectors have equal bytes.
-package struct VersionVector: Hashable, Sendable {
-    package struct Entry: Hashable, Sendable {
-        package let replica: ReplicaID
-        package var next: UInt64
+public struct VersionVector: Hashable, Sendable {
+    public struct Entry: Hashable, Sendable, Codable {
+        public let replica: ReplicaID
+        public var next: UInt64
 
-        package init(replica: ReplicaID, next: UInt64) {
+        public init(replica: ReplicaID, next: UInt64) {
             self.replica = replica
             self.next = next
         }
     }
 
-    package enum Relation: Sendable {
+    public enum Relation: Sendable {
         case equal
         case before
         case after
@@ -21,12 +21,12 @@ package struct VersionVector: Hashable, Sendable {
     }
 
     /// Sorted by replica, each once, `next` > 0.
-    package private(set) var entries: [Entry] = []
+    public private(set) var entries: [Entry] = []
 
-    package init() {}
+    public init() {}
 
     /// The least vector that covers every entry given; order and repetition do not matter.
-    package init(_ entries: some Sequence<Entry>) {
+    public init(_ entries: some Sequence<Entry>) {
         for entry in entries.sorted(by: { $0.replica < $1.replica }) where entry.next > 0 {
             if let last = self.entries.last, last.replica == entry.replica {
                 self.entries[self.entries.count - 1].next = max(last.next, entry.next)
@@ -36,17 +36,17 @@ package struct VersionVector: Hashable, Sendable {
         }
     }
 
-    package var isEmpty: Bool { entries.isEmpty }
+    public var isEmpty: Bool { entries.isEmpty }
 
     /// 0 for a replica of which nothing is held.
-    package func next(of replica: ReplicaID) -> UInt64 {
+    public func next(of replica: ReplicaID) -> UInt64 {
         let index = position(of: replica)
         return index < entries.count && entries[index].replica == replica ? entries[index].next : 0
     }
 
-    package func covers(_ dot: Dot) -> Bool { dot.counter < next(of: dot.replica) }
+    public func covers(_ dot: Dot) -> Bool { dot.counter < next(of: dot.replica) }
 
-    package func covers(_ other: VersionVector) -> Bool {
+    public func covers(_ other: VersionVector) -> Bool {
         var index = 0
         for entry in other.entries {
             while index < entries.count, entries[index].replica < entry.replica { index += 1 }
@@ -56,7 +56,7 @@ package struct VersionVector: Hashable, Sendable {
         return true
     }
 
-    package func relation(to other: VersionVector) -> Relation {
+    public func relation(to other: VersionVector) -> Relation {
         switch (covers(other), other.covers(self)) {
         case (true, true): .equal
         case (true, false): .after
@@ -66,7 +66,7 @@ package struct VersionVector: Hashable, Sendable {
     }
 
     /// Raises one entry; never lowers it.
-    package mutating func advance(_ replica: ReplicaID, to next: UInt64) {
+    public mutating func advance(_ replica: ReplicaID, to next: UInt64) {
         guard next > 0 else { return }
         let index = position(of: replica)
         if index < entries.count, entries[index].replica == replica {
@@ -77,7 +77,7 @@ package struct VersionVector: Hashable, Sendable {
     }
 
     /// The least vector that covers both.
-    package mutating func join(_ other: VersionVector) {
+    public mutating func join(_ other: VersionVector) {
         // A few entries are put in one by one; many cost one pass instead of one shift each.
         guard other.entries.count > 8 else {
             for entry in other.entries { advance(entry.replica, to: entry.next) }
@@ -87,7 +87,7 @@ package struct VersionVector: Hashable, Sendable {
     }
 
     /// The entries that are greater here than in `other`.
-    package func entries(beyond other: VersionVector) -> [Entry] {
+    public func entries(beyond other: VersionVector) -> [Entry] {
         entries.filter { $0.next > other.next(of: $0.replica) }
     }
 

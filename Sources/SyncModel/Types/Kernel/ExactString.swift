@@ -1,0 +1,36 @@
+/// A string whose identity is its scalars: "é" in one scalar and in two are different keys, as they are in JSON.
+///
+/// `String` calls them equal, and two nodes that normalise differently would then disagree about which key was meant.
+/// Order is that of the UTF-8 bytes.
+public struct ExactString: Hashable, Sendable, Comparable, Codable, ExpressibleByStringLiteral {
+    public let string: String
+
+    public init(_ string: String) { self.string = string }
+    public init(stringLiteral value: String) { string = value }
+
+    public static func == (left: ExactString, right: ExactString) -> Bool {
+        left.string.utf8.elementsEqual(right.string.utf8)
+    }
+
+    public static func < (left: ExactString, right: ExactString) -> Bool {
+        left.string.utf8.lexicographicallyPrecedes(right.string.utf8)
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        var string = string
+        string.withUTF8 { unsafe hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    }
+
+    public init(from decoder: any Decoder) throws {
+        string = try decoder.singleValueContainer().decode(String.self)
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(string)
+    }
+}
+
+extension ExactString: CustomStringConvertible {
+    public var description: String { string }
+}
