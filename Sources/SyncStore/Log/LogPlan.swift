@@ -7,6 +7,8 @@ package struct LogPlan: Sendable {
         package let scan: SegmentScan
         /// Arrival number of the segment's first event; of the next segment's when it has none.
         package let firstPosition: Int64
+        /// What the author of these changes had seen of other replicas.
+        package let context: VersionVector
     }
 
     /// Segments that were held already are left out.
@@ -28,7 +30,12 @@ package struct LogPlan: Sendable {
             throw .notApplicable(segment.replica, at: segment.start)
         }
         let scan = SegmentScan(verified)
-        entries.append(Entry(verified: verified, scan: scan, firstPosition: after.lastPosition + 1))
+        let context = after.extendContext(of: segment.replica, by: verified.context)
+        entries.append(
+            Entry(verified: verified, scan: scan, firstPosition: after.lastPosition + 1, context: context))
+        for (addition, dot) in zip(scan.additions, scan.additionDots) {
+            after.members.add(dot, naming: addition.fact.device)
+        }
         after.advance(segment.replica, to: verified.tip)
         after.digest += scan.digest
         after.counts.changes += Int64(verified.changeCount)

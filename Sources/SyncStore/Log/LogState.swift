@@ -16,6 +16,10 @@ package struct LogState: Sendable, Equatable {
     package var counts = StoreCounts(changes: 0, events: 0)
     /// Arrival number of the newest event, 0 before the first.
     package var lastPosition: Int64 = 0
+    /// Per replica, what the author of its newest change had seen of the others.
+    package private(set) var contexts: [ReplicaID: VersionVector] = [:]
+    /// Which changes said who is a member.
+    package var members = MemberDots()
 
     package init(space: SpaceID) { self.space = space }
 
@@ -37,6 +41,16 @@ package struct LogState: Sendable, Equatable {
         }
         held.advance(replica, to: tip.next)
         greatestStamp = max(greatestStamp, tip.stamp)
+    }
+
+    /// What the author of the replica's newest change had seen.
+    package func context(of replica: ReplicaID) -> VersionVector { contexts[replica] ?? VersionVector() }
+
+    /// - Returns: what the author had seen, once `moved` is counted in.
+    @discardableResult
+    package mutating func extendContext(of replica: ReplicaID, by moved: [VersionVector.Entry]) -> VersionVector {
+        if !moved.isEmpty { contexts[replica, default: VersionVector()].join(VersionVector(moved)) }
+        return context(of: replica)
     }
 
     /// First index whose replica is not before `replica`.

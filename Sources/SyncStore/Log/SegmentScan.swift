@@ -22,6 +22,10 @@ package struct SegmentScan: Sendable, Equatable {
     package private(set) var eventCount: Int64 = 0
     package private(set) var digest = Sum256.zero
     package private(set) var additions: [Membership.Addition] = []
+    /// The dots of `additions`, in the same order.
+    package private(set) var additionDots: [Dot] = []
+    /// Counters of operations this version does not know, or whose body it does not understand.
+    package private(set) var unknownCount: Int64 = 0
 
     /// - Parameter verified: so its changes read without an error.
     package init(_ verified: VerifiedSegment) {
@@ -52,6 +56,7 @@ package struct SegmentScan: Sendable, Equatable {
             additions.append(
                 Membership.Addition(
                     author: segment.replica.device, fact: fact, wallMilliseconds: change.wallMilliseconds))
+            additionDots.append(Dot(replica: segment.replica, counter: counter))
         }
     }
 

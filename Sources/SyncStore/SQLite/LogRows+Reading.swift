@@ -19,8 +19,39 @@ extension LogRows {
                 replica, to: ReplicaTip(next: UInt64(row.integer(1)), head: head, stamp: Self.stamp(row.integer(3))))
             return true
         }
+        try readKnowledge(into: &state)
         try readSums(into: &state)
         return state
+    }
+
+    /// What authors had seen, and who was named a member where.
+    private func readKnowledge(into state: inout LogState) throws(StoreError) {
+        try access.forEach(
+            "SELECT replica, named FROM replica WHERE space = ? AND named IS NOT NULL", .integer(spaceRow)
+        ) { row throws(StoreError) in
+            guard let replica = ReplicaID(bytes: row.blob(0)), let named = VectorColumn.decoded(row.blob(1)) else {
+                throw .corrupt(detail: "a replica's row does not read back")
+            }
+            state.extendContext(of: replica, by: named.entries)
+            return true
+        }
+        try access.forEach(
+            "SELECT fact, replica, counter FROM addition WHERE space = ? ORDER BY id", .integer(spaceRow)
+        ) { row throws(StoreError) in
+            guard let replica = ReplicaID(bytes: row.blob(1)) else {
+                throw .corrupt(detail: "an add-fact does not say where it stands")
+            }
+            state.members.add(
+                Dot(replica: replica, counter: UInt64(row.integer(2))), naming: try Self.fact(row.blob(0)).device)
+            return true
+        }
+    }
+
+    private static func fact(_ bytes: [UInt8]) throws(StoreError) -> MemberFact {
+        guard let fact = try? MemberFact(encoded: bytes, 0..<bytes.count) else {
+            throw .corrupt(detail: "an add-fact does not read back")
+        }
+        return fact
     }
 
     private func readSums(into state: inout LogState) throws(StoreError) {
@@ -69,11 +100,12 @@ extension LogRows {
         var additions: [Membership.Addition] = []
         try access.forEach("SELECT author, fact, wall FROM addition WHERE space = ? ORDER BY id", .integer(spaceRow)) {
             row throws(StoreError) in
-            let bytes = row.blob(1)
-            guard let author = DeviceID(bytes: row.blob(0)),
-                let fact = try? MemberFact(encoded: bytes, 0..<bytes.count)
-            else { throw .corrupt(detail: "an add-fact does not read back") }
-            additions.append(Membership.Addition(author: author, fact: fact, wallMilliseconds: row.integer(2)))
+            guard let author = DeviceID(bytes: row.blob(0)) else {
+                throw .corrupt(detail: "an add-fact does not read back")
+            }
+            additions.append(
+                Membership.Addition(
+                    author: author, fact: try Self.fact(row.blob(1)), wallMilliseconds: row.integer(2)))
             return true
         }
         return additions

@@ -38,10 +38,11 @@ struct LogRows {
             try insertSegment(entry, replica)
             let segment = access.lastInsertedRow
             for run in entry.scan.runs { try insertRun(run, of: entry, segment, replica) }
-            for addition in entry.scan.additions {
+            for (addition, dot) in zip(entry.scan.additions, entry.scan.additionDots) { try insert(addition, dot) }
+            if !entry.verified.context.isEmpty {
                 try access.run(
-                    "INSERT INTO addition (space, author, fact, wall) VALUES (?, ?, ?, ?)", .integer(spaceRow),
-                    .blob(addition.author.bytes), .blob(addition.fact.encoded), .integer(addition.wallMilliseconds))
+                    "UPDATE replica SET named = ? WHERE id = ?", .blob(VectorColumn.encoded(entry.context)),
+                    .integer(replica))
             }
         }
         try access.run(
@@ -50,16 +51,18 @@ struct LogRows {
             .integer(plan.after.lastPosition), .integer(spaceRow))
     }
 
+    /// Notes under which replica this store writes from now on.
     func remember(_ next: ChangeAuthor, before: ChangeAuthor?) throws(StoreError) {
-        let isNew = next.replica != before?.replica
-        guard isNew || next.named != before?.named else { return }
+        guard next.replica != before?.replica else { return }
         let replica = try replicaRow(next.replica)
+        try access.run("UPDATE space SET own_replica = ? WHERE id = ?", .integer(replica), .integer(spaceRow))
+    }
+
+    private func insert(_ addition: Membership.Addition, _ dot: Dot) throws(StoreError) {
         try access.run(
-            "UPDATE replica SET named = ? WHERE id = ?", .blob(VectorColumn.encoded(next.named)), .integer(replica))
-        if isNew {
-            try access.run(
-                "UPDATE space SET own_replica = ? WHERE id = ?", .integer(replica), .integer(spaceRow))
-        }
+            "INSERT INTO addition (space, author, fact, wall, replica, counter) VALUES (?, ?, ?, ?, ?, ?)",
+            .integer(spaceRow), .blob(addition.author.bytes), .blob(addition.fact.encoded),
+            .integer(addition.wallMilliseconds), .blob(dot.replica.bytes), .integer(Int64(dot.counter)))
     }
 
     private func insertSegment(_ entry: LogPlan.Entry, _ replica: Int64) throws(StoreError) {

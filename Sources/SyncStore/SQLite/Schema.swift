@@ -8,7 +8,9 @@ package struct Schema: Sendable {
 
     package init(steps: [String]) { self.steps = steps }
 
-    package static let current = Schema(steps: [text(PackageResources._1_log_sql)])
+    package static let current = Schema(steps: [
+        text(PackageResources._1_log_sql), text(PackageResources._2_objects_sql),
+    ])
 
     private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 

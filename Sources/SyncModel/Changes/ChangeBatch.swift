@@ -1,0 +1,91 @@
+/// Changes of one commit while they are authored, one after the other: what the next one will be called is known before it
+/// is written, so that a later change can build on what an earlier one of the same commit did.
+///
+/// A context names at most `Limits.contextEntries` replicas; the rest, after an author met thousands at once, is named by
+/// its next changes.
+package struct ChangeBatch: Sendable {
+    /// As it stands after the changes added so far; the store keeps it once they are durable.
+    package private(set) var author: ChangeAuthor
+    private let wallMilliseconds: Int64
+    private var greatest: Stamp
+    private var unnamed: ArraySlice<VersionVector.Entry>
+    private var open: OpenSegment
+    private var closed: [VerifiedSegment] = []
+
+    private struct OpenSegment: Sendable {
+        var start: UInt64
+        var bytes: [UInt8] = []
+        var context: [VersionVector.Entry] = []
+        var changeCount = 0
+    }
+
+    /// - Parameters:
+    ///   - held: the vector of the store, in the same transaction.
+    ///   - greatestStamp: of every change the store holds.
+    package init(
+        _ author: ChangeAuthor, held: VersionVector, greatestStamp: Stamp, wallMilliseconds: Int64
+    ) {
+        self.author = author
+        self.wallMilliseconds = min(max(wallMilliseconds, -Limits.wallMilliseconds), Limits.wallMilliseconds)
+        greatest = max(greatestStamp, author.tip.stamp)
+        unnamed = held.entries(beyond: author.named).filter { $0.replica != author.replica }[...]
+        open = OpenSegment(start: author.tip.next)
+    }
+
+    /// Where the next change's first operation will stand; nil when stamps are used up.
+    package var nextOrigin: Origin? {
+        guard let stamp = Stamp.next(after: greatest, wallMilliseconds: wallMilliseconds) else { return nil }
+        var context = author.named
+        context.join(VersionVector(unnamed.prefix(Limits.contextEntries)))
+        return Origin(
+            dot: Dot(replica: author.replica, counter: author.tip.next), stamp: stamp, context: context)
+    }
+
+    /// The clock every change of this batch carries, for display.
+    package var displayMilliseconds: Int64 { wallMilliseconds }
+
+    /// Adds the change that `nextOrigin` announced; `operations` are such as `ChangeAuthor.canAuthor` allows.
+    package mutating func add(_ operations: [Operation], sign: ([UInt8]) -> [UInt8]) {
+        guard let stamp = Stamp.next(after: greatest, wallMilliseconds: wallMilliseconds) else {
+            preconditionFailure("a change is added after its origin was asked for")
+        }
+        let moved = Array(unnamed.prefix(Limits.contextEntries))
+        unnamed = unnamed.dropFirst(moved.count)
+        let change = Change(
+            start: author.tip.next, stamp: stamp, wallMilliseconds: wallMilliseconds, context: moved,
+            operations: operations)
+        let bytes = change.encoded
+        if open.changeCount > 0, !moved.isEmpty || open.bytes.count + bytes.count > Limits.segmentBytes {
+            close(sign)
+        }
+        var reader = ByteReader(bytes)
+        guard let view = try? ChangeView(&reader) else { preconditionFailure("a change we wrote reads back") }
+        if open.changeCount == 0 { open.context = moved }
+        open.bytes += bytes
+        open.changeCount += 1
+        author.extend(
+            to: ReplicaTip(
+                next: view.end, head: author.tip.head.appending(view.digest(in: bytes)), stamp: change.stamp),
+            naming: moved)
+        greatest = stamp
+    }
+
+    /// The segments, signed, ready to store.
+    package mutating func finish(sign: ([UInt8]) -> [UInt8]) -> [VerifiedSegment] {
+        if open.changeCount > 0 { close(sign) }
+        return closed
+    }
+
+    private mutating func close(_ sign: ([UInt8]) -> [UInt8]) {
+        let tip = author.tip
+        let message = ChainSignature.message(
+            space: author.space, replica: author.replica, end: tip.next, head: tip.head)
+        closed.append(
+            VerifiedSegment(
+                segment: Segment(
+                    replica: author.replica, start: open.start, end: tip.next, bytes: open.bytes,
+                    signature: sign(message)),
+                context: open.context, changeCount: open.changeCount, tip: tip))
+        open = OpenSegment(start: tip.next)
+    }
+}
