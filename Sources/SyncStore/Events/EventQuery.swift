@@ -1,0 +1,26 @@
+package import SyncModel
+
+/// Which events of one stream, in which order, and how many at a time.
+package struct EventQuery: Sendable, Hashable {
+    package enum Order: Sendable, Hashable {
+        /// By arrival number, greater than `position`.
+        case arrival(after: Int64)
+        /// By (stamp, replica, counter), greater than the key; nil from the start.
+        case canonical(after: CanonicalKey?)
+    }
+
+    package var space: SpaceID
+    package var stream: String
+    package var order: Order
+    /// At most this many events, and about this many payload bytes, but at least one event.
+    package var limit: Int
+    package var byteBudget: Int
+
+    package init(space: SpaceID, stream: String, order: Order, limit: Int, byteBudget: Int) {
+        self.space = space
+        self.stream = stream
+        self.order = order
+        self.limit = limit
+        self.byteBudget = byteBudget
+    }
+}

@@ -1,0 +1,49 @@
+package import SyncModel
+
+/// What a start finds.
+package struct StoreState: Sendable, Equatable {
+    /// Sorted by replica.
+    package var tips: [KnownReplica]
+    /// Every add-fact held, in arrival order.
+    package var additions: [Membership.Addition]
+    package var digest: Sum256
+    package var counts: StoreCounts
+    /// The replica the next append writes under, if the lease allows to go on with one.
+    package var ownReplica: ReplicaID?
+    package var addresses: [PeerAddress]
+    /// Arrival number of the newest event, 0 before the first.
+    package var lastPosition: Int64
+
+    package init(
+        tips: [KnownReplica], additions: [Membership.Addition], digest: Sum256, counts: StoreCounts,
+        ownReplica: ReplicaID?, addresses: [PeerAddress], lastPosition: Int64
+    ) {
+        self.tips = tips
+        self.additions = additions
+        self.digest = digest
+        self.counts = counts
+        self.ownReplica = ownReplica
+        self.addresses = addresses
+        self.lastPosition = lastPosition
+    }
+}
+
+package struct KnownReplica: Sendable, Hashable {
+    package let replica: ReplicaID
+    package let tip: ReplicaTip
+
+    package init(replica: ReplicaID, tip: ReplicaTip) {
+        self.replica = replica
+        self.tip = tip
+    }
+}
+
+package struct StoreCounts: Sendable, Hashable {
+    package var changes: Int64
+    package var events: Int64
+
+    package init(changes: Int64, events: Int64) {
+        self.changes = changes
+        self.events = events
+    }
+}
