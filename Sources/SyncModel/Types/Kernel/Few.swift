@@ -29,6 +29,21 @@ enum Few<Element> {
 
     mutating func append(_ element: Element) { insert(element, at: count) }
 
+    mutating func update(at index: Int, _ change: (inout Element) -> Void) {
+        switch self {
+        case .none: preconditionFailure("an index into an empty list")
+        case .one(var only):
+            precondition(index == 0, "an index beyond a list of one")
+            self = .none
+            change(&only)
+            self = .one(only)
+        case .many(var elements):
+            self = .none
+            change(&elements[index])
+            self = .many(elements)
+        }
+    }
+
     mutating func removeAll(where isRemoved: (Element) -> Bool) {
         switch self {
         case .none: return

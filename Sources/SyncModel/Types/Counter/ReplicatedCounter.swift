@@ -1,0 +1,107 @@
+/// A number that increments made apart add up in: ten plays on the phone and five on the laptop are fifteen.
+///
+/// Per replica it keeps the last increment and the sum up to it, so increments are never added twice. Removing the key
+/// above cannot take an increment back; it raises the replica's base to the sum that the remover had seen, and what was
+/// added apart remains.
+public struct ReplicatedCounter: Replicated {
+    /// What can be done to a counter.
+    public enum Operation: Hashable, Sendable, Codable {
+        /// Adds, or takes away; adding 0 only makes the counter visible. Void when the replica's sum would overflow.
+        case increment(by: Int64)
+    }
+
+    /// What one replica added, and how much of it was removed.
+    public struct Entry: Hashable, Sendable, Codable {
+        /// One more than the counter of the last increment; 0 before the first.
+        public internal(set) var next: UInt64 = 0
+        /// The sum of all increments.
+        public internal(set) var total: Int64 = 0
+        /// One more than the counter of the last increment that a removal had seen; 0 before the first removal.
+        public internal(set) var baseNext: UInt64 = 0
+        /// The sum at that increment.
+        public internal(set) var base: Int64 = 0
+
+        var isLive: Bool { next > baseNext }
+    }
+
+    /// What a replica lacks of a counter.
+    public struct Delta: Hashable, Sendable, Codable {
+        let entries: ReplicaTable<Entry>
+    }
+
+    var entries = ReplicaTable<Entry>()
+
+    /// A counter that nobody has added to.
+    public init() {}
+
+    /// The sum; clamped to 64 bits.
+    public var value: Int64 {
+        let sum = entries.values.reduce(Int128(0)) { $0 + Int128($1.total) - Int128($1.base) }
+        return Int64(clamping: sum)
+    }
+
+    /// Each replica's part of the sum, sorted by replica.
+    public var parts: [(replica: ReplicaID, entry: Entry)] { entries.pairs.map { ($0.replica, $0.value) } }
+
+    public var isLive: Bool { entries.values.contains(where: \.isLive) }
+
+    public static func span(of operation: Operation) -> UInt64 { 1 }
+
+    public mutating func apply(_ operation: Operation, at origin: Origin) {
+        switch operation {
+        case .increment(let amount):
+            entries.update(origin.dot.replica, default: Entry()) { entry in
+                guard origin.dot.counter >= entry.next else { return }
+                let (total, overflow) = entry.total.addingReportingOverflow(amount)
+                guard !overflow else { return }
+                entry.next = origin.dot.counter + 1
+                entry.total = total
+            }
+        }
+    }
+
+    public var removal: Removal {
+        Removal(
+            seen: entries.pairs.compactMap { replica, entry in
+                entry.isLive ? Removal.Seen(replica: replica, last: entry.next - 1, total: entry.total) : nil
+            })
+    }
+
+    /// A claim to have seen what the author's vector does not cover is void.
+    public mutating func remove(_ removal: Removal, at origin: Origin) {
+        for seen in removal.seen where origin.knows(Dot(replica: seen.replica, counter: seen.last)) {
+            entries.update(seen.replica, default: Entry()) { $0.raise(baseNext: seen.last + 1, base: seen.total) }
+        }
+    }
+
+    /// A raised base leaves no dot by which a vector could tell whether the receiver has it, so it is always sent.
+    public func delta(since vector: VersionVector) -> Delta {
+        Delta(entries: entries.filter { $1.baseNext > 0 || $1.next > vector.next(of: $0) })
+    }
+
+    public mutating func join(_ delta: Delta, held: VersionVector, theirs: VersionVector) {
+        for (replica, theirEntry) in delta.entries.pairs {
+            entries.update(replica, default: Entry()) { entry in
+                if theirEntry.next > entry.next {
+                    entry.next = theirEntry.next
+                    entry.total = theirEntry.total
+                }
+                entry.raise(baseNext: theirEntry.baseNext, base: theirEntry.base)
+            }
+        }
+    }
+}
+
+extension ReplicatedCounter.Entry {
+    /// The greatest base wins; of two that claim the same increment with another sum (one of them forged) the greater.
+    mutating func raise(baseNext: UInt64, base: Int64) {
+        guard (baseNext, base) > (self.baseNext, self.base) else { return }
+        self.baseNext = baseNext
+        self.base = base
+    }
+}
+
+extension ReplicatedCounter: CustomStringConvertible {
+    /// The sum.
+    public var description: String { String(value) }
+}

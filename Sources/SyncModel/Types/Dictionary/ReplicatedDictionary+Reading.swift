@@ -1,0 +1,51 @@
+extension ReplicatedDictionary {
+    /// The value under `key`; nil when nothing live is there. Constant time.
+    public subscript(key: Key) -> Value? {
+        guard let value = children[key], value.isLive else { return nil }
+        return value
+    }
+
+    /// The value under `key`, or `initial` when nothing live is there.
+    public subscript(key: Key, default initial: @autoclosure () -> Value) -> Value { self[key] ?? initial() }
+
+    /// The value under `key` with all that it keeps, live or not: what an edit of the key starts from.
+    public func state(of key: Key) -> Value { children[key] ?? Value() }
+
+    /// How many keys there are.
+    public var count: Int { liveCount }
+
+    /// Whether there is no key. An empty dictionary that was created is live all the same.
+    public var isEmpty: Bool { liveCount == 0 }
+
+    /// Whether somebody created the dictionary explicitly, so that it is there even when empty.
+    public var isCreated: Bool { !presence.isEmpty }
+
+    /// The keys in order.
+    public var keys: [Key] { children.lazy.filter(\.value.isLive).map(\.key).sorted() }
+
+    /// The values in the order of their keys.
+    public var values: [Value] { map(\.value) }
+
+    /// What removing `key` has to record; nil when it is not there.
+    public func removing(_ key: Key) -> Operation? { self[key].map { .remove(key, $0.removal) } }
+}
+
+/// In ascending order of the keys, on every node the same. Each iteration sorts anew.
+extension ReplicatedDictionary: Sequence {
+    /// A key and the live value under it.
+    public typealias Element = (key: Key, value: Value)
+
+    public func makeIterator() -> IndexingIterator<[Element]> {
+        children.lazy.filter(\.value.isLive).map { (key: $0.key, value: $0.value) }.sorted { $0.key < $1.key }
+            .makeIterator()
+    }
+
+    public var underestimatedCount: Int { count }
+}
+
+extension ReplicatedDictionary: CustomStringConvertible {
+    /// The keys in order, each with its value.
+    public var description: String {
+        isEmpty ? "[:]" : "[" + map { "\($0.key): \($0.value)" }.joined(separator: ", ") + "]"
+    }
+}

@@ -1,0 +1,90 @@
+extension JSONValue {
+    /// Reads one JSON text (RFC 8259, UTF-8).
+    ///
+    /// A number without fraction and exponent is an integer and must fit 64 bits; any other is a double and must be
+    /// finite. Throws `JSONValueError`, with the place of a fault in the text.
+    public init(text: String) throws(JSONValueError) { try self.init(text: Array(text.utf8)) }
+
+    /// The same from UTF-8.
+    public init(text: [UInt8]) throws(JSONValueError) {
+        var parser = JSONParser(bytes: text)
+        self = try parser.text()
+    }
+
+    /// The shortest text: no spaces, members in order, every scalar that may stand for itself unescaped.
+    public var text: String {
+        var bytes: [UInt8] = []
+        appendText(to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Appends `text`.
+    public func appendText(to bytes: inout [UInt8]) {
+        switch self {
+        case .null: bytes.append(contentsOf: "null".utf8)
+        case .bool(let value): bytes.append(contentsOf: (value ? "true" : "false").utf8)
+        case .integer(let value): bytes.append(contentsOf: String(value).utf8)
+        // Swift prints the shortest digits that read back as the same number, always with a point or an exponent.
+        case .double(let value): bytes.append(contentsOf: value.description.utf8)
+        case .string(let value): Self.appendText(value, to: &bytes)
+        case .array(let elements):
+            bytes.append(UInt8(ascii: "["))
+            for (index, element) in elements.enumerated() {
+                if index > 0 { bytes.append(UInt8(ascii: ",")) }
+                element.appendText(to: &bytes)
+            }
+            bytes.append(UInt8(ascii: "]"))
+        case .object(let members):
+            bytes.append(UInt8(ascii: "{"))
+            for (index, member) in members.enumerated() {
+                if index > 0 { bytes.append(UInt8(ascii: ",")) }
+                Self.appendText(member.key, to: &bytes)
+                bytes.append(UInt8(ascii: ":"))
+                member.value.appendText(to: &bytes)
+            }
+            bytes.append(UInt8(ascii: "}"))
+        }
+    }
+
+    private static func appendText(_ string: ExactString, to bytes: inout [UInt8]) {
+        bytes.append(UInt8(ascii: "\""))
+        for byte in string.string.utf8 {
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+                bytes.append(UInt8(ascii: "\\"))
+                bytes.append(byte)
+            case 0x0a: bytes.append(contentsOf: "\\n".utf8)
+            case 0x0d: bytes.append(contentsOf: "\\r".utf8)
+            case 0x09: bytes.append(contentsOf: "\\t".utf8)
+            case 0..<0x20:
+                bytes.append(contentsOf: "\\u00".utf8)
+                bytes.append(contentsOf: [byte].hexadecimal.utf8)
+            case _: bytes.append(byte)
+            }
+        }
+        bytes.append(UInt8(ascii: "\""))
+    }
+}
+
+extension JSONValue: CustomStringConvertible {
+    /// The JSON text.
+    public var description: String { text }
+}
+
+/// As one string holding the JSON text: a coder for JSON would make 5 of 5.0, and forget which it was.
+extension JSONValue: Codable {
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        let text = try container.decode(String.self)
+        do throws(JSONValueError) {
+            try self.init(text: text)
+        } catch {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "not a JSON text: \(error)")
+        }
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(text)
+    }
+}

@@ -1,0 +1,83 @@
+/// A value set once and never again: an id, a creation date.
+///
+/// Of several creations made apart the least in canonical order counts, everywhere. What a later `set` says is kept and
+/// not shown: a replica that voided it by looking at what is here would disagree with one where the first value had been
+/// removed in the meantime.
+public struct Constant<Value: ReplicableValue>: Replicated {
+    /// What can be done to a constant.
+    public enum Operation: Hashable, Sendable, Codable {
+        /// Gives the value; without effect on what is shown once there is one.
+        case set(Value)
+    }
+
+    /// What a replica lacks of a constant.
+    public typealias Delta = RegisterDelta<Value>
+
+    private var written = DottedValues<Value>()
+
+    /// A constant that has no value yet.
+    public init() {}
+
+    /// The first value in canonical order; nil when none was set.
+    public var value: Value? { written.entries.last?.value }
+
+    /// Other values set apart, or later, in ascending canonical order.
+    public var conflicts: [Value] { written.entries.reversed().dropFirst().map(\.value) }
+
+    /// The shown value and its conflicts, in ascending canonical order.
+    public var values: [Value] { written.entries.reversed().map(\.value) }
+
+    /// The dots of `values`, in the same order.
+    public var dots: [Dot] { written.entries.reversed().map(\.dot) }
+
+    public var isLive: Bool { !written.isEmpty }
+
+    public static func span(of operation: Operation) -> UInt64 { 1 }
+
+    public mutating func apply(_ operation: Operation, at origin: Origin) {
+        switch operation {
+        case .set(let value): written.insert(value, at: origin)
+        }
+    }
+
+    public var removal: Removal { Removal() }
+
+    public mutating func remove(_ removal: Removal, at origin: Origin) { written.remove(knownTo: origin) }
+
+    public func delta(since vector: VersionVector) -> Delta { written.delta(since: vector) }
+
+    public mutating func join(_ delta: Delta, held: VersionVector, theirs: VersionVector) {
+        written.join(delta, held: held, theirs: theirs)
+    }
+}
+
+extension Constant: Codable {
+    public init(from decoder: any Decoder) throws { written = try DottedValues(from: decoder) }
+
+    public func encode(to encoder: any Encoder) throws { try written.encode(to: encoder) }
+}
+
+extension Constant: ByteCoded, StateCoded where Value: ByteCoded {
+    /// Layout: that of `DottedValues`.
+    public func write(to writer: inout StateWriter) { writer.append(written) }
+
+    public init(restoring reader: inout StateReader) throws(CodecError) {
+        written = try DottedValues(restoring: &reader)
+    }
+}
+
+extension Constant.Operation: ByteCoded where Value: ByteCoded {
+    /// Layout: the value.
+    public func append(to bytes: inout [UInt8]) {
+        switch self {
+        case .set(let value): value.append(to: &bytes)
+        }
+    }
+
+    public init(reading reader: inout ByteReader) throws(CodecError) { self = .set(try Value(reading: &reader)) }
+}
+
+extension Constant: CustomStringConvertible {
+    /// The value.
+    public var description: String { value.map { "\($0)" } ?? "unset" }
+}

@@ -1,0 +1,96 @@
+/// One value that each write replaces; writes made apart are all kept until somebody who saw them writes again.
+///
+///     var light = ReplicatedRegister<Bool>()
+///     light.apply(.set(true), at: origin)
+///     light.value          // true
+///
+/// A write replaces exactly the values that its author had seen. `value` is the one with the greatest canonical key
+/// (stamp, replica, counter), `conflicts` are the others: nothing written apart is lost before a person has looked.
+public struct ReplicatedRegister<Value: ReplicableValue>: Replicated {
+    /// What can be done to a register.
+    public enum Operation: Hashable, Sendable, Codable {
+        /// Replaces the values that the author had seen.
+        case set(Value)
+    }
+
+    /// What a replica lacks of a register.
+    public typealias Delta = RegisterDelta<Value>
+
+    private var written = DottedValues<Value>()
+
+    /// A register that nobody has written yet.
+    public init() {}
+
+    /// The value that everybody shows; nil when nothing was written, or all that was is removed.
+    public var value: Value? { written.entries.first?.value }
+
+    /// Values written apart from the shown one, in descending canonical order. Empty when all agree on one write.
+    public var conflicts: [Value] { written.entries.dropFirst().map(\.value) }
+
+    /// The shown value and its conflicts, in descending canonical order.
+    public var values: [Value] { written.entries.map(\.value) }
+
+    /// The dots of `values`, in the same order.
+    public var dots: [Dot] { written.entries.map(\.dot) }
+
+    /// What writing `value` has to record: nothing when it is shown already and nothing contradicts it.
+    public func setting(_ value: Value) -> Operation? {
+        written.entries.count == 1 && self.value == value ? nil : .set(value)
+    }
+
+    public var isLive: Bool { !written.isEmpty }
+
+    public static func span(of operation: Operation) -> UInt64 { 1 }
+
+    public mutating func apply(_ operation: Operation, at origin: Origin) {
+        switch operation {
+        case .set(let value):
+            written.remove(knownTo: origin)
+            written.insert(value, at: origin)
+        }
+    }
+
+    public var removal: Removal { Removal() }
+
+    public mutating func remove(_ removal: Removal, at origin: Origin) { written.remove(knownTo: origin) }
+
+    public func delta(since vector: VersionVector) -> Delta { written.delta(since: vector) }
+
+    public mutating func join(_ delta: Delta, held: VersionVector, theirs: VersionVector) {
+        written.join(delta, held: held, theirs: theirs)
+    }
+}
+
+extension ReplicatedRegister: Codable {
+    public init(from decoder: any Decoder) throws { written = try DottedValues(from: decoder) }
+
+    public func encode(to encoder: any Encoder) throws { try written.encode(to: encoder) }
+}
+
+extension ReplicatedRegister: ByteCoded, StateCoded where Value: ByteCoded {
+    /// Layout: that of `DottedValues`.
+    public func write(to writer: inout StateWriter) { writer.append(written) }
+
+    public init(restoring reader: inout StateReader) throws(CodecError) {
+        written = try DottedValues(restoring: &reader)
+    }
+}
+
+extension ReplicatedRegister.Operation: ByteCoded where Value: ByteCoded {
+    /// Layout: the value.
+    public func append(to bytes: inout [UInt8]) {
+        switch self {
+        case .set(let value): value.append(to: &bytes)
+        }
+    }
+
+    public init(reading reader: inout ByteReader) throws(CodecError) { self = .set(try Value(reading: &reader)) }
+}
+
+extension ReplicatedRegister: CustomStringConvertible {
+    /// The value, and behind it what contradicts it.
+    public var description: String {
+        guard let value else { return "unset" }
+        return conflicts.isEmpty ? "\(value)" : "\(value) (also \(conflicts.map { "\($0)" }.joined(separator: ", ")))"
+    }
+}

@@ -1,0 +1,110 @@
+/// A set that only grows: the union of everything anybody added.
+///
+/// Nothing takes a single element out; removing the key above removes what the remover had seen.
+public struct AddOnlySet<Element: ReplicableElement>: Replicated {
+    /// What can be done to a set that only grows.
+    public enum Operation: Hashable, Sendable, Codable {
+        /// Makes the set visible, even while it is empty.
+        case create
+        /// Puts the element in; replaces the additions of it that the author had seen.
+        case add(Element)
+    }
+
+    /// What a replica lacks of a set.
+    public typealias Delta = SetDelta<Element>
+
+    private var store = DottedElements<Element>()
+
+    /// A set that nobody has created yet.
+    public init() {}
+
+    public var isLive: Bool { store.isLive }
+
+    public static func span(of operation: Operation) -> UInt64 { 1 }
+
+    public mutating func apply(_ operation: Operation, at origin: Origin) {
+        switch operation {
+        case .create: store.create(at: origin)
+        case .add(let element): store.add(element, at: origin)
+        }
+    }
+
+    public var removal: Removal { Removal() }
+
+    public mutating func remove(_ removal: Removal, at origin: Origin) { store.removeAll(knownTo: origin) }
+
+    public func delta(since vector: VersionVector) -> Delta { store.delta(since: vector) }
+
+    public mutating func join(_ delta: Delta, held: VersionVector, theirs: VersionVector) {
+        store.join(delta, held: held, theirs: theirs)
+    }
+}
+
+extension AddOnlySet {
+    /// How many elements there are.
+    public var count: Int { store.dots.count }
+
+    /// Whether there is no element. An empty set that was created is live all the same.
+    public var isEmpty: Bool { store.dots.isEmpty }
+
+    /// Whether somebody created the set explicitly, so that it is there even when empty.
+    public var isCreated: Bool { !store.presence.isEmpty }
+
+    /// Whether `element` is in the set. Constant time.
+    public func contains(_ element: Element) -> Bool { store.dots[element] != nil }
+
+    /// The dots of the additions that made `element` live; empty when it is not in the set.
+    public func dots(of element: Element) -> DotSet { store.dots[element] ?? DotSet() }
+
+    /// The elements in order.
+    public var elements: [Element] { store.sorted }
+}
+
+/// In ascending order, on every node the same. Each iteration sorts anew.
+extension AddOnlySet: Sequence {
+    public func makeIterator() -> IndexingIterator<[Element]> { store.sorted.makeIterator() }
+
+    public var underestimatedCount: Int { count }
+
+    public func _customContainsEquatableElement(_ element: Element) -> Bool? { contains(element) }
+}
+
+extension AddOnlySet: CustomStringConvertible {
+    /// The elements in order.
+    public var description: String { "[" + store.sorted.map { "\($0)" }.joined(separator: ", ") + "]" }
+}
+
+extension AddOnlySet: Codable {
+    public init(from decoder: any Decoder) throws { store = try DottedElements(from: decoder) }
+
+    public func encode(to encoder: any Encoder) throws { try store.encode(to: encoder) }
+}
+
+extension AddOnlySet: ByteCoded, StateCoded where Element: ByteCoded {
+    /// Layout: that of `DottedElements`.
+    public func write(to writer: inout StateWriter) { writer.append(store) }
+
+    public init(restoring reader: inout StateReader) throws(CodecError) {
+        store = try DottedElements(restoring: &reader)
+    }
+}
+
+extension AddOnlySet.Operation: ByteCoded where Element: ByteCoded {
+    /// Layout: 0, or 1 and the element.
+    public func append(to bytes: inout [UInt8]) {
+        switch self {
+        case .create: bytes.append(0)
+        case .add(let element):
+            bytes.append(1)
+            element.append(to: &bytes)
+        }
+    }
+
+    public init(reading reader: inout ByteReader) throws(CodecError) {
+        switch try reader.byte() {
+        case 0: self = .create
+        case 1: self = .add(try Element(reading: &reader))
+        case _: throw .outOfRange(field: "set.operation")
+        }
+    }
+}
