@@ -43,6 +43,11 @@ public struct ReplicatedCounter: Replicated {
     /// Each replica's part of the sum, sorted by replica.
     public var parts: [(replica: ReplicaID, entry: Entry)] { entries.pairs.map { ($0.replica, $0.value) } }
 
+    /// Whether an increment by `replica` would count: its sum must stay within 64 bits.
+    public func canIncrement(by amount: Int64, as replica: ReplicaID) -> Bool {
+        !(entries[replica]?.total ?? 0).addingReportingOverflow(amount).overflow
+    }
+
     public var isLive: Bool { entries.values.contains(where: \.isLive) }
 
     public static func span(of operation: Operation) -> UInt64 { 1 }

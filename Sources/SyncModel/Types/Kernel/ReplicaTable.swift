@@ -11,6 +11,11 @@ struct ReplicaTable<Value: Hashable & Sendable & Codable>: Hashable, Sendable {
 
     var values: some Sequence<Value> { sorted.lazy.map(\.value) }
 
+    subscript(replica: ReplicaID) -> Value? {
+        let index = position(of: replica)
+        return index < sorted.count && sorted[index].replica == replica ? sorted[index].value : nil
+    }
+
     func filter(_ isIncluded: (ReplicaID, Value) -> Bool) -> ReplicaTable {
         var result = ReplicaTable()
         result.sorted = Few(sorted.filter { isIncluded($0.replica, $0.value) })

@@ -1,0 +1,70 @@
+/// A struct whose members are replicated types, and that merges member by member without code of its own.
+///
+///     struct Note: ReplicatedStruct {
+///         var title = ReplicatedRegister<String>()
+///         var tags = ReplicatedSet<ExactString>()
+///         var plays = ReplicatedCounter()
+///
+///         static let members = ReplicatedMembers(\Note.title, \Note.tags, \Note.plays)
+///     }
+///
+/// Listing the members once is the price of not using a macro, which would make everybody who builds this compile
+/// swift-syntax first. Members are named by their place in the list: later versions add at its end, and never reorder.
+/// What is not in the list does not travel.
+public protocol ReplicatedStruct: Replicated where Operation == Members.Operation, Delta == Members.Delta {
+    /// A `ReplicatedMembers` of the members' types.
+    associatedtype Members: ReplicatedMemberList where Members.Root == Self
+    /// The members, each once.
+    static var members: Members { get }
+}
+
+extension ReplicatedStruct {
+    public var isLive: Bool { Self.members.isLive(self) }
+
+    public static func span(of operation: Operation) -> UInt64 { members.span(of: operation) }
+
+    public mutating func apply(_ operation: Operation, at origin: Origin) {
+        Self.members.apply(operation, at: origin, to: &self)
+    }
+
+    public var removal: Removal { Self.members.removal(of: self) }
+
+    public mutating func remove(_ removal: Removal, at origin: Origin) {
+        Self.members.remove(removal, at: origin, from: &self)
+    }
+
+    public func delta(since vector: VersionVector) -> Delta { Self.members.delta(of: self, since: vector) }
+
+    public mutating func join(_ delta: Delta, held: VersionVector, theirs: VersionVector) {
+        Self.members.join(delta, into: &self, held: held, theirs: theirs)
+    }
+}
+
+/// How a struct's members are edited and merged; `ReplicatedMembers` is the one there is.
+public protocol ReplicatedMemberList<Root>: Sendable {
+    /// The struct.
+    associatedtype Root
+    /// An edit of one member.
+    associatedtype Operation: Hashable, Sendable, Codable
+    /// What a replica lacks of the members.
+    associatedtype Delta: Hashable, Sendable, Codable
+
+    /// Whether a member is.
+    func isLive(_ root: Root) -> Bool
+    /// That of the member's operation.
+    func span(of operation: Operation) -> UInt64
+    /// Edits the member.
+    func apply(_ operation: Operation, at origin: Origin, to root: inout Root)
+    /// Those of the members.
+    func removal(of root: Root) -> Removal
+    /// Removes what was seen of every member.
+    func remove(_ removal: Removal, at origin: Origin, from root: inout Root)
+    /// Those of the members.
+    func delta(of root: Root, since vector: VersionVector) -> Delta
+    /// Joins member by member.
+    func join(_ delta: Delta, into root: inout Root, held: VersionVector, theirs: VersionVector)
+    /// The edit of the member at `path`, which must be in the list.
+    func operation<Member: Replicated>(
+        _ operation: Member.Operation, on path: WritableKeyPath<Root, Member>
+    ) -> Operation
+}
