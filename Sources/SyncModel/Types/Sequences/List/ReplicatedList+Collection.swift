@@ -1,0 +1,54 @@
+extension ReplicatedList: RandomAccessCollection {
+    /// Walks the values in order, in constant time each.
+    public struct Iterator: IteratorProtocol {
+        private let list: ReplicatedList
+        private var nodes: [Node].Iterator
+
+        fileprivate init(_ list: ReplicatedList) {
+            self.list = list
+            nodes = list.tree.order.shownNodes(in: 0..<list.count).makeIterator()
+        }
+
+        public mutating func next() -> Value? { nodes.next().map { list.entry(shownAt: $0).value } }
+    }
+
+    /// Always 0.
+    public var startIndex: Int { 0 }
+
+    /// How many elements a reader sees.
+    public var endIndex: Int { tree.order.shownCount }
+
+    /// The value of the element at `index`.
+    public subscript(index: Int) -> Value { entry(shownAt: tree.order.shownNode(at: index)).value }
+
+    public func makeIterator() -> Iterator { Iterator(self) }
+
+    /// Names the element at `index`: the dot of its insertion, for as long as it lives, wherever it is moved.
+    public func identity(at index: Int) -> Dot { tree.dot(of: occupants[Int(tree.order.shownNode(at: index))]) }
+
+    /// Where the element with this identity is now; nil if it is deleted, or not known.
+    public func index(ofElement identity: Dot) -> Int? {
+        guard let element = element(identity), element.shownAt != PositionTree.none else { return nil }
+        return tree.order.shownIndex(of: element.shownAt)
+    }
+
+    /// The value of the element with this identity; nil if it is deleted, or not known.
+    public func value(ofElement identity: Dot) -> Value? {
+        guard let element = element(identity), element.shownAt != PositionTree.none else { return nil }
+        return element.value
+    }
+
+    private func element(_ identity: Dot) -> Entry? { tree.node(at: identity).flatMap { elements[Int($0)] } }
+
+    fileprivate func entry(shownAt node: Node) -> Entry {
+        guard let element = elements[Int(occupants[Int(node)])] else {
+            preconditionFailure("a node of a list is shown for an element")
+        }
+        return element
+    }
+}
+
+extension ReplicatedList: CustomStringConvertible {
+    /// The values, as an array prints them.
+    public var description: String { "[" + map { "\($0)" }.joined(separator: ", ") + "]" }
+}

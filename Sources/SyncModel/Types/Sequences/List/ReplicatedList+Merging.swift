@@ -1,0 +1,103 @@
+/// A list, or what a replica lacks of one, in canonical form: what is compared, hashed, kept and shipped.
+///
+/// `Content` is the value of an element, or a delta of it.
+public struct ListContents<Content: Hashable & Codable & Sendable>: Hashable, Sendable, Codable {
+    struct Element: Hashable, Sendable, Codable {
+        let birth: Dot
+        var presence: DotSet
+        var moves: PositionRegister
+        var content: Content
+
+        /// As it was inserted: nobody edited, moved or deleted it.
+        var isPlain: Bool { moves.isEmpty && presence.count == 1 && presence.first == birth }
+    }
+
+    var presence = DotSet()
+    var skeleton = Skeleton()
+    /// Sorted by birth; deleted ones too, for what was made apart may keep them.
+    var elements: [Element] = []
+}
+
+extension ReplicatedList {
+    /// The whole state.
+    var contents: ListContents<Value> { contents(since: VersionVector()) { $0 } }
+
+    private func contents<Content>(
+        since vector: VersionVector, _ content: (Value) -> Content
+    ) -> ListContents<Content> {
+        var contents = ListContents<Content>()
+        contents.presence = presence
+        contents.skeleton = tree.skeleton(since: vector)
+        for node in tree.nodesByDot() {
+            guard let element = elements[Int(node)] else { continue }
+            contents.elements.append(
+                .init(
+                    birth: tree.dot(of: node), presence: element.presence, moves: element.moves,
+                    content: content(element.value)))
+        }
+        return contents
+    }
+
+    /// Nil unless these are the contents of a list: every position has a place, every element a position of its own.
+    init?(_ contents: ListContents<Value>) {
+        self.init()
+        presence = contents.presence
+        guard tree.insert(contents.skeleton) else { return nil }
+        makeRoom()
+        for element in contents.elements {
+            guard let node = tree.node(at: element.birth), elements[Int(node)] == nil else { return nil }
+            let isPlaced = element.moves.keys.allSatisfy { tree.node(at: $0.dot) != nil }
+            let shownCount = tree.order.shownCount
+            elements[Int(node)] = Entry(presence: element.presence, moves: element.moves, value: element.content)
+            refresh(node)
+            guard isPlaced, element.presence.isEmpty || tree.order.shownCount > shownCount else { return nil }
+        }
+    }
+
+    /// Every element is named with the dots that are live in it, deleted ones with none; values and positions only as far
+    /// as `vector` does not cover them.
+    public func delta(since vector: VersionVector) -> Delta { contents(since: vector) { $0.delta(since: vector) } }
+
+    public mutating func join(_ delta: Delta, held: VersionVector, theirs: VersionVector) {
+        presence.join(delta.presence, held: held, theirs: theirs)
+        tree.insert(delta.skeleton)
+        makeRoom()
+        var isNamed = [Bool](repeating: false, count: tree.count)
+        for other in delta.elements {
+            guard let node = tree.node(at: other.birth) else { continue }
+            isNamed[Int(node)] = true
+            var element =
+                elements[Int(node)] ?? Entry(presence: DotSet(), moves: PositionRegister(), value: Value())
+            elements[Int(node)] = nil
+            element.presence.join(other.presence, held: held, theirs: theirs)
+            element.moves.join(other.moves, held: held, theirs: theirs)
+            element.value.join(other.content, held: held, theirs: theirs)
+            elements[Int(node)] = element
+            refresh(node)
+        }
+        for node in elements.indices where elements[node] != nil && !isNamed[node] {
+            elements[node]?.presence.join(DotSet(), held: held, theirs: theirs)
+            refresh(Node(node))
+        }
+    }
+}
+
+extension ReplicatedList: Hashable {
+    /// Equal states: whatever was applied or merged in which order, and deleted elements count too.
+    public static func == (left: ReplicatedList, right: ReplicatedList) -> Bool { left.contents == right.contents }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(contents) }
+}
+
+extension ReplicatedList: Codable {
+    public init(from decoder: any Decoder) throws {
+        let contents = try ListContents<Value>(from: decoder)
+        guard let list = Self(contents) else {
+            throw DecodingError.dataCorrupted(
+                .init(codingPath: decoder.codingPath, debugDescription: "not the contents of a list"))
+        }
+        self = list
+    }
+
+    public func encode(to encoder: any Encoder) throws { try contents.encode(to: encoder) }
+}
