@@ -39,8 +39,6 @@ package struct Skeleton: Hashable, Sendable, Codable {
     package var runs: [Run] = []
 
     package init() {}
-
-    package var nodeCount: UInt64 { runs.reduce(0) { $0 + $1.count } }
 }
 
 extension PositionTree {
