@@ -38,6 +38,12 @@ extension ReplicatedList: RandomAccessCollection {
         return element.value
     }
 
+    /// The value of the element with this identity with all that it keeps, deleted or not: what an edit of it starts from.
+    public func state(ofElement identity: Dot) -> Value { element(identity)?.value ?? Value() }
+
+    /// Whether somebody created the list explicitly, so that it is there even when empty.
+    public var isCreated: Bool { !presence.isEmpty }
+
     private func element(_ identity: Dot) -> Entry? { tree.node(at: identity).flatMap { elements[Int($0)] } }
 
     fileprivate func entry(shownAt node: Node) -> Entry {

@@ -84,7 +84,9 @@ extension ReplicatedList {
 
 extension ReplicatedList: Hashable {
     /// Equal states: whatever was applied or merged in which order, and deleted elements count too.
-    public static func == (left: ReplicatedList, right: ReplicatedList) -> Bool { left.contents == right.contents }
+    public static func == (left: ReplicatedList, right: ReplicatedList) -> Bool {
+        left.tree.count == right.tree.count && left.presence == right.presence && left.contents == right.contents
+    }
 
     public func hash(into hasher: inout Hasher) { hasher.combine(contents) }
 }

@@ -34,6 +34,9 @@ extension ReplicatedOrderedSet: RandomAccessCollection {
     /// The same as `firstIndex(of:)`: a value is there once.
     public func lastIndex(of value: Element) -> Int? { firstIndex(of: value) }
 
+    /// Whether somebody created the set explicitly, so that it is there even when empty.
+    public var isCreated: Bool { !presence.isEmpty }
+
     private func entry(_ value: Element) -> Entry? {
         guard let index = entryIndices[value], entries[index].shownAt != PositionTree.none else { return nil }
         return entries[index]

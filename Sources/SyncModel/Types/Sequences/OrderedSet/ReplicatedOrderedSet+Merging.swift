@@ -73,7 +73,7 @@ extension ReplicatedOrderedSet {
 extension ReplicatedOrderedSet: Hashable {
     /// Equal states: whatever was applied or merged in which order, and removed values count too.
     public static func == (left: ReplicatedOrderedSet, right: ReplicatedOrderedSet) -> Bool {
-        left.contents == right.contents
+        left.tree.count == right.tree.count && left.presence == right.presence && left.contents == right.contents
     }
 
     public func hash(into hasher: inout Hasher) { hasher.combine(contents) }

@@ -15,6 +15,9 @@ extension ReplicatedText: RandomAccessCollection {
         return String(string)
     }
 
+    /// Whether somebody created the text explicitly, so that it is there even when empty.
+    public var isCreated: Bool { !presence.isEmpty }
+
     /// A part of it, by offsets of scalars.
     public func string(in range: Range<Int>) -> String { string(of: tree.order.shownNodes(in: range)) }
 }

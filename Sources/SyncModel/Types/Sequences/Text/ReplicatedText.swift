@@ -164,7 +164,9 @@ public struct TextContents: Hashable, Sendable, Codable {
 
 extension ReplicatedText: Hashable {
     /// Equal states: whatever was applied or merged in which order, and positions of deleted scalars count too.
-    public static func == (left: ReplicatedText, right: ReplicatedText) -> Bool { left.contents == right.contents }
+    public static func == (left: ReplicatedText, right: ReplicatedText) -> Bool {
+        left.tree.count == right.tree.count && left.presence == right.presence && left.contents == right.contents
+    }
 
     public func hash(into hasher: inout Hasher) { hasher.combine(contents) }
 }
