@@ -23,6 +23,8 @@ let package = Package(
     name: "lanyard",
     products: [
         .library(name: "LanyardClient", targets: ["LanyardClient", "ControlAPI"]),
+        // Replicated types on their own: values that several replicas change apart and that merge.
+        .library(name: "SyncModel", targets: ["SyncModel"]),
         .executable(name: "lanyardd", targets: ["lanyardd"]),
         .executable(name: "lanyard", targets: ["lanyard"]),
         .executable(name: "lanyard-sim", targets: ["lanyard-sim"]),
