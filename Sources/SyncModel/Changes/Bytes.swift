@@ -55,6 +55,11 @@ public struct ByteReader {
     public let bytes: [UInt8]
     public private(set) var position: Int
     public let end: Int
+    /// How deep in values inside values the reader is; see `nested(_:)`.
+    private var depth = 0
+
+    /// Values that hold values may nest this deep, so that no bytes exhaust the stack.
+    public static let maximumDepth = 64
 
     public init(_ bytes: [UInt8]) { self.init(bytes, 0..<bytes.count) }
 
@@ -103,6 +108,22 @@ public struct ByteReader {
         for index in range { value = value << 8 | UInt64(bytes[index]) }
         return value
     }
+
+    /// Reads what is inside a value that holds values. Deeper than `maximumDepth` is refused.
+    public mutating func nested<Value>(
+        _ read: (inout ByteReader) throws(CodecError) -> Value
+    ) throws(CodecError) -> Value {
+        try descend()
+        defer { ascend() }
+        return try read(&self)
+    }
+
+    mutating func descend() throws(CodecError) {
+        guard depth < Self.maximumDepth else { throw .outOfRange(field: "depth") }
+        depth += 1
+    }
+
+    mutating func ascend() { depth -= 1 }
 
     /// Steps over `count` bytes and says where they are.
     @discardableResult
