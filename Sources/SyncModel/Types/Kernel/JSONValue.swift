@@ -72,7 +72,9 @@ extension JSONValue {
             let middle = (low + high) / 2
             if members[middle].key < key { low = middle + 1 } else { high = middle }
         }
-        return low < members.count && members[low].key == key ? members[low].value : nil
+        // Not `? … : nil`: in that place `nil` would be JSON's null.
+        guard low < members.count, members[low].key == key else { return nil }
+        return members[low].value
     }
 
     /// Containers inside each other: 0 for a scalar.
