@@ -1,0 +1,167 @@
+/// The lives of one object id and the deletions that end them: who is alive is a function of the *set* of operations,
+/// in whatever causal order they arrived (design: "Deleting").
+///
+/// - A deletion ends a life whose birth its author knew, and one whose birth did not know the deletion if the author
+///   knew the birth's device as a member (or is the same device). A birth that knows the deletion is a life of its own.
+/// - A `deleteWins` deletion ends finally: the life is dropped at once. Every other one is judged (`verdicts`).
+/// - No deletion is ever forgotten because of a later one: a life that one deletion has ended stays dead whatever later
+///   deletions, edits or decisions know of it. Only an operation that did not know the deletion can speak against it.
+///
+/// Causal delivery is the caller's: what an operation's context covers was applied before. Applying again changes nothing.
+package struct ObjectLives: Hashable, Sendable {
+    /// Sorted by birth.
+    package internal(set) var lives: [LifeRecord] = []
+    /// Sorted by dot.
+    package internal(set) var deletions: [DeletionRecord] = []
+    /// What of each replica has touched the object, whether or not it still shows.
+    package internal(set) var touched = VersionVector()
+    /// Of everything in `touched`.
+    package internal(set) var greatestStamp = Stamp.zero
+
+    package init() {}
+
+    package var isEmpty: Bool { lives.isEmpty && deletions.isEmpty }
+
+    /// What became of an operation on a life.
+    package enum Admission: Hashable, Sendable {
+        /// It counts; its edits go to the life of this birth.
+        case applied(life: Dot)
+        /// A `deleteWins` deletion has ended the life: without effect, counted there if the author did not know of it.
+        case droppedWhileDeleted
+        /// The life is covered by our vector but not here: it was collected, or there never was one.
+        case unknownLife
+        /// The author had not been let in when it wrote, or its context contradicts itself: void on every node.
+        case void
+        /// It was applied before.
+        case repeated
+    }
+
+    /// A birth, edit or decision that came earlier and was not void, from the caller's index of the object's history.
+    package struct EarlierEdit: Hashable, Sendable {
+        /// The lives it was on; more than one only for a decision.
+        package let lives: [Dot]
+        package let dot: Dot
+        package let wallMilliseconds: Int64
+
+        package init(lives: [Dot], dot: Dot, wallMilliseconds: Int64) {
+            self.lives = lives
+            self.dot = dot
+            self.wallMilliseconds = wallMilliseconds
+        }
+    }
+
+    /// Begins a life at `origin`.
+    package mutating func bear(at origin: Origin, span: UInt64, wallMilliseconds: Int64) -> Admission {
+        guard !touched.covers(origin.dot) else { return .repeated }
+        note(origin, span: span)
+        let birth = origin.dot
+        var isFinallyEnded = false
+        for index in deletions.indices where deletions[index].policy == .deleteWins && ends(index, born: origin) {
+            deletions[index].ended.insertSorted(birth)
+            deletions[index].count(birth.replica, wallMilliseconds: wallMilliseconds)
+            isFinallyEnded = true
+        }
+        guard !isFinallyEnded else { return .droppedWhileDeleted }
+        var life = LifeRecord(birth: birth, stamp: origin.stamp)
+        life.endings = deletions.indices.filter { ends($0, born: origin) }
+            .map { LifeRecord.Ending(deletion: deletions[$0].dot, concurrent: []) }
+        life.touch(at: origin)
+        lives.insert(life, at: lives.firstIndex { birth < $0.birth } ?? lives.count)
+        return .applied(life: birth)
+    }
+
+    /// Whether a deletion that is here ends a life that is born at `origin`. It cannot have known it.
+    private func ends(_ index: Int, born origin: Origin) -> Bool {
+        !origin.knows(deletions[index].dot)
+            && deletions[index].endsConcurrentWork(of: origin.dot.replica.device)
+    }
+
+    /// Counts an edit of the life that `birth` began.
+    package mutating func edit(
+        _ birth: Dot, at origin: Origin, span: UInt64, wallMilliseconds: Int64, members: MemberFacts
+    ) -> Admission {
+        guard !touched.covers(origin.dot) else { return .repeated }
+        guard origin.knows(birth), members.admits(origin, onWorkOf: birth.replica.device) else { return .void }
+        if let index = lives.firstIndex(where: { $0.birth == birth }) {
+            note(origin, span: span)
+            lives[index].touch(at: origin)
+            return .applied(life: birth)
+        }
+        guard drop([birth], at: origin, wallMilliseconds: wallMilliseconds) else { return .unknownLife }
+        note(origin, span: span)
+        return .droppedWhileDeleted
+    }
+
+    /// Counts an operation on finally ended lives at the deletions its author did not know.
+    /// - Returns: whether one of the lives ended finally.
+    private mutating func drop(_ births: [Dot], at origin: Origin, wallMilliseconds: Int64) -> Bool {
+        var isEnded = false
+        for index in deletions.indices where births.contains(where: deletions[index].ended.contains) {
+            isEnded = true
+            guard !origin.knows(deletions[index].dot) else { continue }
+            deletions[index].count(origin.dot.replica, wallMilliseconds: wallMilliseconds)
+        }
+        return isEnded
+    }
+
+    /// Takes a DeletedObject.
+    ///
+    /// - Parameter earlier: edits of this object applied before; asked for only by `deleteWins`, which lists those that
+    ///   its author did not know.
+    /// - Returns: the births of lives that ended finally, whose data is to be dropped; nil if it was applied before.
+    package mutating func delete(
+        _ policy: DeletePolicy, at origin: Origin, wallMilliseconds: Int64, members: MemberFacts,
+        earlier: () -> [EarlierEdit]
+    ) -> [Dot]? {
+        guard !touched.covers(origin.dot) else { return nil }
+        note(origin, span: 1)
+        var record = DeletionRecord(
+            dot: origin.dot, stamp: origin.stamp, policy: policy, wallMilliseconds: wallMilliseconds,
+            known: deletions.map(\.dot).filter(origin.knows),
+            members: members.devices(knownAt: origin).filter { $0 != origin.dot.replica.device })
+        func ends(_ birth: Dot) -> Bool {
+            origin.knows(birth) || record.endsConcurrentWork(of: birth.replica.device)
+        }
+        let gone = lives.map(\.birth).filter(ends)
+        if policy != .deleteWins {
+            for index in lives.indices where ends(lives[index].birth) { lives[index].end(by: origin) }
+        } else {
+            lives.removeAll { ends($0.birth) }
+            for birth in gone + deletions.flatMap(\.ended).filter(ends) { record.ended.insertSorted(birth) }
+            for edit in earlier() where !origin.knows(edit.dot) && edit.lives.contains(where: record.ended.contains) {
+                record.count(edit.dot.replica, wallMilliseconds: edit.wallMilliseconds)
+            }
+        }
+        deletions.insert(record, at: deletions.firstIndex { origin.dot < $0.dot } ?? deletions.count)
+        return policy == .deleteWins ? gone : []
+    }
+
+    /// Takes a decision to keep: an operation on every life its author knew, and an answer to the deletions it knew.
+    /// - Returns: the births of the lives it speaks for, also of those that ended finally; nil if it was applied before.
+    package mutating func keep(at origin: Origin, wallMilliseconds: Int64, members: MemberFacts) -> [Dot]? {
+        guard !touched.covers(origin.dot) else { return nil }
+        func speaks(for birth: Dot) -> Bool {
+            origin.knows(birth) && members.admits(origin, onWorkOf: birth.replica.device)
+        }
+        var kept: [Dot] = []
+        for index in lives.indices where speaks(for: lives[index].birth) {
+            lives[index].touch(at: origin)
+            kept.append(lives[index].birth)
+        }
+        var isAnswer = false
+        for index in deletions.indices where origin.knows(deletions[index].dot) {
+            guard members.admits(origin, onWorkOf: deletions[index].dot.replica.device) else { continue }
+            deletions[index].keeps.insertSorted(origin.dot)
+            isAnswer = true
+        }
+        let gone = deletions.flatMap(\.ended).filter(speaks)
+        let isDropped = drop(gone, at: origin, wallMilliseconds: wallMilliseconds)
+        if isDropped || isAnswer || !kept.isEmpty { note(origin, span: 1) }
+        return kept + gone
+    }
+
+    private mutating func note(_ origin: Origin, span: UInt64) {
+        touched.advance(origin.dot.replica, to: origin.dot.counter + span)
+        greatestStamp = max(greatestStamp, origin.stamp)
+    }
+}

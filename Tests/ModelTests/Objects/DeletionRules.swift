@@ -1,0 +1,103 @@
+import SyncModel
+
+/// The rules of deletion as pure functions of a set of operations: slow, obvious, and nothing of `ObjectLives`.
+struct DeletionRules {
+    typealias Entry = ObjectHistory.Entry
+
+    let entries: [Entry]
+
+    private func knows(_ entry: Entry, _ other: Entry) -> Bool { entry.origin.knows(other.dot) }
+
+    private func knowsMember(_ entry: Entry, _ device: DeviceID) -> Bool {
+        entries.contains { $0.step == .member(device) && knows(entry, $0) }
+    }
+
+    private func admits(_ entry: Entry, onWorkOf other: Entry) -> Bool {
+        entry.dot.replica.device == other.dot.replica.device || knowsMember(entry, entry.dot.replica.device)
+    }
+
+    var births: [Entry] { entries.filter { $0.step == .birth } }
+
+    var deletions: [(entry: Entry, policy: DeletePolicy)] {
+        entries.compactMap { entry in
+            if case .delete(let policy) = entry.step { (entry, policy) } else { nil }
+        }
+    }
+
+    func ends(_ deletion: Entry, _ birth: Entry) -> Bool {
+        if knows(deletion, birth) { return true }
+        if knows(birth, deletion) { return false }
+        return deletion.dot.replica.device == birth.dot.replica.device
+            || knowsMember(deletion, birth.dot.replica.device)
+    }
+
+    func isFinallyEnded(_ birth: Entry) -> Bool {
+        deletions.contains { $0.policy == .deleteWins && ends($0.entry, birth) }
+    }
+
+    /// Everything that counts as an operation on the life: its birth, edits, decisions to keep it.
+    func operations(on birth: Entry) -> [Entry] {
+        entries.filter { entry in
+            switch entry.step {
+            case .birth: entry.dot == birth.dot
+            case .edit(let life): life == birth.dot && knows(entry, birth) && admits(entry, onWorkOf: birth)
+            case .keep: knows(entry, birth) && admits(entry, onWorkOf: birth)
+            case .delete, .member: false
+            }
+        }
+    }
+
+    private func concurrent(with deletion: Entry, on birth: Entry) -> [Entry] {
+        operations(on: birth).filter { !knows($0, deletion) && !knows(deletion, $0) }
+    }
+
+    func policy(of deletion: (entry: Entry, policy: DeletePolicy), on birth: Entry) -> DeletePolicy {
+        deletions.filter { other in
+            ends(other.entry, birth) && !knows(other.entry, deletion.entry) && !knows(deletion.entry, other.entry)
+        }.map(\.policy).max() ?? deletion.policy
+    }
+
+    func verdict(of deletion: (entry: Entry, policy: DeletePolicy), on birth: Entry) -> Verdict {
+        let speakers = births.filter { other in
+            ends(deletion.entry, other) && !isFinallyEnded(other)
+                && !deletions.contains { earlier in
+                    knows(deletion.entry, earlier.entry) && ends(earlier.entry, other)
+                        && verdict(of: earlier, on: other) == .deleted
+                }
+        }
+        let concurrent = speakers.flatMap { self.concurrent(with: deletion.entry, on: $0) }
+        if concurrent.isEmpty { return .deleted }
+        switch policy(of: deletion, on: birth) {
+        case .deleteWins: return .deleted
+        case .updateWins: return .stays
+        case .lastWriterWins:
+            let key = (deletion.entry.origin.stamp, deletion.entry.dot.replica)
+            return concurrent.contains { ($0.origin.stamp, $0.dot.replica) > key } ? .stays : .deleted
+        case .ask:
+            let isDecided = entries.contains { decision in
+                switch decision.step {
+                case .keep: knows(decision, deletion.entry) && admits(decision, onWorkOf: deletion.entry)
+                case .delete: knows(decision, deletion.entry) && ends(decision, birth)
+                case .birth, .edit, .member: false
+                }
+            }
+            return isDecided ? .stays : .undecided
+        }
+    }
+
+    /// Of every life that did not end finally.
+    var verdicts: [Dot: Verdict] {
+        var verdicts: [Dot: Verdict] = [:]
+        for birth in births where !isFinallyEnded(birth) {
+            verdicts[birth.dot] =
+                deletions.filter { ends($0.entry, birth) }.map { verdict(of: $0, on: birth) }.max() ?? .stays
+        }
+        return verdicts
+    }
+
+    /// Edits that `deleteWins` dropped, by deletion and replica.
+    func droppedCount(by deletion: Entry, of replica: ReplicaID) -> Int {
+        let dropped = births.filter { ends(deletion, $0) }.flatMap { concurrent(with: deletion, on: $0) }
+        return Set(dropped.filter { $0.dot.replica == replica }).count
+    }
+}
