@@ -4,6 +4,10 @@ package enum Limits {
     package static let payloadBytes = 1 << 20
     /// Names of collections, streams and spaces, and event types, in UTF-8.
     package static let nameBytes = 128
+    /// An object's id, in UTF-8.
+    package static let objectIDBytes = 256
+    /// One edit of a field, or one entry of a schema, in canonical bytes: a value of 1 MiB and what names it.
+    package static let editBytes = payloadBytes + 16_384
     /// A device's label.
     package static let deviceNameBytes = 128
     /// A P-256 SPKI is 91 bytes; room for another curve.

@@ -2,6 +2,14 @@
 package enum Operation: Hashable, Sendable {
     case appendEvent(Event)
     case addMember(MemberFact)
+    case editObject(ObjectEdit)
+    case deleteObject(ObjectDeletion)
+    case editSchema(SchemaEdit)
+    /// The answer `keep` to deletions that asked; the answer `delete` is another deletion.
+    case keepObject(ObjectKey)
+    case setStream(StreamSetting)
+    /// What folding leaves of operations that nobody has seen: counters without effect.
+    case void(span: UInt64)
     /// `span` is how many counters it covers; `body` is what follows the length.
     case unknown(kind: UInt64, span: UInt64, body: [UInt8])
 
@@ -24,13 +32,21 @@ package enum Operation: Hashable, Sendable {
     package enum Kind {
         package static let appendEvent: UInt64 = 1
         package static let addMember: UInt64 = 2
+        package static let editObject: UInt64 = 3
+        package static let deleteObject: UInt64 = 4
+        package static let editSchema: UInt64 = 5
+        package static let decide: UInt64 = 6
+        package static let setStream: UInt64 = 7
+        package static let void: UInt64 = 8
     }
 
-    /// Counters covered.
+    /// Counters covered; 0 for an operation that nobody may author.
     package var span: UInt64 {
         switch self {
-        case .appendEvent, .addMember: 1
-        case .unknown(_, let span, _): span
+        case .appendEvent, .addMember, .deleteObject, .keepObject, .setStream: 1
+        case .editObject(let edit): edit.span ?? 0
+        case .editSchema(let edit): edit.span
+        case .void(let span), .unknown(_, let span, _): span
         }
     }
 }
@@ -69,10 +85,27 @@ extension Operation {
         case .addMember(let fact):
             kind = Kind.addMember
             body = fact.encoded
+        case .editObject(let edit):
+            kind = Kind.editObject
+            edit.append(to: &body)
+        case .deleteObject(let deletion):
+            kind = Kind.deleteObject
+            deletion.append(to: &body)
+        case .editSchema(let edit):
+            kind = Kind.editSchema
+            edit.append(to: &body)
+        case .keepObject(let object):
+            kind = Kind.decide
+            object.append(to: &body)
+        case .setStream(let setting):
+            kind = Kind.setStream
+            setting.append(to: &body)
+        case .void: kind = Kind.void
         case .unknown(let unknownKind, _, let unknownBody):
             kind = unknownKind
             body = unknownBody
         }
+        let span = span
         bytes.append(varint: kind << 1 | (span == 1 ? 0 : 1))
         if span != 1 { bytes.append(varint: span) }
         bytes.append(lengthPrefixed: body)
@@ -80,24 +113,41 @@ extension Operation {
 
     /// Reads one operation of a known kind; an unknown kind, or a known one whose body is not understood, stays bytes.
     package init(_ view: OperationView, in bytes: [UInt8]) {
-        switch view.kind {
-        case Kind.appendEvent where view.span == 1:
-            if let event = try? EventView(view.body, in: bytes) {
-                self = .appendEvent(
-                    Event(
-                        stream: String(decoding: bytes[event.stream], as: UTF8.self),
-                        type: event.type.map { String(decoding: bytes[$0], as: UTF8.self) },
-                        payload: Array(bytes[event.payload])))
-                return
-            }
-        case Kind.addMember where view.span == 1:
-            if let fact = try? MemberFact(encoded: bytes, view.body) {
-                self = .addMember(fact)
-                return
-            }
-        default: break  // An open set: every other kind is kept as it is.
+        if let known = try? Operation(known: view, in: bytes), known.span == view.span {
+            self = known
+        } else {
+            self = .unknown(kind: view.kind, span: view.span, body: Array(bytes[view.body]))
         }
-        self = .unknown(kind: view.kind, span: view.span, body: Array(bytes[view.body]))
+    }
+
+    /// Nil for an unknown kind.
+    private init?(known view: OperationView, in bytes: [UInt8]) throws(CodecError) {
+        func read<Body: ByteCoded>(_ type: Body.Type) throws(CodecError) -> Body {
+            var reader = ByteReader(bytes, view.body)
+            let body = try Body(reading: &reader)
+            guard reader.isAtEnd else { throw .trailingBytes }
+            return body
+        }
+        switch view.kind {
+        case Kind.appendEvent: self = .appendEvent(try Event(view.body, in: bytes))
+        case Kind.addMember: self = .addMember(try MemberFact(encoded: bytes, view.body))
+        case Kind.editObject: self = .editObject(try read(ObjectEdit.self))
+        case Kind.deleteObject: self = .deleteObject(try read(ObjectDeletion.self))
+        case Kind.editSchema: self = .editSchema(try read(SchemaEdit.self))
+        case Kind.decide: self = .keepObject(try read(ObjectKey.self))
+        case Kind.setStream: self = .setStream(try read(StreamSetting.self))
+        case Kind.void where view.body.isEmpty: self = .void(span: view.span)
+        case _: return nil
+        }
+    }
+}
+
+extension Operation.Event {
+    fileprivate init(_ body: Range<Int>, in bytes: [UInt8]) throws(CodecError) {
+        let view = try EventView(body, in: bytes)
+        self.init(
+            stream: String(decoding: bytes[view.stream], as: UTF8.self),
+            type: view.type.map { String(decoding: bytes[$0], as: UTF8.self) }, payload: Array(bytes[view.payload]))
     }
 }
 

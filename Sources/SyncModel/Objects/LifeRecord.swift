@@ -8,6 +8,12 @@ package struct LifeRecord: Hashable, Sendable {
         package var stamp: Stamp
 
         package var dot: Dot { Dot(replica: replica, counter: counter) }
+
+        init(replica: ReplicaID, counter: UInt64, stamp: Stamp) {
+            self.replica = replica
+            self.counter = counter
+            self.stamp = stamp
+        }
     }
 
     /// A deletion that ends this life, and which operations on it were concurrent with that deletion.

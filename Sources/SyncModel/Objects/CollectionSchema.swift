@@ -1,0 +1,135 @@
+/// What a collection's objects are like: replicated, one register per entry, only ever added to.
+///
+/// Entries, by key: `fields/NAME` an object with `type` and perhaps `refers`; `indexed/NAME` true or false;
+/// `deletePolicy`, `upsert`; any other key is a later version's and is kept and shown (its `/` and `~` written `~1` and
+/// `~0`, as in JSON Pointer). An entry that makes no sense to this version counts as not given.
+package struct CollectionSchema: Hashable, Sendable {
+    typealias Entries = ReplicatedDictionary<ExactString, ReplicatedRegister<JSONValue>>
+
+    /// What a field is.
+    package enum Kind: Hashable, Sendable {
+        case replicated(FieldType)
+        /// Stays on this node and is never shipped.
+        case local
+
+        package init?(name: String) {
+            if name == "local" {
+                self = .local
+            } else if let type = FieldType(name: name) {
+                self = .replicated(type)
+            } else {
+                return nil
+            }
+        }
+
+        package var name: String {
+            switch self {
+            case .replicated(let type): type.name
+            case .local: "local"
+            }
+        }
+    }
+
+    package struct Field: Hashable, Sendable {
+        package let kind: Kind
+        /// The collection whose objects the values name by id; those that are not live here are left out when reading.
+        package let refers: ExactString?
+    }
+
+    private(set) var entries = Entries()
+    /// Read once; a schema is asked far more often than it changes.
+    private var known = Known()
+
+    fileprivate struct Known: Hashable, Sendable {
+        var fields: [ExactString: Field] = [:]
+        var indexed: [ExactString] = []
+        var deletePolicy = DeletePolicy.deleteWins
+        var upsert = true
+    }
+
+    /// Nobody has said anything.
+    package init() {}
+
+    private init(_ entries: Entries) {
+        self.entries = entries
+        known = Known(entries)
+    }
+
+    package mutating func apply(_ edit: Operation.SchemaEdit, at origin: Origin) {
+        var place = origin
+        for entry in edit.entries {
+            entries.apply(.update(entry.key, .set(entry.value)), at: place)
+            place = place.advanced(by: 1)
+        }
+        known = Known(entries)
+    }
+
+    package var isEmpty: Bool { !entries.isLive }
+    package var deletePolicy: DeletePolicy { known.deletePolicy }
+    package var upsert: Bool { known.upsert }
+    /// Fields whose values can be asked for, sorted.
+    package var indexed: [ExactString] { known.indexed }
+    package var fieldNames: [ExactString] { known.fields.keys.sorted() }
+    /// Nil when the schema says nothing that this version understands of the field.
+    package subscript(field: ExactString) -> Field? { known.fields[field] }
+
+    /// Entries that were set apart, each with its values, the shown one first: for `conflicts`.
+    package var conflicts: [(key: ExactString, values: [JSONValue])] {
+        entries.filter { !$0.value.conflicts.isEmpty }.map { ($0.key, $0.value.values) }
+    }
+}
+
+extension CollectionSchema {
+    enum Key {
+        static let fields = "fields/"
+        static let indexed = "indexed/"
+        static let deletePolicy: ExactString = "deletePolicy"
+        static let upsert: ExactString = "upsert"
+
+        static func field(_ name: ExactString) -> ExactString { ExactString(fields + name.string) }
+        static func indexed(_ name: ExactString) -> ExactString { ExactString(indexed + name.string) }
+
+        /// The name behind `prefix`; nil for another key. Compares bytes: a combining mark may follow the slash.
+        static func name(in key: ExactString, after prefix: String) -> ExactString? {
+            guard key.string.utf8.starts(with: prefix.utf8) else { return nil }
+            let rest = Array(key.string.utf8.dropFirst(prefix.utf8.count))
+            return String(validating: rest, as: UTF8.self).map { ExactString($0) }
+        }
+    }
+}
+
+extension CollectionSchema.Known {
+    init(_ entries: CollectionSchema.Entries) {
+        for (key, register) in entries {
+            guard let value = register.value else { continue }
+            if let name = CollectionSchema.Key.name(in: key, after: CollectionSchema.Key.fields) {
+                fields[name] = CollectionSchema.Field(value)
+            } else if let name = CollectionSchema.Key.name(in: key, after: CollectionSchema.Key.indexed) {
+                if value == .bool(true) { indexed.append(name) }
+            } else if key == CollectionSchema.Key.deletePolicy, case .string(let name) = value {
+                deletePolicy = DeletePolicy(name: name.string) ?? deletePolicy
+            } else if key == CollectionSchema.Key.upsert, case .bool(let flag) = value {
+                upsert = flag
+            }
+        }
+        indexed.sort()
+    }
+}
+
+extension CollectionSchema.Field {
+    fileprivate init?(_ value: JSONValue) {
+        guard case .string(let name)? = value["type"], let kind = CollectionSchema.Kind(name: name.string) else {
+            return nil
+        }
+        self.kind = kind
+        if case .string(let collection)? = value["refers"] { refers = collection } else { refers = nil }
+    }
+}
+
+extension CollectionSchema: StateCoded {
+    package func write(to writer: inout StateWriter) { writer.append(entries) }
+
+    package init(restoring reader: inout StateReader) throws(CodecError) {
+        self.init(try Entries(restoring: &reader))
+    }
+}

@@ -1,0 +1,121 @@
+/// One object as a node keeps it: its lives and deletions, and the fields of each life.
+///
+/// The data of a life stays, hidden, while a deletion may still be judged otherwise; what `deleteWins` ended is dropped
+/// at once. Fields of one life never touch those of another: they are merged when read.
+package struct ObjectState: Hashable, Sendable {
+    package private(set) var lives = ObjectLives()
+    /// The fields of each life in `lives`, in the same order.
+    private(set) var fields: [ObjectFields] = []
+
+    package init() {}
+
+    init(lives: ObjectLives, fields: [ObjectFields]) {
+        precondition(lives.lives.count == fields.count, "every life has fields")
+        self.lives = lives
+        self.fields = fields
+    }
+
+    /// What an operation on one object does to it.
+    package enum Action: Hashable, Sendable {
+        case edit(Operation.LifeReference, [ObjectFields.Operation])
+        case delete(DeletePolicy)
+        case keep
+    }
+
+    /// What became of an operation.
+    package enum Outcome: Hashable, Sendable {
+        /// It counts. The births of the lives it was on; of a deletion those that ended finally.
+        case applied([Dot])
+        /// A deletion that wins had ended the life: counted there if its author did not know of the deletion.
+        case droppedWhileDeleted
+        /// Covered by our vector but not here: it was collected, or there never was one.
+        case unknownLife
+        /// Without effect on any node.
+        case void
+        case repeated
+    }
+
+    /// Applies one operation whose causal past is applied.
+    ///
+    /// - Parameter earlier: the births, edits and decisions of this object that were not void, from the caller's index;
+    ///   asked for only when a deletion that wins arrives.
+    package mutating func apply(
+        _ action: Action, at origin: Origin, wallMilliseconds: Int64, members: MemberFacts,
+        earlier: () -> [ObjectLives.EarlierEdit]
+    ) -> Outcome {
+        switch action {
+        case .edit(let life, let edits):
+            return edit(life, edits, at: origin, wallMilliseconds: wallMilliseconds, members: members)
+        case .delete(let policy):
+            let kept = lives.lives.map(\.birth)
+            let gone = lives.delete(
+                policy, at: origin, wallMilliseconds: wallMilliseconds, members: members, earlier: earlier)
+            guard let gone else { return .repeated }
+            for (index, birth) in kept.enumerated().reversed() where gone.contains(birth) { fields.remove(at: index) }
+            return .applied(gone)
+        case .keep:
+            let kept = lives.keep(at: origin, wallMilliseconds: wallMilliseconds, members: members)
+            guard let kept else { return .repeated }
+            return kept.isEmpty ? .void : .applied(kept)
+        }
+    }
+
+    private mutating func edit(
+        _ life: Operation.LifeReference, _ edits: [ObjectFields.Operation], at origin: Origin, wallMilliseconds: Int64,
+        members: MemberFacts
+    ) -> Outcome {
+        let span = edits.reduce(life == .birth ? 1 : 0) { $0 + ObjectFields.span(of: $1) }
+        let admission =
+            life == .birth
+            ? lives.bear(at: origin, span: span, wallMilliseconds: wallMilliseconds)
+            : lives.edit(
+                life.birth(at: origin), at: origin, span: span, wallMilliseconds: wallMilliseconds, members: members)
+        switch admission {
+        case .applied(let birth):
+            guard let index = lives.lives.firstIndex(where: { $0.birth == birth }) else {
+                preconditionFailure("a life that took an operation is here")
+            }
+            if life == .birth { fields.insert(ObjectFields(), at: index) }
+            var place = life == .birth ? origin.advanced(by: 1) : origin
+            for edit in edits {
+                fields[index].apply(edit, at: place)
+                place = place.advanced(by: ObjectFields.span(of: edit))
+            }
+            return .applied([birth])
+        case .droppedWhileDeleted: return .droppedWhileDeleted
+        case .unknownLife: return .unknownLife
+        case .void: return .void
+        case .repeated: return .repeated
+        }
+    }
+
+    package var isEmpty: Bool { lives.isEmpty }
+    package var judgement: ObjectLives.Judgement { lives.judgement }
+
+    /// The fields of the life that `birth` began; nil when it is not here.
+    package func fields(of birth: Dot) -> ObjectFields? {
+        lives.lives.firstIndex { $0.birth == birth }.map { fields[$0] }
+    }
+
+    /// Forgets deletions that are stable, and the lives they ended. See `ObjectLives.collect`.
+    /// - Returns: whether anything went.
+    package mutating func collect(where isStable: (Dot) -> Bool) -> Bool {
+        let kept = lives.lives.map(\.birth)
+        guard lives.collect(where: isStable) else { return false }
+        let rest = Set(lives.lives.map(\.birth))
+        fields = zip(kept, fields).filter { rest.contains($0.0) }.map(\.1)
+        return true
+    }
+}
+
+extension Operation {
+    /// Nil for operations that are not on one object.
+    package var objectAction: (object: ObjectKey, action: ObjectState.Action)? {
+        switch self {
+        case .editObject(let edit): (edit.object, .edit(edit.life, edit.edits))
+        case .deleteObject(let deletion): (deletion.object, .delete(deletion.policy))
+        case .keepObject(let object): (object, .keep)
+        case .appendEvent, .addMember, .editSchema, .setStream, .void, .unknown: nil
+        }
+    }
+}
