@@ -64,31 +64,31 @@ extension Operation {
 }
 
 extension Operation.LifeReference: ByteCoded {
-    /// Layout: varint 0 (birth), 1 (own) and the counter, or 2 (other), ReplicaID and the counter.
+    /// Layout: varint 0 (birth), else 1 + (counter · 2 + (another replica's)), then that replica's name.
     package func append(to bytes: inout [UInt8]) {
         switch self {
         case .birth: bytes.append(0)
-        case .own(let counter):
-            bytes.append(1)
-            bytes.append(varint: counter)
+        case .own(let counter): bytes.append(varint: counter << 1 + 1)
         case .other(let dot):
-            bytes.append(2)
+            bytes.append(varint: dot.counter << 1 + 2)
             bytes += dot.replica.bytes
-            bytes.append(varint: dot.counter)
         }
     }
 
     package init(reading reader: inout ByteReader) throws(CodecError) {
-        switch try reader.byte() {
-        case 0: self = .birth
-        case 1: self = .own(counter: try reader.varint(upTo: Limits.counters, "object.life"))
-        case 2:
-            let range = try reader.skip(ReplicaID.byteCount)
-            guard let replica = ReplicaID(bytes: reader.bytes[range]) else { throw .truncated }
-            let counter = try reader.varint(upTo: Limits.counters, "object.life")
-            self = .other(Dot(replica: replica, counter: counter))
-        case _: throw .outOfRange(field: "object.life")
+        let head = try reader.varint(upTo: Limits.counters << 1 + 2, "object.life")
+        guard head > 0 else {
+            self = .birth
+            return
         }
+        let counter = (head - 1) >> 1
+        guard head & 1 == 0 else {
+            self = .own(counter: counter)
+            return
+        }
+        let range = try reader.skip(ReplicaID.byteCount)
+        guard let replica = ReplicaID(bytes: reader.bytes[range]) else { throw .truncated }
+        self = .other(Dot(replica: replica, counter: counter))
     }
 }
 

@@ -42,7 +42,7 @@ extension CollectionSchema {
             }
         case Key.upsert:
             guard case .bool = member.value else { throw .invalidSchema(key: "upsert") }
-        case _: return [(escaped(member.key), member.value)]
+        case _: return [(ExactString(member.key.pointerEscaped), member.value)]
         }
         return [(member.key, member.value)]
     }
@@ -79,34 +79,6 @@ extension CollectionSchema {
         return names.sorted().map { (Key.indexed($0), true) }
             + before.filter { !names.contains($0) }.map { (Key.indexed($0), false) }
     }
-
-    private static func escaped(_ key: ExactString) -> ExactString {
-        var bytes: [UInt8] = []
-        for byte in key.string.utf8 {
-            switch byte {
-            case UInt8(ascii: "~"): bytes += "~0".utf8
-            case UInt8(ascii: "/"): bytes += "~1".utf8
-            case _: bytes.append(byte)
-            }
-        }
-        return ExactString(String(decoding: bytes, as: UTF8.self))
-    }
-
-    static func unescaped(_ key: ExactString) -> ExactString {
-        var bytes: [UInt8] = []
-        var isEscape = false
-        for byte in key.string.utf8 {
-            if isEscape {
-                bytes.append(byte == UInt8(ascii: "1") ? UInt8(ascii: "/") : UInt8(ascii: "~"))
-                isEscape = false
-            } else if byte == UInt8(ascii: "~") {
-                isEscape = true
-            } else {
-                bytes.append(byte)
-            }
-        }
-        return ExactString(String(decoding: bytes, as: UTF8.self))
-    }
 }
 
 extension CollectionSchema {
@@ -139,7 +111,7 @@ extension CollectionSchema {
             if let name = Key.name(in: key, after: Key.fields) {
                 fields.append(JSONValue.Member(key: name, value: Self.short(value)))
             } else if Key.name(in: key, after: Key.indexed) == nil {
-                members.append(JSONValue.Member(key: Self.unescaped(key), value: value))
+                members.append(JSONValue.Member(key: ExactString(pointerEscaped: key.string), value: value))
             }
         }
         let isListed = entries.keys.contains { Key.name(in: $0, after: Key.indexed) != nil }

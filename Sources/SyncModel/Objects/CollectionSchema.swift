@@ -15,7 +15,7 @@ package struct CollectionSchema: Hashable, Sendable {
         package init?(name: String) {
             if name == "local" {
                 self = .local
-            } else if let type = FieldType(name: name) {
+            } else if let type = FieldType(rawValue: name) {
                 self = .replicated(type)
             } else {
                 return nil
@@ -24,7 +24,7 @@ package struct CollectionSchema: Hashable, Sendable {
 
         package var name: String {
             switch self {
-            case .replicated(let type): type.name
+            case .replicated(let type): type.rawValue
             case .local: "local"
             }
         }

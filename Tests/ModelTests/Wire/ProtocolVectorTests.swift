@@ -33,6 +33,11 @@ import Testing
         for (name, frame) in example.frames {
             #expect(try FrameCodec.decode(vectors["frame." + name]) == frame)
         }
+        for (name, operation) in example.operations {
+            let bytes = try vectors["operation." + name]
+            var reader = ByteReader(bytes)
+            #expect(Operation(try OperationView(&reader), in: bytes) == operation)
+        }
     }
 }
 
@@ -87,8 +92,77 @@ private struct Example {
                 ("digest.tip", tip.digestTerm(of: replica).bytes),
                 ("digest.event", try firstEventTerm(view, bytes).bytes),
             ]
-            return try parts + frames.map { ("frame." + $0.0, try FrameCodec.encode($0.1)) }
+            return try parts + objectParts + frames.map { ("frame." + $0.0, try FrameCodec.encode($0.1)) }
         }
+    }
+
+    private var objectParts: [(String, [UInt8])] {
+        var parts = operations.map { name, operation in
+            var bytes: [UInt8] = []
+            operation.append(to: &bytes)
+            return ("operation." + name, bytes)
+        }
+        let origin = Origin(dot: Dot(replica: replica, counter: 0), stamp: change.stamp, context: VersionVector())
+        var state = ObjectState()
+        var schema = CollectionSchema()
+        for (_, operation) in operations.prefix(1) {
+            guard let (_, action) = operation.objectAction else { continue }
+            _ = state.apply(action, at: origin, wallMilliseconds: 0, members: MemberFacts()) { [] }
+        }
+        for case (_, .editSchema(let edit)) in operations { schema.apply(edit, at: origin) }
+        if let term = state.digestTerm(of: object) { parts.append(("digest.object", term.bytes)) }
+        if let term = schema.digestTerm(collection: "note") { parts.append(("digest.schema", term.bytes)) }
+        return parts
+    }
+
+    var object: ObjectKey { ObjectKey(collection: "note", id: "1") }
+
+    /// The first is the birth of an object with a field of every type.
+    var operations: [(String, Operation)] {
+        let list: ReplicatedValue.Operation = .list(
+            .insert(.after(nil, .end), [.register(.set(-1)), .counter(.increment(by: 2))]))
+        let birth: [ObjectFields.Operation] = [
+            .update("title", .register(.set("a\u{0}b"))), .update("made", .constant(.set(.double(1.5)))),
+            .update("plays", .counter(.increment(by: -3))), .update("tags", .set(.add([nil, true]))),
+            .update("seen", .addOnlySet(.add(300))), .update("steps", list),
+            .update("order", .orderedSet(.insert(.after(nil, .end), ["x", "y"]))),
+            .update("body", .text(.insert(.after(nil, .end), "hé"))),
+            .update("more", .dictionary(.update("deep", .register(.set(.object([])))))),
+        ]
+        let removal = Removal(children: [
+            Removal.Child(
+                key: [2], removal: Removal(seen: [Removal.Seen(replica: replica, last: 3, total: -3)]))
+        ])
+        let later: [ObjectFields.Operation] = [
+            .update("steps", .list(.move(.own(6), .after(.own(7), .inherited)))),
+            .update("body", .text(.delete([DotRange(first: .other(Dot(replica: other, counter: 5)), count: 2)]))),
+            .remove("plays", removal),
+        ]
+        return [
+            ("edit.birth", .editObject(Operation.ObjectEdit(object: object, life: .birth, edits: birth))),
+            ("edit.own", .editObject(Operation.ObjectEdit(object: object, life: .own(counter: 0), edits: later))),
+            (
+                "edit.other",
+                .editObject(
+                    Operation.ObjectEdit(
+                        object: object, life: .other(Dot(replica: other, counter: 5)),
+                        edits: [.update("tags", .set(.create))]))
+            ), ("delete", .deleteObject(Operation.ObjectDeletion(object: object, policy: .deleteWins))),
+            (
+                "schema",
+                .editSchema(
+                    Operation.SchemaEdit(
+                        collection: "note",
+                        entries: [
+                            Operation.SchemaEdit.Entry(key: "fields/title", value: .object([JSONValue.Member(key: "type", value: "register")])),
+                            Operation.SchemaEdit.Entry(key: "upsert", value: false),
+                        ]))
+            ), ("keep", .keepObject(object)),
+            (
+                "stream",
+                .setStream(Operation.StreamSetting(stream: "lights", latestOnly: true, retainMilliseconds: 86_400_000))
+            ), ("void", .void(span: 3)),
+        ]
     }
 
     private func firstEventTerm(_ view: ChangeView, _ bytes: [UInt8]) throws -> Sum256 {
