@@ -1,0 +1,43 @@
+/// How a sequence gets into a wanted order once everything that goes is gone: step by step from its beginning, each
+/// directly behind the one before.
+///
+/// `Name` finds an element wherever it stands; `Content` is what an element is made of.
+struct Reordering<Name, Content> {
+    enum Step {
+        /// It stands in order already.
+        case stays(Name)
+        case moves(Name)
+        /// Next to each other; at least one.
+        case inserts([Content])
+    }
+
+    private(set) var steps: [Step] = []
+
+    /// An element that is there, or a new one; runs of new ones become one step.
+    mutating func append(_ step: Step) {
+        if case .inserts(let added) = step, case .inserts(let run)? = steps.last {
+            steps[steps.count - 1] = .inserts(run + added)
+        } else {
+            steps.append(step)
+        }
+    }
+
+    /// - Parameters:
+    ///   - index: where the element is now.
+    ///   - move: takes the element at the first index to the second, counted without it.
+    ///   - insert: puts new elements before the index; says how to find the last of them.
+    func run(index: (Name) -> Int, move: (Int, Int) -> Void, insert: ([Content], Int) -> Name) {
+        var last: Name?
+        for step in steps {
+            switch step {
+            case .stays(let name): last = name
+            case .moves(let name):
+                let source = index(name)
+                let behind = last.map { index($0) + 1 } ?? 0
+                move(source, source < behind ? behind - 1 : behind)
+                last = name
+            case .inserts(let contents): last = insert(contents, last.map { index($0) + 1 } ?? 0)
+            }
+        }
+    }
+}

@@ -1,0 +1,51 @@
+/// One edit of a field, or of something inside one, in the words of design.md §12 `edit`.
+package struct FieldEdit: Sendable, Hashable {
+    package enum Action: Sendable, Hashable {
+        /// It reads as this afterwards; what was there and is not named is gone.
+        case set(JSONValue)
+        case increment(Int64)
+        /// Of what is not there: nothing.
+        case unset
+        /// Of a set, or to the end of an ordered set.
+        case add(JSONValue)
+        case remove(JSONValue)
+        /// Text: a string goes in front of the scalar at the offset. Lists and ordered sets: one element.
+        case insert(at: Int, JSONValue)
+        case delete(at: Int, count: Int)
+        /// The element at the first index is at the second afterwards.
+        case move(from: Int, to: Int)
+    }
+
+    /// The field, then keys of dictionaries or indices of list elements; never empty.
+    package let path: [ExactString]
+    package let action: Action
+    /// With `set`: what contradicts the value goes too, be it of another type or from another life.
+    var settles = false
+
+    package init(path: [ExactString], action: Action) {
+        precondition(!path.isEmpty, "an edit names a field")
+        self.path = path
+        self.action = action
+    }
+
+    /// Whether it can begin what is not there.
+    var canBegin: Bool {
+        switch action {
+        case .set, .increment, .add, .insert: true
+        case .unset, .remove, .delete, .move: false
+        }
+    }
+}
+
+extension FieldEdit.Action {
+    /// What it edits where neither a schema nor anything that is there says; nil when it begins nothing.
+    var naturalType: FieldType? {
+        switch self {
+        case .set(let value): FieldType(natural: value)
+        case .increment: .counter
+        case .add: .set
+        case .insert: .list
+        case .unset, .remove, .delete, .move: nil
+        }
+    }
+}

@@ -1,0 +1,88 @@
+/// The operations of one write to an object, life by life.
+///
+/// Operations follow each other from `origin` on, and each is planned against what those before it left: so it knows its
+/// own dots.
+struct LifeEdits {
+    private struct Life {
+        let reference: Operation.LifeReference
+        let fields: PlannedFields
+    }
+
+    private let object: ObjectKey
+    /// In the order they are shown.
+    private let lives: [Life]
+    private let isBirth: Bool
+    /// Of the next operation.
+    private var origin: Origin
+    private var edits: [Operation.ObjectEdit] = []
+
+    /// Of lives that are there.
+    init(_ object: ObjectKey, in state: ObjectState, births: [Dot], from origin: Origin) {
+        self.object = object
+        self.origin = origin
+        isBirth = false
+        lives = births.compactMap { birth in
+            state.fields(of: birth).map { fields in
+                Life(
+                    reference: Operation.LifeReference(to: birth, by: origin.dot.replica),
+                    fields: PlannedFields(fields, at: origin))
+            }
+        }
+    }
+
+    /// Of a life that begins with this write; the birth owns the first counter.
+    init(_ object: ObjectKey, bornAt origin: Origin) {
+        self.object = object
+        self.origin = origin.advanced(by: 1)
+        isBirth = true
+        lives = [Life(reference: .birth, fields: PlannedFields(ObjectFields(), at: self.origin))]
+    }
+
+    /// One step of the write, in every life: each is shown what all of them held before the step.
+    mutating func step(
+        _ schema: CollectionSchema?, _ body: (DictionaryPlace) throws(ObjectRefusal) -> Void
+    ) throws(ObjectRefusal) {
+        let before = lives.count > 1 ? lives.map(\.fields.value) : nil
+        for (index, life) in lives.enumerated() {
+            try body(
+                DictionaryPlace(
+                    life.fields.draft(at: origin), path: [], schema: schema,
+                    lives: before.map { MergedLives(dictionaries: $0, mine: index) }))
+            origin = life.fields.origin
+            append(life.fields.take(), to: life.reference)
+        }
+    }
+
+    private mutating func append(_ operations: [ObjectFields.Operation], to life: Operation.LifeReference) {
+        guard !operations.isEmpty else { return }
+        if let last = edits.popLast() {
+            if last.life == life {
+                edits.append(Operation.ObjectEdit(object: object, life: life, edits: last.edits + operations))
+                return
+            }
+            edits.append(last)
+        }
+        edits.append(Operation.ObjectEdit(object: object, life: life, edits: operations))
+    }
+
+    /// Throws `tooLarge` when no change could hold it, and `catchingUp` when an edit would be void on every node.
+    func operations(_ members: MemberFacts, at start: Origin) throws(ObjectRefusal) -> [Operation] {
+        let isEmptyBirth = isBirth && edits.isEmpty
+        let all = isEmptyBirth ? [Operation.ObjectEdit(object: object, life: .birth, edits: [])] : edits
+        var operations: [Operation] = []
+        var byteCount = 0
+        for edit in all {
+            guard members.admits(start, onWorkOf: edit.life.birth(at: start).replica.device) else { throw .catchingUp }
+            for nested in edit.edits {
+                let count = nested.canonicalBytes.count
+                guard count <= Limits.editBytes else { throw .tooLarge(limitBytes: Limits.payloadBytes) }
+                byteCount += count
+            }
+            // What names the object and the life beside the edits.
+            byteCount += Limits.nameBytes + Limits.objectIDBytes + ReplicaID.byteCount + 32
+            operations.append(.editObject(edit))
+        }
+        guard byteCount <= Limits.operationsBytes else { throw .tooLarge(limitBytes: Limits.payloadBytes) }
+        return operations
+    }
+}

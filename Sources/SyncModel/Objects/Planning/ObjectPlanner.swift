@@ -1,0 +1,206 @@
+/// From what an application asks to the least operations that make it so, against one object as it is at that moment.
+///
+/// Pure: it looks at nothing but what it is given and changes nothing. The store plans and applies inside one transaction,
+/// so nothing comes between looking and writing.
+package struct ObjectPlanner {
+    private let key: ObjectKey
+    private let object: ObjectState
+    private let localFields: [JSONValue.Member]
+    private let version: Dot?
+    private let schema: CollectionSchema?
+    /// Of the next operation.
+    private let origin: Origin
+    private let members: MemberFacts
+
+    /// - Parameters:
+    ///   - localFields: sorted by name.
+    ///   - version: the operation applied last to the object, here.
+    ///   - schema: nil while nobody has set one.
+    ///   - origin: where the first of the operations will stand.
+    package init(
+        _ key: ObjectKey, _ object: ObjectState, localFields: [JSONValue.Member], version: Dot?,
+        schema: CollectionSchema?, origin: Origin, members: MemberFacts
+    ) {
+        self.key = key
+        self.object = object
+        self.localFields = localFields
+        self.version = version
+        self.schema = schema
+        self.origin = origin
+        self.members = members
+    }
+
+    /// A write to one object.
+    ///
+    /// - Returns: nil for what is not one: a schema, an event, a stream's setting.
+    package func plan(_ write: ObjectWrite) throws(ObjectRefusal) -> PlannedWrite? {
+        switch write {
+        case .put(_, let put): try plan(put)
+        case .edit(_, let edits, let options): try plan(edits, options)
+        case .delete(_, let ifVersion): try planDeletion(ifVersion: ifVersion)
+        case .resolve(_, let resolution): try plan(resolution)
+        case .setSchema, .appendEvent, .setStream: nil
+        }
+    }
+
+    // MARK: Put
+
+    /// An upsert: fields that are not named stay, `null` is a value.
+    ///
+    /// With `replacing`, fields and keys that are not named are removed, local ones too: it reads afterwards as it was put.
+    /// Constants stay.
+    package func plan(_ put: ObjectWrite.Put) throws(ObjectRefusal) -> PlannedWrite {
+        for field in put.fields { try ValueLimits.check(field.value, level: 1) }
+        var edits = try editsForPut(ifVersion: put.ifVersion, ifAbsent: put.ifAbsent)
+        let shipped = put.fields.filter { !isLocal($0.key) }
+        try edits.step(schema) { place throws(ObjectRefusal) in
+            try place.assign(shipped, replacing: put.replacing)
+        }
+        var written = PlannedWrite()
+        written.operations = try edits.operations(members, at: origin)
+        var local = put.replacing || !isLive ? [] : localFields
+        for field in put.fields where isLocal(field.key) { local = local.setting(field.key, to: field.value) }
+        if local != localFields { written.localFields = local }
+        return written
+    }
+
+    private func editsForPut(ifVersion: Dot?, ifAbsent: Bool) throws(ObjectRefusal) -> LifeEdits {
+        let judgement = object.judgement
+        switch judgement {
+        case .undecided: throw .undecided
+        case .live(let births):
+            if ifAbsent { throw .exists(version: version) }
+            try check(ifVersion)
+            return LifeEdits(key, in: object, births: births, from: origin)
+        case .absent, .deleted:
+            if object.lives.isBarred { throw .deleted }
+            if ifVersion != nil { throw .versionMismatch(current: nil) }
+            return try birth(isAsked: ifAbsent)
+        }
+    }
+
+    private func check(_ ifVersion: Dot?) throws(ObjectRefusal) {
+        if let ifVersion, ifVersion != version { throw .versionMismatch(current: version) }
+    }
+
+    /// A new life, where there may be one.
+    private func birth(isAsked: Bool) throws(ObjectRefusal) -> LifeEdits {
+        if object.lives.isBarred { throw .deleted }
+        if schema?.upsert == false {
+            guard object.judgement == .absent else { throw .deleted }
+            guard isAsked else { throw .creationRequired }
+        }
+        return LifeEdits(key, bornAt: origin)
+    }
+
+    // MARK: Edit
+
+    /// Each edit sees those before it; all or none.
+    package func plan(
+        _ fieldEdits: [FieldEdit], _ options: ObjectWrite.EditOptions
+    ) throws(ObjectRefusal) -> PlannedWrite {
+        for edit in fieldEdits { try ValueLimits.check(edit) }
+        var edits = try editsForEdit(options)
+        var local = isLive ? localFields : []
+        for edit in fieldEdits {
+            if isLocal(edit.path[0]) {
+                var value = PlainValue(local.value(of: edit.path[0]), path: [edit.path[0]])
+                try value.perform(edit, at: edit.path.dropFirst())
+                if let json = value.json { try ValueLimits.check(json, level: 1) }
+                local = local.setting(edit.path[0], to: value.json)
+            } else {
+                try edits.step(schema) { place throws(ObjectRefusal) in try place.perform(edit, at: edit.path[...]) }
+            }
+        }
+        var written = PlannedWrite()
+        written.operations = try edits.operations(members, at: origin)
+        if local != localFields { written.localFields = local }
+        return written
+    }
+
+    private func editsForEdit(_ options: ObjectWrite.EditOptions) throws(ObjectRefusal) -> LifeEdits {
+        switch object.judgement {
+        case .undecided: throw .undecided
+        case .live(let births):
+            try check(options.ifVersion)
+            return LifeEdits(key, in: object, births: births, from: origin)
+        case .absent:
+            if options.ifVersion != nil { throw .versionMismatch(current: nil) }
+            guard options.creating else { throw .notFound }
+            return try birth(isAsked: false)
+        case .deleted:
+            guard options.creating, options.ifVersion == nil else { throw .deleted }
+            return try birth(isAsked: false)
+        }
+    }
+
+    // MARK: Delete
+
+    /// What is gone needs no deletion, whatever version it had.
+    package func planDeletion(ifVersion: Dot?) throws(ObjectRefusal) -> PlannedWrite {
+        var written = PlannedWrite()
+        switch object.judgement {
+        case .absent, .deleted: break
+        case .undecided: throw .undecided
+        case .live:
+            try check(ifVersion)
+            written.operations = [deletion]
+        }
+        return written
+    }
+
+    private var deletion: Operation {
+        .deleteObject(Operation.ObjectDeletion(object: key, policy: schema?.deletePolicy ?? .deleteWins))
+    }
+
+    // MARK: Resolve
+
+    package func plan(_ resolution: ObjectWrite.Resolution) throws(ObjectRefusal) -> PlannedWrite {
+        var written = PlannedWrite()
+        switch resolution {
+        case .dismiss: written.dismisses = true
+        case .keep:
+            guard object.judgement == .undecided else { break }
+            try checkAdmission()
+            written.operations = [.keepObject(key)]
+        case .delete: if object.judgement == .undecided { written.operations = [deletion] }
+        case .field(let path, let value): written.operations = try resolving(path, value)
+        }
+        return written
+    }
+
+    /// A decision of somebody who is not known yet would be void.
+    private func checkAdmission() throws(ObjectRefusal) {
+        let devices = object.lives.lives.map(\.birth.replica.device) + object.lives.deletions.map(\.dot.replica.device)
+        guard devices.allSatisfy({ members.admits(origin, onWorkOf: $0) }) else { throw .catchingUp }
+    }
+
+    /// Nothing where nothing contradicts: somebody else may have decided meanwhile.
+    private func resolving(_ path: [ExactString], _ value: JSONValue) throws(ObjectRefusal) -> [Operation] {
+        var edit = FieldEdit(path: path, action: .set(value))
+        edit.settles = true
+        try ValueLimits.check(edit)
+        switch object.judgement {
+        case .absent: throw .notFound
+        case .deleted: throw .deleted
+        case .undecided: throw .undecided
+        case .live(let births):
+            guard !isLocal(path[0]), object.isContested(at: path, schema) else { return [] }
+            var edits = LifeEdits(key, in: object, births: births, from: origin)
+            try edits.step(schema) { place throws(ObjectRefusal) in try place.perform(edit, at: path[...]) }
+            return try edits.operations(members, at: origin)
+        }
+    }
+
+    // MARK: Both kinds of fields
+
+    private var isLive: Bool {
+        if case .live = object.judgement { true } else { false }
+    }
+
+    private func isLocal(_ field: ExactString) -> Bool { schema?[field]?.kind == .local }
+}
+
+extension [JSONValue.Member] {
+    fileprivate func value(of key: ExactString) -> JSONValue? { JSONValue.object(self)[key] }
+}

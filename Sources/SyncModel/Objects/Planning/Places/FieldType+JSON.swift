@@ -1,0 +1,39 @@
+extension FieldType {
+    /// Whether something of this type can read as `value`.
+    func takes(_ value: JSONValue) -> Bool {
+        switch (self, value) {
+        case (.register, _), (.constant, _): true
+        case (.counter, .integer): true
+        case (.set, .array), (.addOnlySet, .array), (.list, .array), (.orderedSet, .array): true
+        case (.text, .string): true
+        case (.dictionary, .object): true
+        case (.counter, _), (.set, _), (.addOnlySet, _), (.list, _), (.orderedSet, _), (.text, _), (.dictionary, _):
+            false
+        }
+    }
+
+    /// What a value becomes where no schema says anything and nothing is there yet.
+    init(natural value: JSONValue) {
+        switch value {
+        case .null, .bool, .integer, .double, .string: self = .register
+        case .array: self = .list
+        case .object: self = .dictionary
+        }
+    }
+}
+
+extension [ExactString] {
+    /// As people write a path: keys separated by `/`, with the escapes of JSON Pointer.
+    var pathText: String { map(\.pointerEscaped).joined(separator: "/") }
+}
+
+extension ExactString {
+    /// The number of a list's element; nil for anything but digits without leading zeros, so that each has one name.
+    var elementIndex: Int? {
+        let digits = string.utf8
+        guard !digits.isEmpty, digits.allSatisfy({ (0x30...0x39).contains($0) }),
+            digits.count == 1 || digits.first != 0x30
+        else { return nil }
+        return Int(string)
+    }
+}

@@ -1,0 +1,30 @@
+extension ValuePlace {
+    /// Writing what is shown writes nothing, unless something else was written apart.
+    func assignRegister(_ target: JSONValue) {
+        let values = draft.value.register.values
+        if values.isEmpty || values.contains(where: { $0 != target }) { draft.register.record(.set(target)) }
+    }
+
+    func assignConstant(_ target: JSONValue) throws(ObjectRefusal) {
+        do throws(ConstantAlreadySet) {
+            try draft.constant.set(target)
+        } catch {
+            throw .constant(field: field)
+        }
+    }
+
+    func assignCounter(_ target: Int64) throws(ObjectRefusal) {
+        let (difference, overflow) = target.subtractingReportingOverflow(draft.value.counter.value)
+        guard !overflow else { throw .counterOverflow(field: field) }
+        try increment(by: difference)
+    }
+
+    /// By 0 only where there is no counter yet.
+    func increment(by amount: Int64) throws(ObjectRefusal) {
+        let counter = draft.value.counter
+        if amount == 0, counter.isLive { return }
+        guard !counter.value.addingReportingOverflow(amount).overflow, draft.counter.increment(by: amount) else {
+            throw .counterOverflow(field: field)
+        }
+    }
+}

@@ -1,0 +1,90 @@
+/// A value in an object that is being written: a field, a key of a dictionary, or an element of a list.
+struct ValuePlace {
+    let draft: Draft<ReplicatedValue>
+    /// For refusals.
+    let path: [ExactString]
+    /// What the schema says; nil below a field.
+    let declared: FieldType?
+    /// The dictionary it is in; nil for an element of a list.
+    let container: Draft<ObjectFields>?
+
+    var field: String { path.pathText }
+    var shownType: FieldType? { draft.value.shownType(preferring: declared) }
+
+    /// The type in which `target` would be written.
+    func type(for target: JSONValue) throws(ObjectRefusal) -> FieldType {
+        if let declared {
+            guard declared.takes(target) else { throw mismatch(declared) }
+            return declared
+        }
+        if let shown = shownType, shown.takes(target) { return shown }
+        return FieldType(natural: target)
+    }
+
+    func mismatch(_ type: FieldType) -> ObjectRefusal { .typeMismatch(field: field, expected: type) }
+
+    /// Makes the value read as `target`, by the least edits that its type has.
+    ///
+    /// - Parameters:
+    ///   - wanted: the type to write it in, if that is settled.
+    ///   - replacing: keys of dictionaries that `target` does not name are removed.
+    func assign(
+        _ target: JSONValue, as wanted: FieldType? = nil, replacing: Bool
+    ) throws(ObjectRefusal) {
+        let type = if let wanted { wanted } else { try type(for: target) }
+        if let shown = shownType, shown != type { remove() }
+        switch (type, target) {
+        case (.register, _): assignRegister(target)
+        case (.constant, _): try assignConstant(target)
+        case (.counter, .integer(let number)): try assignCounter(number)
+        case (.set, .array(let elements)): assignSet(elements)
+        case (.addOnlySet, .array(let elements)): assignAddOnlySet(elements)
+        case (.orderedSet, .array(let elements)): assignOrderedSet(elements)
+        case (.list, .array(let elements)):
+            try ListPlace(draft: draft.list, path: path).assign(elements)
+        case (.text, .string(let string)):
+            create(.text)
+            let text = draft.text
+            for operation in text.value.operations(setting: string.string, by: text.origin.dot.replica) {
+                text.record(operation)
+            }
+        case (.dictionary, .object(let members)):
+            create(.dictionary)
+            try DictionaryPlace(draft.dictionary, path: path).assign(members, replacing: replacing)
+        case (.counter, _), (.set, _), (.addOnlySet, _), (.orderedSet, _), (.list, _), (.text, _), (.dictionary, _):
+            throw mismatch(type)
+        }
+        keepVisible(type)
+    }
+
+    /// Removes everything that is seen here, of every type.
+    func remove() {
+        guard let key = path.last else { return }
+        container?.removeValue(forKey: key)
+    }
+
+    /// A container begins with its own presence: or two nodes that each take out one half would leave no field at all.
+    func create(_ type: FieldType) {
+        if !isLive(type) { recordCreation(type) }
+    }
+
+    /// What was emptied stays, empty.
+    func keepVisible(_ type: FieldType) {
+        if !isLive(type) { recordCreation(type) }
+    }
+
+    private func isLive(_ type: FieldType) -> Bool { draft.value.types.contains(type) }
+
+    private func recordCreation(_ type: FieldType) {
+        switch type {
+        case .register, .constant: break
+        case .counter: draft.counter.record(.increment(by: 0))
+        case .set: draft.set.record(.create)
+        case .addOnlySet: draft.addOnlySet.record(.create)
+        case .list: draft.list.record(.create)
+        case .orderedSet: draft.orderedSet.record(.create)
+        case .text: draft.text.record(.create)
+        case .dictionary: draft.dictionary.record(.create)
+        }
+    }
+}
