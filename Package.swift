@@ -113,6 +113,16 @@ let package = Package(
         .testTarget(
             name: "CoreTests", dependencies: ["SyncCore", "SyncModel", "SyncSimulator"], swiftSettings: common),
         .testTarget(name: "SimulatorTests", dependencies: ["SyncSimulator"], swiftSettings: common),
+        // What replicated values should show, from their bare operations: imports nothing, so it cannot lean on what it judges.
+        .target(name: "ReferenceModels", path: "Tests/ReferenceModels", swiftSettings: pure),
+        .target(
+            name: "LawHistories", dependencies: ["SyncModel", "ReferenceModels"], path: "Tests/LawHistories",
+            swiftSettings: common),
+        .executableTarget(
+            name: "LawProbe", dependencies: ["LawHistories"], path: "Tests/LawProbe", swiftSettings: common),
+        .testTarget(
+            name: "LawTests", dependencies: ["LawHistories", "LawProbe", "SyncModel", "ReferenceModels"],
+            swiftSettings: common),
         .testTarget(name: "HouseRules", swiftSettings: common),
         // Real agents in network namespaces, through deploy/rig: needs root, so it only runs when deploy/test asks.
         .testTarget(name: "RigTests", swiftSettings: common),

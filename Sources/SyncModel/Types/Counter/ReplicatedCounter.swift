@@ -48,7 +48,7 @@ public struct ReplicatedCounter: Replicated {
         !(entries[replica]?.total ?? 0).addingReportingOverflow(amount).overflow
     }
 
-    public var isLive: Bool { entries.values.contains(where: \.isLive) }
+    public var isLive: Bool { entries.values.contains { $0.isLive } }
 
     public static func span(of operation: Operation) -> UInt64 { 1 }
 

@@ -8,7 +8,7 @@ extension ReplicatedDictionary: ByteCoded, StateCoded where Value: StateCoded {
     public init(restoring reader: inout StateReader) throws(CodecError) {
         presence = try DotSet(restoring: &reader)
         children = try reader.children(refusing: Value())
-        liveCount = children.values.count(where: \.isLive)
+        liveCount = children.values.count { $0.isLive }
     }
 }
 

@@ -44,7 +44,7 @@ extension ReplicatedDictionary: Codable {
         let coded = try CodedChildren<Key, Value>(from: decoder)
         presence = coded.presence
         children = coded.dictionary.filter { $1 != Value() }
-        liveCount = children.values.count(where: \.isLive)
+        liveCount = children.values.count { $0.isLive }
     }
 
     public func encode(to encoder: any Encoder) throws {

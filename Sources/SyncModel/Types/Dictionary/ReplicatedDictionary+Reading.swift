@@ -21,10 +21,10 @@ extension ReplicatedDictionary {
     public var isCreated: Bool { !presence.isEmpty }
 
     /// The keys in order.
-    public var keys: [Key] { children.lazy.filter(\.value.isLive).map(\.key).sorted() }
+    public var keys: [Key] { children.lazy.filter { $0.value.isLive }.map { $0.key }.sorted() }
 
     /// The values in the order of their keys.
-    public var values: [Value] { map(\.value) }
+    public var values: [Value] { map { $0.value } }
 
     /// What removing `key` has to record; nil when it is not there.
     public func removing(_ key: Key) -> Operation? { self[key].map { .remove(key, $0.removal) } }
@@ -36,7 +36,7 @@ extension ReplicatedDictionary: Sequence {
     public typealias Element = (key: Key, value: Value)
 
     public func makeIterator() -> IndexingIterator<[Element]> {
-        children.lazy.filter(\.value.isLive).map { (key: $0.key, value: $0.value) }.sorted { $0.key < $1.key }
+        children.lazy.filter { $0.value.isLive }.map { (key: $0.key, value: $0.value) }.sorted { $0.key < $1.key }
             .makeIterator()
     }
 

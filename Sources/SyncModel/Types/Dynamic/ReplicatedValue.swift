@@ -129,7 +129,13 @@ extension ReplicatedValue {
 extension ReplicatedValue: Codable {
     public init(from decoder: any Decoder) throws {
         let decoded = try decoder.singleValueContainer().decode([TypedState].self)
-        for state in decoded { change(state.type) { $0 = state } }
+        for state in decoded {
+            if case .moved = state {
+                throw DecodingError.dataCorrupted(
+                    DecodingError.Context(codingPath: decoder.codingPath, debugDescription: "a state of no type"))
+            }
+            change(state.type) { $0 = state }
+        }
     }
 
     public func encode(to encoder: any Encoder) throws {

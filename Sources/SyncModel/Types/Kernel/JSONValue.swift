@@ -72,9 +72,7 @@ extension JSONValue {
             let middle = (low + high) / 2
             if members[middle].key < key { low = middle + 1 } else { high = middle }
         }
-        // Not `? … : nil`: in that place `nil` would be JSON's null.
-        guard low < members.count, members[low].key == key else { return nil }
-        return members[low].value
+        return low < members.count && members[low].key == key ? members[low].value : nil
     }
 
     /// Containers inside each other: 0 for a scalar.
@@ -88,7 +86,7 @@ extension JSONValue {
 }
 
 extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral,
-    ExpressibleByNilLiteral, ExpressibleByArrayLiteral
+    ExpressibleByArrayLiteral
 {
     /// A string.
     public init(stringLiteral value: String) { self = .text(value) }
@@ -96,8 +94,6 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Ex
     public init(integerLiteral value: Int64) { self = .integer(value) }
     /// True or false.
     public init(booleanLiteral value: Bool) { self = .bool(value) }
-    /// Null.
-    public init(nilLiteral: ()) { self = .null }
     /// An array.
     public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
 }

@@ -9,7 +9,7 @@ struct ReplicaTable<Value: Hashable & Sendable & Codable>: Hashable, Sendable {
 
     var pairs: some Sequence<(replica: ReplicaID, value: Value)> { sorted.lazy.map { ($0.replica, $0.value) } }
 
-    var values: some Sequence<Value> { sorted.lazy.map(\.value) }
+    var values: some Sequence<Value> { sorted.lazy.map { $0.value } }
 
     subscript(replica: ReplicaID) -> Value? {
         let index = position(of: replica)

@@ -22,13 +22,13 @@ public struct Constant<Value: ReplicableValue>: Replicated {
     public var value: Value? { written.entries.last?.value }
 
     /// Other values set apart, or later, in ascending canonical order.
-    public var conflicts: [Value] { written.entries.reversed().dropFirst().map(\.value) }
+    public var conflicts: [Value] { written.entries.reversed().dropFirst().map { $0.value } }
 
     /// The shown value and its conflicts, in ascending canonical order.
-    public var values: [Value] { written.entries.reversed().map(\.value) }
+    public var values: [Value] { written.entries.reversed().map { $0.value } }
 
     /// The dots of `values`, in the same order.
-    public var dots: [Dot] { written.entries.reversed().map(\.dot) }
+    public var dots: [Dot] { written.entries.reversed().map { $0.dot } }
 
     public var isLive: Bool { !written.isEmpty }
 

@@ -25,13 +25,13 @@ public struct ReplicatedRegister<Value: ReplicableValue>: Replicated {
     public var value: Value? { written.entries.first?.value }
 
     /// Values written apart from the shown one, in descending canonical order. Empty when all agree on one write.
-    public var conflicts: [Value] { written.entries.dropFirst().map(\.value) }
+    public var conflicts: [Value] { written.entries.dropFirst().map { $0.value } }
 
     /// The shown value and its conflicts, in descending canonical order.
-    public var values: [Value] { written.entries.map(\.value) }
+    public var values: [Value] { written.entries.map { $0.value } }
 
     /// The dots of `values`, in the same order.
-    public var dots: [Dot] { written.entries.map(\.dot) }
+    public var dots: [Dot] { written.entries.map { $0.dot } }
 
     /// What writing `value` has to record: nothing when it is shown already and nothing contradicts it.
     public func setting(_ value: Value) -> Operation? {

@@ -31,7 +31,7 @@ extension OrderedSetContents: StateCoded where Element: ByteCoded {
             if let last = entries.last, !(last.element < element) { throw .outOfRange(field: "orderedSet.element") }
             let isPlain = try reader.varint(upTo: 1, "orderedSet.plain") == 1
             let positions = try PositionRegister(restoring: &reader)
-            let presence = isPlain ? DotSet(positions.keys.map(\.dot)) : try DotSet(restoring: &reader)
+            let presence = isPlain ? DotSet(positions.keys.map { $0.dot }) : try DotSet(restoring: &reader)
             let entry = Entry(element: element, presence: presence, positions: positions)
             // What is plain says so.
             guard entry.isPlain == isPlain else { throw .outOfRange(field: "orderedSet.plain") }

@@ -1,0 +1,90 @@
+package import ReferenceModels
+package import SyncModel
+
+extension ReplicatedList: Lawful where Value: Lawful {
+    package static var shape: Shape { .list(Value.shape) }
+
+    package var reading: Reading { isLive ? .items(map(\.reading)) : .nothing }
+
+    package func operations(for intent: Intent, by author: ReplicaID) -> [Operation] {
+        switch intent {
+        case .create: [.create]
+        case .insert(let index, let intents):
+            one(
+                operation(
+                    inserting: intents.compactMap { Value().operations(for: $0, by: author).first }, at: index,
+                    by: author))
+        case .edit(let index, let nested):
+            self[index].operations(for: nested, by: author).map { operation(editing: index, $0, by: author) }
+        case .delete(let index, let count): one(operation(deleting: index..<index + count, by: author))
+        case .move(let source, let target): one(operation(moving: source, to: target, by: author))
+        case _: []
+        }
+    }
+
+    package static func plain(_ operation: Operation, by author: ReplicaID, in cast: Cast) -> PlainOperation {
+        switch operation {
+        case .create: .create
+        case .insert(let placement, let values):
+            .insert(cast.plain(placement, by: author), values.map { Value.plain($0, by: author, in: cast) })
+        case .edit(let element, let nested):
+            .edit(cast.plain(element, by: author), Value.plain(nested, by: author, in: cast))
+        case .delete(let ranges): .delete(cast.plain(ranges, by: author))
+        case .move(let element, let placement):
+            .move(cast.plain(element, by: author), cast.plain(placement, by: author))
+        }
+    }
+}
+
+extension ReplicatedOrderedSet: Lawful where Element == ExactString {
+    package static var shape: Shape { .orderedSet }
+
+    package var reading: Reading { isLive ? .sequence(map { PlainText($0) }) : .nothing }
+
+    package func operations(for intent: Intent, by author: ReplicaID) -> [Operation] {
+        switch intent {
+        case .create: [.create]
+        case .place(let index, let values): one(operation(inserting: values.map(\.exact), at: index, by: author))
+        case .remove(let value): one(operation(removing: [value.exact]))
+        case .delete(let index, let count): one(operation(removing: index..<index + count))
+        case .move(let source, let target): one(operation(moving: source, to: target, by: author))
+        case _: []
+        }
+    }
+
+    package static func plain(_ operation: Operation, by author: ReplicaID, in cast: Cast) -> PlainOperation {
+        switch operation {
+        case .create: .create
+        case .insert(let placement, let values): .place(values.map(PlainText.init), cast.plain(placement, by: author))
+        case .remove(let values): .takeOut(values.map(PlainText.init))
+        case .move(let value, let placement): .replace(PlainText(value), cast.plain(placement, by: author))
+        }
+    }
+}
+
+extension ReplicatedText: Lawful {
+    package static var shape: Shape { .text }
+
+    package var reading: Reading { isLive ? .text(PlainText(string)) : .nothing }
+
+    package func operations(for intent: Intent, by author: ReplicaID) -> [Operation] {
+        switch intent {
+        case .create: [.create]
+        case .type(let offset, let text): one(operation(inserting: text.string, at: offset, by: author))
+        case .delete(let offset, let count): one(operation(deleting: offset..<offset + count, by: author))
+        case .rewrite(let text): operations(setting: text.string, by: author)
+        case _: []
+        }
+    }
+
+    package static func plain(_ operation: Operation, by author: ReplicaID, in cast: Cast) -> PlainOperation {
+        switch operation {
+        case .create: .create
+        case .insert(let placement, let text):
+            .type(cast.plain(placement, by: author), Array(text.string.unicodeScalars))
+        case .delete(let ranges): .erase(cast.plain(ranges, by: author))
+        }
+    }
+}
+
+private func one<Operation>(_ operation: Operation?) -> [Operation] { operation.map { [$0] } ?? [] }
