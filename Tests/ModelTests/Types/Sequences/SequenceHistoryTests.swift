@@ -11,7 +11,7 @@ extension ReplicatedText: RandomlyEdited {
         let count = draft.value.count
         let offset = Int.random(in: 0...count, using: &generator)
         switch Int.random(in: 0..<5, using: &generator) {
-        case 0: draft.removeSubrange(offset..<Int.random(in: offset...min(count, offset + 4), using: &generator))
+        case 0: draft.removeSubrange(offset..<Int.random(in: offset...Swift.min(count, offset + 4), using: &generator))
         case 1: draft.set(String(draft.value.string.filter { _ in generator.chance(80) } + "z"))
         case 2: draft.create()
         case _: draft.insert(["a", "bc", "é😀", "defg"].randomElement(using: &generator)!, at: offset)
@@ -24,9 +24,8 @@ extension ReplicatedList: RandomlyEdited where Value == ReplicatedDictionary<Exa
         let count = draft.value.count
         let index = Int.random(in: 0...count, using: &generator)
         switch Int.random(in: 0..<7, using: &generator) {
-        case 0: draft.removeSubrange(index..<Int.random(in: index...min(count, index + 2), using: &generator))
-        case 1,
-            2 where index < count:
+        case 0: draft.removeSubrange(index..<Int.random(in: index...Swift.min(count, index + 2), using: &generator))
+        case 1 where index < count, 2 where index < count:
             draft.move(from: index, to: Int.random(in: 0..<count, using: &generator))
         case 3 where index < count:
             var text = draft[index][generator.chance(50) ? "t" : "u"]
@@ -48,8 +47,7 @@ extension ReplicatedOrderedSet: RandomlyEdited where Element == ExactString {
         let index = Int.random(in: 0...count, using: &generator)
         switch Int.random(in: 0..<6, using: &generator) {
         case 0 where index < count: draft.remove(at: index)
-        case 1,
-            2 where index < count:
+        case 1 where index < count, 2 where index < count:
             draft.move(from: index, to: Int.random(in: 0..<count, using: &generator))
         case 3: draft.create()
         case 4: draft.append(contentsOf: (0..<3).map { _ in ExactString("\(generator.next() % 9)") })
