@@ -15,7 +15,7 @@ extension PositionTree {
     ///
     /// Nil, and nothing is changed, when the operation is void: it names a node that its author cannot have seen, or that is
     /// none. Whether it is, is the same on every replica: what the author had seen is applied everywhere before.
-    mutating func insert(_ placement: Placement, count: Int, at origin: Origin) -> Node? {
+    package mutating func insert(_ placement: Placement, count: Int, at origin: Origin) -> Node? {
         switch placement {
         case .before(let reference):
             guard let next = seen(reference, at: origin) else { return nil }
