@@ -101,17 +101,6 @@ extension EventQuery {
     }
 }
 
-extension EventDraft {
-    /// Throws `payload_too_large` or `invalid_name`.
-    init(checking payload: JSONText, type: String?) throws(ControlError) {
-        guard payload.bytes.count <= ControlLimits.payloadBytes else {
-            throw ControlError.payloadTooLarge(byteCount: payload.bytes.count)
-        }
-        if let type { try NameRule.check(type, is: .type) }
-        self.init(type: type, payload: payload)
-    }
-}
-
 /// One reader's way through a stream: a page is asked for when the page before was written to its socket.
 private struct EventReading: Sendable {
     let agent: any AgentControl
