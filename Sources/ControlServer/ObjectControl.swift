@@ -86,7 +86,8 @@ package protocol ObjectControl: Sendable {
     func setSchema(space: String, _ schema: CollectionSchema) async throws(ControlError) -> CollectionSchema
 }
 
-/// One page of a long list.
+/// One page of a long list: at most `limit` entries, and fewer when they hold more than
+/// `ControlLimits.pagePayloadBytes` (one may be larger).
 package struct EntryPage<Entry: Sendable>: Sendable {
     package var entries: [Entry]
     /// Where the next page begins, to be given as `after`; nil at the end. At most 2,048 bytes of UTF-8.

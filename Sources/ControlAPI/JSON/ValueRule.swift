@@ -7,10 +7,7 @@ package enum ValueRule {
     @discardableResult
     package static func check(_ value: JSONText, level: Int = 0) throws(ControlError) -> JSONDocument {
         guard value.bytes.count <= ControlLimits.valueBytes else {
-            throw ControlError(
-                .tooLarge,
-                "The value has \(value.bytes.count) bytes; at most \(ControlLimits.valueBytes) (1 MiB) are written at once.",
-                hint: "Split it into several objects, or attach it as a file.")
+            throw tooLarge(byteCount: value.bytes.count)
         }
         let document: JSONDocument
         do throws(JSONSyntaxError) { document = try JSONDocument(value.bytes) } catch {
@@ -30,6 +27,14 @@ package enum ValueRule {
                 hint: #"For example {"title":"Milk"}."#)
         }
         return document
+    }
+
+    /// What is said of a value with more than 1 MiB.
+    package static func tooLarge(byteCount: Int) -> ControlError {
+        ControlError(
+            .tooLarge,
+            "The value has \(byteCount) bytes; at most \(ControlLimits.valueBytes) (1 MiB) are written at once.",
+            hint: "Split it into several objects, or attach it as a file.")
     }
 
     private static func check(_ node: JSONNode, in document: JSONDocument, level: Int) throws(ControlError) {

@@ -109,6 +109,21 @@ extension CollectionSchema {
 
     /// `{"collection","fields":{…},"deletePolicy","indexed":[…],"upsert"}`: what was never set shows what holds then.
     package func write(to writer: inout JSONWriter) {
+        var schema = self
+        schema.deletePolicy = deletePolicy ?? .deleteWins
+        schema.indexed = indexed ?? []
+        schema.upsert = upsert ?? true
+        schema.writeWhatIsSet(to: &writer)
+    }
+
+    /// To be sent: what is nil is left out, and stays as it is.
+    package var settingText: JSONText {
+        var writer = JSONWriter()
+        writeWhatIsSet(to: &writer)
+        return JSONText(checked: writer.bytes)
+    }
+
+    private func writeWhatIsSet(to writer: inout JSONWriter) {
         writer.raw("{\"collection\":")
         writer.string(collection)
         writer.raw(",\"fields\":{")
@@ -118,15 +133,23 @@ extension CollectionSchema {
             writer.byte(UInt8(ascii: ":"))
             Self.write(field, to: &writer)
         }
-        writer.raw("},\"deletePolicy\":")
-        writer.string((deletePolicy ?? .deleteWins).rawValue)
-        writer.raw(",\"indexed\":[")
-        for (index, name) in (indexed ?? []).enumerated() {
-            if index > 0 { writer.byte(UInt8(ascii: ",")) }
-            writer.string(name)
+        writer.byte(UInt8(ascii: "}"))
+        if let deletePolicy {
+            writer.raw(",\"deletePolicy\":")
+            writer.string(deletePolicy.rawValue)
         }
-        writer.raw("],\"upsert\":")
-        writer.bool(upsert ?? true)
+        if let indexed {
+            writer.raw(",\"indexed\":[")
+            for (index, name) in indexed.enumerated() {
+                if index > 0 { writer.byte(UInt8(ascii: ",")) }
+                writer.string(name)
+            }
+            writer.byte(UInt8(ascii: "]"))
+        }
+        if let upsert {
+            writer.raw(",\"upsert\":")
+            writer.bool(upsert)
+        }
         Self.write(others, to: &writer)
         writer.byte(UInt8(ascii: "}"))
     }

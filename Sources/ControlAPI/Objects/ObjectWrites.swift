@@ -34,6 +34,15 @@ public struct ObjectPut: Hashable, Sendable {
         self.replace = replace
         self.condition = condition
     }
+
+    /// For a name and fields that were checked.
+    init(collection: String, id: String?, checked fields: JSONText) {
+        self.collection = collection
+        self.id = id
+        self.fields = fields
+        replace = false
+        condition = .none
+    }
 }
 
 /// Edits of one object, done together.
