@@ -77,13 +77,13 @@ package protocol ObjectControl: Sendable {
     // MARK: Schemas
 
     /// By collection; those that were set.
-    func schemas(space: String) async throws(ControlError) -> [CollectionSchema]
+    func schemas(space: String) async throws(ControlError) -> [SchemaEntry]
 
     /// Throws `unknown_collection` where none was set.
-    func schema(space: String, collection: String) async throws(ControlError) -> CollectionSchema
+    func schema(space: String, collection: String) async throws(ControlError) -> SchemaEntry
 
     /// Sets what is named and leaves the rest; the answer is the whole. Throws `schema_would_lose_data`.
-    func setSchema(space: String, _ schema: CollectionSchema) async throws(ControlError) -> CollectionSchema
+    func setSchema(space: String, _ schema: SchemaEntry) async throws(ControlError) -> SchemaEntry
 }
 
 /// One page of a long list: at most `limit` entries, and fewer when they hold more than

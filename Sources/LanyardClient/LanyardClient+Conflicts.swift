@@ -49,22 +49,22 @@ extension LanyardClient {
     // MARK: Schemas
 
     /// The schemas that were set, by collection.
-    public func schemas(space: String = "home") async throws(ControlError) -> [CollectionSchema] {
+    public func schemas(space: String = "home") async throws(ControlError) -> [SchemaEntry] {
         try await value(ClientRequest(.GET, "v1", "spaces", .name(space), "schemas"))
     }
 
     /// A collection's schema. Throws `unknown_collection` where none was set.
     public func schema(
         of collection: String, space: String = "home"
-    ) async throws(ControlError) -> CollectionSchema {
+    ) async throws(ControlError) -> SchemaEntry {
         try await value(
             ClientRequest(.GET, "v1", "spaces", .name(space), "collections", .name(collection), "schema"))
     }
 
     /// Sets what the schema names and leaves the rest; returns the whole. Throws `schema_would_lose_data`.
     public func setSchema(
-        _ schema: CollectionSchema, space: String = "home"
-    ) async throws(ControlError) -> CollectionSchema {
+        _ schema: SchemaEntry, space: String = "home"
+    ) async throws(ControlError) -> SchemaEntry {
         var request = ClientRequest(
             .PUT, "v1", "spaces", .name(space), "collections", .name(schema.collection), "schema")
         request.body = schema.settingText.bytes

@@ -6,8 +6,8 @@ import Testing
         {"fields":{"title":"register","createdAt":"constant","plays":"counter","tags":{"type":"set","refers":"tag"},"body":"text","draft":"local"},"deletePolicy":"deleteWins","indexed":["title"],"upsert":true}
         """#
 
-    private func setting(_ text: String) throws -> CollectionSchema {
-        try CollectionSchema(setting: try JSONText(text), of: "note")
+    private func setting(_ text: String) throws -> SchemaEntry {
+        try SchemaEntry(setting: try JSONText(text), of: "note")
     }
 
     @Test func `the example of the design reads`() throws {
@@ -18,7 +18,7 @@ import Testing
         #expect(schema.fields[3].refers == "tag")
         #expect(schema.deletePolicy == .deleteWins && schema.indexed == ["title"] && schema.upsert == true)
         let read = try JSONDecoding.value(
-            CollectionSchema.self, from: JSONEncoding.bytes(schema), unknownKeys: .ignore)
+            SchemaEntry.self, from: JSONEncoding.bytes(schema), unknownKeys: .ignore)
         #expect(read == schema)
         #expect(try setting(schema.settingText.description) == schema)
     }
@@ -47,7 +47,7 @@ import Testing
     @Test func `what a newer agent wrote is shown as it is`() throws {
         let text =
             #"{"collection":"note","fields":{"a":"graph","b":{"type":"set","weight":[1.0]}},"deletePolicy":"vote","indexed":[],"upsert":true,"quota":{"n":1}}"#
-        let schema = try JSONDecoding.value(CollectionSchema.self, from: Array(text.utf8), unknownKeys: .ignore)
+        let schema = try JSONDecoding.value(SchemaEntry.self, from: Array(text.utf8), unknownKeys: .ignore)
         #expect(String(decoding: JSONEncoding.bytes(schema), as: UTF8.self) == text)
     }
 

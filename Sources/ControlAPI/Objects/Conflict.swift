@@ -10,6 +10,8 @@ public struct ConflictEntry: Codable, Hashable, Sendable {
         case editedWhileDeleted
         /// The object was edited while it was deleted elsewhere, and is hidden until somebody decides.
         case undecided
+        /// An entry of the collection's schema (`field` says which) was set apart; `id` is empty.
+        case schema
     }
 
     /// Who wrote one of the values, or what was dropped.
@@ -29,7 +31,7 @@ public struct ConflictEntry: Codable, Hashable, Sendable {
         }
     }
 
-    /// The object's id within the collection.
+    /// The object's id within the collection; empty for a conflict about the schema.
     public var id: String
     /// Its collection.
     public var collection: String

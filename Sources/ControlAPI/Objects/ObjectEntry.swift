@@ -73,10 +73,10 @@ public struct DeletedEntry: Codable, Hashable, Sendable {
     /// When, by that device's wall clock.
     public var time: Timestamp
     /// The policy that governs the deletion.
-    public var policy: DeletePolicy
+    public var policy: SchemaEntry.DeletePolicy
 
     /// All fields.
-    public init(id: String, collection: String, device: String, time: Timestamp, policy: DeletePolicy) {
+    public init(id: String, collection: String, device: String, time: Timestamp, policy: SchemaEntry.DeletePolicy) {
         self.id = id
         self.collection = collection
         self.device = device

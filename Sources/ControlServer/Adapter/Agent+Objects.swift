@@ -64,13 +64,13 @@ extension Agent {
         space: String, _ name: ObjectName, _ resolution: Resolution
     ) async throws(ControlError) -> Bool { throw unavailable }
 
-    package func schemas(space: String) async throws(ControlError) -> [CollectionSchema] { throw unavailable }
+    package func schemas(space: String) async throws(ControlError) -> [SchemaEntry] { throw unavailable }
 
-    package func schema(space: String, collection: String) async throws(ControlError) -> CollectionSchema {
+    package func schema(space: String, collection: String) async throws(ControlError) -> SchemaEntry {
         throw unavailable
     }
 
-    package func setSchema(space: String, _ schema: CollectionSchema) async throws(ControlError) -> CollectionSchema {
+    package func setSchema(space: String, _ schema: SchemaEntry) async throws(ControlError) -> SchemaEntry {
         throw unavailable
     }
 

@@ -31,7 +31,7 @@ struct Schema: AsyncParsableCommand {
             let text: JSONText
             do throws(JSONSyntaxError) { text = try JSONText(bytes) } catch { throw ControlError(malformed: error) }
             let schema = try await global.client().setSchema(
-                try CollectionSchema(setting: text, of: collection), space: global.space)
+                try SchemaEntry(setting: text, of: collection), space: global.space)
             try global.print(schema) { global.quiet ? "" : SchemaText.text([schema], $0) }
         }
     }
@@ -60,11 +60,11 @@ struct Schema: AsyncParsableCommand {
 
 /// Schemas for people: a table of fields under each collection's rules.
 private enum SchemaText {
-    static func text(_ schemas: [CollectionSchema], _ style: Style) -> String {
+    static func text(_ schemas: [SchemaEntry], _ style: Style) -> String {
         schemas.map { text($0, style) }.joined(separator: "\n")
     }
 
-    private static func text(_ schema: CollectionSchema, _ style: Style) -> String {
+    private static func text(_ schema: SchemaEntry, _ style: Style) -> String {
         let policy = (schema.deletePolicy ?? .deleteWins).rawValue
         let creation = schema.upsert ?? true ? "put creates" : "put creates only with --if-absent"
         let head = "\(style.strong(shown(schema.collection)))  \(shown(policy)), \(creation)\n"

@@ -16,7 +16,7 @@ struct ConflictTable {
         var table = Table("OBJECT", "FIELD", "CONFLICT", "WHAT THERE IS")
         for conflict in conflicts {
             table.add(
-                Table.Cell("\(conflict.collection)/\(conflict.id)"), Table.Cell(conflict.field),
+                Table.Cell(Self.object(conflict)), Table.Cell(conflict.field),
                 Table.Cell(Self.words(conflict.kind), style.careful), Table.Cell(details(conflict)))
         }
         let commands = isQuiet ? [] : conflicts.flatMap(commands)
@@ -30,12 +30,17 @@ struct ConflictTable {
         case .types: "several types"
         case .editedWhileDeleted: "edited while deleted"
         case .undecided: "keep or delete?"
+        case .schema: "several schemas"
         }
+    }
+
+    private static func object(_ conflict: ConflictEntry) -> String {
+        conflict.kind == .schema ? "schema of \(conflict.collection)" : "\(conflict.collection)/\(conflict.id)"
     }
 
     private func details(_ conflict: ConflictEntry) -> String {
         switch conflict.kind {
-        case .concurrentValues, .types:
+        case .concurrentValues, .types, .schema:
             return conflict.values.enumerated().map { index, value in
                 let author = conflict.authors.indices.contains(index) ? conflict.authors[index] : nil
                 let notes = (index == 0 ? ["shown"] : []) + (author.map { ["by \(names[$0.device])"] } ?? [])
@@ -63,13 +68,16 @@ struct ConflictTable {
             }
         case .editedWhileDeleted: return [command(conflict, "dismiss")]
         case .undecided: return [command(conflict, "keep"), command(conflict, "delete")]
+        case .schema: return [line(["lanyard", "schema", "set", conflict.collection, "FILE"])]
         }
     }
 
     private func command(_ conflict: ConflictEntry, _ decision: String) -> String {
-        let words =
-            ["lanyard", "conflicts", "resolve", "\(conflict.collection)/\(conflict.id)", decision]
-            + (space == "home" ? [] : ["--space", space])
-        return shown(words.map(ShellWord.quoted).joined(separator: " "))
+        line(["lanyard", "conflicts", "resolve", "\(conflict.collection)/\(conflict.id)", decision])
+    }
+
+    private func line(_ words: [String]) -> String {
+        let all = words + (space == "home" ? [] : ["--space", space])
+        return shown(all.map(ShellWord.quoted).joined(separator: " "))
     }
 }

@@ -130,18 +130,18 @@ extension MemoryAgent {
         return try objects.resolve(name, resolution)
     }
 
-    func schemas(space: String) throws(ControlError) -> [CollectionSchema] {
+    func schemas(space: String) throws(ControlError) -> [SchemaEntry] {
         try check(space)
         return objects.schemas.values.sorted { $0.collection < $1.collection }
     }
 
-    func schema(space: String, collection: String) throws(ControlError) -> CollectionSchema {
+    func schema(space: String, collection: String) throws(ControlError) -> SchemaEntry {
         try check(space)
         guard let schema = objects.schemas[collection] else { throw ControlError.noSchema }
         return schema
     }
 
-    func setSchema(space: String, _ schema: CollectionSchema) throws(ControlError) -> CollectionSchema {
+    func setSchema(space: String, _ schema: SchemaEntry) throws(ControlError) -> SchemaEntry {
         try check(space)
         return try objects.set(schema)
     }

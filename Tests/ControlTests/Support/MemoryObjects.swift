@@ -12,7 +12,7 @@ struct MemoryObjects {
     private var stored: [ObjectName: Stored] = [:]
     private(set) var deleted: [ObjectName: (entry: DeletedEntry, position: UInt64)] = [:]
     private var past: [ObjectName: [(entry: HistoryEntry, fields: JSONTree?)]] = [:]
-    private(set) var schemas: [String: CollectionSchema] = [:]
+    private(set) var schemas: [String: SchemaEntry] = [:]
     var conflicts: [ConflictEntry] = []
     /// Ids whose writes are refused with this.
     var refusals: [ObjectName: ControlError] = [:]
@@ -228,8 +228,8 @@ struct MemoryObjects {
         return true
     }
 
-    mutating func set(_ schema: CollectionSchema) throws(ControlError) -> CollectionSchema {
-        var merged = schemas[schema.collection] ?? CollectionSchema(collection: schema.collection)
+    mutating func set(_ schema: SchemaEntry) throws(ControlError) -> SchemaEntry {
+        var merged = schemas[schema.collection] ?? SchemaEntry(collection: schema.collection)
         for field in schema.fields {
             if let index = merged.fields.firstIndex(where: { $0.name.utf8.elementsEqual(field.name.utf8) }) {
                 guard merged.fields[index].type == field.type else {

@@ -1,4 +1,4 @@
-extension CollectionSchema {
+extension SchemaEntry {
     /// Reads what somebody wants to set: `{"fields":{…},"deletePolicy","indexed":[…],"upsert"}`, each key optional. Words this
     /// version does not know are refused, since they are more likely misspelt than new. Throws `schema_invalid`,
     /// `malformed_json`, `too_large`, `too_deep`.
@@ -12,6 +12,17 @@ extension CollectionSchema {
         schema.collection = collection
         try schema.check()
         self = schema
+    }
+
+    /// For what an agent keeps: the same form, with whatever a newer one may have added.
+    package init(kept text: JSONText, of collection: String) throws(ControlError) {
+        let document: JSONDocument
+        do throws(JSONSyntaxError) { document = try JSONDocument(text.bytes) } catch {
+            throw ControlError(malformed: error)
+        }
+        self = try Self.read(document)
+        self.collection = collection
+        fields.sort { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     }
 
     private static func fault(_ words: String, hint: String) -> ControlError {
@@ -52,11 +63,11 @@ extension CollectionSchema {
 
     // MARK: Reading
 
-    private static func read(_ document: JSONDocument) throws(ControlError) -> CollectionSchema {
+    private static func read(_ document: JSONDocument) throws(ControlError) -> SchemaEntry {
         guard case .object(let members) = document.root.kind else {
             throw fault("is not a JSON object", hint: #"For example {"fields":{"plays":"counter"}}."#)
         }
-        var schema = CollectionSchema(collection: "")
+        var schema = SchemaEntry(collection: "")
         for (key, node) in members {
             switch (key, node.kind) {
             case ("collection", .string): schema.collection = document.string(of: node) ?? ""
@@ -176,7 +187,7 @@ extension CollectionSchema {
     }
 }
 
-extension CollectionSchema: Codable {
+extension SchemaEntry: Codable {
     /// Reads what an agent answers, with whatever a newer one may have added.
     public init(from decoder: any Decoder) throws {
         let text = try decoder.singleValueContainer().decode(JSONText.self)
