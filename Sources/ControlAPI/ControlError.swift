@@ -12,18 +12,31 @@ public struct ControlError: Error, Equatable, Sendable {
     public let line: Int?
     /// In a stream of lines: how many before it were written and stay written.
     public let written: Int?
+    /// With `version_mismatch`: the version the object has now; nil when there is no object.
+    public let version: DotText?
 
-    /// An error with `code`; `line` and `written` only for streams of lines.
-    public init(_ code: ErrorCode, _ message: String, hint: String = "", line: Int? = nil, written: Int? = nil) {
+    /// An error with `code`; `line` and `written` only for streams of lines, `version` for conditions that failed.
+    public init(
+        _ code: ErrorCode, _ message: String, hint: String = "", line: Int? = nil, written: Int? = nil,
+        version: DotText? = nil
+    ) {
         self.code = code
         self.message = message
         self.hint = hint
         self.line = line
         self.written = written
+        self.version = version
+    }
+
+    /// The same error, saying which of several things it is about.
+    package func concerning(_ place: String) -> ControlError {
+        ControlError(
+            code, "\(place): \(message)", hint: hint, line: line, written: written, version: version)
     }
 }
 
-/// How an error travels: `{"error":{"code","message","hint"}}`, with `line` and `written` where lines were sent.
+/// How an error travels: `{"error":{"code","message","hint"}}`, with `line` and `written` where lines were sent, and
+/// `version` where another one was expected.
 public struct ErrorResponse: Codable, Sendable {
     struct Body: Codable, Sendable {
         let code: String
@@ -31,6 +44,7 @@ public struct ErrorResponse: Codable, Sendable {
         let hint: String
         let line: Int?
         let written: Int?
+        let version: DotText?
     }
 
     let error: Body
@@ -39,17 +53,17 @@ public struct ErrorResponse: Codable, Sendable {
     public init(_ error: ControlError) {
         self.error = Body(
             code: error.code.rawValue, message: error.message, hint: error.hint, line: error.line,
-            written: error.written)
+            written: error.written, version: error.version)
     }
 
     /// The error inside.
     public var controlError: ControlError {
         ControlError(
             ErrorCode(rawValue: error.code) ?? .internalFault, error.message, hint: error.hint, line: error.line,
-            written: error.written)
+            written: error.written, version: error.version)
     }
 
-    /// The JSON text; `line` and `written` appear only when they say something.
+    /// The JSON text; `line`, `written` and `version` appear only when they say something.
     package var bytes: [UInt8] {
         var writer = JSONWriter()
         writer.raw("{\"error\":{\"code\":")
@@ -65,6 +79,10 @@ public struct ErrorResponse: Codable, Sendable {
         if let written = error.written {
             writer.raw(",\"written\":")
             writer.integer(written)
+        }
+        if let version = error.version {
+            writer.raw(",\"version\":")
+            writer.string(version.description)
         }
         writer.raw("}}")
         return writer.bytes

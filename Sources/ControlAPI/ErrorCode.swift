@@ -4,6 +4,12 @@
 public enum ErrorCode: String, CaseIterable, Sendable {
     // What was asked is not well-formed.
     case malformedJSON = "malformed_json"
+    case invalidUTF8 = "invalid_utf8"
+    case tooDeep = "too_deep"
+    case tooLarge = "too_large"
+    case numberOutOfRange = "number_out_of_range"
+    case unknownOperation = "unknown_operation"
+    case schemaInvalid = "schema_invalid"
     case invalidName = "invalid_name"
     case invalidArgument = "invalid_argument"
     case unknownKey = "unknown_key"
@@ -11,9 +17,14 @@ public enum ErrorCode: String, CaseIterable, Sendable {
     case bodyTooLarge = "body_too_large"
     case unsupportedMediaType = "unsupported_media_type"
     case methodNotAllowed = "method_not_allowed"
+    // What was asked is well-formed and does not fit what is here.
+    case typeMismatch = "type_mismatch"
+    case indexOutOfRange = "index_out_of_range"
     // What was asked for is not here.
     case notFound = "not_found"
     case unknownSpace = "unknown_space"
+    case unknownCollection = "unknown_collection"
+    case unknownField = "unknown_field"
     case unknownStream = "unknown_stream"
     case unknownConsumer = "unknown_consumer"
     case unknownPeer = "unknown_peer"
@@ -23,6 +34,11 @@ public enum ErrorCode: String, CaseIterable, Sendable {
     case readOnly = "read_only"
     case notPaired = "not_paired"
     case versionMismatch = "version_mismatch"
+    case alreadyExists = "already_exists"
+    case objectDeleted = "object_deleted"
+    case undecided = "undecided"
+    case constantField = "constant_field"
+    case schemaWouldLoseData = "schema_would_lose_data"
     case catchingUp = "catching_up"
     case duplicateIdentity = "duplicate_identity"
     case ticketInvalid = "ticket_invalid"
@@ -35,6 +51,7 @@ public enum ErrorCode: String, CaseIterable, Sendable {
     case unreachable = "unreachable"
     case diskFull = "disk_full"
     case storeFailed = "store_failed"
+    case objectIncomplete = "object_incomplete"
     case stopping = "stopping"
     case internalFault = "internal"
     // The agent cannot be reached at all; only clients report these.
@@ -46,17 +63,24 @@ public enum ErrorCode: String, CaseIterable, Sendable {
     /// The status of an HTTP answer that carries this code.
     public var httpStatus: Int {
         switch self {
-        case .malformedJSON, .invalidName, .invalidArgument, .unknownKey, .ticketInvalid, .socketPathTooLong: 400
+        case .malformedJSON, .invalidUTF8, .invalidName, .invalidArgument, .unknownKey, .unknownOperation,
+            .schemaInvalid, .ticketInvalid, .socketPathTooLong:
+            400
         case .forbidden, .readOnly, .notPaired: 403
-        case .notFound, .unknownSpace, .unknownStream, .unknownConsumer, .unknownPeer, .unknownDevice: 404
+        case .notFound, .unknownSpace, .unknownCollection, .unknownField, .unknownStream, .unknownConsumer,
+            .unknownPeer, .unknownDevice:
+            404
         case .methodNotAllowed: 405
-        case .versionMismatch, .catchingUp, .duplicateIdentity, .consumerBound, .limitReached, .alreadyRunning: 409
-        case .ticketExpired, .ticketUsed: 410
-        case .payloadTooLarge, .bodyTooLarge: 413
+        case .versionMismatch, .alreadyExists, .undecided, .constantField, .schemaWouldLoseData, .catchingUp,
+            .duplicateIdentity, .consumerBound, .limitReached, .alreadyRunning:
+            409
+        case .objectDeleted, .ticketExpired, .ticketUsed: 410
+        case .payloadTooLarge, .bodyTooLarge, .tooLarge: 413
         case .unsupportedMediaType: 415
+        case .typeMismatch, .indexOutOfRange, .numberOutOfRange, .tooDeep: 422
         case .internalFault: 500
         case .unreachable, .connectionLost: 502
-        case .storeFailed, .stopping, .agentNotRunning: 503
+        case .storeFailed, .objectIncomplete, .stopping, .agentNotRunning: 503
         case .timedOut: 504
         case .diskFull: 507
         }
@@ -65,13 +89,17 @@ public enum ErrorCode: String, CaseIterable, Sendable {
     /// What a command that ends with this code returns to the shell.
     public var exitCode: ExitCode {
         switch self {
-        case .malformedJSON, .payloadTooLarge, .bodyTooLarge, .unreachable, .diskFull, .storeFailed, .stopping,
-            .internalFault, .unsupportedMediaType, .methodNotAllowed:
+        case .malformedJSON, .invalidUTF8, .tooDeep, .tooLarge, .numberOutOfRange, .schemaInvalid, .typeMismatch,
+            .indexOutOfRange, .payloadTooLarge, .bodyTooLarge, .unreachable, .diskFull, .storeFailed,
+            .objectIncomplete, .stopping, .internalFault, .unsupportedMediaType, .methodNotAllowed:
             .failed
-        case .invalidName, .invalidArgument, .unknownKey, .socketPathTooLong: .usage
-        case .notFound, .unknownSpace, .unknownStream, .unknownConsumer, .unknownPeer, .unknownDevice: .notFound
-        case .forbidden, .readOnly, .notPaired, .versionMismatch, .catchingUp, .duplicateIdentity, .ticketInvalid,
-            .ticketExpired, .ticketUsed, .consumerBound, .limitReached, .alreadyRunning:
+        case .invalidName, .invalidArgument, .unknownKey, .unknownOperation, .socketPathTooLong: .usage
+        case .notFound, .unknownSpace, .unknownCollection, .unknownField, .unknownStream, .unknownConsumer,
+            .unknownPeer, .unknownDevice:
+            .notFound
+        case .forbidden, .readOnly, .notPaired, .versionMismatch, .alreadyExists, .objectDeleted, .undecided,
+            .constantField, .schemaWouldLoseData, .catchingUp, .duplicateIdentity, .ticketInvalid, .ticketExpired,
+            .ticketUsed, .consumerBound, .limitReached, .alreadyRunning:
             .refused
         case .agentNotRunning, .connectionLost: .agentNotRunning
         case .timedOut: .timedOut

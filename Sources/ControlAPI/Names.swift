@@ -4,6 +4,20 @@ public enum ControlLimits {
     public static let payloadBytes = 1_048_576
     /// Names of collections, streams, spaces, consumers and event types, in UTF-8.
     public static let nameBytes = 1...128
+    /// Ids of objects, in UTF-8.
+    public static let idBytes = 1...256
+    /// The fields of an object as they are written at once, and one value of an edit.
+    public static let valueBytes = 1_048_576
+    /// How deep a value nests, counted from the object it is in. Deeper ones cost every reader stack.
+    public static let valueDepth = 64
+    /// Operations of one transaction: it is one change, held in memory by every node that applies it.
+    public static let transactionOperations = 1...4_096
+    /// Edits of one `edit`.
+    public static let editOperations = 1...4_096
+    /// Objects, deletions or history entries on one page.
+    public static let pageEntries = 1...10_000
+    /// Where a page begins; what stands in it is the agent's business.
+    public static let cursorBytes = 1...2_048
     /// A JSON request body: one payload and room for the keys around it.
     public static let bodyBytes = payloadBytes + 65_536
     /// Events on one page; a page is held in memory once.
@@ -22,6 +36,8 @@ public enum NameKind: String, Sendable {
     case collection
     /// A named sequence of events.
     case stream
+    /// One object within its collection.
+    case id
     /// What is shared as a whole.
     case space
     /// A durable reader of a stream.
@@ -30,24 +46,40 @@ public enum NameKind: String, Sendable {
     case type
 }
 
-/// The one rule for names: 1 to 128 bytes of UTF-8 without `/` and control characters.
+/// The one rule for names: 1 to 128 bytes (ids: 256) of UTF-8 without `/` and control characters.
 public enum NameRule {
     /// Throws `invalid_name` when `name` breaks the rule.
     public static func check(_ name: String, is kind: NameKind) throws(ControlError) {
-        guard let fault = fault(name) else { return }
+        guard let fault = fault(name, kind.lengthBytes) else { return }
         throw ControlError(
-            .invalidName, "The name of the \(kind.rawValue) \(fault).",
-            hint: "Use 1 to 128 bytes of UTF-8 without \"/\" and control characters.")
+            .invalidName, "\(kind.subject) \(fault).",
+            hint: "Use 1 to \(kind.lengthBytes.upperBound) bytes of UTF-8 without \"/\" and control characters.")
     }
 
-    private static func fault(_ name: String) -> String? {
+    private static func fault(_ name: String, _ lengthBytes: ClosedRange<Int>) -> String? {
         if name.isEmpty { return "is empty" }
-        if !ControlLimits.nameBytes.contains(name.utf8.count) { return "is longer than 128 bytes" }
+        if !lengthBytes.contains(name.utf8.count) { return "is longer than \(lengthBytes.upperBound) bytes" }
         for scalar in name.unicodeScalars {
             if scalar == "/" { return "contains a slash" }
             if scalar.properties.generalCategory == .control { return "contains a control character" }
         }
         return nil
+    }
+}
+
+extension NameKind {
+    fileprivate var lengthBytes: ClosedRange<Int> {
+        switch self {
+        case .collection, .stream, .space, .consumer, .type: ControlLimits.nameBytes
+        case .id: ControlLimits.idBytes
+        }
+    }
+
+    fileprivate var subject: String {
+        switch self {
+        case .collection, .stream, .space, .consumer, .type: "The name of the \(rawValue)"
+        case .id: "The id"
+        }
     }
 }
 

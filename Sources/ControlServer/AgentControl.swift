@@ -5,7 +5,7 @@ package import ControlAPI
 /// Every method may be called from any task, any number at once. Names have been checked against `NameRule` and sizes
 /// against `ControlLimits` before a call; whether a space, stream, peer or consumer exists is the agent's to say.
 /// Errors carry a code, a sentence and a hint. A cancelled call may return early with whatever it has.
-package protocol AgentControl: Sendable {
+package protocol AgentControl: ObjectControl {
     // MARK: The node
 
     /// `space` nil: all spaces. Throws `unknown_space`.
@@ -81,6 +81,9 @@ package protocol AgentControl: Sendable {
 
     /// Forgets its cursors in all streams; false when there were none.
     func removeConsumer(space: String, name: String) async throws(ControlError) -> Bool
+
+    /// Replicated: what is not named in `settings` stays as it is. The stream need not have events yet.
+    func setStream(space: String, stream: String, settings: StreamSettings) async throws(ControlError) -> StreamEntry
 
     // MARK: Health
 

@@ -16,6 +16,8 @@ package struct ControlRequest: Sendable {
     let origin: Origin
     let parameters: [String: String]
     let query: [String: String]
+    /// Of the keys that may stand several times.
+    let queryLists: [String: [String]]
 
     /// A name in the path, checked against the rule for names.
     func name(_ kind: NameKind) throws(ControlError) -> String {
@@ -37,6 +39,35 @@ package struct ControlRequest: Sendable {
                 hint: "GET /v1/openapi.json describes every request.")
         }
         return value
+    }
+
+    /// A name in the query, checked against the rule for names.
+    func queryName(_ kind: NameKind) throws(ControlError) -> String? {
+        guard let name = query[kind.rawValue] else { return nil }
+        try NameRule.check(name, is: kind)
+        return name
+    }
+
+    /// The object that the path names.
+    func objectName() throws(ControlError) -> ObjectName {
+        try ObjectName(collection: parameters["collection"] ?? "", id: parameters["id"] ?? "")
+    }
+
+    /// Under which condition a write is to be done.
+    func condition() throws(ControlError) -> WriteCondition {
+        try WriteCondition(ifVersion: try version("ifVersion"), ifAbsent: try flag("ifAbsent"))
+    }
+
+    func version(_ key: String) throws(ControlError) -> DotText? {
+        guard let text = query[key] else { return nil }
+        return try DotText(parsing: text)
+    }
+
+    /// Where a page begins, as the page before said.
+    func cursor() throws(ControlError) -> String? {
+        guard let text = query["after"] else { return nil }
+        guard ControlLimits.cursorBytes.contains(text.utf8.count) else { throw ControlError.badCursor }
+        return text
     }
 
     func flag(_ key: String) throws(ControlError) -> Bool {
@@ -67,17 +98,29 @@ package struct ControlRequest: Sendable {
         case _:
             throw ControlError(
                 .unsupportedMediaType, "The body's type is not one the agent reads.",
-                hint: "Send it as application/json; events also as application/x-ndjson, one per line.")
+                hint: "Send it as application/json; events and objects also as application/x-ndjson, one per line.")
         }
     }
 
     /// The body as `type`; keys that are not declared are refused.
     func body<T: Decodable>(_ type: T.Type) async throws(ControlError) -> T {
+        try JSONDecoding.value(type, from: await jsonBody(), unknownKeys: .refuse)
+    }
+
+    /// The body as one JSON value.
+    func bodyText() async throws(ControlError) -> JSONText {
+        let bytes = try await jsonBody()
+        do throws(JSONSyntaxError) { return try JSONText(bytes) } catch { throw ControlError(malformed: error) }
+    }
+
+    /// The body as it came, declared to be JSON.
+    func jsonBody() async throws(ControlError) -> [UInt8] {
         guard try !hasLines() else {
             throw ControlError(
-                .unsupportedMediaType, "Only events can be sent as lines.", hint: "Send the body as application/json.")
+                .unsupportedMediaType, "Only events and objects can be sent as lines.",
+                hint: "Send the body as application/json.")
         }
-        return try JSONDecoding.value(type, from: await collectedBody(), unknownKeys: .refuse)
+        return try await collectedBody()
     }
 
     private func collectedBody() async throws(ControlError) -> [UInt8] {
@@ -86,7 +129,7 @@ package struct ControlRequest: Sendable {
         } catch is NIOTooManyBytesError {
             throw ControlError(
                 .bodyTooLarge, "The body is larger than \(ControlLimits.bodyBytes) bytes.",
-                hint: "An event's payload holds at most 1 MiB: attach larger things as files instead.")
+                hint: "A payload or value holds at most 1 MiB: attach larger things as files instead.")
         } catch {
             throw ControlError(.connectionLost, "The connection ended before the whole request was read.")
         }

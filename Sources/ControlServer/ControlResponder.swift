@@ -22,9 +22,12 @@ package struct ControlResponder: Sendable {
     func respond(to request: Request, upload: RequestUpload, over origin: ControlRequest.Origin) async -> Response {
         do throws(ControlError) {
             let (route, parameters) = try table.route(for: request)
-            let query = try Self.query(of: request, allowed: route.queryKeys)
+            let pairs = try Self.queryPairs(of: request)
+            let (query, lists) = try Self.query(pairs, for: route)
             return try await route.handler(
-                ControlRequest(request: request, upload: upload, origin: origin, parameters: parameters, query: query))
+                ControlRequest(
+                    request: request, upload: upload, origin: origin, parameters: parameters, query: query,
+                    queryLists: lists))
         } catch {
             switch error.code {
             case .internalFault, .storeFailed, .diskFull:
@@ -35,9 +38,9 @@ package struct ControlResponder: Sendable {
         }
     }
 
-    private static func query(of request: Request, allowed: [String]) throws(ControlError) -> [String: String] {
-        guard let text = request.uri.query, !text.isEmpty else { return [:] }
-        var query: [String: String] = [:]
+    private static func queryPairs(of request: Request) throws(ControlError) -> [(key: String, value: String)] {
+        guard let text = request.uri.query, !text.isEmpty else { return [] }
+        var pairs: [(key: String, value: String)] = []
         for pair in text.utf8.split(separator: UInt8(ascii: "&")) {
             let equals = pair.firstIndex(of: UInt8(ascii: "="))
             guard let key = PercentEncoding.decode(pair[..<(equals ?? pair.endIndex)]),
@@ -45,17 +48,33 @@ package struct ControlResponder: Sendable {
             else {
                 throw ControlError(.invalidArgument, "The query is not percent-encoded UTF-8.")
             }
-            guard allowed.contains(key) else {
+            pairs.append((key, value))
+        }
+        return pairs
+    }
+
+    private static func query(
+        _ pairs: [(key: String, value: String)], for route: Route
+    ) throws(ControlError) -> ([String: String], [String: [String]]) {
+        var query: [String: String] = [:]
+        var lists: [String: [String]] = [:]
+        for (key, value) in pairs {
+            if route.repeatedKeys.contains(key) {
+                lists[key, default: []].append(value)
+                continue
+            }
+            guard route.queryKeys.contains(key) else {
+                let known = route.queryKeys + route.repeatedKeys
                 throw ControlError(
                     .unknownKey, "The query key \"\(key)\" is not known here.",
-                    hint: allowed.isEmpty ? "This path takes none." : "Known are: \(allowed.joined(separator: ", ")).")
+                    hint: known.isEmpty ? "This path takes none." : "Known are: \(known.joined(separator: ", ")).")
             }
             guard query.updateValue(value, forKey: key) == nil else {
                 throw ControlError(
                     .invalidArgument, "The query key \"\(key)\" stands twice.", hint: "Keep one of them.")
             }
         }
-        return query
+        return (query, lists)
     }
 }
 
@@ -76,6 +95,19 @@ enum PercentEncoding {
             bytes.append(UInt8(high << 4 | low))
         }
         return String(validating: bytes, as: UTF8.self)
+    }
+
+    /// Everything but RFC 3986's unreserved characters as `%XX`.
+    static func encode(_ text: String) -> String {
+        let digits = Array("0123456789ABCDEF".utf8)
+        var bytes: [UInt8] = []
+        for byte in text.utf8 {
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E: bytes.append(byte)
+            case _: bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
     }
 }
 

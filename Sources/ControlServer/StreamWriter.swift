@@ -23,8 +23,30 @@ struct StreamWriter {
     mutating func write(_ events: [EventLine]) async throws {
         var writer = JSONWriter(capacity: events.count * 320)
         for event in events {
-            open(&writer, id: event.position)
+            open(&writer, id: event.position.text)
             event.write(to: &writer)
+            close(&writer)
+        }
+        try await flush(writer)
+    }
+
+    /// Objects that changed, in one flush.
+    mutating func write(_ changes: [ObjectChange]) async throws {
+        var writer = JSONWriter(capacity: changes.count * 320)
+        for change in changes {
+            open(&writer, id: String(change.position))
+            writer.raw(JSONEncoding.bytes(change))
+            close(&writer)
+        }
+        try await flush(writer)
+    }
+
+    /// A page of a list, in one flush.
+    mutating func write(_ entries: [some PageEntry]) async throws {
+        var writer = JSONWriter(capacity: entries.count * 320)
+        for entry in entries {
+            open(&writer, id: nil)
+            entry.write(to: &writer)
             close(&writer)
         }
         try await flush(writer)
@@ -43,13 +65,13 @@ struct StreamWriter {
         try await flush(writer)
     }
 
-    private func open(_ writer: inout JSONWriter, id: EventPosition?) {
+    private func open(_ writer: inout JSONWriter, id: String?) {
         switch format {
         case .page, .lines: return
         case .serverSentEvents:
             if let id {
                 writer.raw("id: ")
-                writer.raw(Array(id.text.utf8))
+                writer.raw(Array(id.utf8))
                 writer.byte(0x0A)
             }
             writer.raw("data: ")

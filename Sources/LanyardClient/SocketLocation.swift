@@ -57,7 +57,7 @@ public struct SocketLocation: Sendable, Equatable {
 
     /// The command that starts an agent there, to be pasted into a shell.
     public var startCommand: String {
-        ([Self.agentProgram()] + agentArguments).map(Self.quoted).joined(separator: " ")
+        ([Self.agentProgram()] + agentArguments).map(ShellWord.quoted).joined(separator: " ")
     }
 
     /// `lanyardd` where the shell finds it, else the one beside this program.
@@ -71,17 +71,6 @@ public struct SocketLocation: Sendable, Equatable {
         guard let slash = program.lastIndex(of: "/") else { return "lanyardd" }
         let sibling = "\(program[..<slash])/lanyardd"
         return access(sibling, X_OK) == 0 ? sibling : "lanyardd"
-    }
-
-    private static func quoted(_ word: String) -> String {
-        let plain = word.utf8.allSatisfy { byte in
-            switch byte {
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-            case _: "/._-:=@%+,".utf8.contains(byte)
-            }
-        }
-        if plain, !word.isEmpty { return word }
-        return "'" + word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
     }
 
     /// What to say when nobody answers.

@@ -52,7 +52,10 @@ struct GlobalOptions: ParsableArguments {
 enum LeadingOptions {
     private static let flags = ["--json", "-q", "--quiet", "--no-color"]
     private static let options = ["--space", "--socket", "--data-dir"]
-    private static let nested = ["peers": ["add", "remove"], "consumers": ["set", "remove"]]
+    private static let nested = [
+        "peers": ["add", "remove"], "consumers": ["set", "remove"], "streams": ["set"], "schema": ["set", "show"],
+        "conflicts": ["list", "resolve"],
+    ]
 
     static func hoist(_ arguments: [String]) -> [String] {
         var rest = arguments[...]

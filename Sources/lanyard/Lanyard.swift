@@ -18,6 +18,12 @@ struct Lanyard: AsyncParsableCommand {
                     Completion.self,
                 ]),
             CommandGroup(name: "Devices", subcommands: [Invite.self, Join.self, Devices.self]),
+            CommandGroup(
+                name: "Objects",
+                subcommands: [
+                    Put.self, Get.self, List.self, Edit.self, Delete.self, Deleted.self, History.self, Watch.self,
+                    Conflicts.self, Schema.self,
+                ]),
             CommandGroup(name: "Events", subcommands: [Emit.self, Events.self, Streams.self, Consumers.self]),
         ])
 }
@@ -50,11 +56,20 @@ enum Program {
             try? StandardOutput.write(Lanyard.fullMessage(for: error) + "\n")
             exit(ExitCode.ok)
         }
-        let usage = ControlError(
-            .invalidArgument, sentence(Lanyard.message(for: error)),
-            hint: "See: \(helpCommand(arguments))")
+        let usage =
+            arguments.first == "undelete"
+            ? noUndelete
+            : ControlError(
+                .invalidArgument, sentence(Lanyard.message(for: error)), hint: "See: \(helpCommand(arguments))")
         Failure.end(usage, asJSON: arguments.contains("--json"))
     }
+
+    /// People look for it; a deletion that others have seen cannot be taken back (design: "Deleting").
+    private static let noUndelete = ControlError(
+        .invalidArgument, "There is no undelete: what was deleted stays deleted, on every device.",
+        hint:
+            "Create a new object instead: lanyard put COLLECTION JSON. What the old one held: lanyard history COLLECTION/ID"
+    )
 
     private static func sentence(_ message: String) -> String {
         let line = message.split(separator: "\n").first.map(String.init) ?? "The command line is wrong."

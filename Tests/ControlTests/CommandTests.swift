@@ -201,7 +201,18 @@ import Testing
             (["wait", "--timeout", "soon"], 2), (["wait", "--peers", "5", "--timeout", "1s"], 6),
             (["peers", "add", "nowhere"], 2), (["peers", "remove", "h:1"], 3), (["consumers", "remove", "x"], 3),
             (["consumers", "set", "x", "1"], 3), (["status", "--space", "other"], 3), (["status", "--space", ""], 2),
-            (["why", "bob"], 3), (["completion", "tcsh"], 2), (["get", "a/b"], 2), (["put", "a", "{}"], 2),
+            (["why", "bob"], 3), (["completion", "tcsh"], 2), (["get", "a/b"], 3), (["get", "a"], 2),
+            (["put", "a"], 2),
+            (["put", "a/b/c", "{}"], 2), (["put", "a/b", "{"], 1), (["put", "a/b", "[]"], 1),
+            (["put", "a/b", "{}", "--if-version", "x"], 2), (["put", "a/b", "{}", "--if-version", "r:1"], 4),
+            (["put", "a/b", "{}", "--if-version", "r:1", "--if-absent"], 2), (["list", "nothing"], 3),
+            (["list", "a", "--where", "x"], 2), (["list", "a", "--limit", "0"], 2), (["edit", "a/b", "n+=1"], 3),
+            (["edit", "a/b", "n.frob=1"], 2), (["edit", "a/b"], 2), (["edit", "a/b", "n+=x", "--create"], 1),
+            (["edit", "a/b", "x.insert@3=1", "--create"], 1), (["history", "a/b"], 3), (["delete", "a"], 2),
+            (["history", "a/b", "--at", "r:1"], 3), (["watch", "--after", "x"], 2), (["schema", "show", "a"], 3),
+            (["schema", "set", "a", "/nonexistent"], 3), (["conflicts", "resolve", "a/b", "keep"], 3),
+            (["conflicts", "resolve", "a/b", "maybe"], 2), (["streams", "set", "s"], 2),
+            (["streams", "set", "s", "--retain", "soon"], 2), (["undelete", "a/b"], 2),
         ] as [([String], Int32)])
     func `exit codes are the promised ones, and errors are one line`(arguments: [String], code: Int32) async throws {
         try await LiveServer.with { server async throws in
@@ -271,13 +282,16 @@ import Testing
         #expect(help.exitCode == 0)
         let built = [
             "status", "peers", "why", "invite", "join", "devices", "emit", "events", "streams", "consumers", "wait",
-            "doctor", "logs", "version", "completion",
+            "doctor", "logs", "version", "completion", "put", "get", "list", "edit", "delete", "deleted", "history",
+            "watch", "conflicts", "schema",
         ]
         let listed = help.lines.filter { $0.hasPrefix("  ") && !$0.hasPrefix("   ") && !$0.hasPrefix("  -") }
             .compactMap { $0.split(separator: " ").first.map(String.init) }.filter { $0 != "See" }
         #expect(Set(listed) == Set(built))
         for command in built {
-            let run = try await CommandRun.lanyard([command, "--help"])
+            // These two only have subcommands.
+            let word = ["conflicts": "list", "schema": "show"][command]
+            let run = try await CommandRun.lanyard([command] + (word.map { [$0] } ?? []) + ["--help"])
             #expect(run.exitCode == 0)
             #expect(run.output.contains("--json"))
             #expect(run.output.contains("--data-dir"))

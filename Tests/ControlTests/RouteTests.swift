@@ -256,7 +256,7 @@ import Testing
             let answer = try await request("GET", "/v1/openapi.json")
             let document = try #require(try JSONSerialization.jsonObject(with: Data(answer.body)) as? [String: Any])
             let paths = try #require(document["paths"] as? [String: [String: Any]])
-            let methods: Set = ["get", "put", "post", "delete"]
+            let methods: Set = ["get", "put", "post", "patch", "delete"]
             let described = paths.flatMap { path, item in
                 item.keys.filter(methods.contains).map { "\($0.uppercased()) \(path)" }
             }

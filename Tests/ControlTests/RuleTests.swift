@@ -46,8 +46,8 @@ import Testing
         for code in ErrorCode.allCases {
             #expect((400...599).contains(code.httpStatus))
             #expect(code.exitCode != .ok)
-            #expect(code.rawValue.allSatisfy { $0.isLowercase || $0 == "_" })
-            let error = ControlError(code, "m", hint: "h", line: 3, written: 2)
+            #expect(code.rawValue.allSatisfy { $0.isLowercase || $0.isNumber || $0 == "_" })
+            let error = ControlError(code, "m", hint: "h", line: 3, written: 2, version: DotText("r:7"))
             let read = try? JSONDecoding.value(
                 ErrorResponse.self, from: ErrorResponse(error).bytes, unknownKeys: .ignore)
             #expect(read?.controlError == error)

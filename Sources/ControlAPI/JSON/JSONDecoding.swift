@@ -33,9 +33,20 @@ package enum JSONDecoding {
 
 extension ControlError {
     package init(malformed error: JSONSyntaxError) {
-        self.init(
-            .malformedJSON, "This is not JSON: \(error.reason) (at byte \(error.offset)).",
-            hint: "Check quotes, commas and brackets near that byte.")
+        switch error.cause {
+        case .syntax:
+            self.init(
+                .malformedJSON, "This is not JSON: \(error.reason) (at byte \(error.offset)).",
+                hint: "Check quotes, commas and brackets near that byte.")
+        case .notUTF8:
+            self.init(
+                .invalidUTF8, "This is not UTF-8 (at byte \(error.offset)).",
+                hint: "Convert it first, for example with: iconv -t UTF-8")
+        case .tooDeep:
+            self.init(
+                .tooDeep, "The JSON is \(error.reason) (at byte \(error.offset)).",
+                hint: "Make it flatter, or keep the inner part as an object of its own.")
+        }
     }
 
     fileprivate init(_ error: DecodingError) {
@@ -149,7 +160,7 @@ private struct JSONValueDecoder: Decoder {
                     .unknownKey, "The key \"\(member.key)\" is not known here.",
                     hint: "GET /v1/openapi.json describes every request.")
             }
-            if members[..<index].contains(where: { $0.key == member.key }) {
+            if members[..<index].contains(where: { $0.key.utf8.elementsEqual(member.key.utf8) }) {
                 throw ControlError(.malformedJSON, "The key \"\(member.key)\" stands twice.", hint: "Keep one of them.")
             }
         }

@@ -5,10 +5,24 @@ public struct JSONSyntaxError: Error, Equatable, Sendable {
     /// What was expected or found there, in a few words.
     public let reason: String
 
+    package enum Cause: Sendable {
+        case syntax
+        case notUTF8
+        case tooDeep
+    }
+
+    /// What kind of fault it is; each has a code of its own.
+    package let cause: Cause
+
     /// An error at `offset`.
     public init(offset: Int, reason: String) {
+        self.init(offset: offset, reason: reason, cause: .syntax)
+    }
+
+    package init(offset: Int, reason: String, cause: Cause) {
         self.offset = offset
         self.reason = reason
+        self.cause = cause
     }
 }
 
@@ -128,7 +142,7 @@ package enum JSONScanner {
 
     private static func checkDepth(_ depth: Int, at offset: Int) throws(JSONSyntaxError) {
         guard depth <= maximumDepth else {
-            throw JSONSyntaxError(offset: offset, reason: "nested more than \(maximumDepth) deep")
+            throw JSONSyntaxError(offset: offset, reason: "nested more than \(maximumDepth) deep", cause: .tooDeep)
         }
     }
 
@@ -156,7 +170,7 @@ package enum JSONScanner {
                 index += 1
             } else {
                 guard let end = UTF8Sequence.end(text, from: index) else {
-                    throw JSONSyntaxError(offset: index, reason: "not UTF-8")
+                    throw JSONSyntaxError(offset: index, reason: "not UTF-8", cause: .notUTF8)
                 }
                 index = end
             }

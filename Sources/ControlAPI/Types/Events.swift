@@ -82,14 +82,31 @@ public struct DotText: Hashable, Codable, Sendable, CustomStringConvertible {
     /// `REPLICA:COUNTER`.
     public var description: String { "\(replica):\(counter)" }
 
+    /// Reads `REPLICA:COUNTER`; nil for any other text.
+    public init?(_ text: String) {
+        guard let colon = text.utf8.lastIndex(of: UInt8(ascii: ":")), colon != text.startIndex else { return nil }
+        let digits = text[text.utf8.index(after: colon)...]
+        guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let counter = UInt64(digits) else { return nil }
+        self.init(replica: String(text[..<colon]), counter: counter)
+    }
+
+    /// Reads `--if-version VERSION`. Throws `invalid_argument`.
+    public init(parsing text: String) throws(ControlError) {
+        guard let dot = DotText(text) else {
+            throw ControlError(
+                .invalidArgument, "This is not a version.",
+                hint: "Give the \"version\" of an object that was printed: REPLICA:COUNTER.")
+        }
+        self = dot
+    }
+
     /// Reads `REPLICA:COUNTER`.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
-        let text = try container.decode(String.self)
-        guard let colon = text.utf8.lastIndex(of: UInt8(ascii: ":")),
-            let counter = UInt64(text[text.utf8.index(after: colon)...])
-        else { throw DecodingError.dataCorruptedError(in: container, debugDescription: "expected REPLICA:COUNTER") }
-        self.init(replica: String(text[..<colon]), counter: counter)
+        guard let dot = DotText(try container.decode(String.self)) else {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "expected REPLICA:COUNTER")
+        }
+        self = dot
     }
 
     /// Writes `REPLICA:COUNTER`.
@@ -178,7 +195,7 @@ public struct EventPage: Codable, Equatable, Sendable {
 }
 
 /// An event to be written.
-public struct EventDraft: Equatable, Sendable {
+public struct EventDraft: Hashable, Sendable {
     /// Its type; nil for none.
     public var type: String?
     /// Its payload, at most `ControlLimits.payloadBytes`.
@@ -188,6 +205,15 @@ public struct EventDraft: Equatable, Sendable {
     public init(type: String?, payload: JSONText) {
         self.type = type
         self.payload = payload
+    }
+
+    /// Throws `payload_too_large` or `invalid_name`.
+    package init(checking payload: JSONText, type: String?) throws(ControlError) {
+        guard payload.bytes.count <= ControlLimits.payloadBytes else {
+            throw ControlError.payloadTooLarge(byteCount: payload.bytes.count)
+        }
+        if let type { try NameRule.check(type, is: .type) }
+        self.init(type: type, payload: payload)
     }
 }
 
@@ -205,13 +231,13 @@ public struct EmitRequest: Codable, Equatable, Sendable {
     }
 }
 
-/// Answer of `lanyard emit`, after the events are durable.
+/// Answer of `lanyard emit`, and of objects put as lines, after all is durable.
 public struct EmitResponse: Codable, Equatable, Sendable {
-    /// How many events were written.
+    /// How many events, or objects, were written.
     public var count: Int
-    /// The dot of the first; null when none was.
+    /// The dot of the first; null when nothing was.
     public var first: DotText?
-    /// The dot of the last; null when none was.
+    /// The dot of the last; null when nothing was.
     public var last: DotText?
 
     /// All fields.

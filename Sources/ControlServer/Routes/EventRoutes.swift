@@ -21,10 +21,30 @@ struct EventRoutes: Sendable {
             ) { [agent] request throws(ControlError) in try await Self.read(request, from: agent) },
             Route(.post, "/v1/spaces/{space}/streams/{stream}/events", query: ["type"]) {
                 [agent] request throws(ControlError) in
-                if try request.hasLines() { return try await EventUpload(request: request, agent: agent).run() }
+                if try request.hasLines() { return try await Self.upload(request, to: agent).run() }
                 return try await Self.emit(request, to: agent)
             },
+            Route(.put, "/v1/spaces/{space}/streams/{stream}") { [agent] request throws(ControlError) in
+                let (space, stream) = (try request.name(.space), try request.name(.stream))
+                let settings = try await request.body(StreamSettings.self)
+                return .json(try await agent.setStream(space: space, stream: stream, settings: settings))
+            },
         ]
+    }
+
+    // MARK: Writing lines
+
+    private static func upload(
+        _ request: ControlRequest, to agent: any AgentControl
+    ) throws(ControlError) -> LineUpload<EventDraft> {
+        let (space, stream) = (try request.name(.space), try request.name(.stream))
+        let type = try request.queryName(.type)
+        return LineUpload(request: request, noun: "events", tooLarge: ControlError.payloadTooLarge) {
+            payload throws(ControlError) in
+            try EventDraft(checking: payload, type: type)
+        } write: { events throws(ControlError) in
+            try await agent.emit(space: space, stream: stream, events: events)
+        }
     }
 
     // MARK: Writing one
@@ -98,17 +118,6 @@ extension EventQuery {
                 .invalidArgument, "The position is one of the other order.",
                 hint: "Give the \"position\" of an event that was read in the same order.")
         }
-    }
-}
-
-extension EventDraft {
-    /// Throws `payload_too_large` or `invalid_name`.
-    init(checking payload: JSONText, type: String?) throws(ControlError) {
-        guard payload.bytes.count <= ControlLimits.payloadBytes else {
-            throw ControlError.payloadTooLarge(byteCount: payload.bytes.count)
-        }
-        if let type { try NameRule.check(type, is: .type) }
-        self.init(type: type, payload: payload)
     }
 }
 

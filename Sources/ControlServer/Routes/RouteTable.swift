@@ -11,13 +11,19 @@ struct Route: Sendable {
     let path: String
     /// The query keys it takes; any other is refused, so that a misspelt one does not pass unseen.
     let queryKeys: [String]
+    /// Those that may stand several times.
+    let repeatedKeys: [String]
     let handler: Handler
     private let segments: [Substring]
 
-    init(_ method: HTTPRequest.Method, _ path: String, query: [String] = [], handler: @escaping Handler) {
+    init(
+        _ method: HTTPRequest.Method, _ path: String, query: [String] = [], repeated: [String] = [],
+        handler: @escaping Handler
+    ) {
         self.method = method
         self.path = path
         queryKeys = query
+        repeatedKeys = repeated
         self.handler = handler
         segments = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
     }
@@ -45,7 +51,9 @@ package struct RouteTable: Sendable {
         routes =
             HealthRoutes(agent: agent).routes + NodeRoutes(agent: agent).routes + PeerRoutes(agent: agent).routes
             + MembershipRoutes(agent: agent).routes + EventRoutes(agent: agent).routes
-            + ConsumerRoutes(agent: agent).routes
+            + ConsumerRoutes(agent: agent).routes + ObjectRoutes(agent: agent).routes
+            + ObjectListRoutes(agent: agent).routes + ConflictRoutes(agent: agent).routes
+            + SchemaRoutes(agent: agent).routes
     }
 
     /// `METHOD path` of each, to be compared with the OpenAPI document.

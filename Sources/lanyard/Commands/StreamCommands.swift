@@ -3,21 +3,72 @@ import ControlAPI
 import LanyardClient
 
 struct Streams: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Show the streams.")
+    static let configuration = CommandConfiguration(
+        abstract: "Show the streams; say how one is kept.", subcommands: [Set.self])
     @OptionGroup var global: GlobalOptions
 
     func run() async throws {
         let streams = try await global.client().streams(space: global.space)
         try global.print(streams) { style in
-            var table = Table("NAME", "EVENTS", "POSITION", "LAST EVENT")
+            var table = Table("NAME", "EVENTS", "POSITION", "LAST EVENT", "KEPT")
             for stream in streams {
                 table.add(
                     Table.Cell(stream.name), Table.Cell(String(stream.events)), Table.Cell(stream.position?.text),
-                    Table.Cell(stream.lastEvent))
+                    Table.Cell(stream.lastEvent), Table.Cell(stream.keeping))
             }
             return table.text(style)
         }
         if streams.isEmpty { global.note("No streams yet. Begin one: lanyard emit hello '{\"text\":\"hi\"}'") }
+    }
+
+    struct Set: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Say how a stream is kept, on all nodes.",
+            discussion: "What is not said stays as it is. The stream need not have events yet.")
+        @Argument(help: "The stream.")
+        var stream: String
+        @Flag(inversion: .prefixedNo, help: "Show only the greatest event per type (a light switch).")
+        var latestOnly: Bool?
+        @Option(help: ArgumentHelp("How long events are kept, for example 30d; or forever.", valueName: "time"))
+        var retain: Retain?
+        @OptionGroup var global: GlobalOptions
+
+        func validate() throws {
+            if latestOnly == nil, retain == nil {
+                throw ValidationError("Say what to set: --latest-only, --retain, or both.")
+            }
+        }
+
+        func run() async throws {
+            try NameRule.check(stream, is: .stream)
+            let entry = try await global.client().setStream(
+                stream, StreamSettings(latestOnly: latestOnly, retention: retain?.retention), space: global.space)
+            try global.print(entry) { _ in
+                global.quiet ? "" : "\(shown(entry.name)) keeps \(entry.keeping).\n"
+            }
+        }
+    }
+}
+
+/// `--retain`: a length of time, or `forever`.
+struct Retain: ExpressibleByArgument {
+    let retention: StreamSettings.Retention
+
+    init?(argument: String) {
+        if argument == "forever" {
+            retention = .forever
+        } else if let length = TimeLength(argument: argument), length.milliseconds >= 1_000 {
+            retention = .seconds(length.milliseconds / 1_000)
+        } else {
+            return nil
+        }
+    }
+}
+
+extension StreamEntry {
+    fileprivate var keeping: String {
+        let what = latestOnly ? "the latest per type" : "all"
+        return retainSeconds.map { "\(what), \(Amounts.seconds($0))" } ?? what
     }
 }
 

@@ -57,16 +57,43 @@ struct StandardInput: AsyncSequence, Sendable {
 
     /// All of it as text, at most `limit` bytes.
     static func text(limit: Int) async throws(ControlError) -> String {
-        var all: [UInt8] = []
-        var iterator = Iterator()
-        while let chunk = try await iterator.next() {
-            all += chunk
-            guard all.count <= limit else {
-                throw ControlError(
-                    .invalidArgument, "Standard input is longer than \(limit) bytes.",
-                    hint: "Give only what was asked for.")
-            }
+        let bytes = try await bytes(limit: limit) {
+            ControlError(
+                .invalidArgument, "Standard input is longer than \(limit) bytes.", hint: "Give only what was asked for."
+            )
         }
-        return String(decoding: all, as: UTF8.self)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// All of it, behind `head`, which was read before; what is thrown when it is longer than `limit`, `fault` says.
+    static func bytes(
+        after head: [UInt8] = [], limit: Int, _ fault: () -> ControlError
+    ) async throws(ControlError) -> [UInt8] {
+        var all = head
+        var iterator = Iterator()
+        while all.count <= limit, let chunk = try await iterator.next() { all += chunk }
+        guard all.count <= limit else { throw fault() }
+        return all
+    }
+}
+
+/// Standard input of which the first bytes were looked at already.
+struct ResumedInput: AsyncSequence, Sendable {
+    typealias Element = [UInt8]
+    let head: [UInt8]
+
+    func makeAsyncIterator() -> Iterator { Iterator(head: head) }
+
+    struct Iterator: AsyncIteratorProtocol {
+        var head: [UInt8]?
+        var rest = StandardInput.Iterator()
+
+        mutating func next() async throws(ControlError) -> [UInt8]? {
+            if let bytes = head {
+                head = nil
+                return bytes
+            }
+            return try await rest.next()
+        }
     }
 }

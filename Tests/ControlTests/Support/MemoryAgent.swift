@@ -37,6 +37,10 @@ actor MemoryAgent: AgentControl {
     private var emitFault: ControlError?
     private(set) var emitGroups: [Int] = []
     private(set) var acknowledgements: [UInt64] = []
+    var objects = MemoryObjects()
+    var streamSettings: [String: StreamSettings] = [:]
+    /// How many objects each call of `put(space:all:)` brought.
+    var putGroups: [Int] = []
 
     init(peers: [Peer] = []) { peerList = peers }
 
@@ -161,9 +165,7 @@ actor MemoryAgent: AgentControl {
                     payload: event.payload, time: Timestamp(millisecondsSinceEpoch: 1_763_700_000_000),
                     device: Self.device, position: .arrival(arrivals)))
         }
-        for waiter in waiting.values { waiter.resume() }
-        waiting = [:]
-        tellObservers()
+        wakeAll()
         return EmitResponse(
             count: events.count, first: DotText(replica: Self.replica, counter: first),
             last: DotText(replica: Self.replica, counter: arrivals))
@@ -219,18 +221,29 @@ actor MemoryAgent: AgentControl {
         while true {
             let page = try events(query, limit: limit)
             if !page.events.isEmpty || Task.isCancelled { return page }
-            nextWaiter += 1
-            let waiter = nextWaiter
-            await withTaskCancellationHandler {
-                await withCheckedContinuation { continuation in
-                    if Task.isCancelled { return continuation.resume() }
-                    waiting[waiter] = continuation
-                    tellObservers()
-                }
-            } onCancel: {
-                Task { await self.wake(waiter) }
-            }
+            await waitForChange()
         }
+    }
+
+    /// Returns when something was written, or the task was cancelled.
+    func waitForChange() async {
+        nextWaiter += 1
+        let waiter = nextWaiter
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                if Task.isCancelled { return continuation.resume() }
+                waiting[waiter] = continuation
+                tellObservers()
+            }
+        } onCancel: {
+            Task { await self.wake(waiter) }
+        }
+    }
+
+    func wakeAll() {
+        for waiter in waiting.values { waiter.resume() }
+        waiting = [:]
+        tellObservers()
     }
 
     private func wake(_ waiter: Int) {
@@ -251,11 +264,25 @@ actor MemoryAgent: AgentControl {
 
     func streams(space: String) throws(ControlError) -> [StreamEntry] {
         try check(space)
-        return streams.keys.sorted().map { name in
-            let last = streams[name]?.last
-            return StreamEntry(
-                name: name, events: streams[name]?.count ?? 0, position: last?.position, lastEvent: last?.time)
-        }
+        return Set(streams.keys).union(streamSettings.keys).sorted().map(streamEntry)
+    }
+
+    private func streamEntry(_ name: String) -> StreamEntry {
+        let last = streams[name]?.last
+        var entry = StreamEntry(
+            name: name, events: streams[name]?.count ?? 0, position: last?.position, lastEvent: last?.time)
+        entry.latestOnly = streamSettings[name]?.latestOnly ?? false
+        if case .seconds(let seconds)? = streamSettings[name]?.retention { entry.retainSeconds = seconds }
+        return entry
+    }
+
+    func setStream(space: String, stream: String, settings: StreamSettings) throws(ControlError) -> StreamEntry {
+        try check(space)
+        var current = streamSettings[stream] ?? StreamSettings()
+        current.latestOnly = settings.latestOnly ?? current.latestOnly
+        current.retention = settings.retention ?? current.retention
+        streamSettings[stream] = current
+        return streamEntry(stream)
     }
 
     func consumers(space: String) throws(ControlError) -> [ConsumerEntry] {
@@ -304,7 +331,7 @@ actor MemoryAgent: AgentControl {
 
     func metricsText() -> String { "# TYPE lanyard_events gauge\nlanyard_events \(arrivals)\n" }
 
-    private func check(_ space: String) throws(ControlError) {
+    func check(_ space: String) throws(ControlError) {
         guard space == "home" else {
             throw ControlError(.unknownSpace, "There is no space called \(space).", hint: "See: lanyard status")
         }

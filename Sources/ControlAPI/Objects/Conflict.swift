@@ -1,0 +1,137 @@
+/// A row of `lanyard conflicts list`: something that a person should look at.
+public struct ConflictEntry: Codable, Hashable, Sendable {
+    /// What kind of conflict it is.
+    public enum Kind: String, Codable, CaseIterable, Sendable {
+        /// A value was set apart on several devices; the first of `values` is shown.
+        case concurrentValues
+        /// A field was given several types; the first of `values` is shown.
+        case types
+        /// The object was edited while it was deleted elsewhere; the edits were dropped.
+        case editedWhileDeleted
+        /// The object was edited while it was deleted elsewhere, and is hidden until somebody decides.
+        case undecided
+        /// An entry of the collection's schema (`field` says which) was set apart; `id` is empty.
+        case schema
+    }
+
+    /// Who wrote one of the values, or what was dropped.
+    public struct Author: Codable, Hashable, Sendable {
+        /// The id of the device.
+        public var device: String
+        /// When it wrote last, by its wall clock.
+        public var time: Timestamp
+        /// How many operations.
+        public var count: Int
+
+        /// All fields.
+        public init(device: String, time: Timestamp, count: Int = 1) {
+            self.device = device
+            self.time = time
+            self.count = count
+        }
+    }
+
+    /// The object's id within the collection; empty for a conflict about the schema.
+    public var id: String
+    /// Its collection.
+    public var collection: String
+    /// The field, or a path below it; null when the conflict is about the object as a whole.
+    public var field: FieldPath?
+    /// What kind of conflict it is.
+    public var kind: Kind
+    /// All values there are, that which is shown first; empty when the conflict is about the object as a whole.
+    public var values: [JSONText]
+    /// Who wrote each of `values`; for the object as a whole: who edited, when last and how often.
+    public var authors: [Author]
+
+    /// All fields.
+    public init(
+        id: String, collection: String, field: FieldPath?, kind: Kind, values: [JSONText] = [], authors: [Author] = []
+    ) {
+        self.id = id
+        self.collection = collection
+        self.field = field
+        self.kind = kind
+        self.values = values
+        self.authors = authors
+    }
+}
+
+/// What somebody decided about the conflicts of an object.
+public enum Resolution: Hashable, Sendable {
+    /// The object stays, against the deletions seen so far (`undecided`).
+    case keep
+    /// The object goes (`undecided`).
+    case delete
+    /// Nothing is to be done; the conflict is not listed any more on this node.
+    case dismiss
+    /// The field has this value, instead of all those seen so far.
+    case set(FieldPath, JSONText)
+
+    /// Reads `keep`, `delete`, `dismiss` or `FIELD=VALUE`. Throws `invalid_argument`, and what values throw.
+    public init(parsing text: String, valueAsText: Bool = false) throws(ControlError) {
+        switch text {
+        case "keep": self = .keep
+        case "delete": self = .delete
+        case "dismiss": self = .dismiss
+        case _:
+            guard text.utf8.contains(UInt8(ascii: "=")) else {
+                throw ControlError(
+                    .invalidArgument, "This is no way to resolve a conflict.",
+                    hint: "Say keep, delete, dismiss or FIELD=VALUE.")
+            }
+            let condition = try FieldCondition(parsing: text, valueAsText: valueAsText)
+            self = .set(condition.path, condition.value)
+        }
+    }
+}
+
+extension Resolution: Codable {
+    private enum Key: String, CodingKey {
+        case decision
+        case field
+        case value
+    }
+
+    /// Reads `{"decision":"keep"|"delete"|"dismiss"}` or `{"field","value"}`.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: Key.self)
+        let decision = try container.decodeIfPresent(String.self, forKey: .decision)
+        switch (decision, container.contains(.field) || container.contains(.value)) {
+        case (nil, _):
+            let path = try container.decode(FieldPath.self, forKey: .field)
+            let value = try container.decode(JSONText.self, forKey: .value)
+            try ValueRule.check(value, level: path.keys.count)
+            self = .set(path, value)
+        case ("keep", false): self = .keep
+        case ("delete", false): self = .delete
+        case ("dismiss", false): self = .dismiss
+        case (_?, _):
+            throw ControlError(
+                .invalidArgument, "This is no way to resolve a conflict.",
+                hint: #"Send {"decision":"keep"}, "delete" or "dismiss", or {"field":…,"value":…}."#)
+        }
+    }
+
+    /// Writes the same.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Key.self)
+        switch self {
+        case .keep: try container.encode("keep", forKey: .decision)
+        case .delete: try container.encode("delete", forKey: .decision)
+        case .dismiss: try container.encode("dismiss", forKey: .decision)
+        case .set(let path, let value):
+            try container.encode(path, forKey: .field)
+            try container.encode(value, forKey: .value)
+        }
+    }
+}
+
+/// Answer of `lanyard conflicts resolve`.
+public struct ResolveResponse: Codable, Equatable, Sendable {
+    /// False when there was no such conflict; then nothing was written.
+    public var resolved: Bool
+
+    /// The one field.
+    public init(resolved: Bool) { self.resolved = resolved }
+}

@@ -1,0 +1,109 @@
+/// The sentences an agent refuses with where objects are concerned, so that they read the same wherever they are said.
+extension ControlError {
+    /// Nothing with that name is here, and nothing is known of it.
+    package static let noObject = ControlError(
+        .notFound, "There is no such object.", hint: "See what there is: lanyard list COLLECTION")
+
+    /// It was there; reading it fails, writing it anew may be possible.
+    package static let objectGone = ControlError(
+        .notFound, "There is no such object: it was deleted.",
+        hint: "See when: lanyard deleted COLLECTION. What it held: lanyard history COLLECTION/ID")
+
+    /// A write to an id whose deletion is still on record, under `deleteWins`.
+    package static let objectDeleted = ControlError(
+        .objectDeleted, "The object was deleted; nothing can be written to it any more.",
+        hint:
+            "Create a new one: lanyard put COLLECTION JSON. What the old one held: lanyard history COLLECTION/ID")
+
+    /// The schema says `"upsert":false`.
+    package static let createsOnlyIfAbsent = ControlError(
+        .notFound, "There is no such object, and this collection's objects are created on purpose only.",
+        hint: "To create it, say so: lanyard put --if-absent COLLECTION/ID JSON")
+
+    /// `edit` without `create`.
+    package static let nothingToEdit = ControlError(
+        .notFound, "There is no such object to edit.", hint: "Check the id, or let edit create it with --create.")
+
+    /// Something is there, and the condition was that nothing is.
+    package static func alreadyExists(_ version: DotText?) -> ControlError {
+        ControlError(
+            .alreadyExists, "There is such an object already.",
+            hint: "Leave out --if-absent to change it, or take another id.", version: version)
+    }
+
+    /// `current` nil: there is no object.
+    package static func versionMismatch(current: DotText?) -> ControlError {
+        guard let current else {
+            return ControlError(
+                .versionMismatch, "There is no such object, so it does not have that version.",
+                hint: "Leave out --if-version to create it.")
+        }
+        return ControlError(
+            .versionMismatch, "The object has changed: its version is \(current) now.",
+            hint: "Read it again (lanyard get COLLECTION/ID), and try with that version.", version: current)
+    }
+
+    /// An object hidden until somebody decides.
+    package static let undecided = ControlError(
+        .undecided, "The object was deleted on one device and edited on another; somebody has to decide.",
+        hint: "See: lanyard conflicts list. Then: lanyard conflicts resolve COLLECTION/ID keep (or delete)")
+
+    /// A write to something that is still arriving, or by a device whose membership is.
+    package static let catchingUp = ControlError(
+        .catchingUp, "This object is still arriving from another device; it can be read, not yet written.",
+        hint: "Try again in a moment: lanyard wait")
+
+    /// Its state cannot be served.
+    package static let objectIncomplete = ControlError(
+        .objectIncomplete, "The object is incomplete on this node: a part of it could not be applied.",
+        hint: "See why: lanyard why COLLECTION/ID")
+
+    /// A value or an operation does not fit the type of `field`.
+    package static func typeMismatch(_ field: String, is type: String) -> ControlError {
+        ControlError(
+            .typeMismatch, "The field \"\(field)\" is a \(type), and that does not fit it.",
+            hint: "See the types: lanyard schema show COLLECTION")
+    }
+
+    /// `count` elements or scalars are there.
+    package static func indexOutOfRange(_ field: String, count: Int) -> ControlError {
+        ControlError(
+            .indexOutOfRange, "The place is outside of \"\(field)\", which holds \(count).",
+            hint: count == 0 ? "Insert at 0 first." : "Places are counted from 0.")
+    }
+
+    /// A constant that has a value.
+    package static func constantField(_ field: String) -> ControlError {
+        ControlError(
+            .constantField, "The field \"\(field)\" is a constant: it was set when the object was created.",
+            hint: "Leave it out, or create a new object.")
+    }
+
+    /// A field that never was.
+    package static func unknownField(_ field: String) -> ControlError {
+        ControlError(
+            .unknownField, "The object has no field \"\(field)\".", hint: "See its fields: lanyard get COLLECTION/ID")
+    }
+
+    /// Nothing was ever put there.
+    package static let unknownCollection = ControlError(
+        .unknownCollection, "There is no such collection here.",
+        hint: "It begins with its first object: lanyard put COLLECTION JSON")
+
+    /// No schema was set there.
+    package static let noSchema = ControlError(
+        .unknownCollection, "The collection has no schema; its fields take what is put.",
+        hint: "Set one: lanyard schema set COLLECTION FILE")
+
+    /// A schema under which values that are here could not be read any more.
+    package static func schemaWouldLoseData(_ field: String, is type: String) -> ControlError {
+        ControlError(
+            .schemaWouldLoseData,
+            "The field \"\(field)\" is a \(type), and its values would not be shown any more under another type.",
+            hint: "Give the values a new field with the type you want; the old field can stay unused.")
+    }
+
+    /// A cursor that was not handed out.
+    package static let badCursor = ControlError(
+        .invalidArgument, "This is no place in the list.", hint: "Begin again without \"after\".")
+}

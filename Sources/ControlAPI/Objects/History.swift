@@ -1,0 +1,116 @@
+/// One step of an object's history: what one change did to one field, or to the object as a whole.
+public struct HistoryEntry: Hashable, Sendable {
+    /// What kind of step it was.
+    public enum Kind: String, Codable, CaseIterable, Sendable {
+        /// The object was created; one entry per field it was created with.
+        case created
+        /// A field was changed.
+        case edited
+        /// The object was deleted.
+        case deleted
+        /// Somebody decided to keep the object against a deletion.
+        case kept
+    }
+
+    /// The object's version after the change: to be given as `--at`.
+    public var version: DotText
+    /// When, by the wall clock of the device that did it.
+    public var time: Timestamp
+    /// The id of that device.
+    public var device: String
+    /// What kind of step it was.
+    public var kind: Kind
+    /// The field, or a path below it; nil when it is about the object as a whole.
+    public var field: FieldPath?
+    /// What the field read before; nil when it was not there.
+    public var old: JSONText?
+    /// What it read afterwards; nil when it was gone.
+    public var new: JSONText?
+
+    /// All fields.
+    public init(
+        version: DotText, time: Timestamp, device: String, kind: Kind, field: FieldPath? = nil, old: JSONText? = nil,
+        new: JSONText? = nil
+    ) {
+        self.version = version
+        self.time = time
+        self.device = device
+        self.kind = kind
+        self.field = field
+        self.old = old
+        self.new = new
+    }
+}
+
+extension HistoryEntry: Codable {
+    private enum Key: String, CodingKey {
+        case version
+        case time
+        case device
+        case kind
+        case field
+        case old
+        case new
+    }
+
+    /// Reads an object in which `old` and `new` may be left out: `null` is a value.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: Key.self)
+        func value(_ key: Key) throws -> JSONText? {
+            container.contains(key) ? try container.decode(JSONText.self, forKey: key) : nil
+        }
+        self.init(
+            version: try container.decode(DotText.self, forKey: .version),
+            time: try container.decode(Timestamp.self, forKey: .time),
+            device: try container.decode(String.self, forKey: .device),
+            kind: try container.decode(Kind.self, forKey: .kind),
+            field: try container.decodeIfPresent(FieldPath.self, forKey: .field), old: try value(.old),
+            new: try value(.new))
+    }
+
+    /// Writes the same.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Key.self)
+        try container.encode(version, forKey: .version)
+        try container.encode(time, forKey: .time)
+        try container.encode(device, forKey: .device)
+        try container.encode(kind, forKey: .kind)
+        try container.encodeIfPresent(field, forKey: .field)
+        if let old { try container.encode(old, forKey: .old) }
+        if let new { try container.encode(new, forKey: .new) }
+    }
+}
+
+/// A line of `lanyard watch`: an object that changed, as it is now.
+public struct ObjectChange: Codable, Hashable, Sendable {
+    /// To be given as `--after`; local to the node.
+    public var position: UInt64
+    /// The object's id within the collection.
+    public var id: String
+    /// Its collection.
+    public var collection: String
+    /// It is not there any more; then `fields` and `version` are null.
+    public var deleted: Bool
+    /// A JSON object: the value of each field.
+    public var fields: JSONText?
+    /// The object's version.
+    public var version: DotText?
+
+    /// An object that is there.
+    public init(position: UInt64, _ object: ObjectEntry) {
+        self.position = position
+        id = object.id
+        collection = object.collection
+        deleted = false
+        fields = object.fields
+        version = object.version
+    }
+
+    /// An object that is not there any more.
+    public init(position: UInt64, deleted name: ObjectName) {
+        self.position = position
+        id = name.id
+        collection = name.collection
+        deleted = true
+    }
+}

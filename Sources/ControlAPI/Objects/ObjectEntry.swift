@@ -1,0 +1,95 @@
+/// An object as a reader sees it: answer of `lanyard put`, `get` and `edit`, and a row of `lanyard list`.
+public struct ObjectEntry: Codable, Hashable, Sendable {
+    /// Its id within the collection.
+    public var id: String
+    /// Its collection.
+    public var collection: String
+    /// A JSON object: the value of each field.
+    public var fields: JSONText
+    /// Changes with every change of the object; to be given as `--if-version`. Local to the node.
+    public var version: DotText
+
+    /// All fields.
+    public init(id: String, collection: String, fields: JSONText, version: DotText) {
+        self.id = id
+        self.collection = collection
+        self.fields = fields
+        self.version = version
+    }
+
+    /// Appends the same text as encoding it, at the speed of a bulk read.
+    package func write(to writer: inout JSONWriter) {
+        writer.raw("{\"id\":")
+        writer.string(id)
+        writer.raw(",\"collection\":")
+        writer.string(collection)
+        writer.raw(",\"fields\":")
+        writer.raw(fields.bytes)
+        writer.raw(",\"version\":\"")
+        writer.stringContent(version.replica)
+        writer.byte(UInt8(ascii: ":"))
+        writer.integer(version.counter)
+        writer.raw("\"}")
+    }
+}
+
+/// A condition of `lanyard list --where FIELD=VALUE`: the field reads as this value.
+public struct FieldCondition: Hashable, Sendable {
+    /// The field, or a key below it.
+    public let path: FieldPath
+    /// Compared as a value: `1` and `1.0` differ, the order of an object's keys does not matter.
+    public let value: JSONText
+
+    /// Both parts. Throws what `ValueRule` does.
+    public init(_ path: FieldPath, equals value: JSONText) throws(ControlError) {
+        try ValueRule.check(value, level: path.keys.count)
+        self.path = path
+        self.value = value
+    }
+
+    /// Reads `FIELD=VALUE`; VALUE is JSON if it parses, else the text itself. Throws `invalid_argument`.
+    public init(parsing text: String, valueAsText: Bool = false) throws(ControlError) {
+        guard let equals = text.utf8.firstIndex(of: UInt8(ascii: "=")), equals != text.startIndex else {
+            throw ControlError(
+                .invalidArgument, "The condition has no form FIELD=VALUE.", hint: "For example --where done=true.")
+        }
+        let path = try FieldPath(parsing: String(text[..<equals]))
+        try self.init(
+            path, equals: try JSONText(typed: String(text[text.utf8.index(after: equals)...]), asText: valueAsText))
+    }
+
+    /// What `init(parsing:)` reads.
+    public var text: String { "\(path)=\(value)" }
+}
+
+/// A row of `lanyard deleted`: an object that was deleted, as long as the node keeps the record of it.
+public struct DeletedEntry: Codable, Hashable, Sendable {
+    /// Its id within the collection.
+    public var id: String
+    /// Its collection.
+    public var collection: String
+    /// The id of the device that deleted it.
+    public var device: String
+    /// When, by that device's wall clock.
+    public var time: Timestamp
+    /// The policy that governs the deletion.
+    public var policy: SchemaEntry.DeletePolicy
+
+    /// All fields.
+    public init(id: String, collection: String, device: String, time: Timestamp, policy: SchemaEntry.DeletePolicy) {
+        self.id = id
+        self.collection = collection
+        self.device = device
+        self.time = time
+        self.policy = policy
+    }
+}
+
+/// Answer of `lanyard delete`.
+public struct DeletedResponse: Codable, Equatable, Sendable {
+    /// False when there was nothing to delete; then nothing was written.
+    public var deleted: Bool
+
+    /// The one field.
+    public init(deleted: Bool) { self.deleted = deleted }
+}

@@ -1,0 +1,127 @@
+/// The types of a collection's fields and its rules; replicated, and additive: what is not named when it is set stays.
+public struct SchemaEntry: Hashable, Sendable {
+    /// A key and a value this version does not know; kept and shown.
+    public struct Other: Hashable, Sendable {
+        /// The key.
+        public let key: String
+        /// Its value.
+        public let value: JSONText
+
+        /// Both parts.
+        public init(key: String, value: JSONText) {
+            self.key = key
+            self.value = value
+        }
+    }
+
+    /// What is known about one field.
+    public struct Field: Hashable, Sendable {
+        /// Its name.
+        public var name: String
+        /// Its type.
+        public var type: FieldType
+        /// Its values are ids in this collection; those of objects that are not live are left out when reading.
+        public var refers: String?
+        /// What a newer agent wrote about it.
+        public var others: [Other]
+
+        /// All parts.
+        public init(name: String, type: FieldType, refers: String? = nil, others: [Other] = []) {
+            self.name = name
+            self.type = type
+            self.refers = refers
+            self.others = others
+        }
+    }
+
+    /// Its collection.
+    public var collection: String
+    /// By name, in the order of UTF-8 bytes when an agent answers.
+    public var fields: [Field]
+    /// Nil where it was never set; then `deleteWins` holds.
+    public var deletePolicy: DeletePolicy?
+    /// Fields that `list --where` finds without looking at every object. Set as a whole; nil leaves it as it is.
+    public var indexed: [String]?
+    /// False: `put` creates only with `--if-absent`, and never recreates. Nil where it was never set; then true holds.
+    public var upsert: Bool?
+    /// What a newer agent wrote.
+    public var others: [Other]
+
+    /// All parts.
+    public init(
+        collection: String, fields: [Field] = [], deletePolicy: DeletePolicy? = nil, indexed: [String]? = nil,
+        upsert: Bool? = nil, others: [Other] = []
+    ) {
+        self.collection = collection
+        self.fields = fields
+        self.deletePolicy = deletePolicy
+        self.indexed = indexed
+        self.upsert = upsert
+        self.others = others
+    }
+}
+
+extension SchemaEntry {
+    /// The type of a field: how concurrent edits of it come together.
+    ///
+    /// Not an enumeration: a newer agent may know more of them, and what it wrote is shown here as it is.
+    public struct FieldType: RawRepresentable, Codable, Hashable, Sendable {
+        /// The word in the schema.
+        public let rawValue: String
+
+        /// Any word.
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// One value; a write replaces those its author had seen.
+        public static let register = FieldType(rawValue: "register")
+        /// Set at creation, never again.
+        public static let constant = FieldType(rawValue: "constant")
+        /// Increments add up.
+        public static let counter = FieldType(rawValue: "counter")
+        /// Elements come and go; an addition survives a concurrent removal.
+        public static let set = FieldType(rawValue: "set")
+        /// Elements come and stay.
+        public static let addOnlySet = FieldType(rawValue: "addOnlySet")
+        /// Ordered elements with an identity of their own.
+        public static let list = FieldType(rawValue: "list")
+        /// A list in which each value appears once.
+        public static let orderedSet = FieldType(rawValue: "orderedSet")
+        /// Unicode text that is edited in several places at once.
+        public static let text = FieldType(rawValue: "text")
+        /// Keys with values of any of these types.
+        public static let dictionary = FieldType(rawValue: "dictionary")
+        /// Stays on this node and is never shipped.
+        public static let local = FieldType(rawValue: "local")
+
+        /// Those this version knows, in the order in which one is shown where nodes disagree; `local` last.
+        public static let known: [FieldType] = [
+            .register, .constant, .counter, .set, .addOnlySet, .list, .orderedSet, .text, .dictionary, .local,
+        ]
+
+        /// Whether its values are scalars that can name other objects, alone or in a container.
+        var canRefer: Bool {
+            [.register, .constant, .set, .addOnlySet, .list, .orderedSet].contains(self)
+        }
+    }
+
+    /// What becomes of edits that did not know of a deletion. Not an enumeration, like `FieldType`.
+    public struct DeletePolicy: RawRepresentable, Codable, Hashable, Sendable {
+        /// The word in the schema.
+        public let rawValue: String
+
+        /// Any word.
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// They are dropped, and listed as conflicts.
+        public static let deleteWins = DeletePolicy(rawValue: "deleteWins")
+        /// They keep the whole object.
+        public static let updateWins = DeletePolicy(rawValue: "updateWins")
+        /// The later of edit and deletion decides.
+        public static let lastWriterWins = DeletePolicy(rawValue: "lastWriterWins")
+        /// Somebody is asked; until then the object is hidden.
+        public static let ask = DeletePolicy(rawValue: "ask")
+
+        /// Those this version knows.
+        public static let known: [DeletePolicy] = [.deleteWins, .updateWins, .lastWriterWins, .ask]
+    }
+}

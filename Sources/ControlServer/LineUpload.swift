@@ -1,0 +1,158 @@
+import ControlAPI
+import HTTPTypes
+import HummingbirdCore
+import NIOCore
+
+/// Lines of JSON being written while they arrive: each line its own change, committed in groups of what has come.
+///
+/// It stops at the first bad line; what stood before it stays written, and the answer says how much that is.
+struct LineUpload<Draft: Sendable>: Sendable {
+    let request: ControlRequest
+    /// What the lines are, for messages: `events`.
+    let noun: StaticString
+    /// What is said of a line with so many bytes and no end.
+    let tooLarge: @Sendable (Int) -> ControlError
+    let read: @Sendable (JSONText) throws(ControlError) -> Draft
+    /// Writes at most `ControlLimits.groupEvents`. Its error counts in `written` what it wrote before the one it is about.
+    let write: @Sendable ([Draft]) async throws(ControlError) -> EmitResponse
+
+    func run() async throws(ControlError) -> Response {
+        var progress = Progress(upload: self)
+        var lines = LineSplitter(tooLarge: tooLarge, read: read)
+        do {
+            for try await chunk in request.upload {
+                try await progress.commit(&lines, chunk.readableBytesView)
+            }
+        } catch let error as ControlError {
+            throw error
+        } catch {
+            throw ControlError(
+                .connectionLost, "The connection ended before all lines were read.", line: lines.lineNumber + 1,
+                written: progress.answer.count)
+        }
+        try await progress.finish(&lines)
+        return .json(progress.answer)
+    }
+
+    /// What was written so far.
+    private struct Progress {
+        let upload: LineUpload
+        var answer = EmitResponse(count: 0, first: nil, last: nil)
+
+        init(upload: LineUpload) { self.upload = upload }
+
+        mutating func commit(
+            _ lines: inout LineSplitter<Draft>, _ chunk: ByteBufferView
+        ) async throws(ControlError) {
+            var group: [NumberedLine<Draft>] = []
+            var fault: ControlError?
+            do throws(ControlError) {
+                try lines.append(chunk, to: &group)
+            } catch {
+                fault = error
+            }
+            try await write(group)
+            if let fault { throw refusal(fault, line: lines.lineNumber) }
+        }
+
+        mutating func finish(_ lines: inout LineSplitter<Draft>) async throws(ControlError) {
+            var group: [NumberedLine<Draft>] = []
+            do throws(ControlError) {
+                try lines.finish(to: &group)
+            } catch {
+                throw refusal(error, line: lines.lineNumber)
+            }
+            try await write(group)
+        }
+
+        private mutating func write(_ lines: [NumberedLine<Draft>]) async throws(ControlError) {
+            for start in stride(from: 0, to: lines.count, by: ControlLimits.groupEvents) {
+                let group = lines[start..<min(start + ControlLimits.groupEvents, lines.count)]
+                do throws(ControlError) {
+                    let part = try await upload.write(group.map(\.draft))
+                    answer.count += part.count
+                    answer.first = answer.first ?? part.first
+                    answer.last = part.last ?? answer.last
+                } catch {
+                    let place = start + (error.written ?? 0)
+                    answer.count += error.written ?? 0
+                    throw refusal(error, line: group.indices.contains(place) ? group[place].number : nil)
+                }
+            }
+        }
+
+        private func refusal(_ fault: ControlError, line: Int?) -> ControlError {
+            ControlError(
+                fault.code, line.map { "Line \($0): \(fault.message)" } ?? fault.message,
+                hint: "\(answer.count) \(upload.noun) before it were written and stay. \(fault.hint)", line: line,
+                written: answer.count, version: fault.version)
+        }
+    }
+}
+
+/// What one line asks for, and which line that was, from 1.
+struct NumberedLine<Draft: Sendable>: Sendable {
+    let number: Int
+    let draft: Draft
+}
+
+/// Cuts a stream of bytes into lines and makes something of each. Holds at most one unfinished line.
+struct LineSplitter<Draft: Sendable> {
+    /// White space around a value is dropped, and an object may be named beside its fields, so a line may be a little
+    /// longer than a value.
+    private static var lineBytes: Int { ControlLimits.payloadBytes + 65_536 }
+
+    let tooLarge: (Int) -> ControlError
+    let read: (JSONText) throws(ControlError) -> Draft
+    /// Of the line that was looked at last, from 1.
+    private(set) var lineNumber = 0
+    private var rest: [UInt8] = []
+
+    init(
+        tooLarge: @escaping (Int) -> ControlError, read: @escaping (JSONText) throws(ControlError) -> Draft
+    ) {
+        self.tooLarge = tooLarge
+        self.read = read
+    }
+
+    /// Appends what all lines that `chunk` completes ask for. On a bad line, what stood before it has been appended.
+    mutating func append(_ chunk: ByteBufferView, to drafts: inout [NumberedLine<Draft>]) throws(ControlError) {
+        var start = chunk.startIndex
+        while let end = chunk[start...].firstIndex(of: 0x0A) {
+            if rest.isEmpty {
+                try add(Array(chunk[start..<end]), to: &drafts)
+            } else {
+                rest.append(contentsOf: chunk[start..<end])
+                let line = rest
+                rest = []
+                try add(line, to: &drafts)
+            }
+            start = end + 1
+        }
+        rest.append(contentsOf: chunk[start...])
+        guard rest.count <= Self.lineBytes else {
+            lineNumber += 1
+            throw tooLarge(rest.count)
+        }
+    }
+
+    /// A last line need not end in a line break.
+    mutating func finish(to drafts: inout [NumberedLine<Draft>]) throws(ControlError) {
+        let line = rest
+        rest = []
+        if !line.isEmpty { try add(line, to: &drafts) }
+    }
+
+    private mutating func add(_ line: [UInt8], to drafts: inout [NumberedLine<Draft>]) throws(ControlError) {
+        lineNumber += 1
+        // An empty line carries nothing; editors and shells leave them at the end.
+        if line.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }) { return }
+        let value: JSONText
+        do throws(JSONSyntaxError) {
+            value = try JSONText(line)
+        } catch {
+            throw ControlError(malformed: error)
+        }
+        drafts.append(NumberedLine(number: lineNumber, draft: try read(value)))
+    }
+}

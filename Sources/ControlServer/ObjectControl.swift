@@ -1,0 +1,171 @@
+package import ControlAPI
+
+/// What the control server asks of an agent about objects; the rules of `AgentControl` hold here too.
+///
+/// Sizes, depth and numbers of values have been checked (`ValueRule`), and that fields are a JSON object. Any write may
+/// also throw `read_only`, `disk_full`, `store_failed`, `stopping`; any call `unknown_space`.
+package protocol ObjectControl: Sendable {
+    // MARK: Writing
+
+    /// One change, durable on return; the answer is the object as it is then. Values that are there already are not
+    /// written again, and a put that changes nothing writes nothing. Without an id the agent makes a fresh one.
+    ///
+    /// Throws `version_mismatch` (with `version`, nil without an object), `already_exists`, `object_deleted`, `undecided`,
+    /// `catching_up`, `type_mismatch`, `constant_field`, `number_out_of_range`; `not_found` where the schema says
+    /// `"upsert":false` and the condition is not `absent`.
+    func put(space: String, _ put: ObjectPut) async throws(ControlError) -> ObjectEntry
+
+    /// Each put as a change of its own, in this order, in as few durable commits as it takes; at most
+    /// `ControlLimits.groupEvents`. `count` counts the puts, also those that changed nothing; `first` and `last` are dots
+    /// that were written. It stops at the first that is refused: those before it are written and stay, none behind it
+    /// is, and the error's `written` counts those before it. When a commit fails it is the same.
+    func put(space: String, all puts: [ObjectPut]) async throws(ControlError) -> EmitResponse
+
+    /// One change. Throws what `put` does, `not_found` without `create`, `index_out_of_range`, and `type_mismatch` for an
+    /// operation that the field's type does not have.
+    func edit(space: String, _ edit: ObjectEdit) async throws(ControlError) -> ObjectEntry
+
+    /// False, and nothing is written, when there is no such object. With `ifVersion` also `version_mismatch`.
+    func delete(space: String, _ name: ObjectName, ifVersion: DotText?) async throws(ControlError) -> Bool
+
+    /// All steps as one change, each seeing those before it, or nothing. An error begins with `Operation N: `, N from 1.
+    func perform(_ transaction: Transaction) async throws(ControlError) -> TransactionResponse
+
+    // MARK: Reading
+
+    /// Throws `not_found`; `object_incomplete` when its state cannot be served now; `undecided` while it is hidden until
+    /// somebody decides.
+    func object(space: String, _ name: ObjectName) async throws(ControlError) -> ObjectEntry
+
+    /// The object as it was here after the change with this version. Throws `not_found`.
+    func object(space: String, _ name: ObjectName, at version: DotText) async throws(ControlError) -> ObjectEntry
+
+    /// Live objects of one collection, by id in the order of UTF-8 bytes. Throws `unknown_collection` when nothing was
+    /// ever put there and it has no schema; `invalid_argument` for a cursor that is none.
+    func objects(_ query: ObjectQuery) async throws(ControlError) -> EntryPage<ObjectEntry>
+
+    /// The records of deletions that are kept here, of one collection or all, by collection, then id.
+    func deletedObjects(_ query: DeletedQuery) async throws(ControlError) -> EntryPage<DeletedEntry>
+
+    /// What became of the object, oldest first, in the order in which it was applied here; of one field (and what is below
+    /// it), or of all. Throws `not_found` for an object that never was, `unknown_field` for a field that never was.
+    func history(_ query: HistoryQuery) async throws(ControlError) -> EntryPage<HistoryEntry>
+
+    // MARK: Watching
+
+    /// The position behind which changes are to come.
+    func objectPosition(space: String) async throws(ControlError) -> UInt64
+
+    /// The objects that changed behind `query.after`, each once and as it is now, by position; at most `query.limit`. It
+    /// waits until there is one, the agent stops, or the task is cancelled (then it is empty).
+    func nextObjectChanges(_ query: WatchQuery) async throws(ControlError) -> [ObjectChange]
+
+    // MARK: Conflicts
+
+    /// By collection, id and field. `collection` nil: of all.
+    func conflicts(space: String, collection: String?) async throws(ControlError) -> [ConflictEntry]
+
+    /// Waits until the list differs from `known`, the agent stops, or the task is cancelled (then it is `known`).
+    func nextConflicts(
+        space: String, collection: String?, differingFrom known: [ConflictEntry]
+    ) async throws(ControlError) -> [ConflictEntry]
+
+    /// False, and nothing is written, when there is no conflict that this would resolve. `set` replaces all values that
+    /// are known here; it throws what `edit` does.
+    func resolve(space: String, _ name: ObjectName, _ resolution: Resolution) async throws(ControlError) -> Bool
+
+    // MARK: Schemas
+
+    /// By collection; those that were set.
+    func schemas(space: String) async throws(ControlError) -> [SchemaEntry]
+
+    /// Throws `unknown_collection` where none was set.
+    func schema(space: String, collection: String) async throws(ControlError) -> SchemaEntry
+
+    /// Sets what is named and leaves the rest; the answer is the whole. Throws `schema_would_lose_data`.
+    func setSchema(space: String, _ schema: SchemaEntry) async throws(ControlError) -> SchemaEntry
+}
+
+/// One page of a long list: at most `limit` entries, and fewer when they hold more than
+/// `ControlLimits.pagePayloadBytes` (one may be larger).
+package struct EntryPage<Entry: Sendable>: Sendable {
+    package var entries: [Entry]
+    /// Where the next page begins, to be given as `after`; nil at the end. At most 2,048 bytes of UTF-8.
+    package var next: String?
+
+    package init(entries: [Entry], next: String? = nil) {
+        self.entries = entries
+        self.next = next
+    }
+}
+
+/// Which objects to list.
+package struct ObjectQuery: Sendable, Equatable {
+    package var space: String
+    package var collection: String
+    /// All of them hold.
+    package var conditions: [FieldCondition]
+    /// The `next` of the page before.
+    package var after: String?
+    package var limit: Int
+
+    package init(
+        space: String, collection: String, conditions: [FieldCondition] = [], after: String? = nil, limit: Int
+    ) {
+        self.space = space
+        self.collection = collection
+        self.conditions = conditions
+        self.after = after
+        self.limit = limit
+    }
+}
+
+/// Which deletions to list.
+package struct DeletedQuery: Sendable, Equatable {
+    package var space: String
+    /// Nil: of all.
+    package var collection: String?
+    package var after: String?
+    package var limit: Int
+
+    package init(space: String, collection: String?, after: String? = nil, limit: Int) {
+        self.space = space
+        self.collection = collection
+        self.after = after
+        self.limit = limit
+    }
+}
+
+/// Which part of an object's history to read.
+package struct HistoryQuery: Sendable, Equatable {
+    package var space: String
+    package var name: ObjectName
+    /// Only of this field, or of what is at this path and below; nil: of all.
+    package var field: FieldPath?
+    package var after: String?
+    package var limit: Int
+
+    package init(space: String, name: ObjectName, field: FieldPath? = nil, after: String? = nil, limit: Int) {
+        self.space = space
+        self.name = name
+        self.field = field
+        self.after = after
+        self.limit = limit
+    }
+}
+
+/// Which changes of objects to wait for.
+package struct WatchQuery: Sendable, Equatable {
+    package var space: String
+    /// Nil: of all.
+    package var collection: String?
+    package var after: UInt64
+    package var limit: Int
+
+    package init(space: String, collection: String?, after: UInt64, limit: Int) {
+        self.space = space
+        self.collection = collection
+        self.after = after
+        self.limit = limit
+    }
+}

@@ -1,0 +1,77 @@
+import ControlAPI
+import HTTPTypes
+import HummingbirdCore
+
+/// An entry of a list that is read page by page.
+protocol PageEntry: Encodable, Sendable {
+    func write(to writer: inout JSONWriter)
+}
+
+extension PageEntry {
+    func write(to writer: inout JSONWriter) { writer.raw(JSONEncoding.bytes(self)) }
+}
+
+extension ObjectEntry: PageEntry {}
+extension DeletedEntry: PageEntry {}
+extension HistoryEntry: PageEntry {}
+
+/// A list being read: a page as one JSON array, or all of it as lines, a page at a time as the reader takes them.
+struct PageReading<Entry: PageEntry>: Sendable {
+    /// Entries per page of a bulk read.
+    private static var bulkPageEntries: Int { 2_000 }
+    private static var defaultPageEntries: Int { 1_000 }
+
+    let request: ControlRequest
+    /// The page that begins behind a cursor, with at most so many entries.
+    let page: @Sendable (String?, Int) async throws(ControlError) -> EntryPage<Entry>
+
+    func response() async throws(ControlError) -> Response {
+        let after = try request.cursor()
+        let limit = try request.optionalInteger("limit", in: ControlLimits.pageEntries)
+        switch request.format {
+        case .page: return Self.array(try await page(after, limit ?? Self.defaultPageEntries))
+        case .lines: return try await stream(.lines, after, limit)
+        case .serverSentEvents: return try await stream(.serverSentEvents, after, limit)
+        }
+    }
+
+    private static func array(_ page: EntryPage<Entry>) -> Response {
+        var writer = JSONWriter(capacity: page.entries.count * 256 + 2)
+        writer.byte(UInt8(ascii: "["))
+        for (index, entry) in page.entries.enumerated() {
+            if index > 0 { writer.byte(UInt8(ascii: ",")) }
+            entry.write(to: &writer)
+        }
+        writer.byte(UInt8(ascii: "]"))
+        var response = Response.json(bytes: writer.bytes)
+        if let next = page.next { response.headers[.nextPage] = PercentEncoding.encode(next) }
+        return response
+    }
+
+    /// The first page is read before the answer begins, so that what is wrong has a status of its own.
+    private func stream(
+        _ format: StreamFormat, _ after: String?, _ limit: Int?
+    ) async throws(ControlError) -> Response {
+        let limit = limit ?? .max
+        let first = try await page(after, min(limit, Self.bulkPageEntries))
+        let reading = self
+        return request.stream(format) { try await reading.write(from: first, limit, to: &$0) }
+    }
+
+    private func write(from first: EntryPage<Entry>, _ limit: Int, to writer: inout StreamWriter) async throws {
+        var (current, remaining) = (first, limit)
+        while !current.entries.isEmpty {
+            try await writer.write(current.entries)
+            remaining -= current.entries.count
+            guard remaining > 0, let next = current.next, !Task.isCancelled else { return }
+            current = try await page(next, min(remaining, Self.bulkPageEntries))
+        }
+    }
+}
+
+extension HTTPField.Name {
+    /// Of a page: where the next one begins, percent-encoded as `after` takes it.
+    static let nextPage = HTTPField.Name("Lanyard-Next")!
+    /// Of a watch: the position behind which it began.
+    static let watchPosition = HTTPField.Name("Lanyard-Position")!
+}

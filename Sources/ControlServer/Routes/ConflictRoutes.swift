@@ -1,0 +1,51 @@
+import ControlAPI
+import HTTPTypes
+import HummingbirdCore
+
+/// What somebody should look at, and what was decided.
+struct ConflictRoutes: Sendable {
+    let agent: any AgentControl
+
+    var routes: [Route] {
+        [
+            Route(.get, "/v1/spaces/{space}/conflicts", query: ["collection"]) {
+                [agent] request throws(ControlError) in
+                let (space, collection) = (try request.name(.space), try request.queryName(.collection))
+                let first = try await agent.conflicts(space: space, collection: collection)
+                switch request.format {
+                case .page: return .json(first)
+                case .lines:
+                    return request.stream(.lines) {
+                        try await Self.write(first, agent, space, collection, to: &$0)
+                    }
+                case .serverSentEvents:
+                    return request.stream(.serverSentEvents) {
+                        try await Self.write(first, agent, space, collection, to: &$0)
+                    }
+                }
+            },
+            Route(.post, ObjectRoutes.object + "/resolve") { [agent] request throws(ControlError) in
+                let (space, name) = (try request.name(.space), try request.objectName())
+                let resolution = try await request.body(Resolution.self)
+                return .json(
+                    ResolveResponse(resolved: try await agent.resolve(space: space, name, resolution)))
+            },
+        ]
+    }
+
+    /// The list now, and after every change of it.
+    private static func write(
+        _ first: [ConflictEntry], _ agent: any AgentControl, _ space: String, _ collection: String?,
+        to writer: inout StreamWriter
+    ) async throws {
+        var shown = first
+        try await writer.write(JSONEncoding.bytes(shown))
+        while !Task.isCancelled {
+            let next = try await agent.nextConflicts(
+                space: space, collection: collection, differingFrom: shown)
+            guard next != shown else { return }
+            shown = next
+            try await writer.write(JSONEncoding.bytes(shown))
+        }
+    }
+}

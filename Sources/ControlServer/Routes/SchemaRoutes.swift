@@ -1,0 +1,28 @@
+import ControlAPI
+import HTTPTypes
+import HummingbirdCore
+
+/// The types of fields.
+struct SchemaRoutes: Sendable {
+    let agent: any AgentControl
+
+    private static let schema = "/v1/spaces/{space}/collections/{collection}/schema"
+
+    var routes: [Route] {
+        [
+            Route(.get, "/v1/spaces/{space}/schemas") { [agent] request throws(ControlError) in
+                .json(try await agent.schemas(space: try request.name(.space)))
+            },
+            Route(.get, Self.schema) { [agent] request throws(ControlError) in
+                .json(
+                    try await agent.schema(
+                        space: try request.name(.space), collection: try request.name(.collection)))
+            },
+            Route(.put, Self.schema) { [agent] request throws(ControlError) in
+                let (space, collection) = (try request.name(.space), try request.name(.collection))
+                let schema = try SchemaEntry(setting: try await request.bodyText(), of: collection)
+                return .json(try await agent.setSchema(space: space, schema))
+            },
+        ]
+    }
+}

@@ -1,0 +1,83 @@
+public import ControlAPI
+import NIOCore
+import NIOHTTP1
+
+extension LanyardClient {
+    // MARK: Conflicts
+
+    /// What somebody should look at, in one collection or all.
+    public func conflicts(
+        in collection: String? = nil, space: String = "home"
+    ) async throws(ControlError) -> [ConflictEntry] {
+        try await value(conflictsRequest(collection, space))
+    }
+
+    /// Calls `body` with the list now and after every change of it, until it throws or the task is cancelled.
+    public func watchConflicts(
+        in collection: String? = nil, space: String = "home", _ body: ([ConflictEntry]) async throws -> Void
+    ) async throws(ControlError) {
+        var request = conflictsRequest(collection, space)
+        request.accept = "application/x-ndjson"
+        try await withConnection { connection in
+            try await connection.check(try await connection.send(request))
+            var lines = LineBuffer()
+            while let chunk = try await connection.nextChunk() {
+                for line in try lines.append(chunk) {
+                    try await body(try JSONDecoding.value([ConflictEntry].self, from: line, unknownKeys: .ignore))
+                }
+            }
+        }
+    }
+
+    private func conflictsRequest(_ collection: String?, _ space: String) -> ClientRequest {
+        var request = ClientRequest(.GET, "v1", "spaces", .name(space), "conflicts")
+        request.query = [("collection", collection)]
+        return request
+    }
+
+    /// Decides a conflict. False when there is none that this would resolve; then nothing is written.
+    @discardableResult
+    public func resolve(
+        _ name: ObjectName, _ resolution: Resolution, space: String = "home"
+    ) async throws(ControlError) -> Bool {
+        var request = ClientRequest(.POST, object: name, space: space)
+        request.path += "/resolve"
+        let answer: ResolveResponse = try await value(request, body: resolution)
+        return answer.resolved
+    }
+
+    // MARK: Schemas
+
+    /// The schemas that were set, by collection.
+    public func schemas(space: String = "home") async throws(ControlError) -> [SchemaEntry] {
+        try await value(ClientRequest(.GET, "v1", "spaces", .name(space), "schemas"))
+    }
+
+    /// A collection's schema. Throws `unknown_collection` where none was set.
+    public func schema(
+        of collection: String, space: String = "home"
+    ) async throws(ControlError) -> SchemaEntry {
+        try await value(
+            ClientRequest(.GET, "v1", "spaces", .name(space), "collections", .name(collection), "schema"))
+    }
+
+    /// Sets what the schema names and leaves the rest; returns the whole. Throws `schema_would_lose_data`.
+    public func setSchema(
+        _ schema: SchemaEntry, space: String = "home"
+    ) async throws(ControlError) -> SchemaEntry {
+        var request = ClientRequest(
+            .PUT, "v1", "spaces", .name(space), "collections", .name(schema.collection), "schema")
+        request.body = schema.settingText.bytes
+        return try await value(request)
+    }
+
+    // MARK: Streams
+
+    /// Says how a stream is kept, on all nodes; what is not named stays as it is.
+    public func setStream(
+        _ stream: String, _ settings: StreamSettings, space: String = "home"
+    ) async throws(ControlError) -> StreamEntry {
+        try await value(
+            ClientRequest(.PUT, "v1", "spaces", .name(space), "streams", .name(stream)), body: settings)
+    }
+}

@@ -1,0 +1,183 @@
+public import ControlAPI
+import NIOCore
+import NIOHTTP1
+
+extension LanyardClient {
+    // MARK: Writing objects
+
+    /// Creates or changes an object by the least edits, and returns it as it is then; it is durable.
+    ///
+    /// Fields that are not named stay, unless `put.replace`. Without an id the agent makes a fresh one. Throws
+    /// `version_mismatch` (with the current version), `already_exists`, `object_deleted`, `type_mismatch` and others.
+    public func put(_ put: ObjectPut, space: String = "home") async throws(ControlError) -> ObjectEntry {
+        var request = ClientRequest(
+            put.id == nil ? .POST : .PUT, objects: put.collection, id: put.id, space: space)
+        request.query = [("replace", put.replace ? "true" : nil)] + put.condition.query
+        request.body = put.fields.bytes
+        return try await value(request)
+    }
+
+    /// Puts each line of `chunks` as an object of its own, in groups as they come. The chunks may end anywhere.
+    ///
+    /// A line is a JSON object of fields; its member `id`, if there is one, names the object and is not a field. A line as
+    /// `ObjectEntry` is written is taken as that object. Returns when all are durable. At a line that is refused it stops;
+    /// the error has its number (`line`) and how many were written before it (`written`), which stay.
+    public func putLines<Chunks: AsyncSequence & Sendable>(
+        _ chunks: Chunks, to collection: String, replace: Bool = false, ifAbsent: Bool = false,
+        space: String = "home"
+    ) async throws(ControlError) -> EmitResponse where Chunks.Element == [UInt8] {
+        var request = ClientRequest(.POST, objects: collection, id: nil, space: space)
+        request.query = [("replace", replace ? "true" : nil), ("ifAbsent", ifAbsent ? "true" : nil)]
+        request.contentType = "application/x-ndjson"
+        return try await withConnection { connection in
+            try await connection.check(try await connection.send(request, chunks: chunks))
+            return try JSONDecoding.value(
+                EmitResponse.self, from: try await connection.collect(), unknownKeys: .ignore)
+        }
+    }
+
+    /// Edits an object and returns it as it is then; all of the edits are done, or none.
+    public func edit(_ edit: ObjectEdit, space: String = "home") async throws(ControlError) -> ObjectEntry {
+        var request = ClientRequest(.PATCH, object: edit.name, space: space)
+        request.query = [("create", edit.create ? "true" : nil)] + edit.condition.query
+        return try await value(request, body: edit.operations)
+    }
+
+    /// Deletes an object everywhere. False when there was nothing to delete; then nothing is written.
+    @discardableResult
+    public func delete(
+        _ name: ObjectName, ifVersion: DotText? = nil, space: String = "home"
+    ) async throws(ControlError) -> Bool {
+        var request = ClientRequest(.DELETE, object: name, space: space)
+        request.query = [("ifVersion", ifVersion?.description)]
+        let answer: DeletedResponse = try await value(request)
+        return answer.deleted
+    }
+
+    /// Several writes as one change: all are done, or none.
+    public func perform(_ transaction: Transaction) async throws(ControlError) -> TransactionResponse {
+        try await value(ClientRequest(.POST, "v1", "transactions"), body: transaction)
+    }
+
+    // MARK: Reading objects
+
+    /// An object as it is, or as it was here at an earlier version. Throws `not_found`.
+    public func object(
+        _ name: ObjectName, at version: DotText? = nil, space: String = "home"
+    ) async throws(ControlError) -> ObjectEntry {
+        var request = ClientRequest(.GET, object: name, space: space)
+        request.query = [("at", version?.description)]
+        return try await value(request)
+    }
+
+    /// Calls `body` with batches of the objects of a collection for which all conditions hold, by id. A slow `body` slows
+    /// down the agent's reading, nothing piles up.
+    public func listObjects(
+        _ collection: String, where conditions: [FieldCondition] = [], limit: Int? = nil, space: String = "home",
+        _ body: ([ObjectEntry]) async throws -> Void
+    ) async throws(ControlError) {
+        var request = ClientRequest(.GET, objects: collection, id: nil, space: space)
+        request.query = conditions.map { ("where", $0.text) } + [("limit", limit.map(String.init))]
+        try await readLines(request, body)
+    }
+
+    /// Calls `body` with batches of the records of deletions that this node keeps, by collection and id.
+    public func listDeletedObjects(
+        of collection: String? = nil, limit: Int? = nil, space: String = "home",
+        _ body: ([DeletedEntry]) async throws -> Void
+    ) async throws(ControlError) {
+        var request = ClientRequest(.GET, "v1", "spaces", .name(space), "deleted")
+        request.query = [("collection", collection), ("limit", limit.map(String.init))]
+        try await readLines(request, body)
+    }
+
+    /// Calls `body` with batches of an object's history, oldest first; of one field, or of all.
+    public func readHistory(
+        of name: ObjectName, field: FieldPath? = nil, limit: Int? = nil, space: String = "home",
+        _ body: ([HistoryEntry]) async throws -> Void
+    ) async throws(ControlError) {
+        var request = ClientRequest(.GET, object: name, space: space)
+        request.path += "/history"
+        request.query = [("field", field?.description), ("limit", limit.map(String.init))]
+        try await readLines(request, body)
+    }
+
+    // MARK: Watching
+
+    /// Calls `body` with batches of objects that changed, as they are then, until it throws or the task is cancelled.
+    ///
+    /// It begins behind `position`, or with what comes from now on; `onStart` is told where, as soon as the agent listens.
+    /// An object that changed several times while nobody looked comes once. A slow `body` holds back the agent.
+    public func watchObjects(
+        _ collection: String? = nil, after position: UInt64? = nil, space: String = "home",
+        onStart: (UInt64) async throws -> Void = { _ in }, _ body: ([ObjectChange]) async throws -> Void
+    ) async throws(ControlError) {
+        try await watchObjectLines(collection, after: position, space: space, onStart: onStart) { block in
+            var changes: [ObjectChange] = []
+            for line in block.split(separator: 0x0A) {
+                changes.append(try JSONDecoding.value(ObjectChange.self, from: Array(line), unknownKeys: .ignore))
+            }
+            try await body(changes)
+        }
+    }
+
+    /// The same with the lines as they came: each block ends in a line break.
+    package func watchObjectLines(
+        _ collection: String?, after position: UInt64?, space: String,
+        onStart: (UInt64) async throws -> Void = { _ in }, _ body: ([UInt8]) async throws -> Void
+    ) async throws(ControlError) {
+        var request = ClientRequest(.GET, "v1", "spaces", .name(space), "watch")
+        request.query = [("collection", collection), ("after", position.map { String($0) })]
+        request.accept = "application/x-ndjson"
+        try await withConnection { connection in
+            let head = try await connection.send(request)
+            try await connection.check(head)
+            if let start = head.headers.first(name: "Lanyard-Position").flatMap(UInt64.init) {
+                try await onStart(start)
+            }
+            var lines = LineBuffer()
+            while let chunk = try await connection.nextChunk() {
+                if let (block, _) = try lines.appendBlock(chunk) { try await body(block) }
+            }
+        }
+    }
+
+    private func readLines<Entry: Decodable & Sendable>(
+        _ request: ClientRequest, _ body: ([Entry]) async throws -> Void
+    ) async throws(ControlError) {
+        var request = request
+        request.accept = "application/x-ndjson"
+        try await withConnection { connection in
+            try await connection.check(try await connection.send(request))
+            var lines = LineBuffer()
+            while let chunk = try await connection.nextChunk() {
+                var entries: [Entry] = []
+                for line in try lines.append(chunk) {
+                    entries.append(try JSONDecoding.value(Entry.self, from: line, unknownKeys: .ignore))
+                }
+                if !entries.isEmpty { try await body(entries) }
+            }
+        }
+    }
+}
+
+extension ClientRequest {
+    init(_ method: HTTPMethod, objects collection: String, id: String?, space: String) {
+        self.init(method, "v1", "spaces", .name(space), "collections", .name(collection), "objects")
+        if let id { path += "/" + PathSegment.encode(id) }
+    }
+
+    init(_ method: HTTPMethod, object name: ObjectName, space: String) {
+        self.init(method, objects: name.collection, id: name.id, space: space)
+    }
+}
+
+extension WriteCondition {
+    fileprivate var query: [(key: String, value: String?)] {
+        switch self {
+        case .none: []
+        case .version(let version): [("ifVersion", version.description)]
+        case .absent: [("ifAbsent", "true")]
+        }
+    }
+}

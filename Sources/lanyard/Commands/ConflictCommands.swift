@@ -1,0 +1,77 @@
+import ArgumentParser
+import ControlAPI
+import LanyardClient
+
+struct Conflicts: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Show what somebody should look at, and decide it.", subcommands: [List.self, Resolve.self],
+        defaultSubcommand: List.self)
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Show conflicts, and how to resolve each.")
+        @Argument(help: "Only of this collection.")
+        var collection: String?
+        @Flag(help: "Go on, and show every change.")
+        var watch = false
+        @OptionGroup var global: GlobalOptions
+
+        func run() async throws {
+            if let collection { try NameRule.check(collection, is: .collection) }
+            let client = try global.client()
+            let names = await DeviceNames(client, space: global.space)
+            guard watch else {
+                let conflicts = try await client.conflicts(in: collection, space: global.space)
+                try show(conflicts, names)
+                if conflicts.isEmpty { global.note("No conflicts.") }
+                return
+            }
+            let redraws = StandardOutput.isTerminal && !global.json
+            try await client.watchConflicts(in: collection, space: global.space) { conflicts in
+                if redraws { try StandardOutput.write("\u{1B}[H\u{1B}[2J") }
+                try show(conflicts, names)
+            }
+        }
+
+        private func show(_ conflicts: [ConflictEntry], _ names: DeviceNames) throws {
+            try global.print(conflicts) {
+                ConflictTable(conflicts: conflicts, names: names, space: global.space, style: $0)
+                    .text(isQuiet: global.quiet)
+            }
+        }
+    }
+
+    struct Resolve: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Decide a conflict, for every device.",
+            usage: "lanyard conflicts resolve COLLECTION/ID keep|delete|dismiss|FIELD=VALUE [OPTIONS]",
+            discussion: """
+                keep: an object that is undecided stays. delete: it goes. dismiss: there is nothing to do, do not list it any \
+                more (on this machine). FIELD=VALUE: the field has this value instead of all those that are listed.
+                """)
+        @Argument(help: ArgumentHelp("The object.", valueName: "collection/id"))
+        var object: String
+        @Argument(help: ArgumentHelp("What to do.", valueName: "decision"))
+        var decision: String
+        @Flag(name: .customLong("string"), help: "Take VALUE as text even if it is JSON.")
+        var asText = false
+        @Flag(help: "Do not ask.")
+        var yes = false
+        @OptionGroup var global: GlobalOptions
+
+        func run() async throws {
+            let name = try ObjectName(parsing: object)
+            let resolution = try Resolution(parsing: decision, valueAsText: asText)
+            let client = try global.client()
+            if resolution == .delete {
+                try Confirmation.ask("Delete \(shown(object)) on every device?", yes: yes || global.json)
+            }
+            guard try await client.resolve(name, resolution, space: global.space) else {
+                throw ControlError(
+                    .notFound, "There is no conflict that this would resolve.", hint: "See: lanyard conflicts list")
+            }
+            try global.print(ResolveResponse(resolved: true)) { _ in
+                global.quiet ? "" : "\(shown(object)) resolved.\n"
+            }
+        }
+    }
+}

@@ -1,0 +1,83 @@
+import ControlAPI
+import LanyardClient
+
+/// `lanyard conflicts list` for people: what there is, and below it what to type.
+struct ConflictTable {
+    let conflicts: [ConflictEntry]
+    let names: DeviceNames
+    let space: String
+    let style: Style
+
+    /// Longer values are left for people to write.
+    private static let longestValue = 120
+
+    func text(isQuiet: Bool) -> String {
+        guard !conflicts.isEmpty else { return "" }
+        var table = Table("OBJECT", "FIELD", "CONFLICT", "WHAT THERE IS")
+        for conflict in conflicts {
+            table.add(
+                Table.Cell(Self.object(conflict)), Table.Cell(conflict.field),
+                Table.Cell(Self.words(conflict.kind), style.careful), Table.Cell(details(conflict)))
+        }
+        let commands = isQuiet ? [] : conflicts.flatMap(commands)
+        return table.text(style) + (commands.isEmpty ? "" : "\nTo resolve, type one of:\n")
+            + commands.map { "  \($0)\n" }.joined()
+    }
+
+    private static func words(_ kind: ConflictEntry.Kind) -> String {
+        switch kind {
+        case .concurrentValues: "several values"
+        case .types: "several types"
+        case .editedWhileDeleted: "edited while deleted"
+        case .undecided: "keep or delete?"
+        case .schema: "several schemas"
+        }
+    }
+
+    private static func object(_ conflict: ConflictEntry) -> String {
+        conflict.kind == .schema ? "schema of \(conflict.collection)" : "\(conflict.collection)/\(conflict.id)"
+    }
+
+    private func details(_ conflict: ConflictEntry) -> String {
+        switch conflict.kind {
+        case .concurrentValues, .types, .schema:
+            return conflict.values.enumerated().map { index, value in
+                let author = conflict.authors.indices.contains(index) ? conflict.authors[index] : nil
+                let notes = (index == 0 ? ["shown"] : []) + (author.map { ["by \(names[$0.device])"] } ?? [])
+                return notes.isEmpty ? short(value) : "\(short(value)) (\(notes.joined(separator: ", ")))"
+            }.joined(separator: "  |  ")
+        case .editedWhileDeleted, .undecided:
+            return conflict.authors.map { author in
+                "\(Amounts.count(author.count, "edit")) by \(names[author.device]), last \(author.time)"
+            }.joined(separator: "  |  ")
+        }
+    }
+
+    private func short(_ value: JSONText) -> String {
+        let text = ValueText.line(value)
+        return text.count > 40 ? text.prefix(39) + "…" : text
+    }
+
+    private func commands(_ conflict: ConflictEntry) -> [String] {
+        switch conflict.kind {
+        case .concurrentValues, .types:
+            guard let field = conflict.field else { return [] }
+            return conflict.values.map { value in
+                let isShort = value.bytes.count <= Self.longestValue
+                return command(conflict, "\(field)=\(isShort ? value.description : "VALUE")")
+            }
+        case .editedWhileDeleted: return [command(conflict, "dismiss")]
+        case .undecided: return [command(conflict, "keep"), command(conflict, "delete")]
+        case .schema: return [line(["lanyard", "schema", "set", conflict.collection, "FILE"])]
+        }
+    }
+
+    private func command(_ conflict: ConflictEntry, _ decision: String) -> String {
+        line(["lanyard", "conflicts", "resolve", "\(conflict.collection)/\(conflict.id)", decision])
+    }
+
+    private func line(_ words: [String]) -> String {
+        let all = words + (space == "home" ? [] : ["--space", space])
+        return shown(all.map(ShellWord.quoted).joined(separator: " "))
+    }
+}

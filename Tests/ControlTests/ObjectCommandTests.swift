@@ -1,0 +1,354 @@
+import ControlAPI
+import Foundation
+import LanyardClient
+import Testing
+
+@Suite(.timeLimit(.minutes(2))) struct ObjectCommandTests {
+    /// A short way to run several commands against one agent.
+    private struct Shell {
+        let socket: String
+
+        func callAsFunction(
+            _ arguments: String..., input: String = "", columns: Int? = nil
+        ) async throws -> CommandRun {
+            try await CommandRun.lanyard(
+                arguments, socket: socket, input: input, environment: columns.map { ["COLUMNS": String($0)] } ?? [:])
+        }
+    }
+
+    private func withShell(
+        _ agent: MemoryAgent = MemoryAgent(), _ body: (Shell) async throws -> Void
+    ) async throws {
+        try await LiveServer.with(agent) { try await body(Shell(socket: $0.socketPath)) }
+    }
+
+    private func object(_ run: CommandRun) throws -> ObjectEntry {
+        try JSONDecoding.value(ObjectEntry.self, from: Array(run.output.utf8), unknownKeys: .refuse)
+    }
+
+    @Test func `an object is put, read, edited and deleted`() async throws {
+        try await withShell { lanyard in
+            let put = try await lanyard("put", "note/n1", #"{"title":"Milk","n":1.0e2}"#, "--json")
+            #expect(put.exitCode == 0)
+            let first = try object(put)
+            #expect(try await lanyard("get", "note/n1", "--json").output == put.output)
+            let text = try await lanyard("get", "note/n1")
+            #expect(
+                text.output == """
+                    note/n1  version \(first.version)
+                    title  Milk
+                    n      1.0e2
+
+                    """)
+            let edited = try await lanyard("edit", "note/n1", "title=Oat milk", "n.unset", "tags.add=5", "--json")
+            #expect(try object(edited).fields.description == #"{"title":"Oat milk","tags":[5]}"#)
+            let forced = try await lanyard("edit", "note/n1", "tags.add=5", "--string", "--json")
+            #expect(try object(forced).fields.description == #"{"title":"Oat milk","tags":[5,"5"]}"#)
+            let list = try await lanyard(
+                "edit", "note/n1", "-", "--json", input: #"[{"op":"unset","path":"tags"},"plays+=2"]"#)
+            #expect(try object(list).fields.description == #"{"title":"Oat milk","plays":2}"#)
+            let past = try await lanyard("history", "note/n1", "--at", "\(first.version)", "--json")
+            #expect(past.output == put.output)
+            #expect(try await lanyard("delete", "note/n1").output == "note/n1 deleted.\n")
+            #expect(try await lanyard("delete", "note/n1", "--json").output == "{\"deleted\":false}\n")
+            let gone = try await lanyard("get", "note/n1")
+            #expect(gone.exitCode == 3)
+            #expect(gone.errors.contains("it was deleted"))
+            let refused = try await lanyard("put", "note/n1", "{}")
+            #expect(refused.exitCode == 4)
+            #expect(refused.errors.contains("Create a new one: lanyard put COLLECTION JSON."))
+            let deleted = try await lanyard("deleted")
+            #expect(deleted.lines.first == "COLLECTION  ID  BY      TIME                      POLICY")
+            #expect(deleted.lines.last?.hasPrefix("note        n1  memory  2025-11-21T") == true)
+        }
+    }
+
+    @Test func `there is no undelete, and it says what to do instead`() async throws {
+        let run = try await CommandRun.lanyard(["undelete", "note/n1"])
+        #expect(run.exitCode == 2)
+        #expect(run.errors.contains("There is no undelete"))
+        #expect(run.errors.contains("lanyard put COLLECTION JSON"))
+        #expect(try await !CommandRun.lanyard(["--help"]).output.contains("undelete"))
+    }
+
+    @Test func `conditions are kept to, and the version there is comes with the refusal`() async throws {
+        try await withShell { lanyard in
+            let first = try object(try await lanyard("put", "note/n", #"{"a":1}"#, "--if-absent", "--json"))
+            #expect(try await lanyard("put", "note/n", #"{"a":2}"#, "--if-absent").exitCode == 4)
+            let second = try object(
+                try await lanyard("put", "note/n", #"{"a":2}"#, "--if-version", "\(first.version)", "--json"))
+            for arguments in [["put", "note/n", "{}"], ["edit", "note/n", "a=3"], ["delete", "note/n"]] {
+                let run = try await CommandRun.lanyard(
+                    arguments + ["--if-version", "\(first.version)", "--json"], socket: lanyard.socket)
+                #expect(run.exitCode == 4)
+                let error = try JSONDecoding.value(
+                    ErrorResponse.self, from: Array(run.errors.utf8), unknownKeys: .refuse
+                ).controlError
+                #expect(error.code == .versionMismatch)
+                #expect(error.version == second.version)
+            }
+            let replaced = try await lanyard("put", "note/n", #"{"b":1}"#, "--replace", "--json")
+            #expect(try object(replaced).fields.description == #"{"b":1}"#)
+        }
+    }
+
+    // MARK: Standard input
+
+    @Test func `one value on standard input is one object, over as many lines as it likes`() async throws {
+        try await withShell { lanyard in
+            for input in ["{\"a\":1}", "{\"a\":1}\n", "\n {\n  \"a\":\n 1\n}\n\n", "{\"a\":\n1}"] {
+                let run = try await lanyard("put", "note", "-", "--json", input: input)
+                #expect(run.exitCode == 0)
+                #expect(try object(run).fields.description.filter { $0 != " " } == #"{"a":1}"#)
+                #expect(try object(run).id.hasPrefix("fresh"))
+            }
+            let named = try await lanyard("put", "note", "-", "--json", input: #"{"id":"x","a":1}"#)
+            #expect(try object(named).id == "x")
+            let argument = try await lanyard("put", "note", #"{"id":"y","a":1}"#, "--json")
+            #expect(try object(argument).fields.description == #"{"a":1}"#)
+            let given = try await lanyard("put", "note/z", "-", "--json", input: "{\n\"id\":1}")
+            #expect(try object(given).fields.description == #"{"id":1}"#)
+            let quiet = try await lanyard("put", "-q", "note", "{}")
+            #expect(quiet.lines.count == 1 && quiet.output.hasPrefix("fresh"))
+        }
+    }
+
+    @Test func `several lines are several objects, and a bad one stops them`() async throws {
+        try await withShell { lanyard in
+            let many = try await lanyard(
+                "put", "note", "-", input: (0..<3_000).map { "{\"id\":\"n\($0)\",\"n\":\($0)}\n" }.joined())
+            #expect(many.output == "3000 objects put into note.\n")
+            let json = try await lanyard("put", "note", "-", "--json", input: "{}\n{}")
+            #expect(try #require(try json.json() as? [String: Any]).keys.sorted() == ["count", "first", "last"])
+            for (input, line) in [
+                ("{}\n{}\noops\n{}\n", 3), ("oops\n{}\n", 1), ("[1]\n{}\n", 1), ("{}\n{\"id\":7}", 2),
+            ] {
+                let run = try await lanyard("put", "note", "-", input: input)
+                #expect(run.exitCode != 0)
+                #expect(run.errors.hasPrefix("lanyard: Line \(line): "))
+                #expect(run.errors.contains("\(line - 1) objects before it were written and stay."))
+            }
+            let version = try await lanyard("put", "note", "-", "--if-version", "r:1", input: "{}\n{}")
+            #expect(version.exitCode == 2)
+            let taken = try await lanyard("put", "note", "-", "--if-absent", input: "{\"id\":\"z\"}\n{\"id\":\"n1\"}\n")
+            #expect(taken.exitCode == 4)
+            #expect(taken.errors.hasPrefix("lanyard: Line 2: There is such an object already."))
+        }
+    }
+
+    @Test func `what is not UTF-8 is said to be that`() async throws {
+        try await withShell { lanyard in
+            let run = try await CommandRun.program(
+                "/bin/sh", ["-c", #"printf '{"a":"\377"}' | "$0" put note/n -"#, CommandRun.lanyardPath],
+                environment: ["LANYARD_SOCKET": lanyard.socket, "PATH": "/usr/bin:/bin"])
+            #expect(run.exitCode == 1)
+            #expect(run.errors.contains("This is not UTF-8"))
+        }
+    }
+
+    // MARK: Lists
+
+    @Test func `a list is an array for programs and a table for people`() async throws {
+        try await withShell { lanyard in
+            _ = try await lanyard("put", "task/a", #"{"title":"Buy milk\nand bread","done":false}"#)
+            _ = try await lanyard("put", "task/b", #"{"title":"x","done":true,"tags":["red",1]}"#)
+            let json = try await lanyard("list", "task", "--json")
+            #expect(try #require(try json.json() as? [[String: Any]]).map { $0["id"] as? String } == ["a", "b"])
+            let table = try await lanyard("list", "task")
+            #expect(
+                table.output == """
+                    ID  TITLE               DONE   TAGS
+                    a   Buy milk and bread  false  -
+                    b   x                   true   ["red",1]
+
+                    """)
+            let narrow = try await lanyard("list", "task", columns: 30)
+            #expect(
+                narrow.output == """
+                    ID  TITLE     DONE   TAGS
+                    a   Buy mil…  false  -
+                    b   x         true   ["red",…
+
+                    """)
+            #expect(narrow.lines.allSatisfy { $0.count <= 30 })
+            let tiny = try await lanyard("list", "task", columns: 16)
+            #expect(tiny.lines.first == "ID  TITLE  +2")
+            let found = try await lanyard("list", "task", "--where", "done=true", "--where", "title=x", "--json")
+            #expect(try #require(try found.json() as? [[String: Any]]).count == 1)
+            let none = try await lanyard("list", "task", "--where", "done=true", "--string", "--json")
+            #expect(none.output == "[]\n")
+            let empty = try await lanyard("list", "task", "--where", "done=5")
+            #expect(empty.output.isEmpty && empty.errors == "No objects.\n")
+            #expect(try await lanyard("list", "task", "-q", "--limit", "1").lines.count == 1)
+        }
+    }
+
+    @Test func `names and values from elsewhere cannot move the cursor`() async throws {
+        try await withShell { lanyard in
+            _ = try await lanyard("put", "task/a", "{\"t\\u001b[2J\":\"\\u001b[2J\"}")
+            for run in [
+                try await lanyard("list", "task"), try await lanyard("get", "task/a"),
+                try await lanyard("history", "task/a"),
+            ] {
+                #expect(run.exitCode == 0)
+                #expect(!run.output.contains("\u{1B}"))
+            }
+        }
+    }
+
+    @Test func `a long list is printed whole`() async throws {
+        try await withShell { lanyard in
+            let input = (0..<5_000).map { "{\"id\":\"n\($0)\",\"n\":\($0)}\n" }.joined()
+            _ = try await lanyard("put", "note", "-", input: input)
+            #expect(try await lanyard("list", "note").lines.count == 5_001)
+            let json = try await lanyard("list", "note", "--json")
+            #expect(try #require(try json.json() as? [[String: Any]]).count == 5_000)
+        }
+    }
+
+    @Test func `history tells who changed what`() async throws {
+        try await withShell { lanyard in
+            _ = try await lanyard("put", "task/a", #"{"title":"Milk","n":null}"#)
+            _ = try await lanyard("edit", "task/a", "title=Tea")
+            let text = try await lanyard("history", "task/a")
+            #expect(text.lines.count == 5)
+            #expect(text.lines[0].contains("  memory  created  version "))
+            #expect(text.lines[1] == "  title  Milk")
+            #expect(text.lines[2] == "  n  null")
+            #expect(text.lines[3].contains("  memory  edited  version "))
+            #expect(text.lines[4] == "  title  Milk → Tea")
+            let field = try await lanyard("history", "task/a", "--field", "n", "--json")
+            let rows = try #require(try field.json() as? [[String: Any]])
+            #expect(rows.map { $0.keys.sorted() } == [["device", "field", "kind", "new", "time", "version"]])
+            #expect(try await lanyard("history", "task/a", "--field", "x").exitCode == 3)
+        }
+    }
+
+    @Test func `a watch prints a line per object that changes`() async throws {
+        try await LiveServer.with { server async throws in
+            let lanyard = Shell(socket: server.socketPath)
+            _ = try await lanyard("put", "task/a", #"{"n":1}"#)
+            let watch = Task { try await lanyard("watch", "task", "--after", "0") }
+            await server.agent.readersWaiting(1)
+            _ = try await lanyard("put", "tag/x", "{}")
+            _ = try await lanyard("delete", "task/a")
+            await server.agent.readersWaiting(1)
+            try await server.stop()
+            let run = try await watch.value
+            #expect(run.errors == "Watching, behind position 0.\n")
+            #expect(run.lines.count == 2)
+            #expect(
+                run.lines.first?.hasPrefix(
+                    #"{"position":1,"id":"a","collection":"task","deleted":false,"fields":{"n":1},"#) == true)
+            #expect(run.lines.last?.contains(#""deleted":true,"fields":null,"version":null"#) == true)
+        }
+    }
+
+    // MARK: Conflicts, schemas, streams
+
+    @Test func `conflicts end with the commands that resolve them`() async throws {
+        let agent = MemoryAgent()
+        await agent.show([
+            try ConflictRouteTests.conflict(
+                "it's", .concurrentValues, field: "title", values: [#""Tea""#, #""Milk""#]),
+            try ConflictRouteTests.conflict("b", .undecided), try ConflictRouteTests.conflict("c", .editedWhileDeleted),
+        ])
+        try await withShell(agent) { lanyard in
+            _ = try await lanyard("put", "note/it's", "{}")
+            let table = try await lanyard("conflicts")
+            #expect(
+                table.output == #"""
+                    OBJECT     FIELD  CONFLICT              WHAT THERE IS
+                    note/it's  title  several values        Tea (shown, by memory)  |  Milk (by memory)
+                    note/b     -      keep or delete?       3 edits by memory, last 2025-11-21T04:40:00.000Z
+                    note/c     -      edited while deleted  3 edits by memory, last 2025-11-21T04:40:00.000Z
+
+                    To resolve, type one of:
+                      lanyard conflicts resolve 'note/it'\''s' 'title="Tea"'
+                      lanyard conflicts resolve 'note/it'\''s' 'title="Milk"'
+                      lanyard conflicts resolve note/b keep
+                      lanyard conflicts resolve note/b delete
+                      lanyard conflicts resolve note/c dismiss
+
+                    """#)
+            #expect(try await lanyard("--json", "conflicts", "list", "note").output.hasPrefix(#"[{"id":"it's","#))
+            for (id, decision) in [("it's", #"title="Milk""#), ("b", "keep"), ("c", "dismiss")] {
+                let run = try await lanyard("conflicts", "resolve", "note/\(id)", decision)
+                #expect(run.output == "note/\(id) resolved.\n")
+            }
+            let none = try await lanyard("conflicts", "list")
+            #expect(none.output.isEmpty && none.errors == "No conflicts.\n")
+        }
+    }
+
+    @Test func `schemas are set from a file and shown`() async throws {
+        try await withShell { lanyard in
+            let text = #"{"fields":{"title":"register","tags":{"type":"set","refers":"tag"}},"indexed":["title"]}"#
+            let set = try await lanyard("schema", "set", "note", "-", input: text)
+            let expected = """
+                note  deleteWins, put creates
+                FIELD  TYPE      REFERS  INDEXED
+                tags   set       tag
+                title  register  -       yes
+
+                """
+            #expect(set.output == expected)
+            #expect(try await lanyard("schema").output == expected)
+            let json = try await lanyard("schema", "show", "note", "--json")
+            #expect(
+                try #require(try json.json() as? [String: Any]).keys.sorted()
+                    == ["collection", "deletePolicy", "fields", "indexed", "upsert"])
+            let temporary = try TemporaryDirectory()
+            try json.output.write(toFile: "\(temporary.path)/note.json", atomically: true, encoding: .utf8)
+            let again = try await lanyard("schema", "set", "note", "\(temporary.path)/note.json", "--json")
+            #expect(again.output == json.output)
+            let bad = try await lanyard("schema", "set", "note", "-", input: #"{"fields":{"title":"counter"}}"#)
+            #expect(bad.exitCode == 4)
+            #expect(bad.errors.contains("Give the values a new field"))
+        }
+    }
+
+    @Test func `streams are told how to keep events`() async throws {
+        try await withShell { lanyard in
+            let set = try await lanyard("streams", "set", "light", "--latest-only", "--retain", "2d")
+            #expect(set.output == "light keeps the latest per type, 2 d 0 h.\n")
+            let forever = try await lanyard(
+                "--json", "streams", "set", "light", "--no-latest-only", "--retain", "forever")
+            #expect(forever.output.contains(#""latestOnly":false,"retainSeconds":null"#))
+        }
+    }
+
+    @Test(arguments: [
+        (["put", "note/n", "{}"], ["collection", "fields", "id", "version"]),
+        (["get", "note/a"], ["collection", "fields", "id", "version"]),
+        (["edit", "note/a", "n=1"], ["collection", "fields", "id", "version"]),
+        (["delete", "note/a"], ["deleted"]), (["list", "note"], ["collection", "fields", "id", "version"]),
+        (["deleted"], ["collection", "device", "id", "policy", "time"]),
+        (["conflicts", "list"], ["authors", "collection", "field", "id", "kind", "values"]),
+    ])
+    func `answers have the promised keys`(arguments: [String], keys: [String]) async throws {
+        let agent = MemoryAgent()
+        await agent.show([try ConflictRouteTests.conflict("b", .undecided)])
+        try await LiveServer.with(agent) { server async throws in
+            let lanyard = Shell(socket: server.socketPath)
+            _ = try await lanyard("put", "note/a", #"{"n":0}"#)
+            _ = try await lanyard("put", "note/z", "{}")
+            _ = try await lanyard("delete", "note/z")
+            let run = try await CommandRun.lanyard(arguments + ["--json"], socket: server.socketPath)
+            let value = try run.json()
+            let row = try #require((value as? [[String: Any]])?.first ?? value as? [String: Any])
+            #expect(row.keys.sorted() == keys)
+        }
+    }
+
+    @Test func `with an endless line the input is cut off`() async throws {
+        try await withShell { lanyard in
+            let input = "{\"a\":\"" + String(repeating: "x", count: 3 * ControlLimits.valueBytes)
+            for target in ["note", "note/n"] {
+                let run = try await lanyard("put", target, "-", input: input)
+                #expect(run.exitCode == 1)
+                #expect(run.errors.contains("at most 1048576 (1 MiB)"))
+            }
+        }
+    }
+}

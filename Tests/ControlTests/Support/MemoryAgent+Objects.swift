@@ -1,0 +1,148 @@
+import ControlAPI
+import ControlServer
+
+extension MemoryAgent {
+    // MARK: For tests
+
+    /// Writes to this object are refused from now on.
+    func refuseWrites(to name: ObjectName, with error: ControlError) { objects.refusals[name] = error }
+
+    /// Lists these conflicts from now on; whoever watches sees it.
+    func show(_ conflicts: [ConflictEntry]) {
+        objects.conflicts = conflicts
+        wakeAll()
+    }
+
+    // MARK: Writing
+
+    func put(space: String, _ put: ObjectPut) throws(ControlError) -> ObjectEntry {
+        try check(space)
+        defer { wakeAll() }
+        return try objects.put(put)
+    }
+
+    func put(space: String, all puts: [ObjectPut]) throws(ControlError) -> EmitResponse {
+        try check(space)
+        defer { wakeAll() }
+        putGroups.append(puts.count)
+        var answer = EmitResponse(count: 0, first: nil, last: nil)
+        for put in puts {
+            do throws(ControlError) {
+                let entry = try objects.put(put)
+                answer.count += 1
+                answer.first = answer.first ?? entry.version
+                answer.last = entry.version
+            } catch {
+                throw ControlError(
+                    error.code, error.message, hint: error.hint, written: answer.count, version: error.version)
+            }
+        }
+        return answer
+    }
+
+    func edit(space: String, _ edit: ObjectEdit) throws(ControlError) -> ObjectEntry {
+        try check(space)
+        defer { wakeAll() }
+        return try objects.edit(edit)
+    }
+
+    func delete(space: String, _ name: ObjectName, ifVersion: DotText?) throws(ControlError) -> Bool {
+        try check(space)
+        defer { wakeAll() }
+        return try objects.delete(name, ifVersion)
+    }
+
+    func perform(_ transaction: Transaction) throws(ControlError) -> TransactionResponse {
+        try check(transaction.space)
+        defer { wakeAll() }
+        var emitted: [(String, EventDraft)] = []
+        let answer = try objects.perform(transaction) { stream, event in
+            emitted.append((stream, event))
+            return DotText(replica: Self.replica, counter: UInt64(emitted.count))
+        }
+        for (stream, event) in emitted { _ = try emit(space: transaction.space, stream: stream, events: [event]) }
+        return answer
+    }
+
+    // MARK: Reading
+
+    func object(space: String, _ name: ObjectName) throws(ControlError) -> ObjectEntry {
+        try check(space)
+        return try objects.object(name)
+    }
+
+    func object(space: String, _ name: ObjectName, at version: DotText) throws(ControlError) -> ObjectEntry {
+        try check(space)
+        return try objects.object(name, at: version)
+    }
+
+    func objects(_ query: ObjectQuery) throws(ControlError) -> EntryPage<ObjectEntry> {
+        try check(query.space)
+        return try objects.objects(query)
+    }
+
+    func deletedObjects(_ query: DeletedQuery) throws(ControlError) -> EntryPage<DeletedEntry> {
+        try check(query.space)
+        return objects.deletedObjects(query)
+    }
+
+    func history(_ query: HistoryQuery) throws(ControlError) -> EntryPage<HistoryEntry> {
+        try check(query.space)
+        return try objects.history(query)
+    }
+
+    // MARK: Watching
+
+    func objectPosition(space: String) throws(ControlError) -> UInt64 {
+        try check(space)
+        return objects.position
+    }
+
+    func nextObjectChanges(_ query: WatchQuery) async throws(ControlError) -> [ObjectChange] {
+        try check(query.space)
+        while true {
+            let changes = objects.changes(query)
+            if !changes.isEmpty || Task.isCancelled { return changes }
+            await waitForChange()
+        }
+    }
+
+    // MARK: Conflicts and schemas
+
+    func conflicts(space: String, collection: String?) throws(ControlError) -> [ConflictEntry] {
+        try check(space)
+        return objects.conflicts.filter { collection == nil || $0.collection == collection }
+    }
+
+    func nextConflicts(
+        space: String, collection: String?, differingFrom known: [ConflictEntry]
+    ) async throws(ControlError) -> [ConflictEntry] {
+        while true {
+            let current = try conflicts(space: space, collection: collection)
+            if current != known || Task.isCancelled { return current }
+            await waitForChange()
+        }
+    }
+
+    func resolve(space: String, _ name: ObjectName, _ resolution: Resolution) throws(ControlError) -> Bool {
+        try check(space)
+        defer { wakeAll() }
+        return try objects.resolve(name, resolution)
+    }
+
+    func schemas(space: String) throws(ControlError) -> [SchemaEntry] {
+        try check(space)
+        return objects.schemas.values.sorted { $0.collection < $1.collection }
+    }
+
+    func schema(space: String, collection: String) throws(ControlError) -> SchemaEntry {
+        try check(space)
+        guard let schema = objects.schemas[collection] else { throw ControlError.noSchema }
+        return schema
+    }
+
+    func setSchema(space: String, _ schema: SchemaEntry) throws(ControlError) -> SchemaEntry {
+        try check(space)
+        return try objects.set(schema)
+    }
+}
