@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 extension RigSuites.ClockStories {
@@ -44,6 +45,8 @@ extension RigSuites.ClockStories {
                 "today, at the top", "first", "after first", "before second", "second", "last", "today, at the end",
             ]
             #expect(try rig.show([1, 2, 3], "week/plan", ["tasks": plan]))
+            let made = try #require(try one.history("week/note").first).time
+            #expect(made < (Date.now - 6 * 86_400).formatted(.iso8601), "history says when it was written: \(made)")
             try rig.expectEnding(in: "week")
         }
     }
