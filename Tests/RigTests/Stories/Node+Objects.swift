@@ -75,7 +75,7 @@ extension Node {
     @discardableResult
     func delete(_ object: String) throws -> Bool {
         struct Answer: Decodable { let deleted: Bool }
-        return try decode(Answer.self, try lanyard("delete", object, "--json").output).deleted
+        return try decode(Answer.self, try lanyard("delete", object, "--yes", "--json").output).deleted
     }
 
     func deleted(_ collection: String) throws -> [DeletedEntry] {
@@ -87,7 +87,7 @@ extension Node {
     }
 
     func resolve(_ object: String, _ decision: String) throws {
-        try lanyard("conflicts", "resolve", object, decision)
+        try lanyard("conflicts", "resolve", object, decision, "--yes")
     }
 
     func history(_ object: String) throws -> [HistoryStep] {
