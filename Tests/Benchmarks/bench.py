@@ -7,10 +7,11 @@ import time
 import traceback
 
 import baselines
+import objects
 import ours
 from report import Report
 
-OURS = ["discovery", "latency", "emit", "catchup", "memory", "start", "traffic"]
+OURS = ["discovery", "latency", "emit", "catchup", "memory", "start", "traffic", "puts", "merge", "edits"]
 BASELINES = ["sqlite", "floor", "postgres", "redis"]
 
 
@@ -27,7 +28,7 @@ def main():
     names = set(options.names or known)
     report, size = Report(options.json), ours.Size(options.quick)
     print(f"{time.strftime('%Y-%m-%d')} · {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} · {platform.freedesktop_os_release()['PRETTY_NAME']} · "
-          f"{size.events:,} events of 150 bytes, {size.runs} runs after a warm-up", flush=True)
+          f"{size.events:,} events and {size.objects:,} objects of 150 bytes, {size.runs} runs after a warm-up", flush=True)
     failed = False
     for wanted, name, part in parts(report, names, size):
         if wanted & names:
@@ -53,6 +54,13 @@ def parts(report, names, size):
         ({"sqlite"}, "SQLite", lambda: baselines.sqlite(report, size)),
         ({"sqlite", "emit"}, "disk", disk("before the batches")),
         ({"sqlite"}, "SQLite in batches", lambda: baselines.sqlite_batches(report, size)),
+        ({"puts", "merge", "edits"}, "disk", disk("before the objects")),
+        ({"puts"}, "objects put", lambda: objects.measure_puts(report, size)),
+        ({"puts"}, "SQLite, objects put", lambda: objects.sqlite_puts(report, size)),
+        ({"merge"}, "objects merged", lambda: objects.measure_merge(report, size)),
+        ({"merge"}, "SQLite, objects merged", lambda: objects.sqlite_merge(report, size)),
+        ({"edits"}, "small edits", lambda: objects.measure_small_edits(report, size)),
+        ({"edits"}, "SQLite, small edits", lambda: objects.sqlite_small_edits(report, size)),
         # Before ours: a disk that has just taken our gigabyte answers more slowly for minutes.
         ({"floor"}, "floor in C, catch-up", floor(baselines.floor_catch_up)),
         ({"catchup", "emit", "memory", "start", "traffic"}, "full world", lambda: ours.full_world(report, names, size)),

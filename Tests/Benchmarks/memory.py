@@ -55,3 +55,18 @@ def threads(pid):
         name = open(f"/proc/{pid}/task/{task}/comm").read().strip()
         names[name] = names.get(name, 0) + 1
     return names
+
+
+def forget_peak(pid):
+    """From now on `peak_kib` counts anew."""
+    with open(f"/proc/{pid}/clear_refs", "w") as file:
+        file.write("5")
+
+
+def peak_kib(pid):
+    return int(re.search(r"VmHWM:\s+(\d+)", open(f"/proc/{pid}/status").read())[1])
+
+
+def written_bytes(pid):
+    """What the process caused to be written to the disk."""
+    return int(re.search(r"^write_bytes: (\d+)", open(f"/proc/{pid}/io").read(), re.M)[1])

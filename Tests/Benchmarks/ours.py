@@ -19,6 +19,8 @@ class Size:
         self.singles = 200 if quick else 1_000
         self.latencies = 200 if quick else 1_000
         self.idle_seconds = 10 if quick else 60
+        self.objects = 10_000 if quick else 100_000
+        self.edits = 2_000 if quick else 20_000
 
 
 def emit_singles(control, stream, count):

@@ -17,6 +17,11 @@ struct Node {
     /// Runs `lanyard`, which has to succeed.
     @discardableResult
     func lanyard(_ arguments: String..., input: String? = nil) throws -> Outcome {
+        try lanyard(arguments, input: input)
+    }
+
+    @discardableResult
+    func lanyard(_ arguments: [String], input: String? = nil) throws -> Outcome {
         let outcome = try run(["lanyard"] + arguments, input: input)
         guard outcome.status == 0 else {
             throw RigError(
@@ -92,7 +97,7 @@ struct Node {
         guard outcome.status == 0 else { throw RigError(description: "nft on \(name): \(outcome.errors)") }
     }
 
-    private func decode<Value: Decodable>(_ type: Value.Type, _ text: String) throws -> Value {
+    func decode<Value: Decodable>(_ type: Value.Type, _ text: String) throws -> Value {
         do {
             return try JSONDecoder().decode(type, from: Data(text.utf8))
         } catch {

@@ -53,7 +53,7 @@ struct Rig {
     }
 
     /// What a reader of a failed run wants to see first.
-    private func recordLogs() {
+    func recordLogs() {
         guard let list = try? attempt(["list"]), list.status == 0 else { return }
         print(list.output)
         for number in 1..<max(1, list.lines.count) {
