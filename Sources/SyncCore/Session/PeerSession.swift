@@ -39,6 +39,8 @@ struct PeerSession: Sendable {
     // What each side knows of the other
     /// What the peer holds, by its own word on this session.
     var peerTips = TipTable()
+    /// Entries of a `Have` that goes on in the next frame.
+    var haveRow: [Frame.HaveEntry] = []
     /// The peer's vector digest matched `peerTips` when it last spoke.
     var peerTipsAreComplete = false
     /// How fast what it holds grows.
