@@ -13,9 +13,12 @@ public enum JSONValue: Hashable, Sendable {
 
     /// One member of an object.
     public struct Member: Hashable, Sendable {
+        /// Once in its object.
         public let key: ExactString
+        /// What stands under the key.
         public let value: JSONValue
 
+        /// Both parts.
         public init(key: ExactString, value: JSONValue) {
             self.key = key
             self.value = value
