@@ -42,6 +42,12 @@ package struct AgentSnapshot: Sendable {
         package var port: UInt16
     }
 
+    /// What people call the device: its name, or its short id while that is unknown.
+    package func name(of device: DeviceID) -> String {
+        let name = peers.first { $0.device == device }?.name ?? ""
+        return name.isEmpty ? device.shortID : name
+    }
+
     package func wallMilliseconds(at tick: Tick) -> Int64 {
         wallMilliseconds + (tick - now).nanoseconds / 1_000_000
     }

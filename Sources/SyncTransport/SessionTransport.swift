@@ -128,6 +128,7 @@ package final class SessionTransport {
             .direction: direction == .inbound ? "inbound" : "outbound",
         ])
         if unlogged > 0 { metadata[LogKey.unlogged.rawValue] = "\(unlogged)" }
-        logger.warning("Refused a connection.", metadata: metadata)
+        // An echo of our own record just after a restart leads to ourselves: nobody has to act.
+        logger.log(level: reason == .ownDevice ? .debug : .warning, "Refused a connection.", metadata: metadata)
     }
 }

@@ -1,7 +1,9 @@
 import ControlAPI
 import ControlServer
+import Foundation
 import LanyardClient
 import NIOCore
+import SyncAgent
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct ClientTests {
@@ -187,6 +189,31 @@ import Testing
         #expect(location(["XDG_DATA_HOME": "/d", "HOME": "/h"]).dataDirectory == "/d/lanyard")
     }
 
+    @Test func `without HOME the user database says where a user's data lie`() {
+        for entry in UserRecord.all {
+            #expect(SocketLocation.homeDirectory(of: entry.number) == entry.home)
+        }
+        #expect(
+            location([:]).dataDirectory == SocketLocation.homeDirectory(of: geteuid()) + "/.local/share/lanyard")
+        #expect(SocketLocation.homeDirectory(of: 4_000_000_000) == "/")
+    }
+
+    @Test func `an agent without HOME keeps its data where the command looks for them`() throws {
+        for environment in [[:], ["HOME": ""]] {
+            let configuration = try AgentConfiguration(layers: [], environment: environment, hostName: "h")
+            #expect(configuration.dataDirectory == location([:]).dataDirectory)
+        }
+    }
+
+    @Test func `the machine's service is started by systemd`() {
+        let service = location(["HOME": "/h"], socket: "/run/lanyard/control.sock")
+        #expect(service.startCommand == "systemctl start lanyard")
+        #expect(service.notRunning.hint == "Start one with: systemctl start lanyard")
+        #expect(service.dataDirectory == "/var/lib/lanyard")
+        let own = location([:], socket: "/run/lanyard/control.sock", dataDirectory: "/d")
+        #expect(own.startCommand.hasSuffix("--data-dir /d --socket /run/lanyard/control.sock"))
+    }
+
     @Test func `a socket that was named outweighs a directory, whichever way`() {
         #expect(location(["LANYARD_SOCKET": "/e/x.sock"], dataDirectory: "/f").candidates == ["/e/x.sock"])
     }
@@ -199,5 +226,20 @@ import Testing
             location(["HOME": "/h"], socket: "/a/x.sock").agentArguments == [
                 "--data-dir", "/h/.local/share/lanyard", "--socket", "/a/x.sock",
             ])
+    }
+}
+
+/// A line of /etc/passwd, read as the text it is.
+private struct UserRecord {
+    let number: UInt32
+    let home: String
+
+    static var all: [UserRecord] {
+        let text = (try? String(contentsOfFile: "/etc/passwd", encoding: .utf8)) ?? ""
+        return text.split(separator: "\n").compactMap { line in
+            let fields = line.split(separator: ":", omittingEmptySubsequences: false)
+            guard fields.count == 7, let number = UInt32(fields[2]), !fields[5].isEmpty else { return nil }
+            return UserRecord(number: number, home: String(fields[5]))
+        }
     }
 }

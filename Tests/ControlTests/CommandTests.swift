@@ -30,6 +30,37 @@ import Testing
         }
     }
 
+    @Test func `status says what to type while nobody is connected or nothing is written`() async throws {
+        let peer = { (state: Peer.State) in
+            Peer(id: "BBBBBBB-X", shortID: "BBBBBBB", name: "kitchen", state: state, paired: true)
+        }
+        try await LiveServer.with(MemoryAgent(peers: [peer(.connected)])) { server async throws in
+            let run = try await CommandRun.lanyard(["status"], socket: server.socketPath)
+            #expect(run.lines.last == #"Nothing is written yet. To begin:  lanyard emit hello '{"text":"hi"}'"#)
+        }
+        try await LiveServer.with(MemoryAgent(peers: [peer(.offline)])) { server async throws in
+            let run = try await CommandRun.lanyard(["status"], socket: server.socketPath)
+            #expect(run.lines.last == "No peer is connected. To see what is in the way:  lanyard why")
+        }
+    }
+
+    @Test func `why shows the chain up to the first broken link, then what went wrong and what to do`() async throws {
+        try await LiveServer.with { server async throws in
+            let run = try await CommandRun.lanyard(["why"], socket: server.socketPath)
+            #expect(
+                run.output == """
+                    ok  discovery  mDNS answers
+                    ok  clock
+                    --  address    no other agent is seen
+                        no_answer: 2 times, last now
+                        peer_silent: once, now
+                    Tries again now.
+                    Start an agent on another machine.
+
+                    """)
+        }
+    }
+
     @Test func `tables are aligned`() async throws {
         let agent = MemoryAgent(peers: [
             Peer(

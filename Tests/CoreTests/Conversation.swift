@@ -13,7 +13,10 @@ struct Conversation {
 
     static let devices = SimulatedDevice.all
 
-    init(own: Int = 0, members: Int = 3, bounds: CoreConfiguration.Bounds = .init()) {
+    init(
+        own: Int = 0, members: Int = 3, tips: [(replica: ReplicaID, tip: ReplicaTip)] = [],
+        bounds: CoreConfiguration.Bounds = .init()
+    ) {
         let device = Self.devices[own]
         var membership = Membership(own: device.fact, sinceMilliseconds: 0)
         for other in Self.devices.prefix(members) where other.id != device.id {
@@ -23,7 +26,7 @@ struct Conversation {
             own: device.id, name: "own", agentVersion: "test", runID: 1, seed: 1)
         configuration.bounds = bounds
         core = AgentCore(
-            configuration: configuration, space: .home, membership: membership, tips: [], stateDigest: .zero, at: now)
+            configuration: configuration, space: .home, membership: membership, tips: tips, stateDigest: .zero, at: now)
         effects = core.start(at: now)
     }
 
@@ -87,9 +90,9 @@ struct Author {
     private var author: ChangeAuthor
     let replica: ReplicaID
 
-    init(_ number: Int) {
+    init(_ number: Int, incarnation: UInt64 = 1) {
         device = SimulatedDevice.all[number]
-        replica = ReplicaID(device: device.id, incarnation: 1)
+        replica = ReplicaID(device: device.id, incarnation: incarnation)
         author = ChangeAuthor(
             space: .home, replica: replica, tip: .empty(space: .home, replica: replica), named: VersionVector())
     }

@@ -30,6 +30,13 @@ import Testing
         #expect(haves.first?.vectorDigest == talk.core.held.digest)
     }
 
+    @Test func `a peer that dialled us is shown where it listens, not where it came from`() {
+        var talk = Conversation()
+        let id = talk.accept(1)
+        let view = talk.core.peers(at: talk.now).first { $0.connection == id }
+        #expect(view?.endpoint == Endpoint(host: "h1", port: 21_817))
+    }
+
     @Test func `a digest we cannot explain is asked about once`() {
         var talk = Conversation()
         let id = talk.accept(1)

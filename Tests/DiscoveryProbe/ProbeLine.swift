@@ -1,21 +1,21 @@
 import SyncDiscovery
 
 /// One line of the probe's output.
-struct ProbeLine: Codable {
-    var node: Int
-    var event: String
-    var state: String?
-    var code: String?
-    var instance: String?
-    var interface: String?
-    var interfaceIndex: Int32?
-    var family: String?
-    var host: String?
-    var addresses: [String]?
-    var port: UInt16?
-    var text: [String]?
-    var ended: Bool?
-    var milliseconds: Int?
+package struct ProbeLine: Codable, Sendable {
+    package var node: Int
+    package var event: String
+    package var state: String?
+    package var code: String?
+    package var instance: String?
+    package var interface: String?
+    package var interfaceIndex: Int32?
+    package var family: String?
+    package var host: String?
+    package var addresses: [String]?
+    package var port: UInt16?
+    package var text: [String]?
+    package var ended: Bool?
+    package var milliseconds: Int?
 
     init(node: Int, event: DiscoveryEvent) {
         self.node = node

@@ -1,3 +1,4 @@
+import DiscoveryProbe
 import Foundation
 import Synchronization
 import Testing
@@ -5,21 +6,7 @@ import Testing
 /// Two machines on one wire (the script `lan`), each with its own avahi-daemon and a probe. Lines they say are kept in
 /// order; a wait looks at those not yet looked at by that waiter's position.
 final class TwoMachines: Sendable {
-    struct Line: Codable, Sendable {
-        var node: Int
-        var event: String
-        var state: String?
-        var code: String?
-        var instance: String?
-        var interface: String?
-        var family: String?
-        var host: String?
-        var addresses: [String]?
-        var port: UInt16?
-        var text: [String]?
-        var ended: Bool?
-        var milliseconds: Int?
-    }
+    typealias Line = ProbeLine
 
     enum Failure: Error, CustomStringConvertible {
         case notStarted(String)

@@ -1,3 +1,4 @@
+import DiscoveryProbe
 import Testing
 
 /// Real avahi-daemons on a real wire. Each test makes its own two machines; nothing of them outlives it.

@@ -62,6 +62,19 @@ import Testing
         #expect(inviter.admitted.all.map(\.deviceID) == [first.node.device])
     }
 
+    @Test func `an inviter dials the joiner only once that knows it, or once the connection is gone`() async throws {
+        let (inviter, joiner) = (try await Pairer("hall"), try await Pairer("desk"))
+        let events = History<String>()
+        inviter.onMet.withLock { $0 = { _ in events.append("met") } }
+        joiner.onAdmitting.withLock { $0 = { events.append("joiner admits") } }
+        let ticket = try await inviter.invite()
+        _ = try await joiner.join(ticket)
+        #expect(try await events.first("both") { $0.count == 2 ? $0 : nil } == ["joiner admits", "met"])
+        joiner.isFailing.withLock { $0 = true }
+        await #expect(throws: JoinError.notAdmitted) { try await joiner.join(ticket) }
+        _ = try await events.first("the second end") { $0.last == "met" && $0.count == 4 ? true : nil }
+    }
+
     @Test func `an expired ticket is refused as expired`() async throws {
         let (inviter, joiner) = (try await Pairer("hall"), try await Pairer("desk"))
         let ticket = try await inviter.invite()
@@ -199,6 +212,8 @@ private final class Pairer: Sendable {
     let asked = History<DeviceID>()
     let clock = Mutex<Int64>(1_700_000_000_000)
     let isFailing = Mutex(false)
+    let onMet = Mutex<@Sendable (JoinedDevice) -> Void>({ _ in })
+    let onAdmitting = Mutex<@Sendable () -> Void>({})
     private let gate = History<Bool>()
 
     struct CannotWrite: Error {}
@@ -217,7 +232,8 @@ private final class Pairer: Sendable {
                     self?.asked.append(device.deviceID)
                     _ = try await self?.gate.first("the gate to open") { $0.first }
                     try self?.admit(device)
-                })
+                },
+                met: { [weak self] device in self?.onMet.withLock(\.self)(device) })
         }
     }
 
@@ -226,6 +242,7 @@ private final class Pairer: Sendable {
     func letThrough() { gate.append(true) }
 
     func admit(_ device: JoinedDevice) throws {
+        onAdmitting.withLock(\.self)()
         if isFailing.withLock({ $0 }) { throw CannotWrite() }
         admitted.append(device)
     }

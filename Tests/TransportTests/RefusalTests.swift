@@ -139,6 +139,10 @@ import Testing
             try await noise.send(Array("no TLS at all".utf8))
             try await noise.closed()
         }
+        // The peer may see the end before the server has counted it.
+        try await server.events.first("70 turned away") { events in
+            events.count { if case .turnedAway(_, .notTLS) = $0 { true } else { false } } == 70 ? () : nil
+        }
         #expect(try await server.on { $0.refusals[.notTLS] } == 70)
         #expect(server.lines.all.count { $0.metadata["reason.code"] == "not_tls" } == 60)
     }

@@ -41,8 +41,12 @@ private final class JSONOutput {
     func write(_ value: some Encodable) {
         if let leaf = value as? any JSONLeaf { return leaf.write(to: &writer) }
         let encoder = JSONValueEncoder(output: self)
-        // The types of this target throw nothing of their own, and this encoder neither.
-        try! value.encode(to: encoder)
+        do {
+            try value.encode(to: encoder)
+        } catch {
+            // The types of this target throw nothing of their own, and this encoder neither.
+            preconditionFailure("\(type(of: value)) threw \(type(of: error)) while it was written as JSON")
+        }
         encoder.close()
     }
 }

@@ -46,7 +46,7 @@ public struct Peer: Codable, Equatable, Sendable {
     public var state: State
     /// Whether it is a member.
     public var paired: Bool
-    /// `HOST:PORT`, the one in use or the one tried last.
+    /// `HOST:PORT` where it listens: of the session, or the one tried last.
     public var address: String?
     /// How its address became known.
     public var via: Via?

@@ -53,7 +53,7 @@ extension Agent {
 
     package func doctorChecks(deep: Bool) async throws(ControlError) -> [DoctorCheck] {
         let now = try await controlled { try await snapshot() }
-        var checks = [listenerCheck(now), discoveryCheck(now), connectionCheck(now), clockCheck, identityCheck]
+        var checks = [listenerCheck(now), discoveryCheck(now), connectionCheck(now), clockCheck(now), identityCheck]
         checks.append(try await storeCheck(deep: deep))
         return checks
     }
@@ -94,14 +94,14 @@ extension Agent {
         )
     }
 
-    private var clockCheck: DoctorCheck {
+    private func clockCheck(_ now: AgentSnapshot) -> DoctorCheck {
         let skews = journal.clockSkews
         guard let worst = skews.max(by: { abs($0.value) < abs($1.value) }) else {
             return DoctorCheck(
                 check: "clock_skew", state: .skipped, detail: "no peer's clock was seen yet",
                 hint: "Connect a peer first.")
         }
-        let detail = "the clock of \(worst.key.shortID) differs by \(abs(worst.value)) ms"
+        let detail = "the clock of \(now.name(of: worst.key)) differs by \(abs(worst.value)) ms"
         guard abs(worst.value) > AgentJournal.toleratedSkewMilliseconds else {
             return DoctorCheck(check: "clock_skew", state: .ok, detail: detail)
         }

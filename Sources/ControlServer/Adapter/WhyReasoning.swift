@@ -87,7 +87,7 @@ struct WhyReasoning {
         where abs(skew) > AgentJournal.toleratedSkewMilliseconds {
             faults.append(
                 Fault(
-                    link: .clock, detail: "the clock of \(device.shortID) differs by \(abs(skew) / 1_000) s",
+                    link: .clock, detail: "the clock of \(now.name(of: device)) differs by \(abs(skew) / 1_000) s",
                     hint: "Set both clocks; nothing is lost meanwhile."))
         }
         if let storeRefusal {

@@ -115,7 +115,9 @@ extension AgentConfiguration {
 
     private static func defaultDataDirectory(_ environment: [String: String]) -> String {
         if let base = environment["XDG_DATA_HOME"], !base.isEmpty { return base + "/lanyard" }
-        return (environment["HOME"] ?? NSHomeDirectory()) + "/.local/share/lanyard"
+        // Without HOME (cron, a service) the user database knows.
+        let home = environment["HOME"].flatMap { $0.isEmpty ? nil : $0 } ?? NSHomeDirectoryForUser(NSUserName()) ?? ""
+        return home + "/.local/share/lanyard"
     }
 
     /// The configuration as a file that would give it again.

@@ -27,7 +27,8 @@ final class PairingDriver {
             identity: identity, store: tickets, nowMilliseconds: { WallClock.milliseconds }, profile: profile,
             admit: { device, ticket in
                 try await eventLoop.flatSubmit { driver.value.admit(device, with: ticket) }.get()
-            })
+            },
+            met: { device in driver.value.dial(device) })
     }
 
     /// A new ticket, durable before it is shown: a restart of the agent does not make it void.
@@ -43,7 +44,8 @@ final class PairingDriver {
     /// Joins the space of whoever made the ticket.
     func join(_ ticket: Ticket) -> EventLoopFuture<JoinedDevice> {
         loop.transport.join(ticket, as: profile(), nowMilliseconds: WallClock.milliseconds) { [self] inviter in
-            admit(inviter)
+            let driver = NIOLoopBound(self, eventLoop: loop.eventLoop)
+            return admit(inviter).map { driver.value.dial(inviter) }
         }
     }
 
@@ -57,18 +59,19 @@ final class PairingDriver {
             .flatMap { driver.value.admit(device) }
     }
 
-    /// Makes the device a member and dials it. Idempotent.
-    func admit(_ device: JoinedDevice) -> EventLoopFuture<Void> {
-        let loop = NIOLoopBound(loop, eventLoop: loop.eventLoop)
+    /// Makes the device a member. Idempotent.
+    private func admit(_ device: JoinedDevice) -> EventLoopFuture<Void> {
         let fact = device.memberFact(role: .writer)
-        let written =
-            loop.value.core.membership[device.deviceID]?.fact == fact
-            ? loop.value.eventLoop.makeSucceededVoidFuture() : writer.write([[.addMember(fact)]]).map { _ in }
-        return written.map {
-            for address in device.addresses {
-                let endpoint = Endpoint(host: address.host, port: UInt16(clamping: address.port))
-                loop.value.step(.addressAdded(endpoint, device: device.deviceID, isStatic: false))
-            }
+        guard loop.core.membership[device.deviceID]?.fact != fact else {
+            return loop.eventLoop.makeSucceededVoidFuture()
+        }
+        return writer.write([[.addMember(fact)]]).map { _ in }
+    }
+
+    private func dial(_ device: JoinedDevice) {
+        for address in device.addresses {
+            let endpoint = Endpoint(host: address.host, port: UInt16(clamping: address.port))
+            loop.step(.addressAdded(endpoint, device: device.deviceID, isStatic: false))
         }
     }
 }

@@ -106,17 +106,15 @@ extension AgentCore {
             if target.attempt == session.id { target.attempt = nil }
             if !hello.instance.isEmpty, target.instances.contains(hello.instance) { target.device = session.device }
         }
-        let endpoint =
-            session.id.isOutbound ? session.remote : Endpoint(host: session.remote.host, port: hello.listenPort)
-        guard endpoint.port != 0, let target = book.insert(endpoint, limit: configuration.bounds.dialTargets) else {
-            return
-        }
+        guard session.id.isOutbound || session.listenPort != 0,
+            let target = book.insert(session.address, limit: configuration.bounds.dialTargets)
+        else { return }
         book.update(target) { target in
             target.device = session.device
             target.isLastKnown = true
             target.failures = 0
         }
-        effects.append(.remember(endpoint, session.device))
+        effects.append(.remember(session.address, session.device))
     }
 
     /// The peer's own last word says more than the socket's end.

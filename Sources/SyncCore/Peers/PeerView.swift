@@ -15,6 +15,7 @@ package struct PeerView: Sendable, Equatable {
     package var device: DeviceID?
     package var name: String
     package var state: State
+    /// Where it is dialled, or could be.
     package var endpoint: Endpoint?
     package var via: String?
     package var roundTrip: Tick.Span?
@@ -52,7 +53,8 @@ extension AgentCore {
         let targets = book.targets.filter { $0.device == device }
         let isDialling = targets.contains { $0.attempt != nil } || sessions.contains { $0.device == device }
         let target =
-            targets.first { $0.endpoint == session?.remote } ?? targets.first { !$0.instances.isEmpty } ?? targets.first
+            targets.first { $0.endpoint == session?.address } ?? targets.first { !$0.instances.isEmpty }
+            ?? targets.first
         let failure = targets.filter { $0.lastFailure != nil }.max {
             ($0.lastFailureAt ?? now) < ($1.lastFailureAt ?? now)
         }
@@ -62,7 +64,7 @@ extension AgentCore {
             : isDialling ? .connecting : targets.contains { !$0.instances.isEmpty } ? .discovered : .offline
         return PeerView(
             device: device, name: session.map(\.peerName) ?? name, state: state,
-            endpoint: session?.remote ?? target?.endpoint, via: via(of: targets), roundTrip: session?.roundTrip,
+            endpoint: session?.address ?? target?.endpoint, via: via(of: targets), roundTrip: session?.roundTrip,
             connection: session?.id,
             weLack: session.flatMap { $0.peerTipsAreComplete ? $0.peerTips.operations(beyond: held) : nil },
             theyLack: session.flatMap { $0.peerTipsAreComplete ? held.operations(beyond: $0.peerTips) : nil },

@@ -31,14 +31,28 @@ extension AgentCore {
         sessions[index].said = tips
         (sessions[index].haveDue, sessions[index].haveLatest) = (nil, nil)
         counters.havesSent += 1
-        send(
-            index,
-            .have(
-                Frame.Have(
-                    space: space, vectorDigest: tips.digest,
-                    entries: entries.map {
-                        Frame.HaveEntry(replica: $0.replica, next: $0.tip.next, head: $0.tip.head)
-                    }, complete: isComplete, stateDigest: stateDigest)))
+        sendHave(index, tips.digest, entries, isComplete: isComplete)
+    }
+
+    /// A frame with fewer entries than fit, or a `complete` one, is the last of its row.
+    private mutating func sendHave(
+        _ index: Int, _ vectorDigest: Sum256, _ entries: [TipTable.Entry], isComplete: Bool
+    ) {
+        var rest = entries[...]
+        var isLast = false
+        while !isLast {
+            let part = rest.prefix(Limits.haveEntries)
+            rest = rest.dropFirst(part.count)
+            isLast = rest.isEmpty && (isComplete || part.count < Limits.haveEntries)
+            send(
+                index,
+                .have(
+                    Frame.Have(
+                        space: space, vectorDigest: vectorDigest,
+                        entries: part.map {
+                            Frame.HaveEntry(replica: $0.replica, next: $0.tip.next, head: $0.tip.head)
+                        }, complete: isComplete && isLast, stateDigest: stateDigest)))
+        }
     }
 
     /// Soon, together with what else happens by then; at the latest after the maximum wait.
@@ -48,8 +62,23 @@ extension AgentCore {
         sessions[index].haveDue = min(latest, now + configuration.timing.haveDebounce)
     }
 
-    mutating func noteHave(_ index: Int, _ have: Frame.Have) {
-        guard have.space == space else { return }
+    mutating func noteHave(_ index: Int, _ frame: Frame.Have) {
+        guard frame.space == space else { return }
+        var have = frame
+        have.entries = sessions[index].haveRow + frame.entries
+        guard have.entries.count <= Limits.contextEntries else {
+            return refuse(index, .badVector, detail: "size")
+        }
+        guard frame.complete || frame.entries.count < Limits.haveEntries else {
+            sessions[index].haveRow = have.entries
+            return
+        }
+        sessions[index].haveRow = []
+        learn(index, have)
+    }
+
+    /// All that a peer said in one go.
+    private mutating func learn(_ index: Int, _ have: Frame.Have) {
         if have.complete {
             sessions[index].peerTips = TipTable()
             sessions[index].haveRequested = false

@@ -63,6 +63,7 @@ extension AgentCore {
         sessions[index].peerName = hello.name
         sessions[index].peerVersion = hello.agentVersion
         sessions[index].peerInstance = hello.instance
+        sessions[index].listenPort = hello.listenPort
         if isDuplicateIdentity(index) { return }
         sessions[index].state = .up
         effects.append(.establish(id))

@@ -21,6 +21,8 @@ struct PeerSession: Sendable {
     var sessionNumber: UInt64 = 0
     var peerName = ""
     var peerVersion = ""
+    /// Where it listens, by its Hello; 0 before.
+    var listenPort: UInt16 = 0
     /// Its mDNS instance, empty if it has none.
     var peerInstance = ""
 
@@ -39,6 +41,8 @@ struct PeerSession: Sendable {
     // What each side knows of the other
     /// What the peer holds, by its own word on this session.
     var peerTips = TipTable()
+    /// Entries of a `Have` that goes on in the next frame.
+    var haveRow: [Frame.HaveEntry] = []
     /// The peer's vector digest matched `peerTips` when it last spoke.
     var peerTipsAreComplete = false
     /// How fast what it holds grows.
@@ -102,6 +106,11 @@ struct PeerSession: Sendable {
         self.openedAt = openedAt
         state = .greeting(deadline: deadline)
         lastReceivedAt = openedAt
+    }
+
+    /// Where it can be dialled: the port that an accepted connection comes from says nothing.
+    var address: Endpoint {
+        id.isOutbound || listenPort == 0 ? remote : Endpoint(host: remote.host, port: listenPort)
     }
 
     /// What the peer holds or will, once everything sent has arrived.

@@ -52,8 +52,11 @@ public enum CodecError: Error, Equatable, Sendable {
 
 /// Reads a range of a byte array forward, without copying it.
 public struct ByteReader {
+    /// All bytes; the reader looks at a range of them.
     public let bytes: [UInt8]
+    /// Index of the next byte.
     public private(set) var position: Int
+    /// Index after the last byte of the range.
     public let end: Int
     /// How deep in values inside values the reader is; see `nested(_:)`.
     private var depth = 0
@@ -61,8 +64,10 @@ public struct ByteReader {
     /// Values that hold values may nest this deep, so that no bytes exhaust the stack.
     public static let maximumDepth = 64
 
+    /// All of `bytes`.
     public init(_ bytes: [UInt8]) { self.init(bytes, 0..<bytes.count) }
 
+    /// The bytes at `range`, which lies inside.
     public init(_ bytes: [UInt8], _ range: Range<Int>) {
         precondition(range.lowerBound >= 0 && range.upperBound <= bytes.count, "a reader stays inside its bytes")
         self.bytes = bytes
@@ -70,15 +75,19 @@ public struct ByteReader {
         end = range.upperBound
     }
 
+    /// Whether nothing is left.
     public var isAtEnd: Bool { position == end }
+    /// Bytes left.
     public var remainingCount: Int { end - position }
 
+    /// The next byte.
     public mutating func byte() throws(CodecError) -> UInt8 {
         guard position < end else { throw .truncated }
         defer { position += 1 }
         return bytes[position]
     }
 
+    /// A varint in its shortest form.
     public mutating func varint() throws(CodecError) -> UInt64 {
         var value: UInt64 = 0
         var shift: UInt64 = 0
@@ -102,6 +111,7 @@ public struct ByteReader {
         return value
     }
 
+    /// Eight bytes, the greatest first.
     public mutating func bigEndianUInt64() throws(CodecError) -> UInt64 {
         let range = try skip(8)
         var value: UInt64 = 0

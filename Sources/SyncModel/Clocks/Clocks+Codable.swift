@@ -1,10 +1,12 @@
 // Identifiers and clocks in JSON and other `Codable` formats. On the wire and on disk they have layouts of their own.
 
 extension Stamp: Codable {
+    /// A number.
     public init(from decoder: any Decoder) throws {
         self.init(rawValue: try decoder.singleValueContainer().decode(UInt64.self))
     }
 
+    /// A number.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(rawValue)
@@ -22,6 +24,7 @@ extension ReplicaID: Codable {
         self.init(device: device, incarnation: incarnation)
     }
 
+    /// As `init(from:)` reads it.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode("\(device).\(String(incarnation, radix: 16))")
@@ -29,10 +32,12 @@ extension ReplicaID: Codable {
 }
 
 extension VersionVector: Codable {
+    /// The list of entries.
     public init(from decoder: any Decoder) throws {
         self.init(try decoder.singleValueContainer().decode([Entry].self))
     }
 
+    /// The list of entries.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(entries)

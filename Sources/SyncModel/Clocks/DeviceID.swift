@@ -5,6 +5,7 @@ import Crypto
 /// Text form: 52 base32 characters, a check character after each 13, in eight groups of seven.
 /// One mistyped character, and every swap of two neighbours, is caught by the check character of its part.
 public struct DeviceID: Hashable, Sendable, Comparable {
+    /// Of a SHA-256.
     public static let byteCount = 32
 
     /// The 32 bytes as big-endian words: ids are compared and hashed all the time, and words need no heap.
@@ -49,6 +50,7 @@ extension DeviceID: CustomStringConvertible {
     /// The first seven characters, for people; unique in any group of devices one person would own.
     public var shortID: String { String(description.prefix(7)) }
 
+    /// The text form, check characters included.
     public var description: String {
         let digits = Base32.digits(of: bytes)
         var characters: [UInt8] = []

@@ -3,12 +3,16 @@
 /// A stamp is greater than every stamp in its context, so stamp order respects causality. It decides between *concurrent*
 /// things only; no timer, horizon or display reads it. (Kulkarni et al., "Logical Physical Clocks", 2014.)
 public struct Stamp: Hashable, Sendable, Comparable {
+    /// Milliseconds in the upper 48 bits, the counter in the lower 16.
     public let rawValue: UInt64
 
+    /// Before every stamp of a change.
     public static let zero = Stamp(rawValue: 0)
 
+    /// Any 64 bits are a stamp.
     public init(rawValue: UInt64) { self.rawValue = rawValue }
 
+    /// Since 1970.
     public var milliseconds: Int64 { Int64(rawValue >> 16) }
 
     /// The stamp of the next change of an author that holds nothing greater than `greatestHeld`.
@@ -34,5 +38,6 @@ public struct Stamp: Hashable, Sendable, Comparable {
             || rawValue - 1 == greatestHeld.rawValue
     }
 
+    /// Earlier is less.
     public static func < (left: Stamp, right: Stamp) -> Bool { left.rawValue < right.rawValue }
 }

@@ -1,15 +1,15 @@
 extension Frame {
     /// "This is what I hold": two digests, and the entries that moved since the last `Have` of this session.
     ///
-    /// Its size depends on what moved, never on the store. A vector of more than `Limits.haveEntries` entries is said in
-    /// several frames with the same digests, the final one `complete`.
+    /// Its size depends on what moved, never on the store. More entries than `Limits.haveEntries` are said in a row of
+    /// frames: each but the last has exactly that many and is not `complete`; the last is `complete` or has fewer.
     package struct Have: Hashable, Sendable {
         package var space: SpaceID
         /// Sum of `ReplicaTip.digestTerm` over all replicas held.
         package var vectorDigest: Sum256
         /// Sorted by replica, each once.
         package var entries: [HaveEntry]
-        /// These entries, with those of the frames just before that had the same digests, are the whole vector.
+        /// These entries, with those of the frames before in its row, are the whole vector.
         package var complete: Bool
         /// Sum of the items a reader can see; compared only between equal vectors.
         package var stateDigest: Sum256

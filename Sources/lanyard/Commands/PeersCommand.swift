@@ -59,7 +59,10 @@ struct Peers: AsyncParsableCommand {
 enum PeerTable {
     static func text(_ peers: [Peer], _ style: Style) -> String {
         var table = Table("NAME", "ID", "STATE", "ADDRESS", "VIA", "RTT", "BEHIND", "LAST SYNC")
-        for peer in peers {
+        let sorted = peers.sorted {
+            ($0.paired ? 0 : 1, $0.name, $0.id ?? "") < ($1.paired ? 0 : 1, $1.name, $1.id ?? "")
+        }
+        for peer in sorted {
             table.add(
                 Table.Cell(peer.name), Table.Cell(peer.shortID),
                 Table.Cell(peer.paired ? peer.state.rawValue : "\(peer.state.rawValue), unpaired", paint(peer, style)),

@@ -72,12 +72,14 @@ struct StatusText {
         return lines
     }
 
-    /// What to type next, while nothing has happened yet.
+    /// What to type next, while nothing has happened yet or nobody is there.
     private var next: String? {
-        guard status.peers.paired == 0, status.peers.connected == 0, status.spaces.allSatisfy({ $0.events == 0 }) else {
-            return nil
+        let isEmpty = status.spaces.allSatisfy { $0.events == 0 }
+        switch (status.peers.paired, status.peers.connected) {
+        case (0, 0): return isEmpty ? "Alone so far. To let another machine in, type here:  lanyard invite" : nil
+        case (_, 0): return "No peer is connected. To see what is in the way:  lanyard why"
+        case (_, _): return isEmpty ? "Nothing is written yet. To begin:  lanyard emit hello '{\"text\":\"hi\"}'" : nil
         }
-        return "Alone so far. To let another machine in, type here:  lanyard invite"
     }
 }
 

@@ -31,15 +31,18 @@ struct Why: AsyncParsableCommand {
         var lines: [String] = []
         for link in answer.chain {
             let mark = link.ok ? style.good("ok") : style.bad("--")
-            let since = link.since.map { "  \(style.faint("since \($0)"))" } ?? ""
-            lines.append("\(mark)  \(link.link.rawValue.padded(to: 10)) \(shown(link.detail))\(since)")
+            let since = link.since.map { "  \(style.faint("(\(Amounts.ago($0)))"))" } ?? ""
+            // The mark has said it.
+            let detail = link.ok && link.detail == "ok" ? "" : " \(shown(link.detail))\(since)"
+            lines.append("\(mark)  \(detail.isEmpty ? link.link.rawValue : link.link.rawValue.padded(to: 10))\(detail)")
             // What comes after the first broken link cannot be known.
             if !link.ok { break }
         }
         for error in answer.errors {
-            lines.append(style.faint("    \(shown(error.code)), \(error.count) times, last \(error.time)"))
+            let count = error.count == 1 ? "once," : "\(error.count) times, last"
+            lines.append(style.faint("    \(shown(error.code)): \(count) \(Amounts.ago(error.time))"))
         }
-        if let next = answer.nextAttempt { lines.append("Tries again at \(next).") }
+        if let next = answer.nextAttempt { lines.append("Tries again \(Amounts.until(next)).") }
         lines.append(answer.inStep ? style.good("In step.") : shown(answer.hint))
         return lines.joined(separator: "\n") + "\n"
     }

@@ -14,32 +14,35 @@ struct LocalChecks {
     }
 
     private var dataDirectory: DoctorCheck {
-        let name = "data_directory"
-        guard let status = FileStatus(directory) else {
-            return DoctorCheck(
-                check: name, state: .warning, detail: "\(directory) cannot be looked at: \(errorText())",
-                hint: "It is made at the agent's first start: \(location.startCommand)")
-        }
-        if status.othersMayLook {
-            return DoctorCheck(
-                check: name, state: .failed, detail: "\(directory) is open to other users",
-                hint: "Close it: chmod 700 \(directory)")
-        }
-        return DoctorCheck(check: name, state: .ok, detail: "\(directory), closed to other users")
+        privacy(
+            "data_directory", of: directory,
+            whenAbsent: (.warning, "It is made at the agent's first start: \(location.startCommand)"),
+            whenOpen: ("is open to other users", "Close it: chmod 700 \(directory)"))
     }
 
     private var keyFiles: DoctorCheck {
-        let name = "key_files"
         let path = "\(directory)/identity.pem"
+        return privacy(
+            "key_files", of: path, whenAbsent: (.skipped, "The agent makes its key at its first start."),
+            whenOpen: (
+                "is open to other users, so the agent refuses it",
+                "Close it: chmod 600 \(path). If somebody may have read it, retire this device."
+            ))
+    }
+
+    /// Whether a path is there and closed to all but the agent's user.
+    private func privacy(
+        _ name: String, of path: String, whenAbsent: (state: DoctorCheck.State, hint: String),
+        whenOpen: (detail: String, hint: String)
+    ) -> DoctorCheck {
         guard let status = FileStatus(path) else {
             return DoctorCheck(
-                check: name, state: .skipped, detail: "\(path) cannot be looked at: \(errorText())",
-                hint: "The agent makes its key at its first start.")
+                check: name, state: whenAbsent.state, detail: "\(path) cannot be looked at: \(errorText())",
+                hint: whenAbsent.hint)
         }
         if status.othersMayLook {
             return DoctorCheck(
-                check: name, state: .failed, detail: "\(path) is open to other users, so the agent refuses it",
-                hint: "Close it: chmod 600 \(path). If somebody may have read it, retire this device.")
+                check: name, state: .failed, detail: "\(path) \(whenOpen.detail)", hint: whenOpen.hint)
         }
         return DoctorCheck(check: name, state: .ok, detail: "\(path), closed to other users")
     }

@@ -26,6 +26,12 @@ enum Amounts {
         return elapsed < 2 ? "now" : "\(seconds(Int(elapsed))) ago"
     }
 
+    /// How soon, in whole seconds that are not too few.
+    static func until(_ time: Timestamp, now: Timestamp = .now) -> String {
+        let rest = time.millisecondsSinceEpoch - now.millisecondsSinceEpoch
+        return rest <= 0 ? "now" : "within \(seconds(Int((rest + 999) / 1_000)))"
+    }
+
     static func milliseconds(_ value: Double?) -> String { value.map { "\(decimal($0)) ms" } ?? "-" }
 
     static func count(_ number: Int, _ word: String) -> String { number == 1 ? "1 \(word)" : "\(number) \(word)s" }

@@ -79,7 +79,10 @@ actor MemoryAgent: AgentControl {
                     name: "home", id: "00000000000000000000000000000000", changes: events, events: events,
                     versionVector: VersionVectorText([.init(replica: Self.replica, next: arrivals + 1)]),
                     digest: "0123456789abcdef")
-            ], peers: .init(connected: 0, discovered: peerList.count, paired: 0),
+            ],
+            peers: .init(
+                connected: peerList.count { $0.state == .connected }, discovered: peerList.count,
+                paired: peerList.count(where: \.paired)),
             store: .init(bytes: 4_096, state: "ok"))
     }
 
@@ -110,9 +113,13 @@ actor MemoryAgent: AgentControl {
         return WhyResponse(
             inStep: false,
             chain: [
-                .init(.discovery, ok: true, detail: "mDNS answers"),
+                .init(.discovery, ok: true, detail: "mDNS answers"), .init(.clock, ok: true, detail: "ok"),
                 .init(.address, ok: false, detail: "no other agent is seen"),
-            ], hint: "Start an agent on another machine.")
+            ],
+            errors: [
+                .init(code: "no_answer", time: Timestamp(millisecondsSinceEpoch: 253_402_300_799_999), count: 2),
+                .init(code: "peer_silent", time: Timestamp(millisecondsSinceEpoch: 253_402_300_799_999), count: 1),
+            ], nextAttempt: Timestamp(millisecondsSinceEpoch: 0), hint: "Start an agent on another machine.")
     }
 
     func wait(peers: Int?, timeoutMilliseconds: Int64) -> WaitResponse {

@@ -160,7 +160,7 @@ extension Node {
             lines.first { $0.metadata["reason.code"] == reason.rawValue }
         }
         #expect(line.message == "Refused a connection.", sourceLocation: sourceLocation)
-        #expect(line.level == .warning, sourceLocation: sourceLocation)
+        #expect(line.level == (reason == .ownDevice ? .debug : .warning), sourceLocation: sourceLocation)
         #expect(line.metadata["peer.address"]?.isEmpty == false, sourceLocation: sourceLocation)
         let count = try await on { $0.refusals[reason] }
         #expect(count > 0, sourceLocation: sourceLocation)

@@ -3,28 +3,36 @@
 /// `String` calls them equal, and two nodes that normalise differently would then disagree about which key was meant.
 /// Order is that of the UTF-8 bytes.
 public struct ExactString: Hashable, Sendable, Comparable, Codable, ExpressibleByStringLiteral {
+    /// The string itself.
     public let string: String
 
+    /// Takes the string as it is.
     public init(_ string: String) { self.string = string }
+    /// Takes the literal as it is.
     public init(stringLiteral value: String) { string = value }
 
+    /// The same scalars.
     public static func == (left: ExactString, right: ExactString) -> Bool {
         left.string.utf8.elementsEqual(right.string.utf8)
     }
 
+    /// By UTF-8 bytes.
     public static func < (left: ExactString, right: ExactString) -> Bool {
         left.string.utf8.lexicographicallyPrecedes(right.string.utf8)
     }
 
+    /// Of the UTF-8 bytes.
     public func hash(into hasher: inout Hasher) {
         var string = string
         string.withUTF8 { unsafe hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
     }
 
+    /// A plain string.
     public init(from decoder: any Decoder) throws {
         string = try decoder.singleValueContainer().decode(String.self)
     }
 
+    /// A plain string.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(string)
@@ -32,5 +40,6 @@ public struct ExactString: Hashable, Sendable, Comparable, Codable, ExpressibleB
 }
 
 extension ExactString: CustomStringConvertible {
+    /// The string itself.
     public var description: String { string }
 }

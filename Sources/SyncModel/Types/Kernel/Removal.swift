@@ -5,10 +5,14 @@
 public struct Removal: Hashable, Sendable, Codable {
     /// One replica's increments as seen: its last counter that incremented, and their sum.
     public struct Seen: Hashable, Sendable, Codable {
+        /// Whose increments.
         public let replica: ReplicaID
+        /// The last counter that incremented.
         public let last: UInt64
+        /// The sum of its increments.
         public let total: Int64
 
+        /// All parts.
         public init(replica: ReplicaID, last: UInt64, total: Int64) {
             self.replica = replica
             self.last = last
@@ -20,8 +24,10 @@ public struct Removal: Hashable, Sendable, Codable {
     public struct Child: Hashable, Sendable, Codable {
         /// The key's canonical bytes.
         public let key: [UInt8]
+        /// Of the value under the key.
         public let removal: Removal
 
+        /// Both parts.
         public init(key: [UInt8], removal: Removal) {
             self.key = key
             self.removal = removal
@@ -33,10 +39,12 @@ public struct Removal: Hashable, Sendable, Codable {
     /// Of a container, only those that are not empty; sorted by key.
     public var children: [Child]
 
+    /// All parts.
     public init(seen: [Seen] = [], children: [Child] = []) {
         self.seen = seen
         self.children = children
     }
 
+    /// Whether it says nothing beyond the vector.
     public var isEmpty: Bool { seen.isEmpty && children.isEmpty }
 }

@@ -18,6 +18,8 @@ final class InviterExchange {
     private let peer: PeerKey
     private let inviter: TicketInviter
     private var stage = Stage.awaitingRequest
+    /// A member here that may not know us yet: dialled now, it would turn us away.
+    private var admitted: JoinedDevice?
 
     init(link: Link, peer: PeerKey, inviter: TicketInviter) {
         self.link = link
@@ -30,13 +32,23 @@ final class InviterExchange {
         case (.awaitingRequest, .joinRequest(let request)): answer(request)
         case (.awaitingConfirmation, .joinConfirmed):
             stage = .done
+            meet()
             link.close(.pairingDone)
         case (_, _): link.cut(.pairingMalformed)
         }
     }
 
     /// The link is gone; an admission under way goes on, its answer can be asked for again.
-    func ended() { stage = .done }
+    func ended() {
+        stage = .done
+        meet()
+    }
+
+    private func meet() {
+        guard let device = admitted else { return }
+        admitted = nil
+        inviter.met(device)
+    }
 
     private func answer(_ request: Lanyard_Pairing_V1_JoinRequest) {
         guard let joiner = Introduction(request.joiner, peer: peer) else { return link.cut(.pairingMalformed) }
@@ -68,7 +80,8 @@ final class InviterExchange {
 
     private func finish(_ device: JoinedDevice, _ ticket: IssuedTicket, joinerProof: [UInt8], isAdmitted: Bool) {
         inviter.release(ticket.id, usedBy: isAdmitted ? device.deviceID : nil)
-        guard stage == .admitting else { return }
+        if isAdmitted { admitted = device }
+        guard stage == .admitting else { return meet() }
         guard isAdmitted else { return refuse(.notAdmitted) }
         let introduction = Introduction(inviter.identity, inviter.profile())
         let proof = TicketProof.inviter(

@@ -6,6 +6,8 @@ package import SyncModel
 package final class TicketInviter {
     /// Makes the device a member and the ticket used, in one durable step. Throwing refuses the device.
     package typealias Admit = @Sendable (JoinedDevice, IssuedTicket) async throws -> Void
+    /// The admitted device knows us too, or its connection ended: it may be dialled.
+    package typealias Met = @Sendable (JoinedDevice) -> Void
 
     package static let lifetimeMilliseconds: Int64 = 10 * 60 * 1000
 
@@ -14,6 +16,7 @@ package final class TicketInviter {
     let store: any TicketStore
     let profile: @Sendable () -> PairingProfile
     let admit: Admit
+    let met: Met
     /// Wall clock.
     let nowMilliseconds: @Sendable () -> Int64
     private var wrongProofs: WrongProofs
@@ -24,7 +27,7 @@ package final class TicketInviter {
     package init(
         identity: DeviceIdentity, limits: TransportLimits = TransportLimits(), store: any TicketStore,
         nowMilliseconds: @escaping @Sendable () -> Int64, profile: @escaping @Sendable () -> PairingProfile,
-        admit: @escaping Admit
+        admit: @escaping Admit, met: @escaping Met = { _ in }
     ) {
         self.identity = identity
         self.limits = limits
@@ -32,6 +35,7 @@ package final class TicketInviter {
         self.nowMilliseconds = nowMilliseconds
         self.profile = profile
         self.admit = admit
+        self.met = met
         wrongProofs = WrongProofs(perMinute: limits.wrongProofsPerMinute)
     }
 
