@@ -75,7 +75,7 @@ extension Agent {
         let transport = SessionTransport(identity: identity, eventLoop: eventLoop, logger: logger, events: relay)
         let loop = AgentLoop(
             eventLoop: eventLoop, transport: transport, store: driver, state: state, core: core, journal: journal,
-            feed: feed, logger: logger)
+            feed: feed, objectFeed: objectFeed, logger: logger)
         relay.target = loop
         let writer = LocalWriter(loop: loop)
         let pairing = PairingDriver(

@@ -14,6 +14,8 @@ package final class Agent: Sendable {
     package let store: any ReplicaStore
     /// Wakes those who wait for events.
     package let feed = EventFeed()
+    /// Wakes those who watch objects.
+    package let objectFeed = EventFeed()
     /// Wakes those who watch peers.
     package let peerFeed = EventFeed()
     package let journal = AgentJournal()
@@ -82,6 +84,7 @@ package final class Agent: Sendable {
     /// bounded well under two seconds.
     package func stop() async {
         feed.finish()
+        objectFeed.finish()
         peerFeed.finish()
         try? await eventLoop.flatSubmit { [self] in
             running.loop.stop()
@@ -99,9 +102,10 @@ package final class Agent: Sendable {
 
     // MARK: What the control server asks for
 
-    /// One durable change per group, in this order; at most `Limits.changesPerGroup` groups.
-    package func write(_ groups: [[SyncModel.Operation]]) async throws -> WriteReceipt {
-        try await eventLoop.flatSubmit { [self] in running.writer.write(groups) }.get()
+    /// One durable change per write, in this order; at most `Limits.changesPerGroup` writes. A refused one leaves the
+    /// others be.
+    package func write(_ writes: [LocalWrite]) async throws -> [Result<WriteOutcome, ObjectRefusal>] {
+        try await eventLoop.flatSubmit { [self] in running.writer.write(writes) }.get()
     }
 
     package func invite(lifetimeMilliseconds: Int64) async throws -> Ticket {

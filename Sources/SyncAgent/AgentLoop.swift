@@ -17,6 +17,9 @@ final class AgentLoop: TransportEvents {
     let logger: Logger
     /// Told after every durable change, with the streams that grew.
     let feed: EventFeed
+    /// Told after every durable change to an object.
+    let objectFeed: EventFeed
+    private var objectPosition: Int64 = 0
     private(set) var core: AgentCore
     private(set) var digest: Sum256
     private(set) var counts: StoreCounts
@@ -32,7 +35,8 @@ final class AgentLoop: TransportEvents {
 
     init(
         eventLoop: any EventLoop, transport: SessionTransport, store: StoreDriver, state: StoreState, core: AgentCore,
-        journal: AgentJournal, feed: EventFeed, logger: Logger
+        journal: AgentJournal, feed: EventFeed, objectFeed: EventFeed,
+        logger: Logger
     ) {
         self.eventLoop = eventLoop
         self.transport = transport
@@ -42,6 +46,7 @@ final class AgentLoop: TransportEvents {
         counts = state.counts
         self.journal = journal
         self.feed = feed
+        self.objectFeed = objectFeed
         self.logger = logger
     }
 
@@ -69,7 +74,7 @@ final class AgentLoop: TransportEvents {
     /// A local write is durable: the log grew and others may lack it.
     func noteAppended(_ commit: Commit) {
         note(commit)
-        step(.appended(StoreChange(commit)))
+        if !commit.segments.isEmpty { step(.appended(StoreChange(commit))) }
     }
 
     private func note(_ commit: Commit) {
@@ -77,6 +82,10 @@ final class AgentLoop: TransportEvents {
         counts = commit.counts
         sample()
         feed.publish(commit.streams)
+        if commit.objectPosition != objectPosition {
+            objectPosition = commit.objectPosition
+            objectFeed.touch()
+        }
         peersChanged()
     }
 

@@ -12,10 +12,12 @@ package struct Commit: Sendable, Equatable {
     package var lastPosition: Int64
     /// Streams that got events, sorted, each once.
     package var streams: [String]
+    /// Of the newest change to an object.
+    package var objectPosition: Int64
 
     package init(
         segments: [VerifiedSegment], digest: Sum256, counts: StoreCounts, additions: [Membership.Addition],
-        lastPosition: Int64, streams: [String]
+        lastPosition: Int64, streams: [String], objectPosition: Int64
     ) {
         self.segments = segments
         self.digest = digest
@@ -23,5 +25,6 @@ package struct Commit: Sendable, Equatable {
         self.additions = additions
         self.lastPosition = lastPosition
         self.streams = streams
+        self.objectPosition = objectPosition
     }
 }

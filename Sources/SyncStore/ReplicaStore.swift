@@ -11,9 +11,10 @@ package protocol ReplicaStore: AnyObject, Sendable {
 
     // Log
 
-    /// Authors one change per group of operations, chains, signs and commits all of them in one transaction.
+    /// Plans each write against what is stored by then, authors one change for each that has something to write, chains,
+    /// signs and commits all of them in one transaction. A refused write leaves nothing behind; the others stand.
     /// Mints a new incarnation first when the lease does not prove that this store lost nothing.
-    func append(_ groups: [[Operation]], wallMilliseconds: Int64) throws(StoreError) -> Commit
+    func append(_ writes: [LocalWrite], wallMilliseconds: Int64) throws(StoreError) -> AppendResult
 
     /// Applies verified segments in one transaction, in the order given: each begins at its replica's tip and its
     /// context is covered by what is held or comes before it. Idempotent: a segment that is wholly held is skipped.
@@ -34,6 +35,21 @@ package protocol ReplicaStore: AnyObject, Sendable {
     /// Retained events of the stream that arrived after `position`.
     func eventCount(stream: String, space: SpaceID, after position: Int64) throws(StoreError) -> Int64
     func streams(of space: SpaceID) throws(StoreError) -> [StreamSummary]
+
+    // Objects
+
+    func object(_ key: ObjectKey, space: SpaceID) throws(StoreError) -> StoredObject?
+    /// In the order of (collection, id).
+    func objects(_ query: ObjectQuery) throws(StoreError) -> [StoredObject]
+    /// Objects that changed behind `position`, each once and as it is now, by the position of its newest change.
+    func changedObjects(
+        of collection: ExactString?, space: SpaceID, after position: Int64, limit: Int
+    ) throws(StoreError) -> [StoredObject]
+    /// In the order of their names.
+    func collections(of space: SpaceID) throws(StoreError) -> [StoredCollection]
+    func schema(of collection: ExactString, space: SpaceID) throws(StoreError) -> CollectionSchema?
+    /// Every operation on the object, in the order in which they arrived here; none for an object that never was.
+    func touches(of key: ObjectKey, space: SpaceID) throws(StoreError) -> [ObjectTouch]
 
     // Consumers: durable cursors
 
@@ -66,4 +82,11 @@ package protocol ReplicaStore: AnyObject, Sendable {
     func probe() throws(StoreError)
     /// Checkpoints and closes; later calls throw `.closed`. Idempotent.
     func close()
+}
+
+extension ReplicaStore {
+    /// One change per group of operations, as they are.
+    package func append(_ groups: [[Operation]], wallMilliseconds: Int64) throws(StoreError) -> Commit {
+        try append(groups.map { .operations($0) }, wallMilliseconds: wallMilliseconds).commit
+    }
 }

@@ -41,9 +41,15 @@ package struct KnownReplica: Sendable, Hashable {
 package struct StoreCounts: Sendable, Hashable {
     package var changes: Int64
     package var events: Int64
+    /// Live ones.
+    package var objects: Int64
+    /// Ids whose deletion is kept and holds.
+    package var deletedObjects: Int64
 
-    package init(changes: Int64, events: Int64) {
+    package init(changes: Int64, events: Int64, objects: Int64 = 0, deletedObjects: Int64 = 0) {
         self.changes = changes
         self.events = events
+        self.objects = objects
+        self.deletedObjects = deletedObjects
     }
 }

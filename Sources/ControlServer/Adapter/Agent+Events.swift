@@ -12,17 +12,20 @@ extension Agent {
         var response = EmitResponse(count: 0, first: nil, last: nil)
         for start in stride(from: 0, to: events.count, by: Limits.changesPerGroup) {
             let part = events[start..<min(start + Limits.changesPerGroup, events.count)]
-            let groups = part.map { event in
-                [SyncModel.Operation.appendEvent(.init(stream: stream, type: event.type, payload: event.payload.bytes))]
+            let writes = part.map { event in
+                LocalWrite.operations([
+                    .appendEvent(.init(stream: stream, type: event.type, payload: event.payload.bytes))
+                ])
             }
-            let receipt: WriteReceipt
-            do { receipt = try await write(groups) } catch {
+            let outcomes: [Result<WriteOutcome, ObjectRefusal>]
+            do { outcomes = try await write(writes) } catch {
                 let reason = ControlError(agent: error, directory: configuration.dataDirectory)
                 throw ControlError(reason.code, reason.message, hint: reason.hint, written: response.count)
             }
             response.count += part.count
-            response.first = response.first ?? DotText(receipt.first)
-            response.last = DotText(receipt.last)
+            let dots = outcomes.compactMap { try? $0.get().dots }
+            response.first = response.first ?? dots.first.map { DotText($0.lowerBound) }
+            if let last = dots.last { response.last = DotText(last.upperBound) }
         }
         return response
     }

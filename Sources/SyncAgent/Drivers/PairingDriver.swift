@@ -65,7 +65,7 @@ final class PairingDriver {
         guard loop.core.membership[device.deviceID]?.fact != fact else {
             return loop.eventLoop.makeSucceededVoidFuture()
         }
-        return writer.write([[.addMember(fact)]]).map { _ in }
+        return writer.write([.operations([.addMember(fact)])]).map { _ in }
     }
 
     private func dial(_ device: JoinedDevice) {

@@ -22,9 +22,9 @@ package final class StoreDriver: Sendable {
         }
     }
 
-    package func append(_ groups: [[SyncModel.Operation]]) -> EventLoopFuture<Commit> {
+    package func append(_ writes: [LocalWrite]) -> EventLoopFuture<AppendResult> {
         write { store throws(StoreError) in
-            try store.append(groups, wallMilliseconds: WallClock.milliseconds)
+            try store.append(writes, wallMilliseconds: WallClock.milliseconds)
         }
     }
 

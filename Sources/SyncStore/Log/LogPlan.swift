@@ -33,9 +33,6 @@ package struct LogPlan: Sendable {
         let context = after.extendContext(of: segment.replica, by: verified.context)
         entries.append(
             Entry(verified: verified, scan: scan, firstPosition: after.lastPosition + 1, context: context))
-        for (addition, dot) in zip(scan.additions, scan.additionDots) {
-            after.members.add(dot, naming: addition.fact.device)
-        }
         after.advance(segment.replica, to: verified.tip)
         after.digest += scan.digest
         after.counts.changes += Int64(verified.changeCount)
@@ -43,10 +40,40 @@ package struct LogPlan: Sendable {
         after.lastPosition += scan.eventCount
     }
 
+    /// Applies what the segments say of objects.
+    package mutating func applyObjects(
+        on state: LogState, _ reading: some ObjectSource
+    ) throws(StoreError) -> ObjectPlan {
+        var objects = ObjectPlan(on: state)
+        for entry in entries {
+            let segment = entry.verified.segment
+            var reader = ByteReader(segment.bytes)
+            while !reader.isAtEnd {
+                guard let view = try? ChangeView(&reader) else {
+                    preconditionFailure("a verified segment reads back")
+                }
+                try objects.apply(view, in: segment, context: entry.context, reading)
+            }
+        }
+        try objects.finish(reading)
+        take(objects)
+        return objects
+    }
+
+    /// Takes over what the same transaction does to objects.
+    package mutating func take(_ objects: ObjectPlan) {
+        after.digest += objects.digestChange
+        after.counts.objects = objects.counts.objects
+        after.counts.deletedObjects = objects.counts.deletedObjects
+        after.objectPosition = objects.position
+        after.members = objects.members
+    }
+
     package var commit: Commit {
         Commit(
             segments: entries.map(\.verified), digest: after.digest, counts: after.counts,
             additions: entries.flatMap(\.scan.additions), lastPosition: after.lastPosition,
-            streams: Set(entries.flatMap { $0.scan.runs.map { Name.Bytes($0.stream) } }).sorted().map(\.text))
+            streams: Set(entries.flatMap { $0.scan.runs.map { Name.Bytes($0.stream) } }).sorted().map(\.text),
+            objectPosition: after.objectPosition)
     }
 }

@@ -16,10 +16,12 @@ package struct LogState: Sendable, Equatable {
     package var counts = StoreCounts(changes: 0, events: 0)
     /// Arrival number of the newest event, 0 before the first.
     package var lastPosition: Int64 = 0
+    /// Grows with every change to an object.
+    package var objectPosition: Int64 = 0
     /// Per replica, what the author of its newest change had seen of the others.
     package private(set) var contexts: [ReplicaID: VersionVector] = [:]
     /// Which changes said who is a member.
-    package var members = MemberDots()
+    package var members = MemberFacts()
 
     package init(space: SpaceID) { self.space = space }
 

@@ -16,6 +16,12 @@ struct MemoryContents: Sendable {
         let lastPosition: Int64
     }
 
+    struct SegmentPlace: Hashable, Sendable {
+        let replica: ReplicaID
+        /// Index in `segments[replica]`.
+        let index: Int
+    }
+
     struct ConsumerKey: Hashable, Comparable, Sendable {
         let name: Name.Bytes
         let stream: Name.Bytes
@@ -36,6 +42,10 @@ struct MemoryContents: Sendable {
     /// In the order of their positions.
     var runs: [Name.Bytes: [StoredRun]] = [:]
     var additions: [Membership.Addition] = []
+    var objects: [ObjectKey: StoredObject] = [:]
+    var schemas: [ExactString: CollectionSchema] = [:]
+    /// Which segments have operations on the object, in the order of their arrival.
+    var touches: [ObjectKey: [SegmentPlace]] = [:]
     var own: OwnHistory.Remembered?
     var consumers: [ConsumerKey: Consumer] = [:]
     /// In the order they were first remembered.
@@ -44,7 +54,7 @@ struct MemoryContents: Sendable {
 
     init(space: SpaceID) { log = LogState(space: space) }
 
-    mutating func write(_ plan: LogPlan) {
+    mutating func write(_ plan: LogPlan, _ objects: ObjectPlan) {
         for entry in plan.entries {
             let replica = entry.verified.segment.replica
             segments[replica, default: []].append(
@@ -56,6 +66,17 @@ struct MemoryContents: Sendable {
                         lastPosition: entry.firstPosition + run.lastOrdinal))
             }
             additions += entry.scan.additions
+        }
+        for change in objects.changedSchemas { schemas[change.name] = change.after }
+        for entry in objects.changed {
+            let key = entry.object.key
+            self.objects[key] = entry.object
+            for dot in entry.dots {
+                guard let index = segments[dot.replica]?.lastIndex(where: { $0.verified.segment.start <= dot.counter })
+                else { preconditionFailure("an operation is in a segment") }
+                let place = SegmentPlace(replica: dot.replica, index: index)
+                if touches[key]?.last != place { touches[key, default: []].append(place) }
+            }
         }
         log = plan.after
     }

@@ -120,31 +120,33 @@ package final class MemoryStore: ReplicaStore {
 // Log
 
 extension MemoryStore {
-    package func append(_ groups: [[Operation]], wallMilliseconds: Int64) throws(StoreError) -> Commit {
+    package func append(_ writes: [LocalWrite], wallMilliseconds: Int64) throws(StoreError) -> AppendResult {
         try running.withLock { running throws(StoreError) in
-            let state = try snapshot().log
-            var author = running.own.nextAuthor(on: state)
-            guard
-                let segments = author.author(
-                    groups, held: state.held, greatestStamp: state.greatestStamp, wallMilliseconds: wallMilliseconds,
-                    sign: sign)
-            else { throw .stampsExhausted }
-            let plan = try LogPlan(segments, on: state)
-            guard !plan.entries.isEmpty else { return plan.commit }
+            let contents = try snapshot()
+            var commit = LocalCommit(
+                running.own.nextAuthor(on: contents.log), on: contents.log, wallMilliseconds: wallMilliseconds)
+            for write in writes { try commit.take(write, reading: contents, sign: sign) }
+            let planned = try commit.finish(reading: contents, sign: sign)
+            guard planned.writesAnything else { return planned.result }
             try write(&running) { contents in
-                contents.write(plan)
-                contents.own = OwnHistory.Remembered(replica: author.replica, named: author.named)
+                contents.write(planned.log, planned.objects)
+                if !planned.log.entries.isEmpty {
+                    contents.own = OwnHistory.Remembered(
+                        replica: planned.author.replica, named: planned.author.named)
+                }
             }
-            running.own.committed(author)
-            return plan.commit
+            if !planned.log.entries.isEmpty { running.own.committed(planned.author) }
+            return planned.result
         }
     }
 
     package func apply(_ segments: [VerifiedSegment], wallMilliseconds: Int64) throws(StoreError) -> Commit {
         try running.withLock { running throws(StoreError) in
-            let plan = try LogPlan(segments, on: try snapshot().log)
+            let contents = try snapshot()
+            var plan = try LogPlan(segments, on: contents.log)
             guard !plan.entries.isEmpty else { return plan.commit }
-            try write(&running) { $0.write(plan) }
+            let objects = try plan.applyObjects(on: contents.log, contents)
+            try write(&running) { $0.write(plan, objects) }
             running.own.applied(plan)
             return plan.commit
         }
@@ -231,6 +233,41 @@ extension MemoryStore {
         guard space == contents.log.space else { return sum }
         for stored in contents.segments.values.joined() { sum += SegmentScan(stored.verified).digest }
         return sum
+    }
+}
+
+// Objects
+
+extension MemoryStore {
+    package func object(_ key: ObjectKey, space: SpaceID) throws(StoreError) -> StoredObject? {
+        try snapshot(of: space)?.object(key)
+    }
+
+    package func objects(_ query: ObjectQuery) throws(StoreError) -> [StoredObject] {
+        try snapshot(of: query.space)?.objects(query) ?? []
+    }
+
+    package func changedObjects(
+        of collection: ExactString?, space: SpaceID, after position: Int64, limit: Int
+    ) throws(StoreError) -> [StoredObject] {
+        try snapshot(of: space)?.changes(of: collection, after: position, limit: limit) ?? []
+    }
+
+    package func collections(of space: SpaceID) throws(StoreError) -> [StoredCollection] {
+        try snapshot(of: space)?.collections ?? []
+    }
+
+    package func schema(of collection: ExactString, space: SpaceID) throws(StoreError) -> CollectionSchema? {
+        try snapshot(of: space)?.schema(of: collection)
+    }
+
+    package func touches(of key: ObjectKey, space: SpaceID) throws(StoreError) -> [ObjectTouch] {
+        try snapshot(of: space)?.touches(of: key) ?? []
+    }
+
+    private func snapshot(of space: SpaceID) throws(StoreError) -> MemoryContents? {
+        let contents = try snapshot()
+        return space == contents.log.space ? contents : nil
     }
 }
 

@@ -41,8 +41,10 @@ extension LogRows {
             guard let replica = ReplicaID(bytes: row.blob(1)) else {
                 throw .corrupt(detail: "an add-fact does not say where it stands")
             }
-            state.members.add(
-                Dot(replica: replica, counter: UInt64(row.integer(2))), naming: try Self.fact(row.blob(0)).device)
+            let fact = try Self.fact(row.blob(0))
+            if fact.isBound {
+                state.members.add(fact.device, at: Dot(replica: replica, counter: UInt64(row.integer(2))))
+            }
             return true
         }
     }
@@ -55,14 +57,21 @@ extension LogRows {
     }
 
     private func readSums(into state: inout LogState) throws(StoreError) {
-        let sums = try access.first(
-            "SELECT digest, changes, events, last_position FROM space WHERE id = ?", .integer(spaceRow)
-        ) { row throws(StoreError) -> (Sum256, StoreCounts, Int64) in
+        let sums: Void? = try access.first(
+            """
+            SELECT digest, changes, events, last_position, objects, deleted_objects, object_position
+            FROM space WHERE id = ?
+            """, .integer(spaceRow)
+        ) { row throws(StoreError) in
             guard let digest = Sum256(bytes: row.blob(0)) else { throw .corrupt(detail: "the digest is not 32 bytes") }
-            return (digest, StoreCounts(changes: row.integer(1), events: row.integer(2)), row.integer(3))
+            state.digest = digest
+            state.counts = StoreCounts(
+                changes: row.integer(1), events: row.integer(2), objects: row.integer(4),
+                deletedObjects: row.integer(5))
+            state.lastPosition = row.integer(3)
+            state.objectPosition = row.integer(6)
         }
-        guard let sums else { throw .corrupt(detail: "the space has no row") }
-        (state.digest, state.counts, state.lastPosition) = sums
+        if sums == nil { throw .corrupt(detail: "the space has no row") }
     }
 
     func lastPosition() throws(StoreError) -> Int64 {
@@ -130,19 +139,35 @@ extension LogRows {
         return merge.joined()
     }
 
-    /// Sums what is stored anew.
+    /// Sums what is stored anew: events from the log, objects and schemas from what is kept of them.
     func recomputedDigest() throws(StoreError) -> Sum256 {
         var sum = Sum256.zero
-        try access.forEach(
-            """
-            SELECT replica.replica, segment.start, segment.end, segment.head, segment.last_stamp, segment.bytes
-            FROM segment JOIN replica ON replica.id = segment.replica WHERE replica.space = ?
-            """, .integer(spaceRow)
-        ) { row throws(StoreError) in
-            sum += SegmentScan(try Self.walked(row)).digest
-            return true
+        try forEachSegment { segment, _ in sum += SegmentScan(segment).digest }
+        let objects = ObjectRows(self)
+        for collection in try objects.collections() {
+            if let term = collection.schema?.digestTerm(collection: collection.name) { sum += term }
+            try objects.objects(of: collection.name) { object throws(StoreError) in
+                if let term = object.summarized(collection.schema).digest { sum += term }
+                return true
+            }
         }
         return sum
+    }
+
+    /// Every segment in the order of arrival, with its row.
+    func forEachSegment(
+        _ body: (VerifiedSegment, _ row: Int64) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        try access.forEach(
+            """
+            SELECT replica.replica, segment.start, segment.end, segment.head, segment.last_stamp, segment.bytes,
+                segment.id
+            FROM segment JOIN replica ON replica.id = segment.replica WHERE replica.space = ? ORDER BY segment.id
+            """, .integer(spaceRow)
+        ) { row throws(StoreError) in
+            try body(try Self.walked(row), row.integer(6))
+            return true
+        }
     }
 
     /// Columns: replica, start, end, head, last stamp, bytes. Reads the changes again; the chain is not checked here.

@@ -32,23 +32,31 @@ struct LogRows {
 
     // Writing
 
-    func write(_ plan: LogPlan) throws(StoreError) {
+    /// - Returns: the segments it added.
+    func write(_ plan: LogPlan) throws(StoreError) -> [WrittenSegment] {
+        var written: [WrittenSegment] = []
         for entry in plan.entries {
             let replica = try replicaRow(entry.verified.segment.replica)
             try insertSegment(entry, replica)
             let segment = access.lastInsertedRow
+            written.append(WrittenSegment(segment, entry.verified.segment))
             for run in entry.scan.runs { try insertRun(run, of: entry, segment, replica) }
-            for (addition, dot) in zip(entry.scan.additions, entry.scan.additionDots) { try insert(addition, dot) }
-            if !entry.verified.context.isEmpty {
-                try access.run(
-                    "UPDATE replica SET named = ? WHERE id = ?", .blob(VectorColumn.encoded(entry.context)),
-                    .integer(replica))
-            }
+            try writeKnowledge(entry)
         }
         try access.run(
             "UPDATE space SET digest = ?, changes = ?, events = ?, last_position = ? WHERE id = ?",
             .blob(plan.after.digest.bytes), .integer(plan.after.counts.changes), .integer(plan.after.counts.events),
             .integer(plan.after.lastPosition), .integer(spaceRow))
+        return written
+    }
+
+    /// Who was named a member, and what the author had seen.
+    func writeKnowledge(_ entry: LogPlan.Entry) throws(StoreError) {
+        for (addition, dot) in zip(entry.scan.additions, entry.scan.additionDots) { try insert(addition, dot) }
+        guard !entry.verified.context.isEmpty else { return }
+        try access.run(
+            "UPDATE replica SET named = ? WHERE id = ?", .blob(VectorColumn.encoded(entry.context)),
+            .integer(try replicaRow(entry.verified.segment.replica)))
     }
 
     /// Notes under which replica this store writes from now on.

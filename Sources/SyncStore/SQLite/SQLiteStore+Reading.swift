@@ -25,3 +25,34 @@ extension SQLiteStore {
         try readLog(space) { rows throws(StoreError) in try rows.recomputedDigest() } ?? .zero
     }
 }
+
+// Objects
+extension SQLiteStore {
+    package func object(_ key: ObjectKey, space: SpaceID) throws(StoreError) -> StoredObject? {
+        try readLog(space) { rows throws(StoreError) in try ObjectRows(rows).object(key) } ?? nil
+    }
+
+    package func objects(_ query: ObjectQuery) throws(StoreError) -> [StoredObject] {
+        try readLog(query.space) { rows throws(StoreError) in try ObjectRows(rows).objects(query) } ?? []
+    }
+
+    package func changedObjects(
+        of collection: ExactString?, space: SpaceID, after position: Int64, limit: Int
+    ) throws(StoreError) -> [StoredObject] {
+        try readLog(space) { rows throws(StoreError) in
+            try ObjectRows(rows).changes(of: collection, after: position, limit: limit)
+        } ?? []
+    }
+
+    package func collections(of space: SpaceID) throws(StoreError) -> [StoredCollection] {
+        try readLog(space) { rows throws(StoreError) in try ObjectRows(rows).collections() } ?? []
+    }
+
+    package func schema(of collection: ExactString, space: SpaceID) throws(StoreError) -> CollectionSchema? {
+        try readLog(space) { rows throws(StoreError) in try ObjectRows(rows).schema(of: collection) } ?? nil
+    }
+
+    package func touches(of key: ObjectKey, space: SpaceID) throws(StoreError) -> [ObjectTouch] {
+        try readLog(space) { rows throws(StoreError) in try ObjectRows(rows).touches(of: key) } ?? []
+    }
+}

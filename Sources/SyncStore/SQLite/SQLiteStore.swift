@@ -96,6 +96,8 @@ package final class SQLiteStore: ReplicaStore {
                 try access.transaction { access throws(StoreError) in try LogRows.create(space, access) }
             }
             guard let rows = try LogRows(access, space: space) else { throw .corrupt(detail: "the space has no row") }
+            let derivation = Derivation(rows: rows)
+            if try derivation.isDue { try access.transaction { _ throws(StoreError) in try derivation.run() } }
             let state = try rows.state()
             try StructureCheck(rows).run(against: state)
             return state
@@ -191,21 +193,9 @@ package final class SQLiteStore: ReplicaStore {
         try writing.withLock { writing throws(StoreError) in try write(&writing, body) }
     }
 
-    private func write(
-        _ plan: LogPlan, by author: ChangeAuthor?, _ writing: inout Writing
-    ) throws(StoreError) -> Commit {
-        let commit = plan.commit
-        guard !plan.entries.isEmpty else { return commit }
-        let before = writing.own.author
-        try write(&writing) { access throws(StoreError) in
-            guard let rows = try LogRows(access, space: space) else { throw .corrupt(detail: "the space has no row") }
-            try rows.write(plan)
-            if let author { try rows.remember(author, before: before) }
-        }
-        writing.log = plan.after
-        if let author { writing.own.committed(author) } else { writing.own.applied(plan) }
-        publish(writing)
-        return commit
+    private func spaceRows(_ access: SQLiteAccess) throws(StoreError) -> LogRows {
+        guard let rows = try LogRows(access, space: space) else { throw .corrupt(detail: "the space has no row") }
+        return rows
     }
 
     /// What the writing connection itself reports as `PRAGMA synchronous`; 2 is FULL.
@@ -235,24 +225,49 @@ package final class SQLiteStore: ReplicaStore {
 }
 
 extension SQLiteStore {
-    package func append(_ groups: [[Operation]], wallMilliseconds: Int64) throws(StoreError) -> Commit {
+    package func append(_ writes: [LocalWrite], wallMilliseconds: Int64) throws(StoreError) -> AppendResult {
         try writing.withLock { writing throws(StoreError) in
             if writing.isClosed { throw .closed }
-            let state = writing.log
-            var author = writing.own.nextAuthor(on: state)
-            guard
-                let segments = author.author(
-                    groups, held: state.held, greatestStamp: state.greatestStamp, wallMilliseconds: wallMilliseconds,
-                    sign: sign)
-            else { throw .stampsExhausted }
-            return try write(try LogPlan(segments, on: state), by: author, &writing)
+            let before = writing.own.author
+            let commit = LocalCommit(
+                writing.own.nextAuthor(on: writing.log), on: writing.log, wallMilliseconds: wallMilliseconds)
+            let planned = try write(&writing) { access throws(StoreError) in
+                let rows = try spaceRows(access)
+                let objects = ObjectRows(rows)
+                var commit = commit
+                for write in writes { try commit.take(write, reading: objects, sign: sign) }
+                let planned = try commit.finish(reading: objects, sign: sign)
+                guard planned.writesAnything else { return planned }
+                try objects.write(planned.objects, segments: try rows.write(planned.log))
+                if !planned.log.entries.isEmpty { try rows.remember(planned.author, before: before) }
+                return planned
+            }
+            guard planned.writesAnything else { return planned.result }
+            writing.log = planned.log.after
+            if !planned.log.entries.isEmpty { writing.own.committed(planned.author) }
+            publish(writing)
+            return planned.result
         }
     }
 
     package func apply(_ segments: [VerifiedSegment], wallMilliseconds: Int64) throws(StoreError) -> Commit {
         try writing.withLock { writing throws(StoreError) in
             if writing.isClosed { throw .closed }
-            return try write(try LogPlan(segments, on: writing.log), by: nil, &writing)
+            let state = writing.log
+            var plan = try LogPlan(segments, on: state)
+            guard !plan.entries.isEmpty else { return plan.commit }
+            plan = try write(&writing) { access throws(StoreError) in
+                let rows = try spaceRows(access)
+                let objects = ObjectRows(rows)
+                var plan = plan
+                let planned = try plan.applyObjects(on: state, objects)
+                try objects.write(planned, segments: try rows.write(plan))
+                return plan
+            }
+            writing.log = plan.after
+            writing.own.applied(plan)
+            publish(writing)
+            return plan.commit
         }
     }
 

@@ -29,12 +29,14 @@ CREATE TABLE object (
     key             TEXT    NOT NULL,  -- the object's id, 1 to 256 bytes
     standing        INTEGER NOT NULL,  -- 0 nothing to see, 1 live, 2 deleted, 3 undecided
     has_conflict    INTEGER NOT NULL,  -- 1 when a person should look at it
+    dismissed       INTEGER NOT NULL,  -- edits dropped by a deletion that somebody has seen listed and dismissed, here
     position        INTEGER NOT NULL,
     changed         INTEGER NOT NULL,  -- clock of the author of its newest change, milliseconds since 1970
     version_replica BLOB,              -- the operation last applied: 40 bytes, ReplicaID
     version_counter INTEGER,
     digest          BLOB,              -- its term in the state digest, 32 bytes; null for none
     state           BLOB    NOT NULL,  -- ObjectState
+    local           BLOB,              -- fields that never leave this node: a JSON object in canonical bytes; null for none
     UNIQUE (collection, key)
 ) STRICT;
 
@@ -56,21 +58,4 @@ CREATE TABLE field_value (
     value      BLOB    NOT NULL,  -- canonical bytes of the JSON value
     object     INTEGER NOT NULL,
     PRIMARY KEY (collection, field, value, object)
-) STRICT, WITHOUT ROWID;
-
--- A local field belongs to this node alone: it is never shipped, and goes with its object.
-CREATE TABLE local_field (
-    object INTEGER NOT NULL,
-    name   TEXT    NOT NULL,
-    value  BLOB    NOT NULL,  -- canonical bytes of the JSON value
-    PRIMARY KEY (object, name)
-) STRICT, WITHOUT ROWID;
-
--- Edits that a deletion dropped because their author did not know of it: listed until somebody has dismissed them.
-CREATE TABLE dropped_edit (
-    object INTEGER NOT NULL,
-    device BLOB    NOT NULL,  -- 32 bytes, the author
-    count  INTEGER NOT NULL,  -- operations
-    latest INTEGER NOT NULL,  -- the author's clock at the newest, milliseconds since 1970
-    PRIMARY KEY (object, device)
 ) STRICT, WITHOUT ROWID;

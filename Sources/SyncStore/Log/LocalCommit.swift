@@ -1,0 +1,75 @@
+package import SyncModel
+
+/// The local writes of one commit while they are planned and authored, one after the other, each seeing those before it.
+/// Pure but for what it reads; the same for every store.
+package struct LocalCommit {
+    private var batch: ChangeBatch
+    private let state: LogState
+    private var objects: ObjectPlan
+    private var outcomes: [Result<WriteOutcome, ObjectRefusal>] = []
+
+    /// Everything a store has to make durable.
+    package struct Planned: Sendable {
+        package let author: ChangeAuthor
+        package let log: LogPlan
+        package let objects: ObjectPlan
+        package let result: AppendResult
+
+        /// False when every write was refused or had nothing to write.
+        package var writesAnything: Bool { !log.entries.isEmpty || objects.isChanged }
+    }
+
+    package init(_ author: ChangeAuthor, on state: LogState, wallMilliseconds: Int64) {
+        self.state = state
+        batch = ChangeBatch(
+            author, held: state.held, greatestStamp: state.greatestStamp, wallMilliseconds: wallMilliseconds)
+        objects = ObjectPlan(on: state)
+    }
+
+    /// Takes the next write. A refused one leaves nothing behind; those before and behind it stand.
+    package mutating func take(
+        _ write: LocalWrite, reading: some ObjectSource, sign: ([UInt8]) -> [UInt8]
+    ) throws(StoreError) {
+        guard let origin = batch.nextOrigin else { throw .stampsExhausted }
+        var change = ObjectPlan.Change(origin: origin, wallMilliseconds: batch.displayMilliseconds)
+        objects.begin()
+        if let refusal = try apply(write, in: &change, reading) {
+            objects.takeBack()
+            outcomes.append(.failure(refusal))
+            return
+        }
+        guard !change.operations.isEmpty else {
+            outcomes.append(.success(WriteOutcome(dots: nil, steps: change.steps)))
+            return
+        }
+        batch.add(change.operations, sign: sign)
+        let last = Dot(replica: origin.dot.replica, counter: batch.author.tip.next - 1)
+        outcomes.append(.success(WriteOutcome(dots: origin.dot...last, steps: change.steps)))
+    }
+
+    private mutating func apply(
+        _ write: LocalWrite, in change: inout ObjectPlan.Change, _ reading: some ObjectSource
+    ) throws(StoreError) -> ObjectRefusal? {
+        switch write {
+        case .operations(let operations):
+            for operation in operations { try objects.apply(operation, in: &change, reading) }
+        case .planned(let writes):
+            for write in writes {
+                if let refusal = try objects.plan(write, in: &change, reading) { return refusal }
+            }
+        }
+        if change.operations.isEmpty || ChangeAuthor.canAuthor(change.operations) { return nil }
+        return .tooLarge(limitBytes: Limits.operationsBytes)
+    }
+
+    package consuming func finish(
+        reading: some ObjectSource, sign: ([UInt8]) -> [UInt8]
+    ) throws(StoreError) -> Planned {
+        var log = try LogPlan(batch.finish(sign: sign), on: state)
+        try objects.finish(reading)
+        log.take(objects)
+        return Planned(
+            author: batch.author, log: log, objects: objects,
+            result: AppendResult(commit: log.commit, outcomes: outcomes))
+    }
+}

@@ -1,0 +1,47 @@
+package import SyncModel
+
+/// What an application asks to be written as one change, all or nothing.
+package enum LocalWrite: Sendable, Hashable {
+    /// As it is.
+    case operations([Operation])
+    /// Planned against what is stored when its turn comes, each seeing what those before it did.
+    case planned([ObjectWrite])
+}
+
+/// What became of the writes of one commit, in their order.
+package struct AppendResult: Sendable, Equatable {
+    /// Without segments when nothing was written.
+    package let commit: Commit
+    package let outcomes: [Result<WriteOutcome, ObjectRefusal>]
+
+    package init(commit: Commit, outcomes: [Result<WriteOutcome, ObjectRefusal>]) {
+        self.commit = commit
+        self.outcomes = outcomes
+    }
+}
+
+/// What a durable write got.
+package struct WriteOutcome: Sendable, Equatable {
+    /// Of its first and last operation; nil when nothing had to be written.
+    package let dots: ClosedRange<Dot>?
+    /// Per planned write: the object's version behind it, and whether it changed anything.
+    package let steps: [Step]
+
+    package struct Step: Sendable, Equatable {
+        package let version: Dot?
+        package let changed: Bool
+        /// As this write left it; nil for what is no object.
+        package let object: StoredObject?
+
+        package init(version: Dot?, changed: Bool, object: StoredObject?) {
+            self.version = version
+            self.changed = changed
+            self.object = object
+        }
+    }
+
+    package init(dots: ClosedRange<Dot>?, steps: [Step] = []) {
+        self.dots = dots
+        self.steps = steps
+    }
+}

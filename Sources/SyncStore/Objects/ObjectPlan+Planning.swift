@@ -1,0 +1,97 @@
+package import SyncModel
+
+extension ObjectPlan {
+    /// Plans one write against the objects as this transaction has them by now, and applies what it comes to.
+    ///
+    /// - Returns: why it is refused; what the change did so far is then to be taken back.
+    package mutating func plan(
+        _ write: ObjectWrite, in change: inout Change, _ reading: some ObjectSource
+    ) throws(StoreError) -> ObjectRefusal? {
+        switch write {
+        case .put(let key, let put):
+            return try plan(key, in: &change, reading) { planner throws(ObjectRefusal) in try planner.plan(put) }
+        case .edit(let key, let edits, let options):
+            return try plan(key, in: &change, reading) { planner throws(ObjectRefusal) in
+                try planner.plan(edits, options)
+            }
+        case .delete(let key, let ifVersion):
+            return try plan(key, in: &change, reading) { planner throws(ObjectRefusal) in
+                try planner.planDeletion(ifVersion: ifVersion)
+            }
+        case .resolve(let key, let resolution):
+            return try plan(key, in: &change, reading) { planner throws(ObjectRefusal) in
+                try planner.plan(resolution)
+            }
+        case .setSchema(let collection, let wish): return try plan(collection, wish, in: &change, reading)
+        case .appendEvent(let event):
+            let dot = change.origin.dot
+            try apply(.appendEvent(event), in: &change, reading)
+            change.note(WriteOutcome.Step(version: dot, changed: true, object: nil))
+            return nil
+        case .setStream(let setting):
+            let dot = change.origin.dot
+            try apply(.setStream(setting), in: &change, reading)
+            change.note(WriteOutcome.Step(version: dot, changed: true, object: nil))
+            return nil
+        }
+    }
+
+    private mutating func plan(
+        _ key: ObjectKey, in change: inout Change, _ reading: some ObjectSource,
+        _ body: (ObjectPlanner) throws(ObjectRefusal) -> PlannedWrite
+    ) throws(StoreError) -> ObjectRefusal? {
+        let schema = try schema(of: key.collection, reading)
+        let object = try object(key, reading)
+        let planner = ObjectPlanner(
+            key, object.state, localFields: object.localFields, version: object.version, schema: schema,
+            origin: change.origin, members: members)
+        let planned: PlannedWrite
+        do throws(ObjectRefusal) { planned = try body(planner) } catch { return error }
+        for operation in planned.operations { try apply(operation, in: &change, reading) }
+        let isLocal = setLocal(planned, of: key, at: change.wallMilliseconds)
+        let after = try self.object(key, reading)
+        change.note(
+            WriteOutcome.Step(
+                version: after.version, changed: isLocal || !planned.operations.isEmpty, object: after))
+        return nil
+    }
+
+    private mutating func plan(
+        _ collection: ExactString, _ wish: JSONValue, in change: inout Change, _ reading: some ObjectSource
+    ) throws(StoreError) -> ObjectRefusal? {
+        let schema = try schema(of: collection, reading) ?? CollectionSchema()
+        let edit: Operation.SchemaEdit?
+        do throws(ObjectRefusal) { edit = try schema.setting(wish, collection: collection) } catch { return error }
+        guard let edit else {
+            change.note(WriteOutcome.Step(version: nil, changed: false, object: nil))
+            return nil
+        }
+        for typeChange in schema.typeChanges(by: edit) {
+            if let from = try hiddenType(by: typeChange, in: collection, reading) {
+                return .wouldLoseData(field: typeChange.field.string, from: from)
+            }
+        }
+        let dot = change.origin.dot
+        try apply(.editSchema(edit), in: &change, reading)
+        change.note(WriteOutcome.Step(version: dot, changed: true, object: nil))
+        return nil
+    }
+
+    /// The type in which an object shows the field now and would not any more.
+    private func hiddenType(
+        by change: CollectionSchema.TypeChange, in collection: ExactString, _ reading: some ObjectSource
+    ) throws(StoreError) -> FieldType? {
+        var hidden: FieldType?
+        func look(at object: StoredObject) {
+            let value = object.state.mergedFields.first { $0.key == change.field }?.value
+            hidden = value?.parts.first { part in change.to != .replicated(part.type) }?.type
+        }
+        let pending = changed.filter { $0.object.key.collection == collection }
+        for entry in pending where hidden == nil { look(at: entry.object) }
+        try reading.objects(of: collection) { object throws(StoreError) in
+            if !pending.contains(where: { $0.object.key == object.key }) { look(at: object) }
+            return hidden == nil
+        }
+        return hidden
+    }
+}

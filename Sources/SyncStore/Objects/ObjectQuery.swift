@@ -1,0 +1,45 @@
+package import SyncModel
+
+/// Which objects to read.
+package struct ObjectQuery: Sendable, Hashable {
+    /// A field, or a key below it, reads as this value.
+    package struct Condition: Sendable, Hashable {
+        /// Not empty.
+        package let path: [ExactString]
+        package let value: JSONValue
+
+        package init(path: [ExactString], value: JSONValue) {
+            self.path = path
+            self.value = value
+        }
+    }
+
+    package enum Selection: Sendable, Hashable {
+        case standing(ObjectStanding)
+        /// A person should look at it.
+        case conflicted
+    }
+
+    package var space: SpaceID
+    /// Nil: of every collection.
+    package var collection: ExactString?
+    package var selection: Selection
+    /// Fields that show these values; a field the schema indexes is looked up, another is compared object by object.
+    package var conditions: [Condition]
+    /// Objects behind this one, in the order of (collection, id); nil from the first.
+    package var after: ObjectKey?
+    /// At most this many.
+    package var limit: Int
+
+    package init(
+        space: SpaceID, collection: ExactString?, selection: Selection, conditions: [Condition] = [],
+        after: ObjectKey? = nil, limit: Int
+    ) {
+        self.space = space
+        self.collection = collection
+        self.selection = selection
+        self.conditions = conditions
+        self.after = after
+        self.limit = limit
+    }
+}

@@ -1,0 +1,73 @@
+package import SyncModel
+
+/// One operation on an object, as the log has it.
+package struct ObjectTouch: Sendable, Hashable {
+    package let origin: Origin
+    package let action: ObjectState.Action
+    /// The author's clock, for display.
+    package let wallMilliseconds: Int64
+
+    package init(origin: Origin, action: ObjectState.Action, wallMilliseconds: Int64) {
+        self.origin = origin
+        self.action = action
+        self.wallMilliseconds = wallMilliseconds
+    }
+
+    /// Appends the operations on `key` that a stored segment holds.
+    ///
+    /// - Parameter context: what the segment's author had seen.
+    /// - Returns: false when the bytes are not what a store keeps.
+    static func read(
+        _ touches: inout [ObjectTouch], of key: ObjectKey, in bytes: [UInt8], by replica: ReplicaID,
+        context: VersionVector
+    ) -> Bool {
+        var reader = ByteReader(bytes)
+        while !reader.isAtEnd {
+            guard let view = try? ChangeView(&reader) else { return false }
+            view.forEachOperation(in: bytes) { counter, operation in
+                guard Operation.Kind.concernsObjects(operation.kind),
+                    let (object, action) = Operation(operation, in: bytes).objectAction, object == key
+                else { return }
+                let origin = Origin(
+                    dot: Dot(replica: replica, counter: counter), stamp: view.stamp, context: context)
+                touches.append(
+                    ObjectTouch(origin: origin, action: action, wallMilliseconds: view.wallMilliseconds))
+            }
+        }
+        return true
+    }
+
+    /// The edits and decisions among them, with the lives they were on.
+    static func earlierEdits(_ touches: [ObjectTouch]) -> [ObjectLives.EarlierEdit] {
+        var births: [Dot] = []
+        var edits: [ObjectLives.EarlierEdit] = []
+        for touch in touches {
+            let lives: [Dot]
+            switch touch.action {
+            case .edit(let life, _):
+                lives = [life.birth(at: touch.origin)]
+                if life == .birth { births += lives }
+            case .keep: lives = births.filter(touch.origin.knows)
+            case .delete: continue
+            }
+            edits.append(
+                ObjectLives.EarlierEdit(
+                    lives: lives, dot: touch.origin.dot, wallMilliseconds: touch.wallMilliseconds))
+        }
+        return edits
+    }
+}
+
+extension ObjectState.Action {
+    var isDeletion: Bool {
+        switch self {
+        case .delete: true
+        case .edit, .keep: false
+        }
+    }
+}
+
+extension Operation.Kind {
+    /// Whether an operation of this kind changes objects, schemas or who may write to what others began.
+    static func concernsObjects(_ kind: UInt64) -> Bool { (addMember...decide).contains(kind) }
+}

@@ -1,0 +1,71 @@
+package import SyncModel
+
+extension StoredObject {
+    /// As readers see it.
+    ///
+    /// - Parameter isLive: whether the object that a reference names is live here.
+    package func reading(_ schema: CollectionSchema?, isLive: (ObjectKey) -> Bool) -> ObjectReading {
+        ObjectReading(state, schema: schema, isLive: isLive)
+    }
+
+    /// Edits that deletions dropped, and that nobody has dismissed here.
+    package var droppedEdits: [DeletionRecord.Edited] {
+        let edited = state.lives.deletions.flatMap(\.edited)
+        return edited.reduce(0) { $0 + $1.count } > dismissedCount ? edited : []
+    }
+
+    /// The deletion that people see: the newest that holds.
+    package var deletion: DeletionRecord? {
+        state.lives.deletions.max { ($0.stamp, $0.dot) < ($1.stamp, $1.dot) }
+    }
+
+    /// What is kept beside it, computed anew.
+    package func summarized(_ schema: CollectionSchema?) -> ObjectSummary {
+        let standing: ObjectStanding =
+            switch state.judgement {
+            case .absent: .nothing
+            case .live: .live
+            case .deleted: .deleted
+            case .undecided: .undecided
+            }
+        var hasConflict = standing == .undecided || !droppedEdits.isEmpty
+        if standing == .live, !hasConflict {
+            hasConflict = !reading(schema, isLive: { _ in true }).conflicts.isEmpty
+        }
+        return ObjectSummary(
+            standing: standing, hasConflict: hasConflict, digest: state.digestTerm(of: key),
+            indexed: schema?.indexedValues(of: state) ?? [])
+    }
+
+    /// Whether every condition holds of what readers see; references count whether they are live or not.
+    func meets(_ conditions: [ObjectQuery.Condition], _ schema: CollectionSchema?) -> Bool {
+        guard !conditions.isEmpty else { return true }
+        let json = reading(schema, isLive: { _ in true }).json
+        return conditions.allSatisfy { condition in
+            let local = condition.path.first.flatMap { name in localFields.first { $0.key == name }?.value }
+            var value: JSONValue? = json
+            var path = condition.path[...]
+            if let local {
+                value = local
+                path = path.dropFirst()
+            }
+            for key in path { value = value?[key] }
+            return value == condition.value
+        }
+    }
+}
+
+extension CollectionSchema {
+    package func isIndexed(_ field: ExactString) -> Bool { indexed.contains(field) }
+
+    /// What a live object shows in the fields that are indexed.
+    package func indexedValues(of state: ObjectState) -> [JSONValue.Member] {
+        guard !indexed.isEmpty else { return [] }
+        return state.mergedFields.compactMap { member in
+            guard isIndexed(member.key), let value = member.value.json(preferring: self[member.key]?.kind.type) else {
+                return nil
+            }
+            return JSONValue.Member(key: member.key, value: value)
+        }
+    }
+}

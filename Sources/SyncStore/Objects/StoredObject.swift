@@ -1,0 +1,71 @@
+package import SyncModel
+
+/// What a reader of an object can find.
+package enum ObjectStanding: Int64, Sendable, Hashable {
+    /// Nothing to see: operations that were void, or a life that another device may not have edited yet.
+    case nothing = 0
+    case live = 1
+    case deleted = 2
+    /// A deletion and an edit crossed under the policy `ask`, and nobody has decided.
+    case undecided = 3
+}
+
+/// One id of one collection as it is stored.
+package struct StoredObject: Sendable, Equatable {
+    package let key: ObjectKey
+    package var state: ObjectState
+    /// Grows with every change to any object of this store.
+    package var position: Int64
+    /// The author's clock at the newest change, for display only.
+    package var changedMilliseconds: Int64
+    /// The operation applied last, here.
+    package var version: Dot?
+    /// Fields that never leave this node, sorted by name.
+    package var localFields: [JSONValue.Member]
+    /// How many of the edits that deletions dropped somebody has dismissed, on this node.
+    package var dismissedCount: UInt64
+    /// As it was written last.
+    package var summary: ObjectSummary
+
+    package init(key: ObjectKey) {
+        self.key = key
+        state = ObjectState()
+        position = 0
+        changedMilliseconds = 0
+        version = nil
+        localFields = []
+        dismissedCount = 0
+        summary = .nothing
+    }
+}
+
+/// What is kept beside an object so that it can be listed, found and summed without reading it.
+package struct ObjectSummary: Sendable, Hashable {
+    package var standing: ObjectStanding
+    package var hasConflict: Bool
+    /// Its term in the state digest; nil when a reader cannot see it.
+    package var digest: Sum256?
+    /// What it shows in the fields that the schema calls indexed.
+    package var indexed: [JSONValue.Member]
+
+    package static let nothing = ObjectSummary(standing: .nothing, hasConflict: false, digest: nil, indexed: [])
+
+    package init(standing: ObjectStanding, hasConflict: Bool, digest: Sum256?, indexed: [JSONValue.Member]) {
+        self.standing = standing
+        self.hasConflict = hasConflict
+        self.digest = digest
+        self.indexed = indexed
+    }
+}
+
+/// A collection that has objects, or had, or has a schema.
+package struct StoredCollection: Sendable, Equatable {
+    package let name: ExactString
+    /// Nil while nobody has set one.
+    package let schema: CollectionSchema?
+
+    package init(name: ExactString, schema: CollectionSchema?) {
+        self.name = name
+        self.schema = schema
+    }
+}

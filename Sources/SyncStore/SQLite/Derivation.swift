@@ -1,0 +1,66 @@
+import SyncModel
+
+/// Fills the tables that follow from the log, for a store that an older program wrote: it kept every operation byte for
+/// byte, also those it did not understand.
+///
+/// One transaction; one pass over the log in the order of arrival, so every node that does it comes to the same.
+struct Derivation {
+    /// Grows when this program understands operations that the one before did not.
+    static let version: Int64 = 1
+    /// Segments whose objects are held in memory before they are written.
+    private static let batchSize = 256
+
+    let rows: LogRows
+
+    var isDue: Bool {
+        get throws(StoreError) {
+            let done = try rows.access.first("SELECT derived FROM space WHERE id = ?", .integer(rows.spaceRow)) {
+                row throws(StoreError) in row.isNull(0) ? 0 : row.integer(0)
+            }
+            return done != Self.version
+        }
+    }
+
+    func run() throws(StoreError) {
+        try empty()
+        var state = LogState(space: rows.space)
+        var batch: [(VerifiedSegment, Int64)] = []
+        try rows.forEachSegment { segment, row throws(StoreError) in
+            batch.append((segment, row))
+            guard batch.count == Self.batchSize else { return }
+            try derive(batch, &state)
+            batch = []
+        }
+        try derive(batch, &state)
+        try rows.access.run(
+            "UPDATE space SET derived = ?, digest = ? WHERE id = ?", .integer(Self.version),
+            .blob(try rows.recomputedDigest().bytes), .integer(rows.spaceRow))
+    }
+
+    /// Objects keep their rows, and so what belongs to this node alone.
+    private func empty() throws(StoreError) {
+        let access = rows.access
+        try access.run("DELETE FROM addition WHERE space = ?", .integer(rows.spaceRow))
+        try access.run("UPDATE replica SET named = NULL WHERE space = ?", .integer(rows.spaceRow))
+        try access.run("UPDATE collection SET schema = NULL WHERE space = ?", .integer(rows.spaceRow))
+        try access.run("DELETE FROM field_value")
+        try access.run("DELETE FROM touch")
+        try access.run(
+            """
+            UPDATE object SET standing = 0, has_conflict = 0, position = -id, digest = NULL, version_replica = NULL,
+                version_counter = NULL, state = ?
+            """, .blob(ObjectState().canonicalBytes))
+        try access.run(
+            "UPDATE space SET objects = 0, deleted_objects = 0 WHERE id = ?", .integer(rows.spaceRow))
+    }
+
+    private func derive(_ batch: [(VerifiedSegment, Int64)], _ state: inout LogState) throws(StoreError) {
+        var plan = try LogPlan(batch.map(\.0), on: state)
+        let objects = ObjectRows(rows)
+        let planned = try plan.applyObjects(on: state, objects)
+        for entry in plan.entries { try rows.writeKnowledge(entry) }
+        let segments = batch.map { WrittenSegment($0.1, $0.0.segment) }
+        try objects.write(planned, segments: segments)
+        state = plan.after
+    }
+}

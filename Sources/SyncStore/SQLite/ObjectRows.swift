@@ -1,0 +1,183 @@
+import SyncModel
+
+/// The rows of objects and collections: how an `ObjectPlan` is written, and what it reads.
+struct ObjectRows: ObjectSource {
+    let log: LogRows
+    var access: SQLiteAccess { log.access }
+
+    init(_ log: LogRows) { self.log = log }
+
+    // Reading
+
+    func object(_ key: ObjectKey) throws(StoreError) -> StoredObject? {
+        guard let collection = try collectionRow(key.collection) else { return nil }
+        return try access.first(
+            "SELECT \(Self.columns) FROM object WHERE collection = ? AND key = ?", .integer(collection),
+            .text(key.id.string)
+        ) { row throws(StoreError) in try Self.object(row, key.collection) }
+    }
+
+    /// Of `object`, as `object(_:_:)` reads them.
+    static let columns = """
+        object.key, object.position, object.changed, object.version_replica, object.version_counter, object.state, \
+        object.local, object.dismissed, object.standing, object.has_conflict, object.digest
+        """
+
+    static func object(_ row: SQLRow, _ collection: ExactString) throws(StoreError) -> StoredObject {
+        var object = StoredObject(key: ObjectKey(collection: collection, id: ExactString(row.text(0))))
+        object.position = row.integer(1)
+        object.changedMilliseconds = row.integer(2)
+        if !row.isNull(3) {
+            guard let replica = ReplicaID(bytes: row.blob(3)) else { throw .corrupt(detail: "a version is no dot") }
+            object.version = Dot(replica: replica, counter: UInt64(row.integer(4)))
+        }
+        object.state = try value(row.blob(5), "an object's state does not read back")
+        if !row.isNull(6) {
+            guard case .object(let fields) = try value(row.blob(6), "local fields do not read back") as JSONValue else {
+                throw .corrupt(detail: "local fields are no object")
+            }
+            object.localFields = fields
+        }
+        object.dismissedCount = UInt64(row.integer(7))
+        guard let standing = ObjectStanding(rawValue: row.integer(8)) else {
+            throw .corrupt(detail: "an object's standing is unknown")
+        }
+        object.summary = ObjectSummary(
+            standing: standing, hasConflict: row.integer(9) != 0,
+            digest: row.isNull(10) ? nil : Sum256(bytes: row.blob(10)), indexed: [])
+        return object
+    }
+
+    private static func value<Value: ByteCoded>(_ bytes: [UInt8], _ trouble: String) throws(StoreError) -> Value {
+        var reader = ByteReader(bytes)
+        guard let value = try? Value(reading: &reader), reader.isAtEnd else { throw .corrupt(detail: trouble) }
+        return value
+    }
+
+    func schema(of collection: ExactString) throws(StoreError) -> CollectionSchema? {
+        let bytes = try access.first(
+            "SELECT schema FROM collection WHERE space = ? AND name = ? AND schema IS NOT NULL",
+            .integer(log.spaceRow), .text(collection.string)
+        ) { row throws(StoreError) in row.blob(0) }
+        guard let bytes else { return nil }
+        return try Self.schema(bytes)
+    }
+
+    static func schema(_ bytes: [UInt8]) throws(StoreError) -> CollectionSchema {
+        try value(bytes, "a schema does not read back")
+    }
+
+    func collectionRow(_ name: ExactString) throws(StoreError) -> Int64? {
+        try access.first(
+            "SELECT id FROM collection WHERE space = ? AND name = ?", .integer(log.spaceRow), .text(name.string)
+        ) { row throws(StoreError) in row.integer(0) }
+    }
+
+    /// Every object of the collection, in the order of ids, until `body` returns false.
+    func objects(
+        of collection: ExactString, _ body: (StoredObject) throws(StoreError) -> Bool
+    ) throws(StoreError) {
+        guard let row = try collectionRow(collection) else { return }
+        try access.forEach(
+            "SELECT \(Self.columns) FROM object WHERE collection = ? ORDER BY key", .integer(row)
+        ) { row throws(StoreError) in try body(try Self.object(row, collection)) }
+    }
+
+    // Writing
+
+    /// - Parameter segments: those this transaction added.
+    func write(_ plan: ObjectPlan, segments: [WrittenSegment]) throws(StoreError) {
+        guard plan.isChanged else { return }
+        for change in plan.changedSchemas {
+            try access.run(
+                "UPDATE collection SET schema = ? WHERE id = ?", .blob(change.after.canonicalBytes),
+                .integer(try makeCollectionRow(change.name)))
+        }
+        for entry in plan.changed { try write(entry, segments) }
+        for name in plan.reindexed { try reindex(name) }
+        try access.run(
+            "UPDATE space SET objects = ?, deleted_objects = ?, object_position = ? WHERE id = ?",
+            .integer(plan.counts.objects), .integer(plan.counts.deletedObjects), .integer(plan.position),
+            .integer(log.spaceRow))
+    }
+
+    private func write(_ entry: ObjectPlan.Entry, _ segments: [WrittenSegment]) throws(StoreError) {
+        let collection = try makeCollectionRow(entry.object.key.collection)
+        let row = try upsert(entry.object, collection)
+        for segment in segments where entry.dots.contains(where: { segment.holds($0) }) {
+            try access.run(
+                "INSERT OR IGNORE INTO touch (object, segment) VALUES (?, ?)", .integer(row), .integer(segment.row))
+        }
+        let (before, after) = (entry.before.indexed, entry.object.summary.indexed)
+        for value in before where !after.contains(value) {
+            try access.run(
+                "DELETE FROM field_value WHERE collection = ? AND field = ? AND value = ? AND object = ?",
+                .integer(collection), .text(value.key.string), .blob(value.value.canonicalBytes), .integer(row))
+        }
+        for value in after where !before.contains(value) { try index(value, collection, row) }
+    }
+
+    private func index(_ value: JSONValue.Member, _ collection: Int64, _ object: Int64) throws(StoreError) {
+        try access.run(
+            "INSERT OR IGNORE INTO field_value (collection, field, value, object) VALUES (?, ?, ?, ?)",
+            .integer(collection), .text(value.key.string), .blob(value.value.canonicalBytes), .integer(object))
+    }
+
+    private func upsert(_ object: StoredObject, _ collection: Int64) throws(StoreError) -> Int64 {
+        let found = try access.first(
+            """
+            INSERT INTO object (collection, key, standing, has_conflict, dismissed, position, changed,
+                version_replica, version_counter, digest, state, local)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            ON CONFLICT (collection, key) DO UPDATE SET standing = excluded.standing,
+                has_conflict = excluded.has_conflict, dismissed = excluded.dismissed, position = excluded.position,
+                changed = excluded.changed, version_replica = excluded.version_replica,
+                version_counter = excluded.version_counter, digest = excluded.digest, state = excluded.state,
+                local = excluded.local
+            RETURNING id
+            """, .integer(collection), .text(object.key.id.string), .integer(object.summary.standing.rawValue),
+            .integer(object.summary.hasConflict ? 1 : 0), .integer(Int64(clamping: object.dismissedCount)),
+            .integer(object.position), .integer(object.changedMilliseconds),
+            .blob(object.version?.replica.bytes), .integer(object.version.map { Int64($0.counter) }),
+            .blob(object.summary.digest?.bytes), .blob(object.state.canonicalBytes),
+            .blob(object.localFields.isEmpty ? nil : JSONValue.object(object.localFields).canonicalBytes)
+        ) { row throws(StoreError) in row.integer(0) }
+        guard let found else { throw .corrupt(detail: "an object was written and is not there") }
+        return found
+    }
+
+    /// The schema's indexed fields are others than before: looks at every object once.
+    private func reindex(_ name: ExactString) throws(StoreError) {
+        guard let collection = try collectionRow(name), let schema = try schema(of: name) else { return }
+        try access.run("DELETE FROM field_value WHERE collection = ?", .integer(collection))
+        try access.forEach(
+            "SELECT \(Self.columns), object.id FROM object WHERE collection = ? AND standing = 1", .integer(collection)
+        ) { row throws(StoreError) in
+            let object = try Self.object(row, name)
+            for value in schema.indexedValues(of: object.state) { try index(value, collection, row.integer(11)) }
+            return true
+        }
+    }
+
+    private func makeCollectionRow(_ name: ExactString) throws(StoreError) -> Int64 {
+        if let row = try collectionRow(name) { return row }
+        try access.run(
+            "INSERT INTO collection (space, name) VALUES (?, ?)", .integer(log.spaceRow), .text(name.string))
+        return access.lastInsertedRow
+    }
+}
+
+/// A segment that a transaction has just added.
+struct WrittenSegment {
+    let row: Int64
+    let replica: ReplicaID
+    let counters: Range<UInt64>
+
+    init(_ row: Int64, _ segment: Segment) {
+        self.row = row
+        replica = segment.replica
+        counters = segment.start..<segment.end
+    }
+
+    func holds(_ dot: Dot) -> Bool { dot.replica == replica && counters.contains(dot.counter) }
+}
