@@ -9,7 +9,7 @@ import SyncStore
 final class LocalWriter {
     private struct Request {
         let writes: [LocalWrite]
-        let promise: EventLoopPromise<[Result<WriteOutcome, ObjectRefusal>]>
+        let promise: EventLoopPromise<[Result<WriteOutcome, WriteRefusal>]>
     }
 
     private let loop: AgentLoop
@@ -20,9 +20,9 @@ final class LocalWriter {
 
     /// One change per write, in this order, all in one commit; at most `Limits.changesPerGroup` writes. A refused one
     /// leaves the others be.
-    func write(_ writes: [LocalWrite]) -> EventLoopFuture<[Result<WriteOutcome, ObjectRefusal>]> {
+    func write(_ writes: [LocalWrite]) -> EventLoopFuture<[Result<WriteOutcome, WriteRefusal>]> {
         precondition(writes.count <= Limits.changesPerGroup, "a commit takes \(writes.count) changes")
-        let promise = loop.eventLoop.makePromise(of: [Result<WriteOutcome, ObjectRefusal>].self)
+        let promise = loop.eventLoop.makePromise(of: [Result<WriteOutcome, WriteRefusal>].self)
         waiting.append(Request(writes: writes, promise: promise))
         commit()
         return promise.futureResult

@@ -38,6 +38,11 @@ package protocol ReplicaStore: AnyObject, Sendable {
 
     // Objects
 
+    /// Which operations let whom in.
+    func members() throws(StoreError) -> MemberFacts
+    /// Of the newest change to an object, 0 before the first.
+    func objectPosition() throws(StoreError) -> Int64
+
     func object(_ key: ObjectKey, space: SpaceID) throws(StoreError) -> StoredObject?
     /// In the order of (collection, id).
     func objects(_ query: ObjectQuery) throws(StoreError) -> [StoredObject]

@@ -17,7 +17,7 @@ extension Agent {
                     .appendEvent(.init(stream: stream, type: event.type, payload: event.payload.bytes))
                 ])
             }
-            let outcomes: [Result<WriteOutcome, ObjectRefusal>]
+            let outcomes: [Result<WriteOutcome, WriteRefusal>]
             do { outcomes = try await write(writes) } catch {
                 let reason = ControlError(agent: error, directory: configuration.dataDirectory)
                 throw ControlError(reason.code, reason.message, hint: reason.hint, written: response.count)

@@ -28,7 +28,8 @@ extension Agent: AgentControl {
         let now = try await controlled { try await snapshot() }
         let home = StatusResponse.Space(
             name: Self.homeName, id: SpaceID.home.bytes.hexadecimal, changes: Int(now.counts.changes),
-            events: Int(now.counts.events),
+            objects: Int(now.counts.objects), events: Int(now.counts.events),
+            deletedObjects: Int(now.counts.deletedObjects),
             versionVector: VersionVectorText(now.tips.map { .init(replica: "\($0.replica)", next: $0.tip.next) }),
             digest: "\(now.stateDigest)")
         let connected = now.peers.count { $0.state == .connected }

@@ -2,7 +2,7 @@
 package struct ObjectKey: Hashable, Sendable, Comparable, CustomStringConvertible {
     /// A name; see `Name`.
     package let collection: ExactString
-    /// 1 to `Limits.objectIDBytes` bytes of UTF-8, any scalars.
+    /// 1 to `Limits.objectIDBytes` bytes of UTF-8 without `/` and control characters.
     package let id: ExactString
 
     package init(collection: ExactString, id: ExactString) {
@@ -12,7 +12,10 @@ package struct ObjectKey: Hashable, Sendable, Comparable, CustomStringConvertibl
 
     package var isValid: Bool { Name.isValid(collection.string) && Self.isValidID(id.string) }
 
-    package static func isValidID(_ id: String) -> Bool { (1...Limits.objectIDBytes).contains(id.utf8.count) }
+    package static func isValidID(_ id: String) -> Bool {
+        (1...Limits.objectIDBytes).contains(id.utf8.count)
+            && !id.unicodeScalars.contains { $0 == "/" || $0.value < 0x20 || (0x7f...0x9f).contains($0.value) }
+    }
 
     package static func < (left: ObjectKey, right: ObjectKey) -> Bool {
         left.collection == right.collection ? left.id < right.id : left.collection < right.collection

@@ -6,7 +6,8 @@ package struct LocalCommit {
     private var batch: ChangeBatch
     private let state: LogState
     private var objects: ObjectPlan
-    private var outcomes: [Result<WriteOutcome, ObjectRefusal>] = []
+    private var refusedRows: [UInt64: WriteRefusal] = [:]
+    private var outcomes: [Result<WriteOutcome, WriteRefusal>] = []
 
     /// Everything a store has to make durable.
     package struct Planned: Sendable {
@@ -30,11 +31,16 @@ package struct LocalCommit {
     package mutating func take(
         _ write: LocalWrite, reading: some ObjectSource, sign: ([UInt8]) -> [UInt8]
     ) throws(StoreError) {
+        if case .planned(_, let row?) = write, let refusal = refusedRows[row] {
+            outcomes.append(.failure(refusal))
+            return
+        }
         guard let origin = batch.nextOrigin else { throw .stampsExhausted }
         var change = ObjectPlan.Change(origin: origin, wallMilliseconds: batch.displayMilliseconds)
         objects.begin()
         if let refusal = try apply(write, in: &change, reading) {
             objects.takeBack()
+            if case .planned(_, let row?) = write { refusedRows[row] = refusal }
             outcomes.append(.failure(refusal))
             return
         }
@@ -49,17 +55,19 @@ package struct LocalCommit {
 
     private mutating func apply(
         _ write: LocalWrite, in change: inout ObjectPlan.Change, _ reading: some ObjectSource
-    ) throws(StoreError) -> ObjectRefusal? {
+    ) throws(StoreError) -> WriteRefusal? {
         switch write {
         case .operations(let operations):
             for operation in operations { try objects.apply(operation, in: &change, reading) }
-        case .planned(let writes):
-            for write in writes {
-                if let refusal = try objects.plan(write, in: &change, reading) { return refusal }
+        case .planned(let writes, row: _):
+            for (step, write) in writes.enumerated() {
+                if let reason = try objects.plan(write, in: &change, reading) {
+                    return WriteRefusal(step: step, reason)
+                }
             }
         }
         if change.operations.isEmpty || ChangeAuthor.canAuthor(change.operations) { return nil }
-        return .tooLarge(limitBytes: Limits.operationsBytes)
+        return WriteRefusal(step: 0, .tooLarge(limitBytes: Limits.operationsBytes))
     }
 
     package consuming func finish(

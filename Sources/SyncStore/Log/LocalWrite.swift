@@ -4,17 +4,29 @@ package import SyncModel
 package enum LocalWrite: Sendable, Hashable {
     /// As it is.
     case operations([Operation])
-    /// Planned against what is stored when its turn comes, each seeing what those before it did.
-    case planned([ObjectWrite])
+    /// Planned against what is stored when its turn comes, each seeing what those before it did. Of the writes of one
+    /// commit that have the same `row`, none is done behind one that is refused.
+    case planned([ObjectWrite], row: UInt64? = nil)
+}
+
+/// Why a write was refused, and at which of its steps, from 0.
+package struct WriteRefusal: Error, Hashable, Sendable {
+    package let step: Int
+    package let reason: ObjectRefusal
+
+    package init(step: Int, _ reason: ObjectRefusal) {
+        self.step = step
+        self.reason = reason
+    }
 }
 
 /// What became of the writes of one commit, in their order.
 package struct AppendResult: Sendable, Equatable {
     /// Without segments when nothing was written.
     package let commit: Commit
-    package let outcomes: [Result<WriteOutcome, ObjectRefusal>]
+    package let outcomes: [Result<WriteOutcome, WriteRefusal>]
 
-    package init(commit: Commit, outcomes: [Result<WriteOutcome, ObjectRefusal>]) {
+    package init(commit: Commit, outcomes: [Result<WriteOutcome, WriteRefusal>]) {
         self.commit = commit
         self.outcomes = outcomes
     }

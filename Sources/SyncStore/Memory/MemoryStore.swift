@@ -239,6 +239,10 @@ extension MemoryStore {
 // Objects
 
 extension MemoryStore {
+    package func members() throws(StoreError) -> MemberFacts { try snapshot().log.members }
+
+    package func objectPosition() throws(StoreError) -> Int64 { try snapshot().log.objectPosition }
+
     package func object(_ key: ObjectKey, space: SpaceID) throws(StoreError) -> StoredObject? {
         try snapshot(of: space)?.object(key)
     }

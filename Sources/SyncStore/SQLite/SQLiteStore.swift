@@ -288,6 +288,17 @@ extension SQLiteStore {
             ownReplica: known.ownReplica, addresses: try addresses(), lastPosition: known.log.lastPosition)
     }
 
+    package func members() throws(StoreError) -> MemberFacts { try known().members }
+
+    package func objectPosition() throws(StoreError) -> Int64 { try known().objectPosition }
+
+    private func known() throws(StoreError) -> LogState {
+        try published.withLock { known throws(StoreError) in
+            if known.isClosed { throw .closed }
+            return known.log
+        }
+    }
+
     package func health() -> StoreHealth {
         let (condition, isClosed) = published.withLock { ($0.condition, $0.isClosed) }
         return StoreHealth(bytes: files.byteCount, condition: isClosed ? .refusing(.closed) : condition)

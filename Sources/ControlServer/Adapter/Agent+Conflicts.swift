@@ -1,0 +1,136 @@
+package import ControlAPI
+package import SyncAgent
+import SyncModel
+import SyncStore
+
+// What a person should look at, and schemas.
+extension Agent {
+    package func conflicts(space: String, collection: String?) async throws(ControlError) -> [ConflictEntry] {
+        try checkSpace(space)
+        return try conflicts(of: collection.map { ExactString($0) })
+    }
+
+    private func conflicts(of collection: ExactString?) throws(ControlError) -> [ConflictEntry] {
+        var entries: [ConflictEntry] = []
+        var reader = ObjectReader(store)
+        var after: ObjectKey?
+        while true {
+            let query = SyncStore.ObjectQuery(
+                space: .home, collection: collection, selection: .conflicted, after: after, limit: 256)
+            let objects = try stored { () throws(StoreError) in try store.objects(query) }
+            for object in objects {
+                let schema = try stored { () throws(StoreError) in try reader.schema(of: object.key.collection) }
+                entries += object.conflicts(schema)
+            }
+            after = objects.last?.key
+            if objects.count < 256 { break }
+        }
+        return entries + (try schemaConflicts(of: collection))
+    }
+
+    private func schemaConflicts(of collection: ExactString?) throws(ControlError) -> [ConflictEntry] {
+        let known = try stored { () throws(StoreError) in try store.collections(of: .home) }
+        return known.filter { collection ?? $0.name == $0.name }.flatMap { found in
+            (found.schema?.conflicts ?? []).map { conflict in
+                ConflictEntry(
+                    id: "", collection: found.name.string, field: FieldPath(field: conflict.key.string), kind: .schema,
+                    values: conflict.values.map { JSONText($0) })
+            }
+        }
+    }
+
+    package func nextConflicts(
+        space: String, collection: String?, differingFrom known: [ConflictEntry]
+    ) async throws(ControlError) -> [ConflictEntry] {
+        try checkSpace(space)
+        while true {
+            let version = objectFeed.version
+            let now = try conflicts(of: collection.map { ExactString($0) })
+            if now != known || objectFeed.isFinished || Task.isCancelled { return now }
+            await objectFeed.wait(beyond: version)
+        }
+    }
+
+    // MARK: Schemas
+
+    package func schemas(space: String) async throws(ControlError) -> [SchemaEntry] {
+        try checkSpace(space)
+        let known = try stored { () throws(StoreError) in try store.collections(of: .home) }
+        var entries: [SchemaEntry] = []
+        for collection in known {
+            guard let schema = collection.schema, !schema.isEmpty else { continue }
+            entries.append(try SchemaEntry(kept: JSONText(schema.json), of: collection.name.string))
+        }
+        return entries
+    }
+
+    package func schema(space: String, collection: String) async throws(ControlError) -> SchemaEntry {
+        try checkSpace(space)
+        let name = ExactString(collection)
+        let schema = try stored { () throws(StoreError) in try store.schema(of: name, space: .home) }
+        guard let schema, !schema.isEmpty else { throw .noSchema }
+        return try SchemaEntry(kept: JSONText(schema.json), of: collection)
+    }
+
+    package func setSchema(space: String, _ schema: SchemaEntry) async throws(ControlError) -> SchemaEntry {
+        try checkSpace(space)
+        guard case .object(let members) = try JSONValue(JSONText(checked: JSONEncoding.bytes(schema))) else {
+            throw ControlError(.schemaInvalid, "A schema is a JSON object.", hint: "See: lanyard schema set --help")
+        }
+        let wish = JSONValue.object(members.filter { $0.key != "collection" })
+        _ = try await writeObjects([.setSchema(ExactString(schema.collection), wish)])
+        return try await self.schema(space: space, collection: schema.collection)
+    }
+}
+
+extension StoredObject {
+    fileprivate func conflicts(_ schema: CollectionSchema?) -> [ConflictEntry] {
+        func entry(
+            _ kind: ConflictEntry.Kind, field: FieldPath? = nil, values: [JSONValue] = [],
+            authors: [ConflictEntry.Author] = []
+        ) -> ConflictEntry {
+            ConflictEntry(
+                id: key.id.string, collection: key.collection.string, field: field, kind: kind,
+                values: values.map { JSONText($0) }, authors: authors)
+        }
+        var entries: [ConflictEntry] = []
+        if summary.standing == .undecided {
+            entries.append(entry(.undecided, authors: deletion.map { [$0.author] } ?? []))
+        }
+        if !droppedEdits.isEmpty { entries.append(entry(.editedWhileDeleted, authors: droppedEdits.map(\.author))) }
+        for conflict in reading(schema, isLive: { _ in true }).conflicts {
+            let kind: ConflictEntry.Kind =
+                switch conflict.kind {
+                case .values: .concurrentValues
+                case .types: .types
+                }
+            entries.append(entry(kind, field: try? FieldPath(parsing: conflict.path), values: conflict.values))
+        }
+        return entries
+    }
+}
+
+extension DeletionRecord {
+    fileprivate var author: ConflictEntry.Author {
+        ConflictEntry.Author(
+            device: "\(dot.replica.device)", time: Timestamp(millisecondsSinceEpoch: wallMilliseconds))
+    }
+}
+
+extension DeletionRecord.Edited {
+    fileprivate var author: ConflictEntry.Author {
+        ConflictEntry.Author(
+            device: "\(replica.device)", time: Timestamp(millisecondsSinceEpoch: lastWallMilliseconds),
+            count: Int(clamping: count))
+    }
+}
+
+// Streams.
+extension Agent {
+    package func setStream(
+        space: String, stream: String, settings: StreamSettings
+    ) async throws(ControlError) -> StreamEntry {
+        throw ControlError(
+            .internalFault, "This agent does not keep settings of streams.", hint: "Run an agent of a version that does.")
+    }
+}

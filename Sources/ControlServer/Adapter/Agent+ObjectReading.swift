@@ -1,0 +1,192 @@
+package import ControlAPI
+package import SyncAgent
+import SyncModel
+import SyncStore
+
+private typealias StoreQuery = SyncStore.ObjectQuery
+
+// Reading objects.
+extension Agent {
+    /// With the schema as it is now, and without references to what is not live now.
+    func entry(of object: StoredObject) throws(ControlError) -> ObjectEntry {
+        var reader = ObjectReader(store)
+        return try stored { () throws(StoreError) in try reader.entry(object) }
+    }
+
+    /// Runs a read of the store and gives its errors their codes.
+    func stored<Value>(_ body: () throws(StoreError) -> Value) throws(ControlError) -> Value {
+        do throws(StoreError) { return try body() } catch {
+            throw ControlError(agent: error, directory: configuration.dataDirectory)
+        }
+    }
+
+    private func found(_ name: ObjectName) throws(ControlError) -> StoredObject {
+        let object = try stored { () throws(StoreError) in try store.object(ObjectKey(name), space: .home) }
+        guard let object else { throw .noObject }
+        return object
+    }
+
+    package func object(space: String, _ name: ObjectName) async throws(ControlError) -> ObjectEntry {
+        try checkSpace(space)
+        let object = try found(name)
+        switch object.summary.standing {
+        case .nothing: throw .noObject
+        case .deleted: throw .objectGone
+        case .undecided: throw .undecided
+        case .live: return try entry(of: object)
+        }
+    }
+
+    package func object(
+        space: String, _ name: ObjectName, at version: DotText
+    ) async throws(ControlError) -> ObjectEntry {
+        try checkSpace(space)
+        var object = try found(name)
+        var history = try history(of: name)
+        while let step = history.next() {
+            guard DotText(step.touch.origin.dot) == version else { continue }
+            guard step.state.isShown else { throw .noObject }
+            object.state = step.state
+            object.version = step.touch.origin.dot
+            object.localFields = []
+            return try entry(of: object)
+        }
+        throw .noObject
+    }
+
+    package func objects(
+        _ query: ControlServer.ObjectQuery
+    ) async throws(ControlError) -> EntryPage<ObjectEntry> {
+        try checkSpace(query.space)
+        let collection = ExactString(query.collection)
+        var conditions: [StoreQuery.Condition] = []
+        for condition in query.conditions {
+            conditions.append(
+                StoreQuery.Condition(path: condition.path.exactKeys, value: try JSONValue(condition.value)))
+        }
+        var after: ObjectKey?
+        if let cursor = query.after { after = try ObjectKey(cursor: cursor) }
+        let wanted = StoreQuery(
+            space: .home, collection: collection, selection: .standing(.live), conditions: conditions, after: after,
+            limit: query.limit)
+        let objects = try stored { () throws(StoreError) in try store.objects(wanted) }
+        if objects.isEmpty, after == nil { try checkIsKnown(collection) }
+        var reader = ObjectReader(store)
+        let entries = try stored { () throws(StoreError) in
+            var entries: [ObjectEntry] = []
+            for object in objects { entries.append(try reader.entry(object)) }
+            return entries
+        }
+        return EntryPage(entries: entries, next: objects.count < query.limit ? nil : objects.last?.key.cursor)
+    }
+
+    private func checkIsKnown(_ collection: ExactString) throws(ControlError) {
+        let known = try stored { () throws(StoreError) in try store.collections(of: .home) }
+        guard known.contains(where: { $0.name == collection }) else { throw .unknownCollection }
+    }
+
+    package func deletedObjects(_ query: DeletedQuery) async throws(ControlError) -> EntryPage<DeletedEntry> {
+        try checkSpace(query.space)
+        var after: ObjectKey?
+        if let cursor = query.after { after = try ObjectKey(cursor: cursor) }
+        let wanted = StoreQuery(
+            space: .home, collection: query.collection.map { ExactString($0) }, selection: .standing(.deleted),
+            after: after, limit: query.limit)
+        let objects = try stored { () throws(StoreError) in try store.objects(wanted) }
+        let entries = objects.compactMap { object in
+            object.deletion.map { deletion in
+                DeletedEntry(
+                    id: object.key.id.string, collection: object.key.collection.string,
+                    device: "\(deletion.dot.replica.device)",
+                    time: Timestamp(millisecondsSinceEpoch: deletion.wallMilliseconds),
+                    policy: .init(rawValue: deletion.policy.name))
+            }
+        }
+        return EntryPage(entries: entries, next: objects.count < query.limit ? nil : objects.last?.key.cursor)
+    }
+
+    // MARK: Watching
+
+    package func objectPosition(space: String) async throws(ControlError) -> UInt64 {
+        try checkSpace(space)
+        return UInt64(clamping: try stored { () throws(StoreError) in try store.objectPosition() })
+    }
+
+    package func nextObjectChanges(_ query: WatchQuery) async throws(ControlError) -> [ObjectChange] {
+        try checkSpace(query.space)
+        while true {
+            // Read before looking: what is committed after the look wakes the wait.
+            let version = objectFeed.version
+            let objects = try stored { () throws(StoreError) in
+                try store.changedObjects(
+                    of: query.collection.map { ExactString($0) }, space: .home, after: Int64(clamping: query.after),
+                    limit: query.limit)
+            }
+            if !objects.isEmpty || objectFeed.isFinished || Task.isCancelled { return try changes(objects) }
+            await objectFeed.wait(beyond: version)
+        }
+    }
+
+    private func changes(_ objects: [StoredObject]) throws(ControlError) -> [ObjectChange] {
+        var reader = ObjectReader(store)
+        return try stored { () throws(StoreError) in
+            var changes: [ObjectChange] = []
+            for object in objects {
+                let position = UInt64(clamping: object.position)
+                guard object.summary.standing == .live else {
+                    changes.append(ObjectChange(position: position, deleted: object.key.name))
+                    continue
+                }
+                changes.append(ObjectChange(position: position, try reader.entry(object)))
+            }
+            return changes
+        }
+    }
+}
+
+/// Reads many objects with each schema and each reference looked up once.
+struct ObjectReader {
+    private let store: any ReplicaStore
+    private var schemas: [ExactString: CollectionSchema?] = [:]
+    private var live: [ObjectKey: Bool] = [:]
+
+    init(_ store: any ReplicaStore) { self.store = store }
+
+    mutating func schema(of collection: ExactString) throws(StoreError) -> CollectionSchema? {
+        if let known = schemas[collection] { return known }
+        let schema = try store.schema(of: collection, space: .home)
+        schemas[collection] = .some(schema)
+        return schema
+    }
+
+    mutating func entry(_ object: StoredObject) throws(StoreError) -> ObjectEntry {
+        let schema = try schema(of: object.key.collection)
+        // First which references there are, then which of them are live: a closure cannot throw on the way.
+        var wanted: Set<ObjectKey> = []
+        _ = object.reading(schema) { key in
+            wanted.insert(key)
+            return true
+        }
+        for key in wanted where live[key] == nil {
+            live[key] = try store.object(key, space: .home)?.summary.standing == .live
+        }
+        let live = live
+        return object.entry(schema) { live[$0] ?? false }
+    }
+}
+
+extension ObjectKey {
+    var name: ObjectName {
+        guard let name = try? ObjectName(collection: collection.string, id: id.string) else {
+            preconditionFailure("a stored object has a valid name")
+        }
+        return name
+    }
+}
+
+extension ObjectState {
+    /// Whether readers see it.
+    var isShown: Bool {
+        if case .live = judgement { true } else { false }
+    }
+}
