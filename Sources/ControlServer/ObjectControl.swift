@@ -42,7 +42,7 @@ package protocol ObjectControl: Sendable {
 
     /// Live objects of one collection, by id in the order of UTF-8 bytes. Throws `unknown_collection` when nothing was
     /// ever put there and it has no schema; `invalid_argument` for a cursor that is none.
-    func objects(_ query: ObjectQuery) async throws(ControlError) -> EntryPage<ObjectEntry>
+    func objects(_ query: ObjectListQuery) async throws(ControlError) -> EntryPage<ObjectEntry>
 
     /// The records of deletions that are kept here, of one collection or all, by collection, then id.
     func deletedObjects(_ query: DeletedQuery) async throws(ControlError) -> EntryPage<DeletedEntry>
@@ -100,7 +100,7 @@ package struct EntryPage<Entry: Sendable>: Sendable {
 }
 
 /// Which objects to list.
-package struct ObjectQuery: Sendable, Equatable {
+package struct ObjectListQuery: Sendable, Equatable {
     package var space: String
     package var collection: String
     /// All of them hold.

@@ -55,7 +55,7 @@ extension Agent {
     }
 
     package func objects(
-        _ query: ControlServer.ObjectQuery
+        _ query: ObjectListQuery
     ) async throws(ControlError) -> EntryPage<ObjectEntry> {
         try checkSpace(query.space)
         let collection = ExactString(query.collection)

@@ -19,7 +19,7 @@ struct ObjectListRoutes: Sendable {
                 return try await PageReading(request: request) {
                     [conditions] after, limit throws(ControlError) in
                     try await agent.objects(
-                        ObjectQuery(
+                        ObjectListQuery(
                             space: space, collection: collection, conditions: conditions, after: after, limit: limit))
                 }.response()
             },

@@ -177,6 +177,6 @@ extension EventView {
         if let type, !Name.isText(bytes[type]) { throw .outOfRange(field: "event.type") }
         payload = try reader.skip(reader.remainingCount)
         guard payload.count <= Limits.payloadBytes else { throw .outOfRange(field: "event.payload") }
-        guard JSONText.isValid(bytes, payload) else { throw .outOfRange(field: "event.payload") }
+        guard JSONSyntax.isValid(bytes, payload) else { throw .outOfRange(field: "event.payload") }
     }
 }

@@ -76,7 +76,7 @@ extension MemoryAgent {
         return try objects.object(name, at: version)
     }
 
-    func objects(_ query: ObjectQuery) throws(ControlError) -> EntryPage<ObjectEntry> {
+    func objects(_ query: ObjectListQuery) throws(ControlError) -> EntryPage<ObjectEntry> {
         try check(query.space)
         return try objects.objects(query)
     }

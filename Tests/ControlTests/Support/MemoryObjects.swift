@@ -149,7 +149,7 @@ struct MemoryObjects {
         return ObjectEntry(id: name.id, collection: name.collection, fields: fields.text, version: version)
     }
 
-    func objects(_ query: ObjectQuery) throws(ControlError) -> EntryPage<ObjectEntry> {
+    func objects(_ query: ObjectListQuery) throws(ControlError) -> EntryPage<ObjectEntry> {
         let isKnown =
             schemas[query.collection] != nil
             || past.keys.contains { $0.collection.utf8.elementsEqual(query.collection.utf8) }

@@ -4,6 +4,6 @@ import SyncModel
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzJSON(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = Array(UnsafeBufferPointer(start: start, count: count))
-    precondition(JSONText.isValid(bytes) == ObviousJSON.accepts(bytes), "two readers, two opinions")
+    precondition(JSONSyntax.isValid(bytes) == ObviousJSON.accepts(bytes), "two readers, two opinions")
     return 0
 }

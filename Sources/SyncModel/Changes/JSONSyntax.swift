@@ -4,7 +4,7 @@
 /// Stricter than the grammar in one place: an escaped surrogate without its other half names no scalar, and many parsers
 /// would refuse the whole answer for it (RFC 8259, section 8.2).
 /// Promise: one pass, no recursion, no allocation beyond a bit per level; nesting up to `Limits.jsonDepth`.
-package enum JSONText {
+package enum JSONSyntax {
     package static func isValid(_ bytes: [UInt8]) -> Bool { isValid(bytes, 0..<bytes.count) }
 
     package static func isValid(_ bytes: [UInt8], _ range: Range<Int>) -> Bool {

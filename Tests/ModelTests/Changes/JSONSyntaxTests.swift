@@ -2,14 +2,14 @@ import Foundation
 import SyncModel
 import Testing
 
-@Suite struct JSONTextTests {
+@Suite struct JSONSyntaxTests {
     @Test(arguments: [
         "0", "-0", "1e5", "1E+5", "1.5e-3", "-0.0", "123456789012345678901234567890", "1e400", "\"\"", "\"a\"",
         "\"\\u0000\"", "\"\\ud83d\\ude00\"", "\"\\\\\\\"\\/\\b\\f\\n\\r\\t\"", "\"\u{7f}\"", "\"é😀\"", "true", "false",
         "null", "[]", "{}", " [ ] ", "\t{\r\n}\n", "[1,2]", "{\"a\":1,\"a\":2}", "[[[[]]]]", "{\"\":{\"\":[]}}",
         "[\"a\",{\"b\":[null]}]",
     ]) func `is a JSON text`(text: String) {
-        #expect(JSONText.isValid(Array(text.utf8)))
+        #expect(JSONSyntax.isValid(Array(text.utf8)))
     }
 
     @Test(arguments: [
@@ -20,7 +20,7 @@ import Testing
         "{\"a\"}", "{\"a\":}", "{\"a\":1,}", "{\"a\" 1}", "{,}", "{\"a\":1]", "[]]", "{}{}", "[]x", "// c\n1",
         "\u{feff}1", "\u{a0}1", "1\0",
     ]) func `is no JSON text`(text: String) {
-        #expect(!JSONText.isValid(Array(text.utf8)))
+        #expect(!JSONSyntax.isValid(Array(text.utf8)))
     }
 
     @Test(
@@ -30,18 +30,18 @@ import Testing
             [0x22, 0x80, 0x22],
         ] as [[UInt8]]) func `bytes that are no UTF-8 are no JSON text`(bytes: [UInt8])
     {
-        #expect(!JSONText.isValid(bytes))
+        #expect(!JSONSyntax.isValid(bytes))
     }
 
     @Test func `nesting is bounded, on both kinds of level`() {
         func nested(_ depth: Int, _ open: String, _ close: String) -> [UInt8] {
             Array((String(repeating: open, count: depth) + "1" + String(repeating: close, count: depth)).utf8)
         }
-        #expect(JSONText.isValid(nested(Limits.jsonDepth, "[", "]")))
-        #expect(!JSONText.isValid(nested(Limits.jsonDepth + 1, "[", "]")))
-        #expect(JSONText.isValid(nested(Limits.jsonDepth / 2, "{\"a\":[", "]}")))
-        #expect(!JSONText.isValid(nested(Limits.jsonDepth / 2, "{\"a\":[", "}]")))
-        #expect(!JSONText.isValid([UInt8](repeating: UInt8(ascii: "["), count: 1_000_000)))
+        #expect(JSONSyntax.isValid(nested(Limits.jsonDepth, "[", "]")))
+        #expect(!JSONSyntax.isValid(nested(Limits.jsonDepth + 1, "[", "]")))
+        #expect(JSONSyntax.isValid(nested(Limits.jsonDepth / 2, "{\"a\":[", "]}")))
+        #expect(!JSONSyntax.isValid(nested(Limits.jsonDepth / 2, "{\"a\":[", "}]")))
+        #expect(!JSONSyntax.isValid([UInt8](repeating: UInt8(ascii: "["), count: 1_000_000)))
     }
 
     @Test(arguments: 0..<20) func `agrees with a slow, obvious reader on random texts and their mutations`(seed: UInt64)
@@ -51,7 +51,7 @@ import Testing
         for _ in 0..<500 {
             var text = Array(randomText(&random, depth: 4).utf8)
             if random.chance(70), !text.isEmpty { mutate(&text, &random) }
-            let isValid = JSONText.isValid(text)
+            let isValid = JSONSyntax.isValid(text)
             #expect(isValid == ObviousJSON.accepts(text), "\(String(decoding: text, as: UTF8.self))")
             if isValid { agreedValid += 1 }
             // Foundation's reader takes some texts that are none (a comma and a space before `]`), and refuses numbers
