@@ -10,7 +10,7 @@ struct IntentSource {
     init(of shape: Shape, _ random: inout SeededGenerator) {
         self.shape = shape
         // Two that look alike and are different, and a few that are plain.
-        let all: [PlainText] = ["a", "b", "c", "7", "\u{e9}", "e\u{301}", ""]
+        let all: [PlainText] = ["a", "b", "c", "7", "", "\u{e9}", "e\u{301}", "d"]
         words = Array(all.prefix(2 + random.below(all.count - 1)))
         isHuge = random.once(in: 20)
     }

@@ -25,7 +25,7 @@ struct LawRun<Value: Lawful> {
         try checkReading(end, network.events)
         try checkBytes(end.value)
         try checkMet()
-        if isThorough || random.once(in: 4) { try checkDocument(end) }
+        if isThorough || random.once(in: 8) { try checkDocument(end) }
         try checkCorrupted(end.value)
         return end.value
     }
@@ -42,7 +42,10 @@ struct LawRun<Value: Lawful> {
         for number in network.replicas.indices {
             switch random.below(3) {
             case 0: try network.catchUp(number, with: all)
-            case 1: for source in network.replicas.indices { try network.run(.merge(number, from: source)) }
+            case 1:
+                for source in network.replicas.indices where network.replicas[number].vector != all {
+                    try network.run(.merge(number, from: source))
+                }
             case _: break
             }
             // By deltas, also what came to others later.
@@ -54,20 +57,23 @@ struct LawRun<Value: Lawful> {
         return end
     }
 
-    private func expectEqual(_ law: String, _ left: Replica, _ right: Replica) throws(Fault) {
+    private mutating func expectEqual(_ law: String, _ left: Replica, _ right: Replica) throws(Fault) {
         guard left.vector == right.vector else { throw Fault(law, "\(left.vector) is not \(right.vector)") }
         try expectEqual(law, left.value, right.value)
     }
 
-    func expectEqual(_ law: String, _ left: Value, _ right: Value) throws(Fault) {
-        guard left == right else {
+    /// Equal, also in bytes and in what is shown. Of every comparison only a part is made, by turns: they cost most of the
+    /// time, and what differs differs in all of them.
+    mutating func expectEqual(_ law: String, _ left: Value, _ right: Value) throws(Fault) {
+        let turn = isThorough ? -1 : random.below(8)
+        if turn < 3, left != right {
             throw Fault(law, "shown \(left.reading) and \(right.reading); state \(left) and \(right)")
         }
-        guard left.hashValue == right.hashValue else { throw Fault(law, "equal, with other hashes: \(left.reading)") }
-        guard network.travel.bytes(left) == network.travel.bytes(right) else {
-            throw Fault(law, "equal, with other bytes: \(left.reading)")
+        if turn < 1, left.hashValue != right.hashValue { throw Fault(law, "equal, with other hashes: \(left.reading)") }
+        if turn < 0 || turn > 2, network.travel.bytes(left) != network.travel.bytes(right) {
+            throw Fault(law, "other bytes: \(left.reading) and \(right.reading)")
         }
-        guard left.reading == right.reading else {
+        if turn < 1, left.reading != right.reading {
             throw Fault(law, "equal, and shown as \(left.reading) and \(right.reading)")
         }
     }
@@ -98,25 +104,33 @@ struct LawRun<Value: Lawful> {
             }
             return
         }
-        for _ in 0..<2 { try checkState(random.element(of: met)) }
+        try checkState(random.element(of: met))
         try checkMerge(random.element(of: met), random.element(of: met), random.element(of: met))
     }
 
     /// A state is what its operations make, whatever road they took; and it shows what they should show.
-    private func checkState(_ replica: Replica) throws(Fault) {
+    private mutating func checkState(_ replica: Replica) throws(Fault) {
         let replayed = try network.replay(replica.vector)
         try expectEqual("a state is what its operations make", replica, replayed)
         try checkReading(replica, network.events)
     }
 
-    private func checkMerge(_ one: Replica, _ other: Replica, _ third: Replica) throws(Fault) {
+    private mutating func checkMerge(_ one: Replica, _ other: Replica, _ third: Replica) throws(Fault) {
         let both = one.merging(other)
-        try expectEqual("merge commutes", both, other.merging(one))
-        try expectEqual("merge is associative", both.merging(third), one.merging(other.merging(third)))
-        try expectEqual("merging again changes nothing", both.merging(one), both)
-        try expectEqual("merging with itself changes nothing", one.merging(one), one)
-        try expectEqual("a delta is as good as the state", one.joining(other, since: one.vector), both)
-        try expectEqual("an old delta is as good as the state", both.joining(other, since: one.vector), both)
+        let turn = random.below(3)
+        if isThorough || turn == 0 {
+            try expectEqual("merge commutes", both, other.merging(one))
+            try expectEqual("merging again changes nothing", both.merging(one), both)
+        }
+        if isThorough || turn == 1 {
+            try expectEqual("merge is associative", both.merging(third), one.merging(other.merging(third)))
+            try expectEqual("merging with itself changes nothing", one.merging(one), one)
+        }
+        if isThorough || turn == 2 {
+            try expectEqual("a delta is as good as the state", one.joining(other, since: one.vector), both)
+            try expectEqual("an old delta is as good as the state", both.joining(other, since: one.vector), both)
+            try expectEqual("a delta for nobody is the state", one.joining(other, since: VersionVector()), both)
+        }
     }
 
     // MARK: Bytes
@@ -135,7 +149,7 @@ struct LawRun<Value: Lawful> {
     /// Bytes that somebody spoiled are refused, or they are the one form of another value; nothing traps on that value.
     private mutating func checkCorrupted(_ value: Value) throws(Fault) {
         guard network.travel.isCanonical else { return }
-        for _ in 0..<2 {
+        for _ in 0..<(isThorough ? 8 : 1) {
             var bytes = network.travel.bytes(value)
             random.spoil(&bytes)
             guard var other = try? network.travel.value(bytes) else { continue }

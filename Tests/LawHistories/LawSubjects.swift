@@ -22,6 +22,9 @@ extension LawSubject {
         LawSubject("dictionary of texts", Travel<Keyed<ReplicatedText>>.canonical()),
         LawSubject("text", Travel<ReplicatedText>.canonical()),
         LawSubject("orderedSet", Travel<ReplicatedOrderedSet<ExactString>>.canonical()),
+        LawSubject("value", Travel<ReplicatedValue>.canonical()),
+        LawSubject("struct", Travel<LawNote>.json()),
+        LawSubject("dictionary of structs", Travel<Keyed<LawNote>>.json()),
     ]
 
     package static func named(_ name: String) -> LawSubject {

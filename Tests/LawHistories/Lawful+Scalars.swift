@@ -1,35 +1,35 @@
 package import ReferenceModels
 package import SyncModel
 
-extension ReplicatedRegister: Lawful where Value == ExactString {
+extension ReplicatedRegister: Lawful where Value: LawElement {
     package static var shape: Shape { .register }
 
-    package var reading: Reading { isLive ? .values(values.map(PlainText.init)) : .nothing }
+    package var reading: Reading { isLive ? .values(values.plain) : .nothing }
 
     package func operations(for intent: Intent, by author: ReplicaID) -> [Operation] {
-        if case .set(let value) = intent { setting(value.exact).map { [$0] } ?? [] } else { [] }
+        if case .set(let value) = intent { setting(Value(value)).map { [$0] } ?? [] } else { [] }
     }
 
     package static func plain(_ operation: Operation, by author: ReplicaID, in cast: Cast) -> PlainOperation {
         switch operation {
-        case .set(let value): .set(PlainText(value))
+        case .set(let value): .set(value.plain)
         }
     }
 }
 
-extension Constant: Lawful where Value == ExactString {
+extension Constant: Lawful where Value: LawElement {
     package static var shape: Shape { .constant }
 
-    package var reading: Reading { isLive ? .values(values.map(PlainText.init)) : .nothing }
+    package var reading: Reading { isLive ? .values(values.plain) : .nothing }
 
     /// Whoever sees a value does not write another one; here somebody does, for it must not matter.
     package func operations(for intent: Intent, by author: ReplicaID) -> [Operation] {
-        if case .set(let value) = intent { [.set(value.exact)] } else { [] }
+        if case .set(let value) = intent { [.set(Value(value))] } else { [] }
     }
 
     package static func plain(_ operation: Operation, by author: ReplicaID, in cast: Cast) -> PlainOperation {
         switch operation {
-        case .set(let value): .set(PlainText(value))
+        case .set(let value): .set(value.plain)
         }
     }
 }

@@ -36,16 +36,16 @@ extension ReplicatedList: Lawful where Value: Lawful {
     }
 }
 
-extension ReplicatedOrderedSet: Lawful where Element == ExactString {
+extension ReplicatedOrderedSet: Lawful where Element: LawElement {
     package static var shape: Shape { .orderedSet }
 
-    package var reading: Reading { isLive ? .sequence(map { PlainText($0) }) : .nothing }
+    package var reading: Reading { isLive ? .sequence(plain) : .nothing }
 
     package func operations(for intent: Intent, by author: ReplicaID) -> [Operation] {
         switch intent {
         case .create: [.create]
-        case .place(let index, let values): one(operation(inserting: values.map(\.exact), at: index, by: author))
-        case .remove(let value): one(operation(removing: [value.exact]))
+        case .place(let index, let values): one(operation(inserting: values.map { Element($0) }, at: index, by: author))
+        case .remove(let value): one(operation(removing: [Element(value)]))
         case .delete(let index, let count): one(operation(removing: index..<index + count))
         case .move(let source, let target): one(operation(moving: source, to: target, by: author))
         case _: []
@@ -55,9 +55,9 @@ extension ReplicatedOrderedSet: Lawful where Element == ExactString {
     package static func plain(_ operation: Operation, by author: ReplicaID, in cast: Cast) -> PlainOperation {
         switch operation {
         case .create: .create
-        case .insert(let placement, let values): .place(values.map(PlainText.init), cast.plain(placement, by: author))
-        case .remove(let values): .takeOut(values.map(PlainText.init))
-        case .move(let value, let placement): .replace(PlainText(value), cast.plain(placement, by: author))
+        case .insert(let placement, let values): .place(values.plain, cast.plain(placement, by: author))
+        case .remove(let values): .takeOut(values.plain)
+        case .move(let value, let placement): .replace(value.plain, cast.plain(placement, by: author))
         }
     }
 }

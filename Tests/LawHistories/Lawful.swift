@@ -62,6 +62,5 @@ package struct Cast: Sendable {
 }
 
 extension PlainText {
-    package init(_ exact: ExactString) { self.init(exact.string) }
     package var exact: ExactString { ExactString(string) }
 }
