@@ -42,7 +42,7 @@ extension ReplicaID: CustomStringConvertible {
 }
 
 /// Names one operation: the counter-th of its replica, counted from 0.
-public struct Dot: Hashable, Sendable, Comparable, Codable, CustomStringConvertible {
+public struct Dot: Hashable, Sendable, Comparable, CustomStringConvertible {
     public let replica: ReplicaID
     public let counter: UInt64
 

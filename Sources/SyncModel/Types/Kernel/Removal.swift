@@ -5,10 +5,14 @@
 public struct Removal: Hashable, Sendable, Codable {
     /// One replica's increments as seen: its last counter that incremented, and their sum.
     public struct Seen: Hashable, Sendable, Codable {
+        /// Whose increments.
         public let replica: ReplicaID
+        /// The counter of its last increment.
         public let last: UInt64
+        /// The sum of its increments up to there.
         public let total: Int64
 
+        /// What was seen of one replica.
         public init(replica: ReplicaID, last: UInt64, total: Int64) {
             self.replica = replica
             self.last = last
@@ -20,8 +24,10 @@ public struct Removal: Hashable, Sendable, Codable {
     public struct Child: Hashable, Sendable, Codable {
         /// The key's canonical bytes.
         public let key: [UInt8]
+        /// What to carry of the value under the key.
         public let removal: Removal
 
+        /// Not empty.
         public init(key: [UInt8], removal: Removal) {
             self.key = key
             self.removal = removal
@@ -33,10 +39,12 @@ public struct Removal: Hashable, Sendable, Codable {
     /// Of a container, only those that are not empty; sorted by key.
     public var children: [Child]
 
+    /// Sorted as the properties say.
     public init(seen: [Seen] = [], children: [Child] = []) {
         self.seen = seen
         self.children = children
     }
 
+    /// Nothing to carry.
     public var isEmpty: Bool { seen.isEmpty && children.isEmpty }
 }
