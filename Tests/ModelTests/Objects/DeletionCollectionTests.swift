@@ -52,4 +52,19 @@ import Testing
         #expect(player.lives.isEmpty)
         #expect(player.admissions.values.contains(.unknownLife))
     }
+
+    @Test func `an object deleted and begun anew time and again, while a member is away, grows in proportion`() {
+        func bytes(afterTimes count: Int) -> Int {
+            var world = ObjectWorld(nodes: 3)
+            for _ in 0..<count {
+                world.write(.edit(.birth, []), by: 0)
+                world.sync(0, to: 1)
+                world.write(.delete(.updateWins), by: 1)
+                world.sync(1, to: 0)
+            }
+            #expect(world.nodes[1].state.judgement == .deleted)
+            return world.nodes[1].state.canonicalBytes.count
+        }
+        #expect(bytes(afterTimes: 200) < bytes(afterTimes: 100) * 5 / 2)
+    }
 }
