@@ -62,6 +62,23 @@ import Testing
         #expect(ChangeAuthor.canAuthor(Self.samples))
     }
 
+    @Test func `nobody may author what others would read as bytes`() {
+        func canAuthor(_ value: JSONValue, in object: ObjectKey = Self.key) -> Bool {
+            ChangeAuthor.canAuthor([
+                .editObject(
+                    Operation.ObjectEdit(object: object, life: .birth, edits: [.update("f", .register(.set(value)))]))
+            ])
+        }
+        let deep = { (depth: Int) in (0..<depth).reduce(JSONValue.null) { inner, _ in .array([inner]) } }
+        #expect(canAuthor(deep(JSONValue.maximumDepth)))
+        #expect(!canAuthor(deep(JSONValue.maximumDepth + 1)))
+        #expect(canAuthor(.text(String(repeating: "x", count: Limits.payloadBytes))))
+        #expect(!canAuthor(.text(String(repeating: "x", count: Limits.editBytes))))
+        #expect(!canAuthor(.double(.infinity)))
+        #expect(!canAuthor(1, in: ObjectKey(collection: "a/b", id: "x")))
+        #expect(!canAuthor(1, in: ObjectKey(collection: "a", id: "")))
+    }
+
     @Test func `a body that breaks a rule stays bytes, whole`() throws {
         let longID = ObjectKey(collection: "c", id: ExactString(String(repeating: "x", count: 257)))
         let broken: [Operation] = [

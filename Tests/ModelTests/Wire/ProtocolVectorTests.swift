@@ -154,7 +154,8 @@ private struct Example {
                     Operation.SchemaEdit(
                         collection: "note",
                         entries: [
-                            Operation.SchemaEdit.Entry(key: "fields/title", value: .object([JSONValue.Member(key: "type", value: "register")])),
+                            Operation.SchemaEdit.Entry(
+                                key: "fields/title", value: .object([JSONValue.Member(key: "type", value: "register")])),
                             Operation.SchemaEdit.Entry(key: "upsert", value: false),
                         ]))
             ), ("keep", .keepObject(object)),
