@@ -9,6 +9,7 @@ extension ReplicatedList: RandomAccessCollection {
             nodes = list.tree.order.shownNodes(in: 0..<list.count).makeIterator()
         }
 
+        /// The next, nil behind the last.
         public mutating func next() -> Value? { nodes.next().map { list.entry(shownAt: $0).value } }
     }
 
@@ -21,6 +22,7 @@ extension ReplicatedList: RandomAccessCollection {
     /// The value of the element at `index`.
     public subscript(index: Int) -> Value { entry(shownAt: tree.order.shownNode(at: index)).value }
 
+    /// In order, the first first.
     public func makeIterator() -> Iterator { Iterator(self) }
 
     /// Names the element at `index`: the dot of its insertion, for as long as it lives, wherever it is moved.

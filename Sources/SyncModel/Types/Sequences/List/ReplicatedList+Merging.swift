@@ -63,6 +63,7 @@ extension ReplicatedList {
     /// as `vector` does not cover them.
     public func delta(since vector: VersionVector) -> Delta { contents(since: vector) { $0.delta(since: vector) } }
 
+    /// Takes in a delta made at `theirs`, for a vector that `held` covers.
     public mutating func join(_ delta: Delta, held: VersionVector, theirs: VersionVector) {
         presence.join(delta.presence, held: held, theirs: theirs)
         tree.insert(delta.skeleton)
@@ -90,10 +91,12 @@ extension ReplicatedList: Hashable {
         left.tree.count == right.tree.count && left.presence == right.presence && left.contents == right.contents
     }
 
+    /// Agrees with `==`.
     public func hash(into hasher: inout Hasher) { hasher.combine(contents) }
 }
 
 extension ReplicatedList: Codable {
+    /// Refuses what is not the contents of one.
     public init(from decoder: any Decoder) throws {
         let contents = try ListContents<Value>(from: decoder)
         guard let list = Self(contents) else {
@@ -103,5 +106,6 @@ extension ReplicatedList: Codable {
         self = list
     }
 
+    /// Sorted, so that equal values give equal texts.
     public func encode(to encoder: any Encoder) throws { try contents.encode(to: encoder) }
 }

@@ -76,6 +76,7 @@ public struct ReplicatedList<Value: Replicated>: Replicated {
 
     // MARK: Applying
 
+    /// Applies an operation whose causal past is applied; see `Replicated`.
     public mutating func apply(_ operation: Operation, at origin: Origin) {
         guard !origin.dot.counter.addingReportingOverflow(Self.span(of: operation)).overflow else { return }
         switch operation {
@@ -182,6 +183,7 @@ public struct ReplicatedList<Value: Replicated>: Replicated {
     /// Empty: removing an element hides its value and does not touch it, counters included.
     public var removal: Removal { Removal() }
 
+    /// Removes what the author of `origin` had seen. What was inserted or edited apart survives.
     public mutating func remove(_ removal: Removal, at origin: Origin) {
         presence.remove(knownTo: origin)
         for index in entries.indices {
