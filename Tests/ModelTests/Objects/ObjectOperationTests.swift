@@ -25,7 +25,7 @@ import Testing
                 collection: "note",
                 entries: [
                     Operation.SchemaEdit.Entry(key: "upsert", value: false),
-                    Operation.SchemaEdit.Entry(key: "later", value: [1, nil, "x"]),
+                    Operation.SchemaEdit.Entry(key: "later", value: [1, .null, "x"]),
                 ])),
         .setStream(Operation.StreamSetting(stream: "lights", latestOnly: true, retainMilliseconds: nil)),
         .setStream(Operation.StreamSetting(stream: "lights", latestOnly: false, retainMilliseconds: 0)),

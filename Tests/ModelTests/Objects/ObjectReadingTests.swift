@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test func `what is shipped under a name that is local here is not shown`() throws {
-        let state = state([.update("draft", .register(.set("x"))), .update("a", .register(.set(nil)))])
+        let state = state([.update("draft", .register(.set("x"))), .update("a", .register(.set(.null)))])
         #expect(try read(state, schema(#"{"fields":{"draft":"local"}}"#)).json.text == #"{"a":null}"#)
     }
 
