@@ -21,8 +21,10 @@ package struct ChangeAuthor: Sendable {
         for operation in operations {
             guard operation.span > 0, operation.span <= Limits.operationsPerChange - count else { return false }
             count += operation.span
+            let start = body.count
             operation.append(to: &body)
             guard body.count <= Limits.operationsBytes else { return false }
+            if operation.isOnObjects, !operation.readsBack(from: Array(body[start...])) { return false }
         }
         return count > 0
     }
@@ -48,5 +50,21 @@ package struct ChangeAuthor: Sendable {
     mutating func extend(to tip: ReplicaTip, naming moved: [VersionVector.Entry]) {
         self.tip = tip
         if !moved.isEmpty { named.join(VersionVector(moved)) }
+    }
+}
+
+extension Operation {
+    /// What peers would not read as we mean it would be void for them, and done here.
+    fileprivate func readsBack(from bytes: [UInt8]) -> Bool {
+        var reader = ByteReader(bytes)
+        guard let view = try? OperationView(&reader) else { return false }
+        return Operation(view, in: bytes) == self
+    }
+
+    fileprivate var isOnObjects: Bool {
+        switch self {
+        case .editObject, .deleteObject, .editSchema, .keepObject, .setStream: true
+        case .appendEvent, .addMember, .void, .unknown: false
+        }
     }
 }

@@ -31,10 +31,39 @@ extension ReplicaID: Codable {
     }
 }
 
+extension Dot: Codable {
+    private enum CodingKeys: CodingKey {
+        case replica
+        case counter
+    }
+
+    /// Refuses a counter beyond `Limits.counters`: whoever adds to one need not look for overflow.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        let counter = try container.decode(UInt64.self, forKey: .counter)
+        guard counter <= Limits.counters else {
+            throw DecodingError.dataCorruptedError(
+                forKey: .counter, in: container, debugDescription: "no replica counts that far")
+        }
+        self.init(replica: try container.decode(ReplicaID.self, forKey: .replica), counter: counter)
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(replica, forKey: .replica)
+        try container.encode(counter, forKey: .counter)
+    }
+}
+
 extension VersionVector: Codable {
     /// The list of entries.
     public init(from decoder: any Decoder) throws {
-        self.init(try decoder.singleValueContainer().decode([Entry].self))
+        let container = try decoder.singleValueContainer()
+        let entries = try container.decode([Entry].self)
+        guard entries.allSatisfy({ $0.next <= Limits.counters }) else {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "no replica counts that far")
+        }
+        self.init(entries)
     }
 
     /// The list of entries.

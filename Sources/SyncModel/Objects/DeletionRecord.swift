@@ -13,8 +13,10 @@ package struct DeletionRecord: Hashable, Sendable {
     package let policy: DeletePolicy
     /// The author's wall clock; for display only.
     package let wallMilliseconds: Int64
-    /// The deletions of this object that its author knew. Sorted.
-    package let known: [Dot]
+    /// The deletions of this object that its author knew.
+    package let known: KnownDots
+    /// The births of this object that its author knew.
+    package let births: KnownDots
     /// The devices that its author knew as members, its own left out. Sorted. Births of others that it did not know
     /// may still arrive: it ends those of these devices only.
     package let members: [DeviceID]
@@ -26,7 +28,8 @@ package struct DeletionRecord: Hashable, Sendable {
     package var edited: [Edited]
 
     package init(
-        dot: Dot, stamp: Stamp, policy: DeletePolicy, wallMilliseconds: Int64, known: [Dot], members: [DeviceID],
+        dot: Dot, stamp: Stamp, policy: DeletePolicy, wallMilliseconds: Int64, known: KnownDots, births: KnownDots,
+        members: [DeviceID],
         keeps: [Dot] = [], ended: [Dot] = [], edited: [Edited] = []
     ) {
         self.dot = dot
@@ -34,14 +37,24 @@ package struct DeletionRecord: Hashable, Sendable {
         self.policy = policy
         self.wallMilliseconds = wallMilliseconds
         self.known = known
+        self.births = births
         self.members = members
         self.keeps = keeps
         self.ended = ended
         self.edited = edited
     }
 
-    /// Whether it ends a life of that device whose birth it did not know and that did not know it.
-    func endsConcurrentWork(of device: DeviceID) -> Bool { dot.replica.device == device || members.contains(device) }
+    /// Whether it ends a life: one whose birth its author knew, or, of a device that its author knew as a member, one
+    /// whose author did not know the deletion either.
+    ///
+    /// - Parameter known: the deletions that the birth's author knew.
+    func ends(_ birth: Dot, known: KnownDots) -> Bool {
+        if births.covers(birth) { return true }
+        guard dot.replica.device == birth.replica.device || members.contains(birth.replica.device) else { return false }
+        return !known.covers(dot)
+    }
+
+    func ends(_ life: LifeRecord) -> Bool { ends(life.birth, known: life.known) }
 
     mutating func count(_ replica: ReplicaID, wallMilliseconds: Int64) {
         let index = edited.firstIndex { !($0.replica < replica) } ?? edited.count

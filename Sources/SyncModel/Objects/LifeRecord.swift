@@ -1,6 +1,6 @@
 /// One creation of an object, and what its deletions have to know of it. Its fields lie beside it, in `ObjectState`.
 package struct LifeRecord: Hashable, Sendable {
-    /// The last operation of one replica on this life.
+    /// The last operation of one replica on this life: the others were before it.
     package struct Touch: Hashable, Sendable {
         package let replica: ReplicaID
         /// Of the operation's first dot.
@@ -16,45 +16,71 @@ package struct LifeRecord: Hashable, Sendable {
         }
     }
 
-    /// A deletion that ends this life, and which operations on it were concurrent with that deletion.
-    package struct Ending: Hashable, Sendable {
+    /// The operations on this life that were concurrent with a deletion that ends it.
+    package struct Dissent: Hashable, Sendable {
         package let deletion: Dot
-        /// Per replica the last such operation: the others were before it, so whoever knows it knows them all. Sorted.
-        package var concurrent: [Touch]
+        /// Per replica the last one; sorted by replica. Not empty.
+        package var touches: [Touch]
     }
 
     package let birth: Dot
     package let stamp: Stamp
+    /// The deletions of this object that its author knew: they do not end it.
+    package let known: KnownDots
     /// Sorted by replica.
-    package var touches: [Touch]
-    /// Sorted by deletion. Never one that `deleteWins`: such a life is not kept.
-    package var endings: [Ending]
+    package private(set) var touches: [Touch] = []
+    /// Sorted by deletion; none where nothing was concurrent.
+    package private(set) var dissents: [Dissent] = []
 
-    package init(birth: Dot, stamp: Stamp, touches: [Touch] = [], endings: [Ending] = []) {
+    init(birth: Dot, stamp: Stamp, known: KnownDots, touches: [Touch] = [], dissents: [Dissent] = []) {
         self.birth = birth
         self.stamp = stamp
+        self.known = known
         self.touches = touches
-        self.endings = endings
+        self.dissents = dissents
     }
 
     /// The order in which merged lives are shown.
     package var key: CanonicalKey { CanonicalKey(stamp: stamp, dot: birth) }
 
-    func ending(by deletion: Dot) -> Ending? { endings.first { $0.deletion == deletion } }
-
-    /// Counts an operation for this life, against every deletion that its author did not know.
-    mutating func touch(at origin: Origin) {
-        let touch = Touch(replica: origin.dot.replica, counter: origin.dot.counter, stamp: origin.stamp)
-        touches.replace(touch)
-        for index in endings.indices where !origin.knows(endings[index].deletion) {
-            endings[index].concurrent.replace(touch)
-        }
+    /// Empty when no operation spoke against the deletion.
+    func dissent(from deletion: Dot) -> [Touch] {
+        let index = position(of: deletion)
+        return index < dissents.count && dissents[index].deletion == deletion ? dissents[index].touches : []
     }
 
-    /// Takes a deletion. Nothing counted so far knows it; what its author knew is not concurrent with it.
+    /// Counts an operation for this life, against those of the deletions that end it which its author did not know.
+    mutating func touch(at origin: Origin, against enders: some Sequence<DeletionRecord>) {
+        let touch = Touch(replica: origin.dot.replica, counter: origin.dot.counter, stamp: origin.stamp)
+        touches.replace(touch)
+        for ender in enders where !origin.knows(ender.dot) { dissent(from: ender.dot) { $0.replace(touch) } }
+    }
+
+    /// Takes a deletion that ends it. Nothing counted so far knows it; what its author knew is not concurrent with it.
     mutating func end(by origin: Origin) {
-        let ending = Ending(deletion: origin.dot, concurrent: touches.filter { !origin.knows($0.dot) })
-        endings.insert(ending, at: endings.firstIndex { origin.dot < $0.deletion } ?? endings.count)
+        let concurrent = touches.filter { !origin.knows($0.dot) }
+        if !concurrent.isEmpty { dissent(from: origin.dot) { $0 = concurrent } }
+    }
+
+    /// The life as it is when its deletions are forgotten.
+    var settled: LifeRecord { LifeRecord(birth: birth, stamp: stamp, known: KnownDots(), touches: touches) }
+
+    private mutating func dissent(from deletion: Dot, _ change: (inout [Touch]) -> Void) {
+        let index = position(of: deletion)
+        if index == dissents.count || dissents[index].deletion != deletion {
+            dissents.insert(Dissent(deletion: deletion, touches: []), at: index)
+        }
+        change(&dissents[index].touches)
+    }
+
+    private func position(of deletion: Dot) -> Int {
+        var low = 0
+        var high = dissents.count
+        while low < high {
+            let middle = (low + high) / 2
+            if dissents[middle].deletion < deletion { low = middle + 1 } else { high = middle }
+        }
+        return low
     }
 }
 

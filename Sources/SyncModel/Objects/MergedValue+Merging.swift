@@ -37,7 +37,9 @@ extension MergedValue {
     }
 
     static func members(_ dictionaries: [ObjectFields]) -> [Member] {
-        if dictionaries.count == 1 { return dictionaries[0].map { Member(key: $0.key, value: MergedValue([$0.value])) } }
+        if dictionaries.count == 1 {
+            return dictionaries[0].map { Member(key: $0.key, value: MergedValue([$0.value])) }
+        }
         return Set(dictionaries.flatMap(\.keys)).sorted().map { key in
             Member(key: key, value: MergedValue(dictionaries.compactMap { $0[key] }))
         }

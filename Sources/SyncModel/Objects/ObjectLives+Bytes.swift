@@ -31,12 +31,12 @@ extension ObjectLives {
         }
         touched = VersionVector(entries)
         greatestStamp = Stamp(rawValue: try reader.varint())
-        for _ in 0..<(try reader.count(bytesEach: 10, "object.deletions")) {
+        for _ in 0..<(try reader.count(bytesEach: 11, "object.deletions")) {
             let deletion = try DeletionRecord(restoring: &reader, below: greatestStamp)
             if let last = deletions.last, last.dot >= deletion.dot { throw .outOfRange(field: "object.deletions") }
             deletions.append(deletion)
         }
-        for _ in 0..<(try reader.count(bytesEach: 6, "object.lives")) {
+        for _ in 0..<(try reader.count(bytesEach: 8, "object.lives")) {
             let life = try LifeRecord(restoring: &reader, below: greatestStamp)
             if let last = lives.last, last.birth >= life.birth { throw .outOfRange(field: "object.lives") }
             lives.append(life)
@@ -46,38 +46,45 @@ extension ObjectLives {
 }
 
 extension LifeRecord {
-    /// Layout: birth, stamp, touches, varint count of endings, each: deletion, touches.
+    /// Layout: birth, stamp, deletions known, touches, varint count of dissents, each: deletion, touches.
     fileprivate func write(to writer: inout StateWriter, below greatest: Stamp) {
         writer.append(birth)
         writer.append(stamp, below: greatest)
+        writer.append(known.dots)
         writer.append(touches, below: greatest)
-        writer.append(varint: UInt64(endings.count))
-        for ending in endings {
-            writer.append(ending.deletion)
-            writer.append(ending.concurrent, below: greatest)
+        writer.append(varint: UInt64(dissents.count))
+        for dissent in dissents {
+            writer.append(dissent.deletion)
+            writer.append(dissent.touches, below: greatest)
         }
     }
 
     fileprivate init(restoring reader: inout StateReader, below greatest: Stamp) throws(CodecError) {
-        self.init(
-            birth: try reader.dot(), stamp: try reader.stamp(below: greatest), touches: try reader.touches(greatest))
-        for _ in 0..<(try reader.count(bytesEach: 3, "life.endings")) {
-            let ending = Ending(deletion: try reader.dot(), concurrent: try reader.touches(greatest))
-            if let last = endings.last, last.deletion >= ending.deletion { throw .outOfRange(field: "life.endings") }
-            endings.append(ending)
+        let birth = try reader.dot()
+        let stamp = try reader.stamp(below: greatest)
+        let known = try reader.known("life.known")
+        let touches = try reader.touches(greatest)
+        var dissents: [Dissent] = []
+        for _ in 0..<(try reader.count(bytesEach: 3, "life.dissents")) {
+            let dissent = Dissent(deletion: try reader.dot(), touches: try reader.touches(greatest))
+            if let last = dissents.last, last.deletion >= dissent.deletion { throw .outOfRange(field: "life.dissents") }
+            guard !dissent.touches.isEmpty else { throw .outOfRange(field: "life.dissents") }
+            dissents.append(dissent)
         }
+        self.init(birth: birth, stamp: stamp, known: known, touches: touches, dissents: dissents)
     }
 }
 
 extension DeletionRecord {
-    /// Layout: dot, stamp, varint policy, signed wall clock, dots known, varint count of members, each DeviceID, dots of
+    /// Layout: dot, stamp, varint policy, signed wall clock, deletions known, births known, varint count of members, each DeviceID, dots of
     /// keeps, dots ended, varint count of replicas that edited, each: replica, varint count, signed last wall clock.
     fileprivate func write(to writer: inout StateWriter, below greatest: Stamp) {
         writer.append(dot)
         writer.append(stamp, below: greatest)
         writer.append(varint: policy.rawValue)
         writer.append(signed: wallMilliseconds)
-        writer.append(known)
+        writer.append(known.dots)
+        writer.append(births.dots)
         writer.append(varint: UInt64(members.count))
         for member in members { writer.bytes += member.bytes }
         writer.append(keeps)
@@ -97,11 +104,12 @@ extension DeletionRecord {
             throw .outOfRange(field: "deletion.policy")
         }
         let wall = try reader.signed()
-        let known = try reader.dots("deletion.known")
+        let known = try reader.known("deletion.known")
+        let births = try reader.known("deletion.births")
         let members = try reader.devices("deletion.members")
         self.init(
-            dot: dot, stamp: stamp, policy: policy, wallMilliseconds: wall, known: known, members: members,
-            keeps: try reader.dots("deletion.keeps"), ended: try reader.dots("deletion.ended"))
+            dot: dot, stamp: stamp, policy: policy, wallMilliseconds: wall, known: known, births: births,
+            members: members, keeps: try reader.dots("deletion.keeps"), ended: try reader.dots("deletion.ended"))
         for _ in 0..<(try reader.count(bytesEach: 3, "deletion.edited")) {
             let replica = try reader.replica()
             if let last = edited.last, last.replica >= replica { throw .outOfRange(field: "deletion.edited") }
@@ -143,6 +151,11 @@ extension StateReader {
             dots.append(dot)
         }
         return dots
+    }
+
+    fileprivate mutating func known(_ field: String) throws(CodecError) -> KnownDots {
+        guard let known = KnownDots(try dots(field)) else { throw .outOfRange(field: field) }
+        return known
     }
 
     fileprivate mutating func devices(_ field: String) throws(CodecError) -> [DeviceID] {

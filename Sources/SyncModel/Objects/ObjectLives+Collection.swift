@@ -13,8 +13,7 @@ extension ObjectLives {
         }
         let verdicts = verdicts
         guard !verdicts.contains(.undecided) else { return false }
-        lives = zip(lives, verdicts).filter { $0.1 == .stays }.map(\.0)
-        for index in lives.indices { lives[index].endings = [] }
+        lives = zip(lives, verdicts).filter { $0.1 == .stays }.map(\.0.settled)
         deletions = []
         return true
     }

@@ -19,45 +19,41 @@ extension ObjectLives {
     package var verdicts: [Verdict] {
         guard !deletions.isEmpty else { return lives.map { _ in .stays } }
         // Whoever knows a deletion knows what that knew: a deletion comes behind all that it knows.
-        var given: [Dot: [Verdict]] = [:]
-        for deletion in deletions.sorted(by: { $0.known.count < $1.known.count }) {
-            given[deletion.dot] = verdicts(of: deletion, after: given)
-        }
-        return lives.indices.map { index in
-            lives[index].endings.compactMap { given[$0.deletion]?[index] }.max() ?? .stays
-        }
+        let knownCounts = deletions.map { deletion in deletions.count { deletion.known.covers($0.dot) } }
+        let order = deletions.indices.sorted { (knownCounts[$0], $0) < (knownCounts[$1], $1) }
+        var given = deletions.map { _ in lives.map { _ in Verdict.stays } }
+        for index in order { given[index] = verdicts(of: deletions[index], after: given) }
+        return lives.indices.map { life in given.reduce(.stays) { max($0, $1[life]) } }
     }
 
     /// `.stays` for lives that it does not end.
-    private func verdicts(of deletion: DeletionRecord, after given: [Dot: [Verdict]]) -> [Verdict] {
-        let speakers = lives.indices.filter { index in
-            !deletion.known.contains { given[$0]?[index] == .deleted }
+    private func verdicts(of deletion: DeletionRecord, after given: [[Verdict]]) -> [Verdict] {
+        var dissent: [LifeRecord.Touch] = []
+        for index in lives.indices {
+            let touches = lives[index].dissent(from: deletion.dot)
+            guard !touches.isEmpty else { continue }
+            let wasDead = deletions.indices.contains {
+                given[$0][index] == .deleted && deletion.known.covers(deletions[$0].dot)
+            }
+            if !wasDead { dissent += touches }
         }
-        let concurrent = speakers.flatMap { lives[$0].ending(by: deletion.dot)?.concurrent ?? [] }
+        let concurrent = deletions.filter { !$0.known.covers(deletion.dot) && !deletion.known.covers($0.dot) }
         return lives.map { life in
-            life.ending(by: deletion.dot) == nil ? .stays : verdict(of: deletion, on: life, concurrent)
+            guard deletion.ends(life) else { return .stays }
+            let policy = concurrent.lazy.filter { $0.ends(life) }.map(\.policy).max() ?? deletion.policy
+            return verdict(of: deletion, on: life, policy: policy, dissent)
         }
     }
 
-    private func policy(of deletion: DeletionRecord, on life: LifeRecord) -> DeletePolicy {
-        var policy = deletion.policy
-        for other in deletions
-        where life.ending(by: other.dot) != nil && !other.known.contains(deletion.dot)
-            && !deletion.known.contains(other.dot)
-        {
-            policy = max(policy, other.policy)
-        }
-        return policy
-    }
-
-    private func verdict(of deletion: DeletionRecord, on life: LifeRecord, _ concurrent: [LifeRecord.Touch]) -> Verdict
-    {
-        guard !concurrent.isEmpty else { return .deleted }
-        switch policy(of: deletion, on: life) {
+    private func verdict(
+        of deletion: DeletionRecord, on life: LifeRecord, policy: DeletePolicy, _ dissent: [LifeRecord.Touch]
+    ) -> Verdict {
+        guard !dissent.isEmpty else { return .deleted }
+        switch policy {
         case .updateWins: return .stays
         case .ask: return isDecided(deletion, on: life) ? .stays : .undecided
         case .lastWriterWins:
-            let isLater = concurrent.contains { ($0.stamp, $0.replica) > (deletion.stamp, deletion.dot.replica) }
+            let isLater = dissent.contains { ($0.stamp, $0.replica) > (deletion.stamp, deletion.dot.replica) }
             return isLater ? .stays : .deleted
         case .deleteWins: return .deleted
         }
@@ -65,8 +61,7 @@ extension ObjectLives {
 
     /// Whether somebody who knew the deletion has said what is to be. A later deletion says it, and is judged itself.
     private func isDecided(_ deletion: DeletionRecord, on life: LifeRecord) -> Bool {
-        !deletion.keeps.isEmpty
-            || deletions.contains { $0.known.contains(deletion.dot) && life.ending(by: $0.dot) != nil }
+        !deletion.keeps.isEmpty || deletions.contains { $0.known.covers(deletion.dot) && $0.ends(life) }
     }
 
     /// The object as a whole.

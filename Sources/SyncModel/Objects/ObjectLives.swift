@@ -55,25 +55,24 @@ package struct ObjectLives: Hashable, Sendable {
         guard !touched.covers(origin.dot) else { return .repeated }
         note(origin, span: span)
         let birth = origin.dot
+        let known = KnownDots(of: deletions.lazy.map(\.dot), at: origin)
         var isFinallyEnded = false
-        for index in deletions.indices where deletions[index].policy == .deleteWins && ends(index, born: origin) {
+        for index in deletions.indices
+        where deletions[index].policy == .deleteWins && deletions[index].ends(birth, known: known) {
             deletions[index].ended.insertSorted(birth)
             deletions[index].count(birth.replica, wallMilliseconds: wallMilliseconds)
             isFinallyEnded = true
         }
         guard !isFinallyEnded else { return .droppedWhileDeleted }
-        var life = LifeRecord(birth: birth, stamp: origin.stamp)
-        life.endings = deletions.indices.filter { ends($0, born: origin) }
-            .map { LifeRecord.Ending(deletion: deletions[$0].dot, concurrent: []) }
-        life.touch(at: origin)
+        var life = LifeRecord(birth: birth, stamp: origin.stamp, known: known)
+        life.touch(at: origin, against: enders(of: life))
         lives.insert(life, at: lives.firstIndex { birth < $0.birth } ?? lives.count)
         return .applied(life: birth)
     }
 
-    /// Whether a deletion that is here ends a life that is born at `origin`. It cannot have known it.
-    private func ends(_ index: Int, born origin: Origin) -> Bool {
-        !origin.knows(deletions[index].dot)
-            && deletions[index].endsConcurrentWork(of: origin.dot.replica.device)
+    /// The deletions that end a life.
+    private func enders(of life: LifeRecord) -> some Sequence<DeletionRecord> {
+        deletions.lazy.filter { $0.ends(life) }
     }
 
     /// Counts an edit of the life that `birth` began.
@@ -84,7 +83,7 @@ package struct ObjectLives: Hashable, Sendable {
         guard origin.knows(birth), members.admits(origin, onWorkOf: birth.replica.device) else { return .void }
         if let index = lives.firstIndex(where: { $0.birth == birth }) {
             note(origin, span: span)
-            lives[index].touch(at: origin)
+            lives[index].touch(at: origin, against: enders(of: lives[index]))
             return .applied(life: birth)
         }
         guard drop([birth], at: origin, wallMilliseconds: wallMilliseconds) else { return .unknownLife }
@@ -115,25 +114,25 @@ package struct ObjectLives: Hashable, Sendable {
     ) -> [Dot]? {
         guard !touched.covers(origin.dot) else { return nil }
         note(origin, span: 1)
+        var births = lives.map(\.birth)
+        for birth in deletions.lazy.flatMap(\.ended) { births.insertSorted(birth) }
         var record = DeletionRecord(
             dot: origin.dot, stamp: origin.stamp, policy: policy, wallMilliseconds: wallMilliseconds,
-            known: deletions.map(\.dot).filter(origin.knows),
+            known: KnownDots(of: deletions.lazy.map(\.dot), at: origin), births: KnownDots(of: births, at: origin),
             members: members.devices(knownAt: origin).filter { $0 != origin.dot.replica.device })
-        func ends(_ birth: Dot) -> Bool {
-            origin.knows(birth) || record.endsConcurrentWork(of: birth.replica.device)
-        }
-        let gone = lives.map(\.birth).filter(ends)
-        if policy != .deleteWins {
-            for index in lives.indices where ends(lives[index].birth) { lives[index].end(by: origin) }
-        } else {
-            lives.removeAll { ends($0.birth) }
-            for birth in gone + deletions.flatMap(\.ended).filter(ends) { record.ended.insertSorted(birth) }
-            for edit in earlier() where !origin.knows(edit.dot) && edit.lives.contains(where: record.ended.contains) {
+        // No birth that is here can have known it.
+        let ended = births.filter { record.ends($0, known: KnownDots()) }
+        if policy == .deleteWins {
+            record.ended = ended
+            for edit in earlier() where !origin.knows(edit.dot) && edit.lives.contains(where: ended.contains) {
                 record.count(edit.dot.replica, wallMilliseconds: edit.wallMilliseconds)
             }
         }
+        let gone = lives.map(\.birth).filter { policy == .deleteWins && ended.contains($0) }
+        lives.removeAll { gone.contains($0.birth) }
+        for index in lives.indices where ended.contains(lives[index].birth) { lives[index].end(by: origin) }
         deletions.insert(record, at: deletions.firstIndex { origin.dot < $0.dot } ?? deletions.count)
-        return policy == .deleteWins ? gone : []
+        return gone
     }
 
     /// Takes a decision to keep: an operation on every life its author knew, and an answer to the deletions it knew.
@@ -145,7 +144,7 @@ package struct ObjectLives: Hashable, Sendable {
         }
         var kept: [Dot] = []
         for index in lives.indices where speaks(for: lives[index].birth) {
-            lives[index].touch(at: origin)
+            lives[index].touch(at: origin, against: enders(of: lives[index]))
             kept.append(lives[index].birth)
         }
         var isAnswer = false

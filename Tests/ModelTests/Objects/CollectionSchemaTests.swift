@@ -116,7 +116,7 @@ import Testing
         var schema = CollectionSchema()
         let entries: [(ExactString, JSONValue)] = [
             ("fields/a", 7), ("fields/b", .object([JSONValue.Member(key: "type", value: "later")])), ("fields/", "x"),
-            ("deletePolicy", "never"), ("upsert", nil), ("indexed/a", "yes"),
+            ("deletePolicy", "never"), ("upsert", .null), ("indexed/a", "yes"),
         ]
         let edit = Operation.SchemaEdit(
             collection: "c", entries: entries.map { Operation.SchemaEdit.Entry(key: $0.0, value: $0.1) })

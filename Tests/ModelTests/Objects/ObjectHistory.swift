@@ -137,6 +137,9 @@ struct ObjectPlayer {
         }
     }
 
+    /// As if all members had acknowledged everything.
+    mutating func collect() { _ = lives.collect { _ in true } }
+
     private mutating func note(_ admission: ObjectLives.Admission, life: Dot, _ entry: ObjectHistory.Entry) {
         admissions[entry.dot] = admission
         switch admission {

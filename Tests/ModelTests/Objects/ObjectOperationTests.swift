@@ -25,7 +25,7 @@ import Testing
                 collection: "note",
                 entries: [
                     Operation.SchemaEdit.Entry(key: "upsert", value: false),
-                    Operation.SchemaEdit.Entry(key: "later", value: [1, nil, "x"]),
+                    Operation.SchemaEdit.Entry(key: "later", value: [1, .null, "x"]),
                 ])),
         .setStream(Operation.StreamSetting(stream: "lights", latestOnly: true, retainMilliseconds: nil)),
         .setStream(Operation.StreamSetting(stream: "lights", latestOnly: false, retainMilliseconds: 0)),
@@ -60,6 +60,23 @@ import Testing
                 .editObject(Operation.ObjectEdit(object: Self.key, life: .own(counter: 1), edits: []))
             ]))
         #expect(ChangeAuthor.canAuthor(Self.samples))
+    }
+
+    @Test func `nobody may author what others would read as bytes`() {
+        func canAuthor(_ value: JSONValue, in object: ObjectKey = Self.key) -> Bool {
+            ChangeAuthor.canAuthor([
+                .editObject(
+                    Operation.ObjectEdit(object: object, life: .birth, edits: [.update("f", .register(.set(value)))]))
+            ])
+        }
+        let deep = { (depth: Int) in (0..<depth).reduce(JSONValue.null) { inner, _ in .array([inner]) } }
+        #expect(canAuthor(deep(JSONValue.maximumDepth)))
+        #expect(!canAuthor(deep(JSONValue.maximumDepth + 1)))
+        #expect(canAuthor(.text(String(repeating: "x", count: Limits.payloadBytes))))
+        #expect(!canAuthor(.text(String(repeating: "x", count: Limits.editBytes))))
+        #expect(!canAuthor(.double(.infinity)))
+        #expect(!canAuthor(1, in: ObjectKey(collection: "a/b", id: "x")))
+        #expect(!canAuthor(1, in: ObjectKey(collection: "a", id: "")))
     }
 
     @Test func `a body that breaks a rule stays bytes, whole`() throws {

@@ -53,6 +53,7 @@ import Testing
             depth == 0 ? .register(.set(1)) : .dictionary(.update("k", nested(depth - 1)))
         }
         let deepest = nested(ByteReader.maximumDepth - 1)
+        #expect(deepest.depth == ByteReader.maximumDepth)
         #expect(try ReplicatedValue.Operation(canonicalBytes: deepest.canonicalBytes) == deepest)
         #expect(throws: CodecError.outOfRange(field: "depth")) {
             try ReplicatedValue.Operation(canonicalBytes: nested(ByteReader.maximumDepth).canonicalBytes)
@@ -64,6 +65,20 @@ import Testing
         #expect(throws: CodecError.outOfRange(field: "depth")) {
             try ReplicatedValue(canonicalBytes: anna.value.canonicalBytes)
         }
+    }
+
+    @Test func `the removal of the deepest counter can be read`() throws {
+        func nested(_ depth: Int) -> ReplicatedValue.Operation {
+            depth == 0 ? .counter(.increment(by: 1)) : .dictionary(.update("k", nested(depth - 1)))
+        }
+        var anna = Field(replica: People.anna)
+        anna.write { $0.record(nested(ByteReader.maximumDepth - 1)) }
+        let removal = anna.value.removal
+        #expect(try Removal(canonicalBytes: removal.canonicalBytes) == removal)
+        anna.write { draft in
+            if let removing = draft.value.dictionary.removing("k") { draft.record(.dictionary(removing)) }
+        }
+        #expect(!anna.value.isLive)
     }
 
     @Test func `bytes that end early or say the same otherwise are refused`() {

@@ -123,7 +123,7 @@ private struct Example {
             .insert(.after(nil, .end), [.register(.set(-1)), .counter(.increment(by: 2))]))
         let birth: [ObjectFields.Operation] = [
             .update("title", .register(.set("a\u{0}b"))), .update("made", .constant(.set(.double(1.5)))),
-            .update("plays", .counter(.increment(by: -3))), .update("tags", .set(.add([nil, true]))),
+            .update("plays", .counter(.increment(by: -3))), .update("tags", .set(.add([.null, true]))),
             .update("seen", .addOnlySet(.add(300))), .update("steps", list),
             .update("order", .orderedSet(.insert(.after(nil, .end), ["x", "y"]))),
             .update("body", .text(.insert(.after(nil, .end), "hé"))),
@@ -154,7 +154,8 @@ private struct Example {
                     Operation.SchemaEdit(
                         collection: "note",
                         entries: [
-                            Operation.SchemaEdit.Entry(key: "fields/title", value: .object([JSONValue.Member(key: "type", value: "register")])),
+                            Operation.SchemaEdit.Entry(
+                                key: "fields/title", value: .object([JSONValue.Member(key: "type", value: "register")])),
                             Operation.SchemaEdit.Entry(key: "upsert", value: false),
                         ]))
             ), ("keep", .keepObject(object)),

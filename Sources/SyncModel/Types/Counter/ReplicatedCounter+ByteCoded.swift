@@ -2,14 +2,17 @@ extension ReplicatedCounter: StateCoded {
     /// Layout: that of `ReplicaTable`; an entry: varint next, signed total, varint baseNext, signed base.
     public func write(to writer: inout StateWriter) { entries.write(to: &writer) }
 
+    /// Reads what `write(to:)` wrote, and refuses any other form of it.
     public init(restoring reader: inout StateReader) throws(CodecError) {
         entries = try ReplicaTable(restoring: &reader)
     }
 }
 
 extension ReplicatedCounter.Delta: StateCoded {
+    /// Writes the canonical form.
     public func write(to writer: inout StateWriter) { entries.write(to: &writer) }
 
+    /// Reads what `write(to:)` wrote, and refuses any other form of it.
     public init(restoring reader: inout StateReader) throws(CodecError) {
         entries = try ReplicaTable(restoring: &reader)
     }
@@ -24,6 +27,7 @@ extension ReplicatedCounter.Entry: ByteCoded {
         bytes.append(signed: base)
     }
 
+    /// Reads what `append(to:)` wrote, and refuses any other form of it.
     public init(reading reader: inout ByteReader) throws(CodecError) {
         next = try reader.varint(upTo: Limits.counters, "counter.next")
         total = try reader.signed()
@@ -43,11 +47,14 @@ extension ReplicatedCounter.Operation: ByteCoded {
         }
     }
 
+    /// Reads what `append(to:)` wrote, and refuses any other form of it.
     public init(reading reader: inout ByteReader) throws(CodecError) { self = .increment(by: try reader.signed()) }
 }
 
 extension ReplicatedCounter: Codable {
+    /// Decodes what `encode(to:)` wrote.
     public init(from decoder: any Decoder) throws { entries = try ReplicaTable(from: decoder) }
 
+    /// Encodes the whole, in one order everywhere.
     public func encode(to encoder: any Encoder) throws { try entries.encode(to: encoder) }
 }

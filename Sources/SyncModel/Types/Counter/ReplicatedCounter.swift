@@ -48,10 +48,13 @@ public struct ReplicatedCounter: Replicated {
         !(entries[replica]?.total ?? 0).addingReportingOverflow(amount).overflow
     }
 
+    /// Whether a reader sees anything of it.
     public var isLive: Bool { entries.values.contains { $0.isLive } }
 
+    /// How many counters the operation owns.
     public static func span(of operation: Operation) -> UInt64 { 1 }
 
+    /// Applies an operation whose causal past is applied; again, it changes nothing.
     public mutating func apply(_ operation: Operation, at origin: Origin) {
         switch operation {
         case .increment(let amount):
@@ -65,6 +68,7 @@ public struct ReplicatedCounter: Replicated {
         }
     }
 
+    /// What removing the whole has to carry of the counters inside.
     public var removal: Removal {
         Removal(
             seen: entries.pairs.compactMap { replica, entry in
@@ -84,6 +88,7 @@ public struct ReplicatedCounter: Replicated {
         Delta(entries: entries.filter { $1.baseNext > 0 || $1.next > vector.next(of: $0) })
     }
 
+    /// Takes in a delta that was made at `theirs`.
     public mutating func join(_ delta: Delta, held: VersionVector, theirs: VersionVector) {
         for (replica, theirEntry) in delta.entries.pairs {
             entries.update(replica, default: Entry()) { entry in

@@ -5,6 +5,7 @@ extension ReplicatedDictionary: ByteCoded, StateCoded where Value: StateCoded {
         writer.append(children: children)
     }
 
+    /// Reads what `write(to:)` wrote, and refuses any other form of it.
     public init(restoring reader: inout StateReader) throws(CodecError) {
         presence = try DotSet(restoring: &reader)
         children = try reader.children(refusing: Value())
@@ -19,6 +20,7 @@ extension ReplicatedDictionary.Delta: ByteCoded, StateCoded where Value.Delta: S
         writer.append(children: children)
     }
 
+    /// Reads what `write(to:)` wrote, and refuses any other form of it.
     public init(restoring reader: inout StateReader) throws(CodecError) {
         presence = try DotSet(restoring: &reader)
         children = try reader.children(refusing: nil)
@@ -41,6 +43,7 @@ extension ReplicatedDictionary.Operation: ByteCoded where Value.Operation: ByteC
         }
     }
 
+    /// Reads what `append(to:)` wrote, and refuses any other form of it.
     public init(reading reader: inout ByteReader) throws(CodecError) {
         switch try reader.byte() {
         case 0: self = .create
@@ -60,7 +63,8 @@ extension StateWriter {
         children: [Key: Content]
     ) {
         append(varint: UInt64(children.count))
-        for (key, content) in children.sorted(by: { $0.key < $1.key }) {
+        for key in children.keys.sorted() {
+            guard let content = children[key] else { continue }
             append(element: key)
             append(content)
         }

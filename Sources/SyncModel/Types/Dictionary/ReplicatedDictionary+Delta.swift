@@ -6,6 +6,7 @@ extension ReplicatedDictionary {
         var children: [Key: Value.Delta]
     }
 
+    /// What a replica that holds `vector` lacks.
     public func delta(since vector: VersionVector) -> Delta {
         let nothing = Value().delta(since: vector)
         var deltas: [Key: Value.Delta] = [:]
@@ -17,6 +18,7 @@ extension ReplicatedDictionary {
         return Delta(presence: presence, children: deltas)
     }
 
+    /// Takes in a delta that was made at `theirs`.
     public mutating func join(_ delta: Delta, held: VersionVector, theirs: VersionVector) {
         presence.join(delta.presence, held: held, theirs: theirs)
         let nothing = Value().delta(since: VersionVector())
@@ -28,18 +30,21 @@ extension ReplicatedDictionary {
 }
 
 extension ReplicatedDictionary.Delta: Codable {
+    /// Decodes what `encode(to:)` wrote.
     public init(from decoder: any Decoder) throws {
         let coded = try CodedChildren<Key, Value.Delta>(from: decoder)
         presence = coded.presence
         children = coded.dictionary
     }
 
+    /// Encodes the whole, in one order everywhere.
     public func encode(to encoder: any Encoder) throws {
         try CodedChildren(presence: presence, children).encode(to: encoder)
     }
 }
 
 extension ReplicatedDictionary: Codable {
+    /// Decodes what `encode(to:)` wrote.
     public init(from decoder: any Decoder) throws {
         let coded = try CodedChildren<Key, Value>(from: decoder)
         presence = coded.presence
@@ -47,6 +52,7 @@ extension ReplicatedDictionary: Codable {
         liveCount = children.values.count { $0.isLive }
     }
 
+    /// Encodes the whole, in one order everywhere.
     public func encode(to encoder: any Encoder) throws {
         try CodedChildren(presence: presence, children).encode(to: encoder)
     }

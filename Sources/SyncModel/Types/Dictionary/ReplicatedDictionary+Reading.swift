@@ -35,11 +35,13 @@ extension ReplicatedDictionary: Sequence {
     /// A key and the live value under it.
     public typealias Element = (key: Key, value: Value)
 
+    /// Over all of it, in order.
     public func makeIterator() -> IndexingIterator<[Element]> {
         children.lazy.filter { $0.value.isLive }.map { (key: $0.key, value: $0.value) }.sorted { $0.key < $1.key }
             .makeIterator()
     }
 
+    /// The count.
     public var underestimatedCount: Int { count }
 }
 

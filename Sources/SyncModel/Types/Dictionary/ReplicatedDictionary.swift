@@ -27,8 +27,10 @@ public struct ReplicatedDictionary<Key: ReplicableElement & ByteCoded, Value: Re
     /// A dictionary that nobody has created yet.
     public init() {}
 
+    /// Whether a reader sees anything of it.
     public var isLive: Bool { liveCount > 0 || !presence.isEmpty }
 
+    /// How many counters the operation owns.
     public static func span(of operation: Operation) -> UInt64 {
         switch operation {
         case .create, .remove: 1
@@ -36,6 +38,7 @@ public struct ReplicatedDictionary<Key: ReplicableElement & ByteCoded, Value: Re
         }
     }
 
+    /// Applies an operation whose causal past is applied; again, it changes nothing.
     public mutating func apply(_ operation: Operation, at origin: Origin) {
         switch operation {
         case .create: presence.replace(at: origin)
@@ -45,6 +48,7 @@ public struct ReplicatedDictionary<Key: ReplicableElement & ByteCoded, Value: Re
         }
     }
 
+    /// What removing the whole has to carry of the counters inside.
     public var removal: Removal {
         guard liveCount > 0 else { return Removal() }
         var found: [Removal.Child] = []
@@ -55,6 +59,7 @@ public struct ReplicatedDictionary<Key: ReplicableElement & ByteCoded, Value: Re
         return Removal(children: found.sorted { $0.key.lexicographicallyPrecedes($1.key) })
     }
 
+    /// Removes everything the author of `origin` had seen.
     public mutating func remove(_ removal: Removal, at origin: Origin) {
         presence.remove(knownTo: origin)
         var rest: [Key: Removal] = [:]

@@ -42,5 +42,6 @@ extension FieldType: Comparable {
         self = Self.allCases[Int(rank)]
     }
 
+    /// The order in which they leave a process.
     public static func < (left: FieldType, right: FieldType) -> Bool { left.rank < right.rank }
 }

@@ -43,6 +43,7 @@ extension ReplicatedValue: StateCoded {
         writer.append(states, \.type) { $0.write(to: &$1) }
     }
 
+    /// Reads what `write(to:)` wrote, and refuses any other form of it.
     public init(restoring reader: inout StateReader) throws(CodecError) {
         let states = try reader.parts { type, reader throws(CodecError) in
             let state = try TypedState(type, from: &reader)
@@ -59,6 +60,7 @@ extension ReplicatedValue.Delta: StateCoded {
         writer.append(deltas, \.type) { $0.write(to: &$1) }
     }
 
+    /// Reads what `write(to:)` wrote, and refuses any other form of it.
     public init(restoring reader: inout StateReader) throws(CodecError) {
         deltas = try reader.parts { type, reader throws(CodecError) in try TypedDelta(type, from: &reader) }
     }

@@ -73,6 +73,21 @@ extension ReplicatedValue {
     }
 }
 
+extension ReplicatedValue.Operation {
+    /// How many values deep it edits, itself counted. Beyond `ByteReader.maximumDepth` no node could read it: an author
+    /// must not write it.
+    public var depth: Int {
+        switch self {
+        case .register, .constant, .counter, .set, .addOnlySet, .orderedSet, .text: 1
+        case .list(.insert(_, let values)): 1 + (values.lazy.map(\.depth).max() ?? 0)
+        case .list(.edit(_, let nested)): 1 + nested.depth
+        case .list: 1
+        case .dictionary(.update(_, let nested)): 1 + nested.depth
+        case .dictionary: 1
+        }
+    }
+}
+
 extension TypedState {
     /// Only asked of what is live.
     var json: JSONValue {

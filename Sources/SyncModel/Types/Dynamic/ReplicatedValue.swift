@@ -50,8 +50,10 @@ public struct ReplicatedValue: Replicated {
     /// Sorted by type, none of them empty.
     init(_ states: [TypedState]) { self.states = Few(states) }
 
+    /// Whether a reader sees anything of it.
     public var isLive: Bool { states.contains(where: \.isLive) }
 
+    /// How many counters the operation owns.
     public static func span(of operation: Operation) -> UInt64 {
         switch operation {
         case .register(let operation): ReplicatedRegister<JSONValue>.span(of: operation)
@@ -66,10 +68,12 @@ public struct ReplicatedValue: Replicated {
         }
     }
 
+    /// Applies an operation whose causal past is applied; again, it changes nothing.
     public mutating func apply(_ operation: Operation, at origin: Origin) {
         change(operation.type) { $0.apply(operation, at: origin) }
     }
 
+    /// What removing the whole has to carry of the counters inside.
     public var removal: Removal {
         Removal(
             children: states.compactMap { state in
@@ -78,6 +82,7 @@ public struct ReplicatedValue: Replicated {
             })
     }
 
+    /// Removes everything the author of `origin` had seen.
     public mutating func remove(_ removal: Removal, at origin: Origin) {
         for type in FieldType.allCases {
             let nested = removal.child([type.rank])
@@ -110,6 +115,7 @@ extension ReplicatedValue {
         var deltas: [TypedDelta]
     }
 
+    /// What a replica that holds `vector` lacks.
     public func delta(since vector: VersionVector) -> Delta {
         Delta(
             deltas: states.compactMap { state in
@@ -118,6 +124,7 @@ extension ReplicatedValue {
             })
     }
 
+    /// Takes in a delta that was made at `theirs`.
     public mutating func join(_ delta: Delta, held: VersionVector, theirs: VersionVector) {
         for type in states.map(\.type) where !delta.deltas.contains(where: { $0.type == type }) {
             change(type) { $0.join(TypedDelta(nothing: type), held: held, theirs: theirs) }
@@ -127,6 +134,7 @@ extension ReplicatedValue {
 }
 
 extension ReplicatedValue: Codable {
+    /// Decodes what `encode(to:)` wrote.
     public init(from decoder: any Decoder) throws {
         let decoded = try decoder.singleValueContainer().decode([TypedState].self)
         for state in decoded {
@@ -138,6 +146,7 @@ extension ReplicatedValue: Codable {
         }
     }
 
+    /// Encodes the whole, in one order everywhere.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(Array(states))

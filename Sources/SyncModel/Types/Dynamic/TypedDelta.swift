@@ -59,44 +59,53 @@ extension TypedState {
 
     /// Of a delta of the same type; any other is left out.
     mutating func join(_ delta: TypedDelta, held: VersionVector, theirs: VersionVector) {
-        switch (self, delta) {
-        case (.register(var state), .register(let delta)):
+        switch self {
+        case .moved: break
+        case .register(var state):
+            guard case .register(let delta) = delta else { return }
             self = .moved
             state.join(delta, held: held, theirs: theirs)
             self = .register(state)
-        case (.constant(var state), .constant(let delta)):
+        case .constant(var state):
+            guard case .constant(let delta) = delta else { return }
             self = .moved
             state.join(delta, held: held, theirs: theirs)
             self = .constant(state)
-        case (.counter(var state), .counter(let delta)):
+        case .counter(var state):
+            guard case .counter(let delta) = delta else { return }
             self = .moved
             state.join(delta, held: held, theirs: theirs)
             self = .counter(state)
-        case (.set(var state), .set(let delta)):
+        case .set(var state):
+            guard case .set(let delta) = delta else { return }
             self = .moved
             state.join(delta, held: held, theirs: theirs)
             self = .set(state)
-        case (.addOnlySet(var state), .addOnlySet(let delta)):
+        case .addOnlySet(var state):
+            guard case .addOnlySet(let delta) = delta else { return }
             self = .moved
             state.join(delta, held: held, theirs: theirs)
             self = .addOnlySet(state)
-        case (.list(var state), .list(let delta)):
+        case .list(var state):
+            guard case .list(let delta) = delta else { return }
             self = .moved
             state.join(delta, held: held, theirs: theirs)
             self = .list(state)
-        case (.orderedSet(var state), .orderedSet(let delta)):
+        case .orderedSet(var state):
+            guard case .orderedSet(let delta) = delta else { return }
             self = .moved
             state.join(delta, held: held, theirs: theirs)
             self = .orderedSet(state)
-        case (.text(var state), .text(let delta)):
+        case .text(var state):
+            guard case .text(let delta) = delta else { return }
             self = .moved
             state.join(delta, held: held, theirs: theirs)
             self = .text(state)
-        case (.dictionary(var state), .dictionary(let delta)):
+        case .dictionary(var state):
+            guard case .dictionary(let delta) = delta else { return }
             self = .moved
             state.join(delta, held: held, theirs: theirs)
             self = .dictionary(state)
-        case _: break
         }
     }
 }

@@ -115,44 +115,53 @@ enum TypedState: Hashable, Sendable, Codable {
 
     /// Of an operation of the same type; any other is left out.
     mutating func apply(_ operation: ReplicatedValue.Operation, at origin: Origin) {
-        switch (self, operation) {
-        case (.register(var state), .register(let operation)):
+        switch self {
+        case .moved: break
+        case .register(var state):
+            guard case .register(let operation) = operation else { return }
             self = .moved
             state.apply(operation, at: origin)
             self = .register(state)
-        case (.constant(var state), .constant(let operation)):
+        case .constant(var state):
+            guard case .constant(let operation) = operation else { return }
             self = .moved
             state.apply(operation, at: origin)
             self = .constant(state)
-        case (.counter(var state), .counter(let operation)):
+        case .counter(var state):
+            guard case .counter(let operation) = operation else { return }
             self = .moved
             state.apply(operation, at: origin)
             self = .counter(state)
-        case (.set(var state), .set(let operation)):
+        case .set(var state):
+            guard case .set(let operation) = operation else { return }
             self = .moved
             state.apply(operation, at: origin)
             self = .set(state)
-        case (.addOnlySet(var state), .addOnlySet(let operation)):
+        case .addOnlySet(var state):
+            guard case .addOnlySet(let operation) = operation else { return }
             self = .moved
             state.apply(operation, at: origin)
             self = .addOnlySet(state)
-        case (.list(var state), .list(let operation)):
+        case .list(var state):
+            guard case .list(let operation) = operation else { return }
             self = .moved
             state.apply(operation, at: origin)
             self = .list(state)
-        case (.orderedSet(var state), .orderedSet(let operation)):
+        case .orderedSet(var state):
+            guard case .orderedSet(let operation) = operation else { return }
             self = .moved
             state.apply(operation, at: origin)
             self = .orderedSet(state)
-        case (.text(var state), .text(let operation)):
+        case .text(var state):
+            guard case .text(let operation) = operation else { return }
             self = .moved
             state.apply(operation, at: origin)
             self = .text(state)
-        case (.dictionary(var state), .dictionary(let operation)):
+        case .dictionary(var state):
+            guard case .dictionary(let operation) = operation else { return }
             self = .moved
             state.apply(operation, at: origin)
             self = .dictionary(state)
-        case _: break
         }
     }
 }

@@ -45,20 +45,26 @@ extension ByteCoded {
 }
 
 extension Bool: ByteCoded {
+    /// Appends the canonical form.
     public func append(to bytes: inout [UInt8]) { bytes.append(self ? 1 : 0) }
 
+    /// Reads what `append(to:)` wrote, and refuses any other form of it.
     public init(reading reader: inout ByteReader) throws(CodecError) { self = try reader.flag("bool") }
 }
 
 extension Int64: ByteCoded {
+    /// Appends the canonical form.
     public func append(to bytes: inout [UInt8]) { bytes.append(signed: self) }
 
+    /// Reads what `append(to:)` wrote, and refuses any other form of it.
     public init(reading reader: inout ByteReader) throws(CodecError) { self = try reader.signed() }
 }
 
 extension Int: ByteCoded {
+    /// Appends the canonical form.
     public func append(to bytes: inout [UInt8]) { bytes.append(signed: Int64(self)) }
 
+    /// Reads what `append(to:)` wrote, and refuses any other form of it.
     public init(reading reader: inout ByteReader) throws(CodecError) {
         guard let value = Int(exactly: try reader.signed()) else { throw .outOfRange(field: "int") }
         self = value
@@ -66,8 +72,10 @@ extension Int: ByteCoded {
 }
 
 extension UInt64: ByteCoded {
+    /// Appends the canonical form.
     public func append(to bytes: inout [UInt8]) { bytes.append(varint: self) }
 
+    /// Reads what `append(to:)` wrote, and refuses any other form of it.
     public init(reading reader: inout ByteReader) throws(CodecError) { self = try reader.varint() }
 }
 
@@ -75,6 +83,7 @@ extension ExactString: ByteCoded {
     /// Layout: varint length, UTF-8.
     public func append(to bytes: inout [UInt8]) { bytes.append(lengthPrefixed: string.utf8) }
 
+    /// Reads what `append(to:)` wrote, and refuses any other form of it.
     public init(reading reader: inout ByteReader) throws(CodecError) {
         let range = try reader.skip(try reader.count(bytesEach: 1, "string"))
         guard let string = String(validating: reader.bytes[range], as: UTF8.self) else {
@@ -85,11 +94,13 @@ extension ExactString: ByteCoded {
 }
 
 extension Optional: ByteCoded where Wrapped: ByteCoded {
+    /// Appends the canonical form.
     public func append(to bytes: inout [UInt8]) {
         bytes.append(self == nil ? 0 : 1)
         self?.append(to: &bytes)
     }
 
+    /// Reads what `append(to:)` wrote, and refuses any other form of it.
     public init(reading reader: inout ByteReader) throws(CodecError) {
         self = try reader.flag("optional") ? try Wrapped(reading: &reader) : nil
     }

@@ -1,11 +1,14 @@
 /// Many dots as runs of counters: 100,000 elements added by one change are a single run.
 ///
 /// What a delta says of the live things that the receiver holds already.
-public struct DotRuns: Hashable, Sendable, Codable {
+public struct DotRuns: Hashable, Sendable {
     /// Counters `start ..< end` of one replica.
     public struct Run: Hashable, Sendable, Codable {
+        /// Whose.
         public let replica: ReplicaID
+        /// The first counter.
         public let start: UInt64
+        /// Behind the last counter.
         public let end: UInt64
 
         /// Not empty: `start < end`.
@@ -62,6 +65,31 @@ public struct DotRuns: Hashable, Sendable, Codable {
     }
 }
 
+extension DotRuns: Codable {
+    /// Decodes what `encode(to:)` wrote.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        for run in try container.decode([Run].self) {
+            guard run.start < run.end, run.end <= Limits.counters + 1, follows(run.replica, run.start) else {
+                throw DecodingError.dataCorruptedError(in: container, debugDescription: "runs out of order")
+            }
+            runs.append(run)
+        }
+    }
+
+    /// Encodes the whole, in one order everywhere.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(runs)
+    }
+
+    /// Whether a run that starts there is behind all others, and does not touch the last.
+    private func follows(_ replica: ReplicaID, _ start: UInt64) -> Bool {
+        guard let last = runs.last else { return true }
+        return last.replica < replica || last.replica == replica && last.end < start
+    }
+}
+
 extension DotRuns: StateCoded {
     /// Layout: varint count; each run: replica, varint start, varint length − 1.
     public func write(to writer: inout StateWriter) {
@@ -73,14 +101,13 @@ extension DotRuns: StateCoded {
         }
     }
 
+    /// Reads what `write(to:)` wrote, and refuses any other form of it.
     public init(restoring reader: inout StateReader) throws(CodecError) {
         for _ in 0..<(try reader.count(bytesEach: 3, "runs")) {
             let replica = try reader.replica()
             let start = try reader.varint(upTo: Limits.counters, "runs")
             let length = try reader.varint(upTo: Limits.counters - start, "runs") + 1
-            if let last = runs.last, last.replica > replica || last.replica == replica && last.end >= start {
-                throw .outOfRange(field: "runs")
-            }
+            guard follows(replica, start) else { throw .outOfRange(field: "runs") }
             runs.append(Run(replica: replica, start: start, end: start + length))
         }
     }

@@ -74,10 +74,12 @@ extension DotSet: ExpressibleByArrayLiteral {
 }
 
 extension DotSet: Codable {
+    /// Decodes what `encode(to:)` wrote.
     public init(from decoder: any Decoder) throws {
         self.init(try decoder.singleValueContainer().decode([Dot].self))
     }
 
+    /// Encodes the whole, in one order everywhere.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(Array(dots))
@@ -91,6 +93,7 @@ extension DotSet: StateCoded {
         for dot in self { writer.append(dot) }
     }
 
+    /// Reads what `write(to:)` wrote, and refuses any other form of it.
     public init(restoring reader: inout StateReader) throws(CodecError) {
         let count = try reader.count(bytesEach: 2, "dots")
         var dots: [Dot] = []

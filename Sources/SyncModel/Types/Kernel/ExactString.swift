@@ -13,12 +13,17 @@ public struct ExactString: Hashable, Sendable, Comparable, Codable, ExpressibleB
 
     /// The same scalars.
     public static func == (left: ExactString, right: ExactString) -> Bool {
-        left.string.utf8.elementsEqual(right.string.utf8)
+        left.string.utf8.count == right.string.utf8.count && left.comparing(right) { $0.elementsEqual($1) }
     }
 
     /// By UTF-8 bytes.
     public static func < (left: ExactString, right: ExactString) -> Bool {
-        left.string.utf8.lexicographicallyPrecedes(right.string.utf8)
+        left.comparing(right) { left, right in
+            for index in 0..<min(left.count, right.count) where unsafe left[index] != right[index] {
+                return unsafe left[index] < right[index]
+            }
+            return left.count < right.count
+        }
     }
 
     /// Of the UTF-8 bytes.

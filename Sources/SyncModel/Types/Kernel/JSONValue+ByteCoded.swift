@@ -20,6 +20,7 @@ extension JSONValue: ByteCoded {
         static let object: UInt8 = 0x24
     }
 
+    /// Appends the canonical form.
     public func append(to bytes: inout [UInt8]) {
         switch self {
         case .null: bytes.append(Tag.null)
@@ -60,6 +61,7 @@ extension JSONValue: ByteCoded {
         bytes.append(Tag.end)
     }
 
+    /// Reads what `append(to:)` wrote, and refuses any other form of it.
     public init(reading reader: inout ByteReader) throws(CodecError) {
         self = try Self.value(try reader.byte(), &reader, depth: 0)
     }

@@ -13,6 +13,7 @@ extension JSONValue: Comparable {
         }
     }
 
+    /// The order in which they leave a process.
     public static func < (left: JSONValue, right: JSONValue) -> Bool {
         switch (left, right) {
         case (.bool(let left), .bool(let right)): !left && right
@@ -27,6 +28,7 @@ extension JSONValue: Comparable {
 }
 
 extension JSONValue.Member: Comparable {
+    /// The order in which they leave a process.
     public static func < (left: Self, right: Self) -> Bool {
         left.key == right.key ? left.value < right.value : left.key < right.key
     }

@@ -73,6 +73,7 @@ extension JSONValue: CustomStringConvertible {
 
 /// As one string holding the JSON text: a coder for JSON would make 5 of 5.0, and forget which it was.
 extension JSONValue: Codable {
+    /// Decodes what `encode(to:)` wrote.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         let text = try container.decode(String.self)
@@ -83,6 +84,7 @@ extension JSONValue: Codable {
         }
     }
 
+    /// Encodes the whole, in one order everywhere.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(text)

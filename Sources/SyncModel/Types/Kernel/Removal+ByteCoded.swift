@@ -1,6 +1,7 @@
 extension Removal: ByteCoded {
-    /// Deepest nesting that is read: that of a value, and the object around it.
-    private static let depth = 72
+    /// Deepest nesting that is read. A `ReplicatedValue` in a dictionary takes two levels, one for the key and one for the
+    /// type; and there is the object around it.
+    private static let depth = 2 * ByteReader.maximumDepth + 8
 
     /// Layout: varint (count of seen · 2 + (children follow)); each seen: replica, varint last, signed total; then
     /// varint count of children, each: length-prefixed key, removal.
@@ -19,6 +20,7 @@ extension Removal: ByteCoded {
         }
     }
 
+    /// Reads what `append(to:)` wrote, and refuses any other form of it.
     public init(reading reader: inout ByteReader) throws(CodecError) {
         try self.init(reading: &reader, depth: Self.depth)
     }

@@ -11,6 +11,7 @@ public protocol StateCoded: ByteCoded {
 }
 
 extension StateCoded {
+    /// Appends the canonical form.
     public func append(to bytes: inout [UInt8]) {
         var writer = StateWriter(bytes)
         // One owner at a time, or the bytes would be copied.
@@ -19,6 +20,7 @@ extension StateCoded {
         bytes = writer.bytes
     }
 
+    /// Reads what `append(to:)` wrote, and refuses any other form of it.
     public init(reading reader: inout ByteReader) throws(CodecError) {
         var state = StateReader(reader)
         self = try Self(restoring: &state)

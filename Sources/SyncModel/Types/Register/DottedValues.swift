@@ -106,6 +106,7 @@ extension RegisterDelta: ByteCoded, StateCoded where Value: ByteCoded {
         writer.append(kept)
     }
 
+    /// Reads what `write(to:)` wrote, and refuses any other form of it.
     public init(restoring reader: inout StateReader) throws(CodecError) {
         added = try DottedValues(restoring: &reader)
         kept = try DotSet(restoring: &reader)

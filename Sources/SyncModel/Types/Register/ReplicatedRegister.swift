@@ -38,10 +38,13 @@ public struct ReplicatedRegister<Value: ReplicableValue>: Replicated {
         written.entries.count == 1 && self.value == value ? nil : .set(value)
     }
 
+    /// Whether a reader sees anything of it.
     public var isLive: Bool { !written.isEmpty }
 
+    /// How many counters the operation owns.
     public static func span(of operation: Operation) -> UInt64 { 1 }
 
+    /// Applies an operation whose causal past is applied; again, it changes nothing.
     public mutating func apply(_ operation: Operation, at origin: Origin) {
         switch operation {
         case .set(let value):
@@ -50,20 +53,26 @@ public struct ReplicatedRegister<Value: ReplicableValue>: Replicated {
         }
     }
 
+    /// What removing the whole has to carry of the counters inside.
     public var removal: Removal { Removal() }
 
+    /// Removes everything the author of `origin` had seen.
     public mutating func remove(_ removal: Removal, at origin: Origin) { written.remove(knownTo: origin) }
 
+    /// What a replica that holds `vector` lacks.
     public func delta(since vector: VersionVector) -> Delta { written.delta(since: vector) }
 
+    /// Takes in a delta that was made at `theirs`.
     public mutating func join(_ delta: Delta, held: VersionVector, theirs: VersionVector) {
         written.join(delta, held: held, theirs: theirs)
     }
 }
 
 extension ReplicatedRegister: Codable {
+    /// Decodes what `encode(to:)` wrote.
     public init(from decoder: any Decoder) throws { written = try DottedValues(from: decoder) }
 
+    /// Encodes the whole, in one order everywhere.
     public func encode(to encoder: any Encoder) throws { try written.encode(to: encoder) }
 }
 
@@ -71,6 +80,7 @@ extension ReplicatedRegister: ByteCoded, StateCoded where Value: ByteCoded {
     /// Layout: that of `DottedValues`.
     public func write(to writer: inout StateWriter) { writer.append(written) }
 
+    /// Reads what `write(to:)` wrote, and refuses any other form of it.
     public init(restoring reader: inout StateReader) throws(CodecError) {
         written = try DottedValues(restoring: &reader)
     }
@@ -84,6 +94,7 @@ extension ReplicatedRegister.Operation: ByteCoded where Value: ByteCoded {
         }
     }
 
+    /// Reads what `append(to:)` wrote, and refuses any other form of it.
     public init(reading reader: inout ByteReader) throws(CodecError) { self = .set(try Value(reading: &reader)) }
 }
 

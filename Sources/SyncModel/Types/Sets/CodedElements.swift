@@ -24,9 +24,9 @@ struct CodedElements<Element: ReplicableElement>: Codable {
 extension StateWriter {
     mutating func append<Element: ReplicableElement & ByteCoded>(elements: [Element: DotSet]) {
         append(varint: UInt64(elements.count))
-        for (element, dots) in elements.sorted(by: { $0.key < $1.key }) {
+        for element in elements.keys.sorted() {
             append(element: element)
-            append(dots)
+            append(elements[element, default: DotSet()])
         }
     }
 }

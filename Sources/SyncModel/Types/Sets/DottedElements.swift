@@ -98,6 +98,7 @@ extension SetDelta: Codable {
         case kept
     }
 
+    /// Decodes what `encode(to:)` wrote.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         let coded = try container.decode(CodedElements<Element>.self, forKey: .added)
@@ -106,6 +107,7 @@ extension SetDelta: Codable {
         kept = try container.decode(DotRuns.self, forKey: .kept)
     }
 
+    /// Encodes the whole, in one order everywhere.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(CodedElements(presence: presence, added), forKey: .added)
@@ -121,6 +123,7 @@ extension SetDelta: ByteCoded, StateCoded where Element: ByteCoded {
         writer.append(kept)
     }
 
+    /// Reads what `write(to:)` wrote, and refuses any other form of it.
     public init(restoring reader: inout StateReader) throws(CodecError) {
         presence = try DotSet(restoring: &reader)
         added = try reader.elements()

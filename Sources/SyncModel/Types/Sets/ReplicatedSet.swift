@@ -25,10 +25,13 @@ public struct ReplicatedSet<Element: ReplicableElement>: Replicated {
     /// A set that nobody has created yet.
     public init() {}
 
+    /// Whether a reader sees anything of it.
     public var isLive: Bool { store.isLive }
 
+    /// How many counters the operation owns.
     public static func span(of operation: Operation) -> UInt64 { 1 }
 
+    /// Applies an operation whose causal past is applied; again, it changes nothing.
     public mutating func apply(_ operation: Operation, at origin: Origin) {
         switch operation {
         case .create: store.create(at: origin)
@@ -37,12 +40,16 @@ public struct ReplicatedSet<Element: ReplicableElement>: Replicated {
         }
     }
 
+    /// What removing the whole has to carry of the counters inside.
     public var removal: Removal { Removal() }
 
+    /// Removes everything the author of `origin` had seen.
     public mutating func remove(_ removal: Removal, at origin: Origin) { store.removeAll(knownTo: origin) }
 
+    /// What a replica that holds `vector` lacks.
     public func delta(since vector: VersionVector) -> Delta { store.delta(since: vector) }
 
+    /// Takes in a delta that was made at `theirs`.
     public mutating func join(_ delta: Delta, held: VersionVector, theirs: VersionVector) {
         store.join(delta, held: held, theirs: theirs)
     }
@@ -70,10 +77,13 @@ extension ReplicatedSet {
 
 /// In ascending order, on every node the same. Each iteration sorts anew.
 extension ReplicatedSet: Sequence {
+    /// Over all of it, in order.
     public func makeIterator() -> IndexingIterator<[Element]> { store.sorted.makeIterator() }
 
+    /// The count.
     public var underestimatedCount: Int { count }
 
+    /// Constant time, where `contains` asks for it.
     public func _customContainsEquatableElement(_ element: Element) -> Bool? { contains(element) }
 }
 
@@ -83,8 +93,10 @@ extension ReplicatedSet: CustomStringConvertible {
 }
 
 extension ReplicatedSet: Codable {
+    /// Decodes what `encode(to:)` wrote.
     public init(from decoder: any Decoder) throws { store = try DottedElements(from: decoder) }
 
+    /// Encodes the whole, in one order everywhere.
     public func encode(to encoder: any Encoder) throws { try store.encode(to: encoder) }
 }
 
@@ -92,6 +104,7 @@ extension ReplicatedSet: ByteCoded, StateCoded where Element: ByteCoded {
     /// Layout: that of `DottedElements`.
     public func write(to writer: inout StateWriter) { writer.append(store) }
 
+    /// Reads what `write(to:)` wrote, and refuses any other form of it.
     public init(restoring reader: inout StateReader) throws(CodecError) {
         store = try DottedElements(restoring: &reader)
     }
@@ -111,6 +124,7 @@ extension ReplicatedSet.Operation: ByteCoded where Element: ByteCoded {
         }
     }
 
+    /// Reads what `append(to:)` wrote, and refuses any other form of it.
     public init(reading reader: inout ByteReader) throws(CodecError) {
         switch try reader.byte() {
         case 0: self = .create

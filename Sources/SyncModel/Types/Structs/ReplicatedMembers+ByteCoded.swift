@@ -11,6 +11,7 @@ extension MemberOperation: ByteCoded where repeat (each Member).Operation: ByteC
         }
     }
 
+    /// Reads what `append(to:)` wrote, and refuses any other form of it.
     public init(reading reader: inout ByteReader) throws(CodecError) {
         let cursor = MemberByteCursor(reader, wanted: try reader.varint())
         cursor.reader = reader
@@ -62,10 +63,12 @@ public protocol CodedMemberList<Root>: ReplicatedMemberList {
 }
 
 extension ReplicatedMembers: CodedMemberList where repeat each Member: StateCoded {
+    /// Writes the members in order.
     public func write(_ root: Root, to writer: inout StateWriter) {
         for path in repeat each paths { root[keyPath: path].write(to: &writer) }
     }
 
+    /// Reads what `write` wrote.
     public func restore(_ root: inout Root, from reader: inout StateReader) throws(CodecError) {
         for (path, type) in repeat (each paths, (each Member).self) {
             root[keyPath: path] = try type.init(restoring: &reader)
@@ -75,8 +78,10 @@ extension ReplicatedMembers: CodedMemberList where repeat each Member: StateCode
 
 /// What a struct needs to be `StateCoded`, beside saying that it is.
 extension ReplicatedStruct where Members: CodedMemberList {
+    /// Writes the canonical form.
     public func write(to writer: inout StateWriter) { Self.members.write(self, to: &writer) }
 
+    /// Reads what `write(to:)` wrote, and refuses any other form of it.
     public init(restoring reader: inout StateReader) throws(CodecError) {
         self.init()
         try Self.members.restore(&self, from: &reader)

@@ -3,6 +3,7 @@
 
 /// As a list of two: the member's place and its operation.
 extension MemberOperation: Codable {
+    /// Decodes what `encode(to:)` wrote.
     public init(from decoder: any Decoder) throws {
         var container = try decoder.unkeyedContainer()
         let cursor = MemberCursor(container, wanted: try container.decode(Int.self))
@@ -13,6 +14,7 @@ extension MemberOperation: Codable {
 
     private init(_ cursor: MemberCursor) { operations = (repeat cursor.next((each Member).Operation.self)) }
 
+    /// Encodes the whole, in one order everywhere.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.unkeyedContainer()
         var index = 0
@@ -28,6 +30,7 @@ extension MemberOperation: Codable {
 
 /// As a list, in the order of the members; null where there is nothing to say.
 extension MemberDeltas: Codable {
+    /// Decodes what `encode(to:)` wrote.
     public init(from decoder: any Decoder) throws {
         let cursor = MemberCursor(try decoder.unkeyedContainer(), wanted: nil)
         self.init(cursor)
@@ -36,6 +39,7 @@ extension MemberDeltas: Codable {
 
     private init(_ cursor: MemberCursor) { deltas = (repeat cursor.next((each Member).Delta.self)) }
 
+    /// Encodes the whole, in one order everywhere.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.unkeyedContainer()
         for delta in repeat each deltas {

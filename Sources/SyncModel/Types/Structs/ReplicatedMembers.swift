@@ -12,6 +12,7 @@ public struct ReplicatedMembers<Root, each Member: Replicated>: ReplicatedMember
     /// Later versions add paths at the end, and keep the others where they are.
     public init(_ path: repeat any WritableKeyPath<Root, each Member> & Sendable) { paths = (repeat each path) }
 
+    /// Whether a member is.
     public func isLive(_ root: Root) -> Bool {
         for path in repeat each paths {
             if root[keyPath: path].isLive { return true }
@@ -19,6 +20,7 @@ public struct ReplicatedMembers<Root, each Member: Replicated>: ReplicatedMember
         return false
     }
 
+    /// That of the member's operation.
     public func span(of operation: Operation) -> UInt64 {
         var sum: UInt64 = 0
         for nested in repeat Self.span((each Member).self, each operation.operations) { sum += nested }
@@ -29,12 +31,14 @@ public struct ReplicatedMembers<Root, each Member: Replicated>: ReplicatedMember
         operation.map { Nested.span(of: $0) } ?? 0
     }
 
+    /// Edits the member.
     public func apply(_ operation: Operation, at origin: Origin, to root: inout Root) {
         for (path, nested) in repeat (each paths, each operation.operations) {
             if let nested { root[keyPath: path].apply(nested, at: origin) }
         }
     }
 
+    /// Those of the members.
     public func removal(of root: Root) -> Removal {
         var children: [Removal.Child] = []
         var index: UInt64 = 0
@@ -47,6 +51,7 @@ public struct ReplicatedMembers<Root, each Member: Replicated>: ReplicatedMember
         return Removal(children: children.sorted { $0.key.lexicographicallyPrecedes($1.key) })
     }
 
+    /// Removes what was seen of every member.
     public func remove(_ removal: Removal, at origin: Origin, from root: inout Root) {
         var index: UInt64 = 0
         for path in repeat each paths {
@@ -55,6 +60,7 @@ public struct ReplicatedMembers<Root, each Member: Replicated>: ReplicatedMember
         }
     }
 
+    /// Those of the members.
     public func delta(of root: Root, since vector: VersionVector) -> Delta {
         Delta(deltas: (repeat Self.delta(root[keyPath: each paths], since: vector)))
     }
@@ -71,12 +77,14 @@ public struct ReplicatedMembers<Root, each Member: Replicated>: ReplicatedMember
         member.join(delta ?? Nested().delta(since: VersionVector()), held: held, theirs: theirs)
     }
 
+    /// Joins member by member.
     public func join(_ delta: Delta, into root: inout Root, held: VersionVector, theirs: VersionVector) {
         for (path, nested) in repeat (each paths, each delta.deltas) {
             Self.join(nested, into: &root[keyPath: path], held: held, theirs: theirs)
         }
     }
 
+    /// The edit of the member at `path`, which must be in the list.
     public func operation<Edited: Replicated>(
         _ operation: Edited.Operation, on path: WritableKeyPath<Root, Edited>
     ) -> Operation {
@@ -114,6 +122,7 @@ public struct MemberDeltas<each Member: Replicated>: Sendable {
 }
 
 extension MemberOperation: Hashable {
+    /// Exact equality.
     public static func == (left: Self, right: Self) -> Bool {
         for (left, right) in repeat (each left.operations, each right.operations) {
             if left != right { return false }
@@ -121,10 +130,12 @@ extension MemberOperation: Hashable {
         return true
     }
 
+    /// Agrees with `==`.
     public func hash(into hasher: inout Hasher) { repeat (each operations).hash(into: &hasher) }
 }
 
 extension MemberDeltas: Hashable {
+    /// Exact equality.
     public static func == (left: Self, right: Self) -> Bool {
         for (left, right) in repeat (each left.deltas, each right.deltas) {
             if left != right { return false }
@@ -132,5 +143,6 @@ extension MemberDeltas: Hashable {
         return true
     }
 
+    /// Agrees with `==`.
     public func hash(into hasher: inout Hasher) { repeat (each deltas).hash(into: &hasher) }
 }

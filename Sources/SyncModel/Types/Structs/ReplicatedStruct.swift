@@ -19,22 +19,29 @@ public protocol ReplicatedStruct: Replicated where Operation == Members.Operatio
 }
 
 extension ReplicatedStruct {
+    /// Whether a reader sees anything of it.
     public var isLive: Bool { Self.members.isLive(self) }
 
+    /// How many counters the operation owns.
     public static func span(of operation: Operation) -> UInt64 { members.span(of: operation) }
 
+    /// Applies an operation whose causal past is applied; again, it changes nothing.
     public mutating func apply(_ operation: Operation, at origin: Origin) {
         Self.members.apply(operation, at: origin, to: &self)
     }
 
+    /// What removing the whole has to carry of the counters inside.
     public var removal: Removal { Self.members.removal(of: self) }
 
+    /// Removes everything the author of `origin` had seen.
     public mutating func remove(_ removal: Removal, at origin: Origin) {
         Self.members.remove(removal, at: origin, from: &self)
     }
 
+    /// What a replica that holds `vector` lacks.
     public func delta(since vector: VersionVector) -> Delta { Self.members.delta(of: self, since: vector) }
 
+    /// Takes in a delta that was made at `theirs`.
     public mutating func join(_ delta: Delta, held: VersionVector, theirs: VersionVector) {
         Self.members.join(delta, into: &self, held: held, theirs: theirs)
     }

@@ -38,6 +38,7 @@ extension ListContents: StateCoded where Content: StateCoded {
         }
     }
 
+    /// Reads what `write(to:)` wrote; refuses any other form of the same value.
     public init(restoring reader: inout StateReader) throws(CodecError) {
         presence = try DotSet(restoring: &reader)
         skeleton = try Skeleton(restoring: &reader)
@@ -80,6 +81,7 @@ extension ReplicatedList: StateCoded where Value: StateCoded {
     /// Layout: that of its contents.
     public func write(to writer: inout StateWriter) { contents.write(to: &writer) }
 
+    /// Reads what `write(to:)` wrote; refuses any other form of the same value.
     public init(restoring reader: inout StateReader) throws(CodecError) {
         guard let list = Self(try ListContents<Value>(restoring: &reader)) else { throw .outOfRange(field: "list") }
         self = list
@@ -110,6 +112,7 @@ extension ReplicatedList.Operation: ByteCoded where Value.Operation: ByteCoded {
         }
     }
 
+    /// Reads what `append(to:)` wrote; refuses anything else.
     public init(reading reader: inout ByteReader) throws(CodecError) {
         switch try reader.byte() {
         case Kind.create: self = .create

@@ -9,6 +9,7 @@ extension ReplicatedList: RandomAccessCollection {
             nodes = list.tree.order.shownNodes(in: 0..<list.count).makeIterator()
         }
 
+        /// The next, nil behind the last.
         public mutating func next() -> Value? { nodes.next().map { list.entry(shownAt: $0).value } }
     }
 
@@ -21,10 +22,11 @@ extension ReplicatedList: RandomAccessCollection {
     /// The value of the element at `index`.
     public subscript(index: Int) -> Value { entry(shownAt: tree.order.shownNode(at: index)).value }
 
+    /// In order, the first first.
     public func makeIterator() -> Iterator { Iterator(self) }
 
     /// Names the element at `index`: the dot of its insertion, for as long as it lives, wherever it is moved.
-    public func identity(at index: Int) -> Dot { tree.dot(of: occupants[Int(tree.order.shownNode(at: index))]) }
+    public func identity(at index: Int) -> Dot { identity(shownAt: tree.order.shownNode(at: index)) }
 
     /// Where the element with this identity is now; nil if it is deleted, or not known.
     public func index(ofElement identity: Dot) -> Int? {
@@ -44,14 +46,13 @@ extension ReplicatedList: RandomAccessCollection {
     /// Whether somebody created the list explicitly, so that it is there even when empty.
     public var isCreated: Bool { !presence.isEmpty }
 
-    private func element(_ identity: Dot) -> Entry? { tree.node(at: identity).flatMap { elements[Int($0)] } }
-
-    fileprivate func entry(shownAt node: Node) -> Entry {
-        guard let element = elements[Int(occupants[Int(node)])] else {
-            preconditionFailure("a node of a list is shown for an element")
-        }
-        return element
+    private func element(_ identity: Dot) -> Entry? {
+        tree.node(at: identity).flatMap { entryIndex($0) }.map { entries[$0] }
     }
+
+    func identity(shownAt node: Node) -> Dot { tree.dot(of: entry(shownAt: node).birth) }
+
+    fileprivate func entry(shownAt node: Node) -> Entry { entries[Int(occupants[Int(node)])] }
 }
 
 extension ReplicatedList: CustomStringConvertible {

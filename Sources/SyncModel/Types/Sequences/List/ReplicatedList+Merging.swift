@@ -28,12 +28,13 @@ extension ReplicatedList {
         var contents = ListContents<Content>()
         contents.presence = presence
         contents.skeleton = tree.skeleton(since: vector)
+        contents.elements.reserveCapacity(entries.count)
         for node in tree.nodesByDot() {
-            guard let element = elements[Int(node)] else { continue }
+            guard let index = entryIndex(node) else { continue }
             contents.elements.append(
                 .init(
-                    birth: tree.dot(of: node), presence: element.presence, moves: element.moves,
-                    content: content(element.value)))
+                    birth: tree.dot(of: node), presence: entries[index].presence, moves: entries[index].moves,
+                    content: content(entries[index].value)))
         }
         return contents
     }
@@ -45,12 +46,16 @@ extension ReplicatedList {
         guard tree.insert(contents.skeleton) else { return nil }
         makeRoom()
         for element in contents.elements {
-            guard let node = tree.node(at: element.birth), elements[Int(node)] == nil else { return nil }
-            let isPlaced = element.moves.keys.allSatisfy { tree.node(at: $0.dot) != nil }
+            guard let node = tree.node(at: element.birth), entryIndex(node) == nil,
+                element.moves.keys.allSatisfy({ tree.node(at: $0.dot) != nil })
+            else { return nil }
             let shownCount = tree.order.shownCount
-            elements[Int(node)] = Entry(presence: element.presence, moves: element.moves, value: element.content)
-            refresh(node)
-            guard isPlaced, element.presence.isEmpty || tree.order.shownCount > shownCount else { return nil }
+            let index = makeEntry(node)
+            entries[index].presence = element.presence
+            entries[index].moves = element.moves
+            entries[index].value = element.content
+            refresh(index)
+            guard element.presence.isEmpty || tree.order.shownCount > shownCount else { return nil }
         }
     }
 
@@ -58,26 +63,24 @@ extension ReplicatedList {
     /// as `vector` does not cover them.
     public func delta(since vector: VersionVector) -> Delta { contents(since: vector) { $0.delta(since: vector) } }
 
+    /// Takes in a delta made at `theirs`, for a vector that `held` covers.
     public mutating func join(_ delta: Delta, held: VersionVector, theirs: VersionVector) {
         presence.join(delta.presence, held: held, theirs: theirs)
         tree.insert(delta.skeleton)
         makeRoom()
-        var isNamed = [Bool](repeating: false, count: tree.count)
+        var isNamed = [Bool](repeating: false, count: entries.count)
         for other in delta.elements {
             guard let node = tree.node(at: other.birth) else { continue }
-            isNamed[Int(node)] = true
-            var element =
-                elements[Int(node)] ?? Entry(presence: DotSet(), moves: PositionRegister(), value: Value())
-            elements[Int(node)] = nil
-            element.presence.join(other.presence, held: held, theirs: theirs)
-            element.moves.join(other.moves, held: held, theirs: theirs)
-            element.value.join(other.content, held: held, theirs: theirs)
-            elements[Int(node)] = element
-            refresh(node)
+            let index = makeEntry(node)
+            if index < isNamed.count { isNamed[index] = true }
+            entries[index].presence.join(other.presence, held: held, theirs: theirs)
+            entries[index].moves.join(other.moves, held: held, theirs: theirs)
+            entries[index].value.join(other.content, held: held, theirs: theirs)
+            refresh(index)
         }
-        for node in elements.indices where elements[node] != nil && !isNamed[node] {
-            elements[node]?.presence.join(DotSet(), held: held, theirs: theirs)
-            refresh(Node(node))
+        for index in isNamed.indices where !isNamed[index] {
+            entries[index].presence.join(DotSet(), held: held, theirs: theirs)
+            refresh(index)
         }
     }
 }
@@ -88,10 +91,12 @@ extension ReplicatedList: Hashable {
         left.tree.count == right.tree.count && left.presence == right.presence && left.contents == right.contents
     }
 
+    /// Agrees with `==`.
     public func hash(into hasher: inout Hasher) { hasher.combine(contents) }
 }
 
 extension ReplicatedList: Codable {
+    /// Refuses what is not the contents of one.
     public init(from decoder: any Decoder) throws {
         let contents = try ListContents<Value>(from: decoder)
         guard let list = Self(contents) else {
@@ -101,5 +106,6 @@ extension ReplicatedList: Codable {
         self = list
     }
 
+    /// Sorted, so that equal values give equal texts.
     public func encode(to encoder: any Encoder) throws { try contents.encode(to: encoder) }
 }

@@ -18,7 +18,7 @@ extension ReplicatedList {
 
     /// Deletes the elements at `range`; nil if it is empty.
     public func operation(deleting range: Range<Int>, by author: ReplicaID) -> Operation? {
-        let births = tree.order.shownNodes(in: range).map { tree.dot(of: occupants[Int($0)]) }
+        let births = tree.order.shownNodes(in: range).map { identity(shownAt: $0) }
         return births.isEmpty ? nil : .delete(DotRange.ranges(of: births, by: author))
     }
 

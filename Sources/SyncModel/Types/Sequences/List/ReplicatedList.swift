@@ -30,6 +30,8 @@ public struct ReplicatedList<Value: Replicated>: Replicated {
     typealias Node = PositionTree.Node
 
     struct Entry: Sendable {
+        /// The node of its insertion.
+        let birth: Node
         /// Of its insertion and its edits; empty: deleted.
         var presence: DotSet
         /// Where it was moved to; empty: where it was inserted.
@@ -42,10 +44,12 @@ public struct ReplicatedList<Value: Replicated>: Replicated {
     /// The dots of explicit creations.
     var presence = DotSet()
     var tree = PositionTree()
-    /// By the node of the insertion; nil for a node that was made by a move.
-    var elements: ContiguousArray<Entry?> = []
-    /// By node: the element that is shown there. Means nothing for a node that is not shown.
-    var occupants: ContiguousArray<Node> = []
+    /// In the order in which they became known here; deleted ones too.
+    var entries: ContiguousArray<Entry> = []
+    /// By node: the entry of the element that was inserted there, or none for a node that a move made.
+    var entryIndices: ContiguousArray<Int32> = []
+    /// By node: the entry of the element that is shown there. Means nothing for a node that is not shown.
+    var occupants: ContiguousArray<Int32> = []
 
     /// A list that nobody has written yet.
     public init() {}
@@ -72,34 +76,50 @@ public struct ReplicatedList<Value: Replicated>: Replicated {
 
     // MARK: Applying
 
+    /// Applies an operation whose causal past is applied; see `Replicated`.
     public mutating func apply(_ operation: Operation, at origin: Origin) {
         guard !origin.dot.counter.addingReportingOverflow(Self.span(of: operation)).overflow else { return }
         switch operation {
         case .create: presence.replace(at: origin)
         case .insert(let placement, let values): insert(values, placement, at: origin)
         case .edit(let reference, let operation):
-            guard let node = element(reference, at: origin) else { return }
-            elements[Int(node)]?.presence.replace(at: origin)
-            elements[Int(node)]?.value.apply(operation, at: origin)
-            refresh(node)
+            guard let index = entryIndex(reference, at: origin) else { return }
+            entries[index].presence.replace(at: origin)
+            entries[index].value.apply(operation, at: origin)
+            refresh(index)
         case .delete(let ranges):
             for node in tree.seen(ranges, at: origin) {
-                elements[Int(node)]?.presence.remove(knownTo: origin)
-                refresh(node)
+                guard let index = entryIndex(node) else { continue }
+                entries[index].presence.remove(knownTo: origin)
+                refresh(index)
             }
         case .move(let reference, let placement):
-            guard let node = element(reference, at: origin),
+            guard let index = entryIndex(reference, at: origin),
                 tree.insert(placement, count: 1, at: origin) != nil
             else { return }
             makeRoom()
-            elements[Int(node)]?.moves.replace(at: origin)
-            refresh(node)
+            entries[index].moves.replace(at: origin)
+            refresh(index)
         }
     }
 
-    /// The element's node, if `reference` names an element that the author had seen.
-    private func element(_ reference: DotReference, at origin: Origin) -> Node? {
-        tree.seen(reference, at: origin).flatMap { elements[Int($0)] == nil ? nil : $0 }
+    /// The element that was inserted at `node`.
+    func entryIndex(_ node: Node) -> Int? {
+        let index = entryIndices[Int(node)]
+        return index < 0 ? nil : Int(index)
+    }
+
+    /// The element that `reference` names, if the author had seen it.
+    private func entryIndex(_ reference: DotReference, at origin: Origin) -> Int? {
+        tree.seen(reference, at: origin).flatMap { entryIndex($0) }
+    }
+
+    /// The entry of the element that was inserted at `node`, which is made, without presence, if there is none.
+    mutating func makeEntry(_ node: Node) -> Int {
+        if let index = entryIndex(node) { return index }
+        entryIndices[Int(node)] = Int32(entries.count)
+        entries.append(Entry(birth: node, presence: DotSet(), moves: PositionRegister(), value: Value()))
+        return entries.count - 1
     }
 
     /// An element whose value spans several counters is followed by a node that is not next in number: so the tree takes
@@ -121,15 +141,15 @@ public struct ReplicatedList<Value: Replicated>: Replicated {
                     tree.insert(placement, count: end - start, at: origin)
                 }
             guard let first else { return }
-            for index in start..<end {
-                var value = Value()
-                let origin = origin.advanced(by: UInt64(index - start))
-                value.apply(values[index], at: origin)
-                elements.append(Entry(presence: [origin.dot], moves: PositionRegister(), value: value))
-            }
             makeRoom()
+            for index in start..<end {
+                let origin = origin.advanced(by: UInt64(index - start))
+                let entry = makeEntry(first + Node(index - start))
+                entries[entry].presence.insert(origin.dot)
+                entries[entry].value.apply(values[index], at: origin)
+                refresh(entry)
+            }
             last = first + Node(end - start - 1)
-            for node in first...(first + Node(end - start - 1)) { refresh(node) }
             offset += UInt64(end - start - 1) + Value.span(of: values[end - 1])
             start = end
         }
@@ -137,24 +157,25 @@ public struct ReplicatedList<Value: Replicated>: Replicated {
 
     /// A place for every node of the tree.
     mutating func makeRoom() {
-        while elements.count < tree.count { elements.append(nil) }
-        while occupants.count < tree.count { occupants.append(PositionTree.none) }
+        entryIndices.append(contentsOf: repeatElement(-1, count: tree.count - entryIndices.count))
+        occupants.append(contentsOf: repeatElement(-1, count: tree.count - occupants.count))
     }
 
-    /// Shows the element inserted at `node` where it now belongs, or hides it.
-    mutating func refresh(_ node: Node) {
-        guard let element = elements[Int(node)] else { return }
+    /// Shows the element where it now belongs, or hides it.
+    mutating func refresh(_ index: Int) {
         var target = PositionTree.none
-        if !element.presence.isEmpty {
-            target = element.moves.keys.lazy.reversed().compactMap { [tree] in tree.node(at: $0.dot) }.first ?? node
+        if !entries[index].presence.isEmpty {
+            let moved = entries[index].moves.keys.lazy.reversed().compactMap { [tree] in tree.node(at: $0.dot) }
+            target = moved.first ?? entries[index].birth
         }
-        guard element.shownAt != target else { return }
-        if element.shownAt != PositionTree.none { tree.order.setShown(element.shownAt, false) }
+        let shown = entries[index].shownAt
+        guard shown != target else { return }
+        if shown != PositionTree.none { tree.order.setShown(shown, false) }
         if target != PositionTree.none {
-            occupants[Int(target)] = node
+            occupants[Int(target)] = Int32(index)
             tree.order.setShown(target, true)
         }
-        elements[Int(node)]?.shownAt = target
+        entries[index].shownAt = target
     }
 
     // MARK: Removal of the whole
@@ -162,11 +183,12 @@ public struct ReplicatedList<Value: Replicated>: Replicated {
     /// Empty: removing an element hides its value and does not touch it, counters included.
     public var removal: Removal { Removal() }
 
+    /// Removes what the author of `origin` had seen. What was inserted or edited apart survives.
     public mutating func remove(_ removal: Removal, at origin: Origin) {
         presence.remove(knownTo: origin)
-        for node in elements.indices where elements[node] != nil {
-            elements[node]?.presence.remove(knownTo: origin)
-            refresh(Node(node))
+        for index in entries.indices {
+            entries[index].presence.remove(knownTo: origin)
+            refresh(index)
         }
     }
 }

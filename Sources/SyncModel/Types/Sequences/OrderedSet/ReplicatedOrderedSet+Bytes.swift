@@ -23,6 +23,7 @@ extension OrderedSetContents: StateCoded where Element: ByteCoded {
         }
     }
 
+    /// Reads what `write(to:)` wrote; refuses any other form of the same value.
     public init(restoring reader: inout StateReader) throws(CodecError) {
         presence = try DotSet(restoring: &reader)
         skeleton = try Skeleton(restoring: &reader)
@@ -46,6 +47,7 @@ extension ReplicatedOrderedSet: StateCoded where Element: ByteCoded {
     /// Layout: that of its contents.
     public func write(to writer: inout StateWriter) { contents.write(to: &writer) }
 
+    /// Reads what `write(to:)` wrote; refuses any other form of the same value.
     public init(restoring reader: inout StateReader) throws(CodecError) {
         guard let set = Self(try OrderedSetContents<Element>(restoring: &reader)) else {
             throw .outOfRange(field: "orderedSet")
@@ -78,6 +80,7 @@ extension ReplicatedOrderedSet.Operation: ByteCoded where Element: ByteCoded {
         for value in values { value.append(to: &bytes) }
     }
 
+    /// Reads what `append(to:)` wrote; refuses anything else.
     public init(reading reader: inout ByteReader) throws(CodecError) {
         switch try reader.byte() {
         case Kind.create: self = .create

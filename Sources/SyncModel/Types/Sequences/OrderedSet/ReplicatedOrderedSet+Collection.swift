@@ -9,6 +9,7 @@ extension ReplicatedOrderedSet: RandomAccessCollection {
             nodes = set.tree.order.shownNodes(in: 0..<set.count).makeIterator()
         }
 
+        /// The next, nil behind the last.
         public mutating func next() -> Element? { nodes.next().map { set.element(shownAt: $0) } }
     }
 
@@ -21,6 +22,7 @@ extension ReplicatedOrderedSet: RandomAccessCollection {
     /// The value at `index`.
     public subscript(index: Int) -> Element { element(shownAt: tree.order.shownNode(at: index)) }
 
+    /// In order, the first first.
     public func makeIterator() -> Iterator { Iterator(self) }
 
     /// Whether `value` is in the set; found by hash.

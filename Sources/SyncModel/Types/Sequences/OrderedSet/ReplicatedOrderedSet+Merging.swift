@@ -51,6 +51,7 @@ extension ReplicatedOrderedSet {
         return contents
     }
 
+    /// Takes in a delta made at `theirs`, for a vector that `held` covers.
     public mutating func join(_ delta: Delta, held: VersionVector, theirs: VersionVector) {
         presence.join(delta.presence, held: held, theirs: theirs)
         tree.insert(delta.skeleton)
@@ -76,10 +77,12 @@ extension ReplicatedOrderedSet: Hashable {
         left.tree.count == right.tree.count && left.presence == right.presence && left.contents == right.contents
     }
 
+    /// Agrees with `==`.
     public func hash(into hasher: inout Hasher) { hasher.combine(contents) }
 }
 
 extension ReplicatedOrderedSet: Codable {
+    /// Refuses what is not the contents of one.
     public init(from decoder: any Decoder) throws {
         let contents = try OrderedSetContents<Element>(from: decoder)
         guard let set = Self(contents) else {
@@ -89,5 +92,6 @@ extension ReplicatedOrderedSet: Codable {
         self = set
     }
 
+    /// Sorted, so that equal values give equal texts.
     public func encode(to encoder: any Encoder) throws { try contents.encode(to: encoder) }
 }

@@ -56,6 +56,7 @@ public struct ReplicatedOrderedSet<Element: ReplicableElement>: Replicated {
 
     // MARK: Applying
 
+    /// Applies an operation whose causal past is applied; see `Replicated`.
     public mutating func apply(_ operation: Operation, at origin: Origin) {
         guard !origin.dot.counter.addingReportingOverflow(Self.span(of: operation)).overflow else { return }
         switch operation {
@@ -121,6 +122,7 @@ public struct ReplicatedOrderedSet<Element: ReplicableElement>: Replicated {
     /// Empty: no counters are inside.
     public var removal: Removal { Removal() }
 
+    /// Removes what the author of `origin` had seen. What was inserted or edited apart survives.
     public mutating func remove(_ removal: Removal, at origin: Origin) {
         presence.remove(knownTo: origin)
         for index in entries.indices {

@@ -20,10 +20,12 @@ public enum DotReference: Hashable, Sendable, Codable {
 
 /// Dots with consecutive counters: what one operation deletes of one run.
 public struct DotRange: Hashable, Sendable, Codable {
+    /// The one with the least counter.
     public let first: DotReference
     /// At least 1.
     public let count: UInt64
 
+    /// The dots from `first` on, `count` of them.
     public init(first: DotReference, count: UInt64) {
         self.first = first
         self.count = count

@@ -9,6 +9,7 @@ extension DotReference: ByteCoded {
         }
     }
 
+    /// Reads what `append(to:)` wrote; refuses anything else.
     public init(reading reader: inout ByteReader) throws(CodecError) {
         let head = try reader.varint()
         guard head >> 1 <= Limits.counters else { throw .outOfRange(field: "dot.counter") }
@@ -29,6 +30,7 @@ extension DotRange: ByteCoded {
         bytes.append(varint: max(1, count) - 1)
     }
 
+    /// Reads what `append(to:)` wrote; refuses anything else.
     public init(reading reader: inout ByteReader) throws(CodecError) {
         first = try DotReference(reading: &reader)
         count = try reader.varint(upTo: Limits.operationsPerChange - 1, "range.count") + 1
@@ -78,6 +80,7 @@ extension Placement: ByteCoded {
         }
     }
 
+    /// Reads what `append(to:)` wrote; refuses anything else.
     public init(reading reader: inout ByteReader) throws(CodecError) {
         let code = try reader.byte()
         guard code != Code.before else {

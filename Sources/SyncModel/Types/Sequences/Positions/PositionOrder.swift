@@ -16,14 +16,14 @@ package struct PositionOrder: Sendable {
         var shownCount: Int
     }
 
-    /// In order; none is empty, except the only one.
-    private var blocks: [Block] = [Block(name: 0, entries: [], shownCount: 0)]
+    /// In order; none is empty. No block at first: values are made empty often, and that should cost no memory.
+    private var blocks: [Block] = []
     /// Node → name of its block.
     private var blockNames: ContiguousArray<Int32> = []
     /// Name of a block → its index in `blocks`.
-    private var blockIndices: ContiguousArray<Int32> = [0]
+    private var blockIndices: ContiguousArray<Int32> = []
     /// Fenwick tree over the shown counts of `blocks`; entry i sums those below i + 1 down to i & (i + 1).
-    private var sums: ContiguousArray<Int> = [0]
+    private var sums: ContiguousArray<Int> = []
 
     package private(set) var shownCount = 0
     package var count: Int { blockNames.count }
@@ -47,6 +47,11 @@ package struct PositionOrder: Sendable {
 
     private mutating func insertNext(block: Int, offset: Int) {
         let entry = UInt32(count) << 1
+        if blocks.isEmpty {
+            blocks.append(Block(name: 0, entries: [], shownCount: 0))
+            blockIndices.append(0)
+            sums.append(0)
+        }
         var block = block
         var offset = offset
         if blocks[block].entries.count >= Self.blockCapacity {
@@ -105,7 +110,7 @@ package struct PositionOrder: Sendable {
 
     /// The node directly after `node` (nil: the first of all), shown or not.
     package func next(after node: Node?) -> Node? {
-        guard let node else { return blocks[0].entries.first.map { Node($0 >> 1) } }
+        guard let node else { return blocks.first?.entries.first.map { Node($0 >> 1) } }
         let (block, offset) = place(of: node)
         if offset + 1 < blocks[block].entries.count { return Node(blocks[block].entries[offset + 1] >> 1) }
         return block + 1 < blocks.count ? blocks[block + 1].entries.first.map { Node($0 >> 1) } : nil

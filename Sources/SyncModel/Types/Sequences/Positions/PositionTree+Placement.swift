@@ -44,10 +44,22 @@ extension PositionTree {
         return origin.knows(dot) ? node(at: dot) : nil
     }
 
-    /// The nodes of these ranges that the author of `origin` can have seen.
+    /// The nodes of these ranges that the author of `origin` can have seen, each once: ranges that overlap, which nobody
+    /// honest writes, cost no more than the nodes that are here.
     func seen(_ ranges: [DotRange], at origin: Origin) -> [Node] {
-        ranges.flatMap { range in
-            nodes(from: range.first.dot(by: origin.dot.replica), count: range.count)
-        }.filter { origin.knows(dot(of: $0)) }
+        var united: [(first: Dot, end: UInt64)] = []
+        let sorted = ranges.map { (first: $0.first.dot(by: origin.dot.replica), count: $0.count) }
+            .sorted { $0.first < $1.first }
+        for range in sorted {
+            let (sum, overflow) = range.first.counter.addingReportingOverflow(range.count)
+            let end = overflow ? UInt64.max : sum
+            if let last = united.last, last.first.replica == range.first.replica, range.first.counter <= last.end {
+                united[united.count - 1].end = max(last.end, end)
+            } else {
+                united.append((range.first, end))
+            }
+        }
+        return united.flatMap { nodes(from: $0.first, count: $0.end - $0.first.counter) }
+            .filter { origin.knows(dot(of: $0)) }
     }
 }

@@ -14,6 +14,7 @@ extension TextContents: StateCoded {
         writer.append(element: scalars)
     }
 
+    /// Reads what `write(to:)` wrote; refuses any other form of the same value.
     public init(restoring reader: inout StateReader) throws(CodecError) {
         presence = try DotSet(restoring: &reader)
         skeleton = try Skeleton(restoring: &reader)
@@ -26,6 +27,7 @@ extension ReplicatedText: StateCoded {
     /// Layout: that of its contents.
     public func write(to writer: inout StateWriter) { contents.write(to: &writer) }
 
+    /// Reads what `write(to:)` wrote; refuses any other form of the same value.
     public init(restoring reader: inout StateReader) throws(CodecError) {
         guard let text = Self(try TextContents(restoring: &reader)) else { throw .outOfRange(field: "text") }
         self = text
@@ -47,6 +49,7 @@ extension ReplicatedText.Operation: ByteCoded {
         }
     }
 
+    /// Reads what `append(to:)` wrote; refuses anything else.
     public init(reading reader: inout ByteReader) throws(CodecError) {
         switch try reader.byte() {
         case Kind.create: self = .create

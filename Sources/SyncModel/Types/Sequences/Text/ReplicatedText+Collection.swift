@@ -39,8 +39,10 @@ public struct TextCursor: Hashable, Sendable, Codable {
 
     /// Nil: before the end, or after the beginning.
     public let scalar: Dot?
+    /// What it stays with.
     public let side: Side
 
+    /// A cursor beside `scalar`.
     public init(scalar: Dot?, side: Side) {
         self.scalar = scalar
         self.side = side

@@ -47,6 +47,7 @@ public struct ReplicatedText: Replicated {
 
     // MARK: Applying
 
+    /// Applies an operation whose causal past is applied; see `Replicated`.
     public mutating func apply(_ operation: Operation, at origin: Origin) {
         switch operation {
         case .create: presence.replace(at: origin)
@@ -73,6 +74,7 @@ public struct ReplicatedText: Replicated {
     /// Empty: no counters are inside.
     public var removal: Removal { Removal() }
 
+    /// Removes what the author of `origin` had seen. What was inserted or edited apart survives.
     public mutating func remove(_ removal: Removal, at origin: Origin) {
         presence.remove(knownTo: origin)
         for node in 0..<Node(tree.count) where origin.knows(tree.dot(of: node)) { delete(node) }
@@ -90,6 +92,7 @@ public struct ReplicatedText: Replicated {
         return contents
     }
 
+    /// Takes in a delta made at `theirs`, for a vector that `held` covers.
     public mutating func join(_ delta: Delta, held: VersionVector, theirs: VersionVector) {
         presence.join(delta.presence, held: held, theirs: theirs)
         for node in 0..<Node(tree.count) where isShown(node) {
@@ -168,10 +171,12 @@ extension ReplicatedText: Hashable {
         left.tree.count == right.tree.count && left.presence == right.presence && left.contents == right.contents
     }
 
+    /// Agrees with `==`.
     public func hash(into hasher: inout Hasher) { hasher.combine(contents) }
 }
 
 extension ReplicatedText: Codable {
+    /// Refuses what is not the contents of one.
     public init(from decoder: any Decoder) throws {
         let contents = try TextContents(from: decoder)
         guard let text = Self(contents) else {
@@ -181,5 +186,6 @@ extension ReplicatedText: Codable {
         self = text
     }
 
+    /// Sorted, so that equal values give equal texts.
     public func encode(to encoder: any Encoder) throws { try contents.encode(to: encoder) }
 }
