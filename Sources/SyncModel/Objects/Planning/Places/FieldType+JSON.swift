@@ -12,6 +12,16 @@ extension FieldType {
         }
     }
 
+    /// Whether a value that is shown as `shown`, in this type, goes on in it as `value` where no schema says anything: a
+    /// register that holds a scalar does not swallow a list, or nobody could edit apart what is in it.
+    func continues(_ shown: JSONValue?, as value: JSONValue) -> Bool {
+        switch (self, value, shown) {
+        case (.register, .array, .array?), (.register, .object, .object?): true
+        case (.register, .array, _), (.register, .object, _): false
+        case (_, _, _): takes(value)
+        }
+    }
+
     /// What a value becomes where no schema says anything and nothing is there yet.
     init(natural value: JSONValue) {
         switch value {

@@ -39,7 +39,7 @@ struct ListPlace {
     private func difference(to target: [JSONValue]) -> ListDifference {
         let types = draft.value.map { $0.shownType() }
         let present = draft.value.map { $0.json() ?? .null }
-        return ListDifference(present, target) { types[$0]?.takes(target[$1]) ?? true }
+        return ListDifference(present, target) { types[$0]?.continues(present[$0], as: target[$1]) ?? true }
     }
 
     func element(_ identity: Dot, at index: Int) -> ValuePlace {
@@ -91,7 +91,7 @@ struct ListPlace {
         let identity = draft.value.identity(at: index)
         let place = element(identity, at: index)
         let types = place.draft.value.types
-        guard types.isEmpty || types[0].takes(value) && !(settles && types.count > 1) else {
+        guard place.continues(as: value), !settles || types.count < 2 else {
             delete([identity])
             return try insert([value], at: index)
         }

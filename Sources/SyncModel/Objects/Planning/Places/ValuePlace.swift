@@ -17,8 +17,15 @@ struct ValuePlace {
             guard declared.takes(target) else { throw mismatch(declared) }
             return declared
         }
-        if let shown = shownType, shown.takes(target) { return shown }
+        if let shown = shownType, continues(as: target) { return shown }
         return FieldType(natural: target)
+    }
+
+    /// Whether the shown type goes on with `target`, where no schema says anything.
+    func continues(as target: JSONValue) -> Bool {
+        let value = draft.value
+        guard let type = value.shownType() else { return true }
+        return type.continues(type == .register ? value.register.value : nil, as: target)
     }
 
     func mismatch(_ type: FieldType) -> ObjectRefusal { .typeMismatch(field: field, expected: type) }
