@@ -17,7 +17,9 @@ public enum ControlLimits {
     /// Objects, deletions or history entries on one page.
     public static let pageEntries = 1...10_000
     /// Where a page begins; what stands in it is the agent's business.
-    public static let cursorBytes = 1...2_048
+    public static let cursorBytes = 1...512
+    /// All conditions of one list together, as text: they travel in the request's line.
+    public static let conditionBytes = 8_192
     /// A JSON request body: one payload and room for the keys around it.
     public static let bodyBytes = payloadBytes + 65_536
     /// Events on one page; a page is held in memory once.

@@ -90,7 +90,7 @@ package protocol ObjectControl: Sendable {
 /// `ControlLimits.pagePayloadBytes` (one may be larger).
 package struct EntryPage<Entry: Sendable>: Sendable {
     package var entries: [Entry]
-    /// Where the next page begins, to be given as `after`; nil at the end. At most 2,048 bytes of UTF-8.
+    /// Where the next page begins, to be given as `after`; nil at the end. At most 512 bytes of UTF-8.
     package var next: String?
 
     package init(entries: [Entry], next: String? = nil) {

@@ -76,6 +76,7 @@ extension LanyardClient {
         _ collection: String, where conditions: [FieldCondition] = [], limit: Int? = nil, space: String = "home",
         _ body: ([ObjectEntry]) async throws -> Void
     ) async throws(ControlError) {
+        try FieldCondition.check(conditions)
         var request = ClientRequest(.GET, objects: collection, id: nil, space: space)
         request.query = conditions.map { ("where", $0.text) } + [("limit", limit.map(String.init))]
         try await readLines(request, body)

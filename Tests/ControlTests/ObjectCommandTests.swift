@@ -252,16 +252,18 @@ import Testing
             try ConflictRouteTests.conflict(
                 "it's", .concurrentValues, field: "title", values: [#""Tea""#, #""Milk""#]),
             try ConflictRouteTests.conflict("b", .undecided), try ConflictRouteTests.conflict("c", .editedWhileDeleted),
+            try ConflictRouteTests.conflict("", .schema, field: "upsert", values: ["false", "true"]),
         ])
         try await withShell(agent) { lanyard in
             _ = try await lanyard("put", "note/it's", "{}")
             let table = try await lanyard("conflicts")
             #expect(
                 table.output == #"""
-                    OBJECT     FIELD  CONFLICT              WHAT THERE IS
-                    note/it's  title  several values        Tea (shown, by memory)  |  Milk (by memory)
-                    note/b     -      keep or delete?       3 edits by memory, last 2025-11-21T04:40:00.000Z
-                    note/c     -      edited while deleted  3 edits by memory, last 2025-11-21T04:40:00.000Z
+                    OBJECT          FIELD   CONFLICT              WHAT THERE IS
+                    note/it's       title   several values        Tea (shown, by memory)  |  Milk (by memory)
+                    note/b          -       keep or delete?       3 edits by memory, last 2025-11-21T04:40:00.000Z
+                    note/c          -       edited while deleted  3 edits by memory, last 2025-11-21T04:40:00.000Z
+                    schema of note  upsert  several schemas       false (shown, by memory)  |  true (by memory)
 
                     To resolve, type one of:
                       lanyard conflicts resolve 'note/it'\''s' 'title="Tea"'
@@ -269,6 +271,7 @@ import Testing
                       lanyard conflicts resolve note/b keep
                       lanyard conflicts resolve note/b delete
                       lanyard conflicts resolve note/c dismiss
+                      lanyard schema set note FILE
 
                     """#)
             #expect(try await lanyard("--json", "conflicts", "list", "note").output.hasPrefix(#"[{"id":"it's","#))
@@ -276,6 +279,7 @@ import Testing
                 let run = try await lanyard("conflicts", "resolve", "note/\(id)", decision)
                 #expect(run.output == "note/\(id) resolved.\n")
             }
+            await agent.show([ConflictEntry]())
             let none = try await lanyard("conflicts", "list")
             #expect(none.output.isEmpty && none.errors == "No conflicts.\n")
         }

@@ -167,6 +167,17 @@ import Testing
     }
 
     @Test(arguments: Road.allCases)
+    func `conditions that are too long are refused with a code`(road: Road) async throws {
+        try await road.with { request async throws in
+            _ = try await request("PUT", Self.notes + "/n", body: "{}")
+            let letters = String(repeating: "%C3%A9", count: 4_000)
+            #expect(try await request("GET", Self.notes + "?where=t=\(letters)").text == "[]")
+            let refused = try await request("GET", Self.notes + "?where=t=\(letters)&where=u=\(letters)")
+            #expect(refused.code == "too_large")
+        }
+    }
+
+    @Test(arguments: Road.allCases)
     func `deletions and history are told`(road: Road) async throws {
         try await road.with { request async throws in
             _ = try await request("PUT", Self.notes + "/n", body: #"{"a":1,"b":null}"#)

@@ -60,6 +60,17 @@ public struct FieldCondition: Hashable, Sendable {
 
     /// What `init(parsing:)` reads.
     public var text: String { "\(path)=\(value)" }
+
+    /// Throws `too_large` when the conditions together have more than `ControlLimits.conditionBytes`.
+    package static func check(_ conditions: [FieldCondition]) throws(ControlError) {
+        let count = conditions.reduce(0) { $0 + $1.text.utf8.count }
+        guard count <= ControlLimits.conditionBytes else {
+            throw ControlError(
+                .tooLarge,
+                "The conditions have \(count) bytes; at most \(ControlLimits.conditionBytes) are compared at once.",
+                hint: "Compare with shorter values, or look through the whole list.")
+        }
+    }
 }
 
 /// A row of `lanyard deleted`: an object that was deleted, as long as the node keeps the record of it.

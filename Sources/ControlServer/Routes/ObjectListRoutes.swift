@@ -16,6 +16,7 @@ struct ObjectListRoutes: Sendable {
                 let (space, collection) = (try request.name(.space), try request.name(.collection))
                 var conditions: [FieldCondition] = []
                 for text in request.queryLists["where"] ?? [] { conditions.append(try FieldCondition(parsing: text)) }
+                try FieldCondition.check(conditions)
                 return try await PageReading(request: request) {
                     [conditions] after, limit throws(ControlError) in
                     try await agent.objects(

@@ -19,10 +19,11 @@ struct AdmittedChannel: ServerChildChannel {
 
     init(rule: AdmissionRule, responder: @escaping HTTPChannelHandler.Responder) {
         self.rule = rule
-        // 8 KiB of header: names have 128 bytes, and nothing else long travels there.
+        // 64 KiB of header: the conditions of a list have 8 KiB, three times that when percent-encoded, and nothing
+        // else long travels there. What is longer is answered without a body, so our own bounds must come first.
         var decoder = HTTP1Channel.Configuration.DecoderConfiguration()
-        decoder.maxHeaderListSize = 8_192
-        decoder.maxHeaderFieldSize = 8_192
+        decoder.maxHeaderListSize = 65_536
+        decoder.maxHeaderFieldSize = 65_536
         decoder.maxHeaderFieldCount = 100
         let configuration = HTTP1Channel.Configuration(httpDecoderConfiguration: decoder)
         admitted = HTTP1Channel(responder: responder, configuration: configuration)
