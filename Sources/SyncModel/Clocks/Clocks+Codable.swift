@@ -1,12 +1,10 @@
 // Identifiers and clocks in JSON and other `Codable` formats. On the wire and on disk they have layouts of their own.
 
 extension Stamp: Codable {
-    /// A number.
     public init(from decoder: any Decoder) throws {
         self.init(rawValue: try decoder.singleValueContainer().decode(UInt64.self))
     }
 
-    /// A number.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(rawValue)
@@ -24,7 +22,6 @@ extension ReplicaID: Codable {
         self.init(device: device, incarnation: incarnation)
     }
 
-    /// As `init(from:)` reads it.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode("\(device).\(String(incarnation, radix: 16))")
@@ -56,7 +53,6 @@ extension Dot: Codable {
 }
 
 extension VersionVector: Codable {
-    /// The list of entries.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         let entries = try container.decode([Entry].self)
@@ -66,7 +62,6 @@ extension VersionVector: Codable {
         self.init(entries)
     }
 
-    /// The list of entries.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(entries)

@@ -10,7 +10,7 @@ public struct Origin: Hashable, Sendable {
     /// What the author held before the change. Its own earlier operations need not be in it: `knows` counts them in.
     public let context: VersionVector
 
-    /// All parts.
+    /// Of an operation of a change with this stamp and context.
     public init(dot: Dot, stamp: Stamp, context: VersionVector) {
         self.dot = dot
         self.stamp = stamp

@@ -7,12 +7,12 @@ public struct Removal: Hashable, Sendable, Codable {
     public struct Seen: Hashable, Sendable, Codable {
         /// Whose increments.
         public let replica: ReplicaID
-        /// The last counter that incremented.
+        /// The counter of its last increment.
         public let last: UInt64
-        /// The sum of its increments.
+        /// The sum of its increments up to there.
         public let total: Int64
 
-        /// All parts.
+        /// What was seen of one replica.
         public init(replica: ReplicaID, last: UInt64, total: Int64) {
             self.replica = replica
             self.last = last
@@ -24,10 +24,10 @@ public struct Removal: Hashable, Sendable, Codable {
     public struct Child: Hashable, Sendable, Codable {
         /// The key's canonical bytes.
         public let key: [UInt8]
-        /// Of the value under the key.
+        /// What to carry of the value under the key.
         public let removal: Removal
 
-        /// Both parts.
+        /// Not empty.
         public init(key: [UInt8], removal: Removal) {
             self.key = key
             self.removal = removal
@@ -39,12 +39,12 @@ public struct Removal: Hashable, Sendable, Codable {
     /// Of a container, only those that are not empty; sorted by key.
     public var children: [Child]
 
-    /// All parts.
+    /// Sorted as the properties say.
     public init(seen: [Seen] = [], children: [Child] = []) {
         self.seen = seen
         self.children = children
     }
 
-    /// Whether it says nothing beyond the vector.
+    /// Nothing to carry.
     public var isEmpty: Bool { seen.isEmpty && children.isEmpty }
 }
