@@ -26,7 +26,7 @@ import Testing
             ("o", .move(from: 2, to: 0)), ("o", .remove("b")), ("l", .insert(at: 0, 1)), ("l", .insert(at: 1, [2])),
             ("l", .insert(at: 0, 0)), ("l/2", .insert(at: 1, 3)), ("l", .move(from: 0, to: 2)),
             ("t", .insert(at: 0, "hello")), ("t", .insert(at: 5, "!")), ("t", .delete(at: 1, count: 3)),
-            ("d/x/y", .set(1)), ("d/x/z", .set(nil)), ("d/x/y", .unset), ("c", .set(1)),
+            ("d/x/y", .set(1)), ("d/x/z", .set(.null)), ("d/x/y", .unset), ("c", .set(1)),
         ])
         try expect(
             desk,

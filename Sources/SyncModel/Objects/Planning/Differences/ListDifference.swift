@@ -13,6 +13,9 @@ struct ListDifference {
         var isMoved = false
     }
 
+    /// A list that was shuffled as a whole is written anew: each move costs an operation and a search for its place.
+    private static let movesAtMost = 256
+
     /// Ascending in `new`.
     let pairs: [Pair]
     /// Ascending.
@@ -27,8 +30,13 @@ struct ListDifference {
         var pairs = pairing.pairs.sorted { $0.old < $1.old }
         let staying = Set(pairs.map(\.new).longestIncreasingIndices())
         for index in pairs.indices { pairs[index].isMoved = !staying.contains(index) }
+        var removed = pairing.unpairedOld
+        if pairs.count - staying.count > Self.movesAtMost {
+            removed += pairs.filter(\.isMoved).map(\.old)
+            pairs.removeAll(where: \.isMoved)
+        }
         self.pairs = pairs.sorted { $0.new < $1.new }
-        removed = pairing.unpairedOld
+        self.removed = removed.sorted()
     }
 }
 
