@@ -24,6 +24,21 @@ import Testing
         #expect(faults.isEmpty, "\(faults.joined(separator: "\n"))")
     }
 
+    @Test func `a reference model imports nothing, and its judge only what it compares`() throws {
+        for target in Permissions.judges {
+            let files = try Repository().swiftFiles(target.path)
+            #expect(!files.isEmpty, "\(target.path) is gone")
+            let faults = files.flatMap { file in
+                file.faults { line in
+                    guard let module = importedModule(line) else { return nil }
+                    return Permissions.modules(for: file.path)?.contains(module) == true
+                        ? nil : "may not import \(module)"
+                }
+            }
+            #expect(faults.isEmpty, "\(faults.joined(separator: "\n"))")
+        }
+    }
+
     @Test func `an import is recognised in all its forms`() {
         for line in [
             "import NIOCore", "  import NIOCore", "public import NIOCore", "@preconcurrency import NIOCore",

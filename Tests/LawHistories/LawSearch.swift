@@ -9,14 +9,13 @@ extension LawSubject {
 
         /// What to look at, and code to paste into a test.
         package var description: String {
-            let lines = history.description.split(separator: "\n").map { "        \($0)" }.joined(separator: "\n")
+            let code = history.description.split(separator: "\n").joined(separator: "\n            ")
             return """
-                \(subject) breaks a law, found by seed \(history.seed).
-                \(fault)
+                \(subject) breaks a law (seed \(history.seed)): \(fault)
 
                     @Test func `seed \(history.seed) of \(subject)`() throws {
                         try LawSubject.named("\(subject)").check(
-                \(lines))
+                            \(code))
                     }
 
                 """

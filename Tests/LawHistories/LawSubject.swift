@@ -1,11 +1,12 @@
-package import ReferenceModels
+import ReferenceModels
 import SyncModel
 
 /// One replicated type under test, whatever its Swift type is.
 package struct LawSubject: Sendable {
     package let name: String
-    /// How its histories are written in code.
-    package let shape: Shape
+    /// How many histories every test of it runs.
+    package let histories: Int
+    private let shape: Shape
     /// Runs a history and returns what all replicas end with; nil to leave that out.
     private let body: @Sendable (History, Mode) throws(Fault) -> [UInt8]
 
@@ -18,8 +19,9 @@ package struct LawSubject: Sendable {
         case digested
     }
 
-    package init<Value: Lawful>(_ name: String, _ travel: Travel<Value>) {
+    package init<Value: Lawful>(_ name: String, _ travel: Travel<Value>, histories: Int = 0) {
         self.name = name
+        self.histories = histories
         shape = Value.shape
         body = { history, mode throws(Fault) in
             var run = LawRun(history, travel: travel, isThorough: mode == .thorough)
@@ -27,6 +29,9 @@ package struct LawSubject: Sendable {
             return mode == .digested ? Self.everythingVisible(of: value, travel) : []
         }
     }
+
+    /// The type it is about: the first word of its name.
+    package var type: String { String(name.prefix { $0 != " " }) }
 
     /// The history that belongs to a seed.
     package func history(seed: UInt64) -> History { History(seed: seed, of: shape) }

@@ -2,29 +2,37 @@ import ReferenceModels
 import SyncModel
 
 extension LawSubject {
-    /// Every replicated type, and what nests them in ways that differ.
+    /// Every replicated type; those that nest others in several ways, which share the histories of their type.
     package static let all: [LawSubject] = [
-        LawSubject("register", Travel<ReplicatedRegister<ExactString>>.canonical()),
-        LawSubject("constant", Travel<Constant<ExactString>>.canonical()),
-        LawSubject("counter", Travel<ReplicatedCounter>.canonical()),
-        LawSubject("addOnlySet", Travel<AddOnlySet<ExactString>>.canonical()),
-        LawSubject("set", Travel<ReplicatedSet<ExactString>>.canonical()),
-        LawSubject("dictionary of registers", Travel<Keyed<ReplicatedRegister<ExactString>>>.canonical()),
-        LawSubject("dictionary of counters", Travel<Keyed<ReplicatedCounter>>.canonical()),
-        LawSubject("dictionary of sets", Travel<Keyed<ReplicatedSet<ExactString>>>.canonical()),
-        LawSubject("dictionary of dictionaries of counters", Travel<Keyed<Keyed<ReplicatedCounter>>>.canonical()),
-        LawSubject("dictionary of lists of counters", Travel<Keyed<ReplicatedList<ReplicatedCounter>>>.canonical()),
-        LawSubject("list of registers", Travel<ReplicatedList<ReplicatedRegister<ExactString>>>.canonical()),
+        LawSubject("register", Travel<ReplicatedRegister<ExactString>>.canonical(), histories: 10_000),
+        LawSubject("constant", Travel<Constant<ExactString>>.canonical(), histories: 10_000),
+        LawSubject("counter", Travel<ReplicatedCounter>.canonical(), histories: 10_000),
+        LawSubject("set", Travel<ReplicatedSet<ExactString>>.canonical(), histories: 10_000),
+        LawSubject("addOnlySet", Travel<AddOnlySet<ExactString>>.canonical(), histories: 10_000),
+        LawSubject("orderedSet", Travel<ReplicatedOrderedSet<ExactString>>.canonical(), histories: 10_000),
+        LawSubject("text", Travel<ReplicatedText>.canonical(), histories: 10_000),
+        LawSubject("value", Travel<ReplicatedValue>.canonical(), histories: 10_000),
+
+        LawSubject("list of registers", Travel<List<ReplicatedRegister<ExactString>>>.canonical(), histories: 4_000),
         LawSubject(
-            "list of dictionaries of counters", Travel<ReplicatedList<Keyed<ReplicatedCounter>>>.canonical()),
+            "list of dictionaries of counters", Travel<List<Keyed<ReplicatedCounter>>>.canonical(), histories: 3_000),
         LawSubject(
-            "list of lists of sets", Travel<ReplicatedList<ReplicatedList<ReplicatedSet<ExactString>>>>.canonical()),
-        LawSubject("dictionary of texts", Travel<Keyed<ReplicatedText>>.canonical()),
-        LawSubject("text", Travel<ReplicatedText>.canonical()),
-        LawSubject("orderedSet", Travel<ReplicatedOrderedSet<ExactString>>.canonical()),
-        LawSubject("value", Travel<ReplicatedValue>.canonical()),
-        LawSubject("struct", Travel<LawNote>.json()),
-        LawSubject("dictionary of structs", Travel<Keyed<LawNote>>.json()),
+            "list of lists of sets", Travel<List<List<ReplicatedSet<ExactString>>>>.canonical(), histories: 3_000),
+
+        LawSubject(
+            "dictionary of registers", Travel<Keyed<ReplicatedRegister<ExactString>>>.canonical(), histories: 2_000),
+        LawSubject("dictionary of counters", Travel<Keyed<ReplicatedCounter>>.canonical(), histories: 2_000),
+        LawSubject("dictionary of sets", Travel<Keyed<ReplicatedSet<ExactString>>>.canonical(), histories: 2_000),
+        LawSubject("dictionary of texts", Travel<Keyed<ReplicatedText>>.canonical(), histories: 1_000),
+        LawSubject(
+            "dictionary of dictionaries of counters", Travel<Keyed<Keyed<ReplicatedCounter>>>.canonical(),
+            histories: 2_000),
+        LawSubject(
+            "dictionary of lists of counters", Travel<Keyed<List<ReplicatedCounter>>>.canonical(), histories: 1_000),
+
+        // Only as JSON, which takes twenty times as long.
+        LawSubject("struct", Travel<LawNote>.json(), histories: 400),
+        LawSubject("dictionary of structs", Travel<Keyed<LawNote>>.json(), histories: 200),
     ]
 
     package static func named(_ name: String) -> LawSubject {
@@ -35,4 +43,5 @@ extension LawSubject {
     }
 }
 
+private typealias List<Value: Replicated> = ReplicatedList<Value>
 private typealias Keyed<Value: Replicated> = ReplicatedDictionary<ExactString, Value>

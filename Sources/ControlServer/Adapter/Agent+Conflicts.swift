@@ -74,7 +74,7 @@ extension Agent {
 
     package func setSchema(space: String, _ schema: SchemaEntry) async throws(ControlError) -> SchemaEntry {
         try checkSpace(space)
-        guard case .object(let members) = try JSONValue(JSONText(checked: JSONEncoding.bytes(schema))) else {
+        guard case .object(let members) = try JSONValue(schema.settingText) else {
             throw ControlError(.schemaInvalid, "A schema is a JSON object.", hint: "See: lanyard schema set --help")
         }
         let wish = JSONValue.object(members.filter { $0.key != "collection" })
@@ -131,6 +131,7 @@ extension Agent {
         space: String, stream: String, settings: StreamSettings
     ) async throws(ControlError) -> StreamEntry {
         throw ControlError(
-            .internalFault, "This agent does not keep settings of streams.", hint: "Run an agent of a version that does.")
+            .internalFault, "This agent does not keep settings of streams.",
+            hint: "Run an agent of a version that does.")
     }
 }

@@ -66,7 +66,8 @@ extension Agent {
     private static func entries(
         of step: ObjectHistory.Step, from before: JSONValue, to after: JSONValue, field: FieldPath?
     ) -> [HistoryEntry] {
-        func entry(_ kind: HistoryEntry.Kind, _ path: FieldPath?, _ old: JSONValue?, _ new: JSONValue?) -> HistoryEntry {
+        func entry(_ kind: HistoryEntry.Kind, _ path: FieldPath?, _ old: JSONValue?, _ new: JSONValue?) -> HistoryEntry
+        {
             HistoryEntry(
                 version: DotText(step.touch.origin.dot),
                 time: Timestamp(millisecondsSinceEpoch: step.touch.wallMilliseconds),
@@ -93,7 +94,8 @@ extension Agent {
         return changed.isEmpty ? [entry(kind, nil, nil, nil)] : changed
     }
 
-    private func page(_ entries: [HistoryEntry], _ query: HistoryQuery) throws(ControlError) -> EntryPage<HistoryEntry> {
+    private func page(_ entries: [HistoryEntry], _ query: HistoryQuery) throws(ControlError) -> EntryPage<HistoryEntry>
+    {
         var start = 0
         if let cursor = query.after {
             guard let number = Int(cursor), entries.indices.contains(number) else { throw .badCursor }

@@ -53,7 +53,9 @@ extension Agent {
         try checkSpace(transaction.space)
         var writes: [ObjectWrite] = []
         for (index, step) in transaction.steps.enumerated() {
-            do throws(ControlError) { writes.append(try write(step)) } catch { throw error.concerning("Operation \(index + 1)") }
+            do throws(ControlError) { writes.append(try write(step)) } catch {
+                throw error.concerning("Operation \(index + 1)")
+            }
         }
         let outcome = try await writeObjects(writes, isTransaction: true)
         var last: [ObjectKey: StoredObject] = [:]

@@ -1,10 +1,12 @@
 // Identifiers and clocks in JSON and other `Codable` formats. On the wire and on disk they have layouts of their own.
 
 extension Stamp: Codable {
+    /// Reads what `encode(to:)` writes.
     public init(from decoder: any Decoder) throws {
         self.init(rawValue: try decoder.singleValueContainer().decode(UInt64.self))
     }
 
+    /// Writes its form for JSON and the like.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(rawValue)
@@ -22,6 +24,7 @@ extension ReplicaID: Codable {
         self.init(device: device, incarnation: incarnation)
     }
 
+    /// Writes its form for JSON and the like.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode("\(device).\(String(incarnation, radix: 16))")
@@ -45,6 +48,7 @@ extension Dot: Codable {
         self.init(replica: try container.decode(ReplicaID.self, forKey: .replica), counter: counter)
     }
 
+    /// Writes its form for JSON and the like.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(replica, forKey: .replica)
@@ -53,6 +57,7 @@ extension Dot: Codable {
 }
 
 extension VersionVector: Codable {
+    /// Reads what `encode(to:)` writes.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         let entries = try container.decode([Entry].self)
@@ -62,6 +67,7 @@ extension VersionVector: Codable {
         self.init(entries)
     }
 
+    /// Writes its form for JSON and the like.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(entries)

@@ -4,11 +4,15 @@
 /// Text form: the device's short form, a dot, the incarnation as 16 hexadecimal digits. The incarnation alone is unique
 /// in practice; the device is there for the reader.
 public struct ReplicaID: Hashable, Sendable, Comparable {
+    /// Device and incarnation.
     public static let byteCount = DeviceID.byteCount + 8
 
+    /// Whose history it is.
     public let device: DeviceID
+    /// Which of its histories, at random.
     public let incarnation: UInt64
 
+    /// Both parts.
     public init(device: DeviceID, incarnation: UInt64) {
         self.device = device
         self.incarnation = incarnation
@@ -23,18 +27,21 @@ public struct ReplicaID: Hashable, Sendable, Comparable {
         incarnation = bytes.suffix(8).reduce(0) { $0 << 8 | UInt64($1) }
     }
 
+    /// Device, then incarnation, big-endian.
     public var bytes: [UInt8] {
         var bytes = device.bytes
         bytes.append(bigEndian: incarnation)
         return bytes
     }
 
+    /// By device, then by incarnation.
     public static func < (left: ReplicaID, right: ReplicaID) -> Bool {
         left.device == right.device ? left.incarnation < right.incarnation : left.device < right.device
     }
 }
 
 extension ReplicaID: CustomStringConvertible {
+    /// The text form for people: the device is shortened.
     public var description: String {
         let digits = String(incarnation, radix: 16)
         return device.shortID + "." + String(repeating: "0", count: 16 - digits.count) + digits
@@ -43,33 +50,43 @@ extension ReplicaID: CustomStringConvertible {
 
 /// Names one operation: the counter-th of its replica, counted from 0.
 public struct Dot: Hashable, Sendable, Comparable, CustomStringConvertible {
+    /// Whose operation it is.
     public let replica: ReplicaID
+    /// Which operation of it, from 0.
     public let counter: UInt64
 
+    /// Both parts.
     public init(replica: ReplicaID, counter: UInt64) {
         self.replica = replica
         self.counter = counter
     }
 
+    /// By replica, then by counter.
     public static func < (left: Dot, right: Dot) -> Bool {
         left.replica == right.replica ? left.counter < right.counter : left.replica < right.replica
     }
 
+    /// `REPLICA:COUNTER`.
     public var description: String { "\(replica):\(counter)" }
 }
 
 /// What is shared as a whole. Every device has the space `home`, under one fixed id, so pairing merges homes.
 public struct SpaceID: Hashable, Sendable, Comparable {
+    /// 16 bytes.
     public static let byteCount = 16
+    /// The space that every device has.
     public static let home = SpaceID(bytes: Array("lanyard/home/v1\0".utf8))!
 
+    /// Exactly `byteCount` bytes.
     public let bytes: [UInt8]
 
+    /// Nil unless exactly `byteCount` bytes.
     public init?(bytes: [UInt8]) {
         guard bytes.count == Self.byteCount else { return nil }
         self.bytes = bytes
     }
 
+    /// The order of the bytes.
     public static func < (left: SpaceID, right: SpaceID) -> Bool {
         left.bytes.lexicographicallyPrecedes(right.bytes)
     }

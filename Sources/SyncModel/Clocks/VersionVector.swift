@@ -3,16 +3,21 @@
 /// Vectors are only partially ordered, so the type is not `Comparable`; ask `relation(to:)` or `covers(_:)`.
 /// Entries are kept sorted by replica and never zero: equal vectors have equal bytes.
 public struct VersionVector: Hashable, Sendable {
+    /// How far one replica is held.
     public struct Entry: Hashable, Sendable, Codable {
+        /// Whose operations.
         public let replica: ReplicaID
+        /// All before this counter are held.
         public var next: UInt64
 
+        /// Both parts.
         public init(replica: ReplicaID, next: UInt64) {
             self.replica = replica
             self.next = next
         }
     }
 
+    /// How two vectors stand to each other.
     public enum Relation: Sendable {
         case equal
         case before
@@ -23,6 +28,7 @@ public struct VersionVector: Hashable, Sendable {
     /// Sorted by replica, each once, `next` > 0.
     public private(set) var entries: [Entry] = []
 
+    /// Nothing is held.
     public init() {}
 
     /// The least vector that covers every entry given; order and repetition do not matter.
@@ -36,6 +42,7 @@ public struct VersionVector: Hashable, Sendable {
         }
     }
 
+    /// Whether nothing is held.
     public var isEmpty: Bool { entries.isEmpty }
 
     /// 0 for a replica of which nothing is held.
@@ -44,8 +51,10 @@ public struct VersionVector: Hashable, Sendable {
         return index < entries.count && entries[index].replica == replica ? entries[index].next : 0
     }
 
+    /// Whether the operation is held.
     public func covers(_ dot: Dot) -> Bool { dot.counter < next(of: dot.replica) }
 
+    /// Whether everything that `other` holds is held.
     public func covers(_ other: VersionVector) -> Bool {
         var index = 0
         for entry in other.entries {
@@ -56,6 +65,7 @@ public struct VersionVector: Hashable, Sendable {
         return true
     }
 
+    /// How this vector stands to `other`.
     public func relation(to other: VersionVector) -> Relation {
         switch (covers(other), other.covers(self)) {
         case (true, true): .equal

@@ -52,7 +52,7 @@ package struct ObjectReading: Hashable, Sendable {
         }
         switch shown.content {
         case .values(let values):
-            if values.count > 1 { conflicts.append(Conflict(path: path, kind: .values, values: values)) }
+            if Set(values).count > 1 { conflicts.append(Conflict(path: path, kind: .values, values: values)) }
         case .number, .elements, .text: break
         case .list(let elements):
             for (index, element) in elements.enumerated() {

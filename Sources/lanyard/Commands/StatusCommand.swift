@@ -59,7 +59,7 @@ struct StatusText {
         var lines = [
             row(
                 "space",
-                "\(style.strong(shown(space.name)))  \(Amounts.count(space.changes, "change")), \(Amounts.count(space.events, "event")), digest \(space.digest.prefix(12))"
+                "\(style.strong(shown(space.name)))  \(Amounts.count(space.changes, "change")), \(Amounts.count(space.objects, "object")), \(Amounts.count(space.events, "event")), digest \(space.digest.prefix(12))"
             )
         ]
         if space.incomplete > 0 {
@@ -74,7 +74,7 @@ struct StatusText {
 
     /// What to type next, while nothing has happened yet or nobody is there.
     private var next: String? {
-        let isEmpty = status.spaces.allSatisfy { $0.events == 0 }
+        let isEmpty = status.spaces.allSatisfy { $0.events == 0 && $0.objects == 0 }
         switch (status.peers.paired, status.peers.connected) {
         case (0, 0): return isEmpty ? "Alone so far. To let another machine in, type here:  lanyard invite" : nil
         case (_, 0): return "No peer is connected. To see what is in the way:  lanyard why"

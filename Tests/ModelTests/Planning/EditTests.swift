@@ -72,7 +72,8 @@ import Testing
     @Test func `what lies outside is refused with the number of places there are`() throws {
         var desk = try desk(#"{"l":[1,2],"t":"añ","o":[1]}"#)
         let outside: [(String, FieldEdit.Action, String, Int)] = [
-            ("l", .insert(at: 3, 1), "l", 2), ("l", .delete(at: 1, count: 2), "l", 2), ("l", .delete(at: 3, count: 1), "l", 2),
+            ("l", .insert(at: 3, 1), "l", 2), ("l", .delete(at: 1, count: 2), "l", 2),
+            ("l", .delete(at: 3, count: 1), "l", 2),
             ("l", .delete(at: 0, count: 0), "l", 2), ("l", .delete(at: -1, count: 1), "l", 2),
             ("l", .delete(at: 1, count: .max), "l", 2), ("l", .move(from: 0, to: 2), "l", 2),
             ("l", .move(from: 2, to: 0), "l", 2), ("l/2", .set(1), "l", 2), ("t", .insert(at: 3, "x"), "t", 2),
@@ -91,7 +92,8 @@ import Testing
         let misfits: [(String, FieldEdit.Action, FieldType)] = [
             ("r", .increment(1), .register), ("r", .add(1), .register), ("r", .insert(at: 0, 1), .register),
             ("r/x", .set(1), .register), ("k", .set("x"), .counter), ("k", .add(1), .counter),
-            ("s", .insert(at: 0, 1), .set), ("s", .set(1), .set), ("s/0", .set(1), .set), ("a", .remove(1), .addOnlySet),
+            ("s", .insert(at: 0, 1), .set), ("s", .set(1), .set), ("s/0", .set(1), .set),
+            ("a", .remove(1), .addOnlySet),
             ("o", .increment(1), .orderedSet), ("l", .add(1), .list), ("t", .insert(at: 0, 1), .text),
             ("t", .move(from: 0, to: 0), .text), ("t", .set([]), .text), ("d", .set([]), .dictionary),
             ("d", .delete(at: 0, count: 1), .dictionary), ("t/0", .set("x"), .text),
@@ -158,7 +160,10 @@ import Testing
         let text = String(repeating: "x", count: 1 << 20)
         #expect(throws: ObjectRefusal.tooLarge(limitBytes: 1 << 20)) { try desk.edit("r", .set(.text(text))) }
         #expect(throws: ObjectRefusal.tooLarge(limitBytes: 1 << 20)) {
-            try desk.edit([("r", .set(fits)), ("r2", .set(.text(String(repeating: "y", count: 1 << 19))))])
+            try desk.edit([
+                ("r", .set(.text(String(repeating: "z", count: (1 << 20) - 16)))),
+                ("r2", .set(.text(String(repeating: "y", count: 1 << 19)))),
+            ])
         }
     }
 }

@@ -31,7 +31,8 @@ import Testing
     }
 
     @Test func `a changed element at its place is edited there`() throws {
-        #expect(try edits(#"[{"t":"a","d":false},{"t":"b","d":false}]"#, #"[{"t":"a","d":true},{"t":"b","d":false}]"#) == 1)
+        #expect(
+            try edits(#"[{"t":"a","d":false},{"t":"b","d":false}]"#, #"[{"t":"a","d":true},{"t":"b","d":false}]"#) == 1)
         #expect(try edits(#"["a","b","c"]"#, #"["a","x","c"]"#) == 1)
         #expect(try edits(#"[[1,2],[3,4]]"#, #"[[1,2],[3,5,4]]"#) == 1)
         #expect(try edits(#"[{"t":"a","d":false},{"t":"b","d":false}]"#, #"[{"t":"new"},{"t":"b","d":true}]"#) <= 4)

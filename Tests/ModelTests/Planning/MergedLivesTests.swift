@@ -56,7 +56,8 @@ import Testing
             #"{"k":3,"s":[1],"l":[1],"t":"ab","d":{"x":{"n":1}}}"#,
             #"{"k":4,"s":[2],"l":[2],"t":"cd","d":{"x":{"m":[1]}}}"#, schema: schema)
         try desk.edit([
-            ("k", .increment(1)), ("s", .add(3)), ("s", .remove(1)), ("l", .insert(at: 1, 9)), ("t", .delete(at: 1, count: 2)),
+            ("k", .increment(1)), ("s", .add(3)), ("s", .remove(1)), ("l", .insert(at: 1, 9)),
+            ("t", .delete(at: 1, count: 2)),
             ("d/x/m", .insert(at: 0, 0)), ("d/x/n", .set(2)), ("d/y", .set(1)),
         ])
         try expect(desk, #"{"k":8,"s":[2,3],"l":[1,9,2],"t":"ad","d":{"x":{"n":2,"m":[0,1]},"y":1}}"#)

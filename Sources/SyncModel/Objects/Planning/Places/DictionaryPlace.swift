@@ -54,7 +54,9 @@ struct DictionaryPlace {
     func assign(
         _ target: JSONValue, to place: ValuePlace, _ shared: MergedLives.Shared, replacing: Bool
     ) throws(ObjectRefusal) {
-        let type = place.declared ?? (shared.type.continues(shared.json, as: target) ? shared.type : FieldType(natural: target))
+        let type =
+            place.declared
+            ?? (shared.type.continues(shared.json, as: target) ? shared.type : FieldType(natural: target))
         guard type.takes(target) else { throw place.mismatch(type) }
         if type == .dictionary, let lives = shared.dictionaries, case .object(let members) = target {
             guard lives.mine != nil else { return }
