@@ -17,7 +17,7 @@ import Testing
                     discovery  running as random-instance
                     peers      0 connected, 0 discovered, 0 paired
                     store      4.0 KiB, ok
-                    space      home  0 changes, 0 events, digest 0123456789ab
+                    space      home  0 changes, 0 objects, 0 events, digest 0123456789ab
 
                     Alone so far. To let another machine in, type here:  lanyard invite
 
