@@ -130,8 +130,9 @@ extension Agent {
     package func setStream(
         space: String, stream: String, settings: StreamSettings
     ) async throws(ControlError) -> StreamEntry {
+        try checkSpace(space)
         throw ControlError(
-            .internalFault, "This agent does not keep settings of streams.",
-            hint: "Run an agent of a version that does.")
+            .invalidArgument, "This version keeps every event of every stream, and no settings of streams.",
+            hint: "Leave the stream as it is.")
     }
 }
