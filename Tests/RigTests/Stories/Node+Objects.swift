@@ -82,8 +82,9 @@ extension Node {
         try decode([DeletedEntry].self, try lanyard("deleted", collection, "--json").output)
     }
 
-    func conflicts(_ collection: String) throws -> [Conflict] {
-        try decode([Conflict].self, try lanyard("conflicts", "list", collection, "--json").output)
+    func conflicts(_ collection: String? = nil) throws -> [Conflict] {
+        let command = ["conflicts", "list", "--json"] + (collection.map { [$0] } ?? [])
+        return try decode([Conflict].self, try lanyard(command).output)
     }
 
     func resolve(_ object: String, _ decision: String) throws {
