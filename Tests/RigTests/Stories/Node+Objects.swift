@@ -95,6 +95,18 @@ extension Node {
         try decode([HistoryStep].self, try lanyard("history", object, "--json").output)
     }
 
+    /// The same command for many objects, `$object` in turn, typed as one line of shell: one after the other, all have to
+    /// succeed.
+    func lanyard(_ command: String, for objects: [String]) throws {
+        let list = objects.joined(separator: " ")
+        try shell("for object in \(list); do lanyard \(command) -q || exit 1; done")
+    }
+
+    func shell(_ script: String) throws {
+        let outcome = try run(["sh", "-c", script])
+        guard outcome.status == 0 else { throw RigError(description: "\(script) on \(name): \(outcome.errors)") }
+    }
+
     /// How many changes this node holds.
     func homeChanges() throws -> Int {
         guard let home = try status().spaces.first(where: { $0.name == "home" }) else {
