@@ -16,7 +16,7 @@ node_environment() {
     )
     if [[ -e $dir/clock ]]; then
         environment+=(
-            "LD_PRELOAD=$(<"$dir/clock-library")" "FAKETIME_TIMESTAMP_FILE=$dir/clock" FAKETIME_CACHE_DURATION=1
+            "LD_PRELOAD=$(<"$dir/clock-library")" "FAKETIME_TIMESTAMP_FILE=$dir/clock" FAKETIME_NO_CACHE=1
             FAKETIME_DONT_FAKE_MONOTONIC=1 NO_FAKE_STAT=1
         )
     fi

@@ -81,18 +81,18 @@ extension RigSuites.ClockStories {
         }
     }
 
+    private static let deleted = [
+        "entry/monday", "entry/tuesday", "picture/monday", "picture/tuesday", "mark/food",
+    ]
+
     private func tidyUp(at node: Node) throws {
-        for object in ["entry/monday", "entry/tuesday", "picture/monday", "picture/tuesday", "mark/food"] {
-            #expect(try node.delete(object))
-        }
+        try node.lanyard("delete $object --yes", for: Self.deleted)
         // The id is the folded name: only how it is written changes.
         try node.put("mark/travel", ["name": "Travel"])
     }
 
     private func expectDiary(_ rig: Rig) throws {
-        for object in ["entry/monday", "entry/tuesday", "picture/monday", "picture/tuesday", "mark/food"] {
-            try rig.expectAbsent(object)
-        }
+        for object in Self.deleted { try rig.expectAbsent(object) }
         #expect(try rig.show([1, 2, 3], "mark/travel", ["name": "Travel"]))
         #expect(try rig.show([1, 2, 3], "entry/away", ["text": "Written far away.", "tags": ["travel"]]))
         #expect(try rig.show([1, 2, 3], "entry/friday", ["text": "It is friday.", "tags": ["travel"]]))

@@ -12,12 +12,12 @@ extension RigSuites.Stories {
             // Checked on node 3 before node 1 deletes them: only the clock tells, since neither knows of the other.
             let early = ["updateWinsTask/early", "lastWriterWinsTask/early", "askTask/early"]
             let untouched = ["updateWinsTask/untouched", "askTask/untouched"]
-            for object in checked + early + untouched { try one.put(object, ["title": "water", "done": false]) }
+            try one.lanyard(#"put $object '{"title":"water","done":false}'"#, for: checked + early + untouched)
             try rig.inStep()
             try rig.apart(3) {
-                for object in early { try three.edit(object, "done=true") }
-                for object in checked + early + untouched { #expect(try one.delete(object)) }
-                for object in checked { try three.edit(object, "done=true") }
+                try three.lanyard("edit $object done=true", for: early)
+                try one.lanyard("delete $object --yes", for: checked + early + untouched)
+                try three.lanyard("edit $object done=true", for: checked)
             }
             try rig.inStep()
 
@@ -57,7 +57,7 @@ extension RigSuites.Stories {
         try rig.inStep()
         #expect(try rig.show([1, 2, 3], "askTask/late", ["title": "water", "done": true]))
         try rig.expectAbsent("askTask/early")
-        for number in 1...3 { try rig.node(number).resolve("deleteWinsTask/late", "dismiss") }
+        _ = try rig.ask([1, 2, 3]) { try $0.resolve("deleteWinsTask/late", "dismiss") }
         try rig.expectEnding(in: "deleteWinsTask", "askTask")
     }
 }

@@ -82,8 +82,9 @@ extension Node {
         try decode([DeletedEntry].self, try lanyard("deleted", collection, "--json").output)
     }
 
-    func conflicts(_ collection: String) throws -> [Conflict] {
-        try decode([Conflict].self, try lanyard("conflicts", "list", collection, "--json").output)
+    func conflicts(_ collection: String? = nil) throws -> [Conflict] {
+        let command = ["conflicts", "list", "--json"] + (collection.map { [$0] } ?? [])
+        return try decode([Conflict].self, try lanyard(command).output)
     }
 
     func resolve(_ object: String, _ decision: String) throws {
@@ -92,6 +93,18 @@ extension Node {
 
     func history(_ object: String) throws -> [HistoryStep] {
         try decode([HistoryStep].self, try lanyard("history", object, "--json").output)
+    }
+
+    /// The same command for many objects, `$object` in turn, typed as one line of shell: one after the other, all have to
+    /// succeed.
+    func lanyard(_ command: String, for objects: [String]) throws {
+        let list = objects.joined(separator: " ")
+        try shell("for object in \(list); do lanyard \(command) -q || exit 1; done")
+    }
+
+    func shell(_ script: String) throws {
+        let outcome = try run(["sh", "-c", script])
+        guard outcome.status == 0 else { throw RigError(description: "\(script) on \(name): \(outcome.errors)") }
     }
 
     /// How many changes this node holds.

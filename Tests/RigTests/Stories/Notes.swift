@@ -77,8 +77,9 @@ extension RigSuites.Stories {
             // Writing the value that is shown is a decision, too.
             try rig.node(2).put("letter/a", ["title": shown])
             try rig.expectEnding(in: "letter")
-            let steps = try rig.node(1).history("letter/a").filter { $0.field == "title" }
-            #expect(Set(steps.map(\.device)).count == 3, "each of the three wrote it: \(steps)")
+            let history = try rig.node(1).history("letter/a")
+            #expect(Set(history.map(\.device)).count == 3, "each of the three wrote it: \(history)")
+            let steps = history.filter { $0.field == "title" }
             #expect(Set(steps.compactMap(\.new)) == ["Draft", "To my sister", "To my brother"], "\(steps)")
             #expect(steps.first?.kind == "created" && steps.first?.old == nil, "\(steps)")
             #expect(steps.dropFirst().allSatisfy { $0.kind == "edited" && $0.old != nil }, "\(steps)")
