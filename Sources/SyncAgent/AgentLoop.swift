@@ -126,6 +126,8 @@ final class AgentLoop: TransportEvents {
             switch effect {
             case .persist(let id, let segments): persist(id, segments)
             case .read(let id, let replica, let start, let bytes): read(id, replica, start, bytes)
+            case .leaveOpen: store.leaveOpen()
+            case .seal: seal()
             case .dial(let id, let endpoint): dial(id, endpoint)
             case .send(let id, let frame): send(id, frame)
             case .establish(let id):
@@ -152,6 +154,18 @@ final class AgentLoop: TransportEvents {
                 loop.value.step(.persisted(id, StoreChange(commit)))
             case .failure(let error):
                 loop.value.step(.persistFailed(id, code: StoreDriver.code(of: error)))
+            }
+        }
+    }
+
+    private func seal() {
+        let loop = NIOLoopBound(self, eventLoop: eventLoop)
+        store.seal().whenComplete { result in
+            switch result {
+            case .success(let commit):
+                loop.value.note(commit)
+                if !commit.segments.isEmpty { loop.value.step(.sealed(StoreChange(commit))) }
+            case .failure(let error): loop.value.journal.note(code: StoreDriver.code(of: error))
             }
         }
     }

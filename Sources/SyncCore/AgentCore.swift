@@ -32,6 +32,8 @@ package struct AgentCore: Sendable {
     var storeRetryAt: Tick?
     /// The last commit was refused.
     var isStoreRefusing = false
+    /// The store was told that local writes may stay open.
+    var mayStayOpen = false
     /// Replicas of which two histories were seen: never asked for again.
     var forked: [ReplicaID] = []
 
@@ -74,6 +76,7 @@ package struct AgentCore: Sendable {
     package mutating func start(at now: Tick) -> [Effect] {
         self.now = now
         trustMembers()
+        openOrSeal()
         return takeEffects()
     }
 
@@ -88,7 +91,7 @@ package struct AgentCore: Sendable {
         precondition(now >= self.now, "monotonic time ran backwards: \(self.now) then \(now)")
         self.now = now
         switch input {
-        case .appended(let change): noteDurable(change)
+        case .appended(let change), .sealed(let change): noteDurable(change)
         case .persisted(let id, let change): notePersisted(id, change)
         case .persistFailed(let id, let code): notePersistFailed(id, code)
         case .segmentsRead(let id, let segments): serveRead(id, segments)
@@ -111,7 +114,16 @@ package struct AgentCore: Sendable {
         planPulls()
         planDials()
         pumpServes()
+        openOrSeal()
         return takeEffects()
+    }
+
+    /// Local writes stay open while there is nobody to tell, from the first `Hello` on they do not.
+    private mutating func openOrSeal() {
+        let isAlone = sessions.allSatisfy { $0.state == .closing }
+        guard isAlone != mayStayOpen else { return }
+        mayStayOpen = isAlone
+        effects.append(isAlone ? .leaveOpen : .seal)
     }
 
     /// When to step again with `.deadlinePassed` if nothing else happens; nil: never.

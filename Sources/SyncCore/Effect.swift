@@ -8,6 +8,11 @@ package enum Effect: Sendable, Equatable {
     /// Read whole consecutive segments from `start` on, about `bytes`; answer with `segmentsRead`.
     case read(ReadID, ReplicaID, start: UInt64, bytes: Int)
 
+    /// Nobody is there: from now on local writes may stay open, to be folded before they are shipped.
+    case leaveOpen
+    /// Somebody is there: seal what is open, and every local write from now on; answer with `sealed`.
+    case seal
+
     case dial(ConnectionID, Endpoint)
     case send(ConnectionID, Frame)
     /// The peer's `Hello` was accepted: its deadline and the small frame limit end.

@@ -43,8 +43,11 @@ package struct StoreChange: Sendable, Equatable {
 
 /// Everything that can happen to an agent, in the past tense.
 package enum Input: Sendable, Equatable {
-    /// A local write is durable.
+    /// A local write is durable and sealed.
     case appended(StoreChange)
+    /// The answer to `Effect.seal`: what was open may be served now. No answer comes when the store refused; the next
+    /// write that succeeds brings it.
+    case sealed(StoreChange)
     /// The answer to `Effect.persist`.
     case persisted(PersistID, StoreChange)
     case persistFailed(PersistID, code: String)

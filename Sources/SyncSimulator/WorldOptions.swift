@@ -29,6 +29,8 @@ package struct WorldOptions: Sendable, Equatable {
     package var lateJoiners: Int
     package var diskMilliseconds: ClosedRange<Int64>
     package var bounds: CoreConfiguration.Bounds
+    /// Local writes stay open while nobody is there, and are folded before they are shipped.
+    package var coalesces: Bool
 
     package init(seed: UInt64) {
         var random = SplitMix64(seed: seed ^ 0x6f70_7469_6f6e_7321)
@@ -54,6 +56,7 @@ package struct WorldOptions: Sendable, Equatable {
         lateJoiners = nodes > 2 && chance(30) ? 1 : 0
         diskMilliseconds = 0...(chance(20) ? 40 : 2)
         bounds = CoreConfiguration.Bounds()
+        coalesces = true
         if chance(30) {
             // Small rooms and windows: the bounds are met by few events.
             bounds.waitingRoomBytes = 4_096
@@ -61,5 +64,6 @@ package struct WorldOptions: Sendable, Equatable {
             bounds.persistBatchBytes = 1_024
             bounds.servedReadBytes = 512
         }
+        coalesces = chance(80)
     }
 }

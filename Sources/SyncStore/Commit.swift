@@ -2,7 +2,7 @@ package import SyncModel
 
 /// What one durable transaction did.
 package struct Commit: Sendable, Equatable {
-    /// In the order they were applied; for an append, the ones authored.
+    /// Those that may be served from now on, in the order they were applied; behind what it sealed, what it authored.
     package var segments: [VerifiedSegment]
     /// The state digest after it.
     package var digest: Sum256
@@ -26,5 +26,21 @@ package struct Commit: Sendable, Equatable {
         self.lastPosition = lastPosition
         self.streams = streams
         self.objectPosition = objectPosition
+    }
+}
+
+extension Commit {
+    /// Of a write that added no segment.
+    init(nothingOn state: LogState) {
+        self.init(
+            segments: [], digest: state.digest, counts: state.counts, additions: [], lastPosition: state.lastPosition,
+            streams: [], objectPosition: state.objectPosition)
+    }
+
+    /// Ready to be served, or still open and nobody's business.
+    func serving(_ sealed: [VerifiedSegment], andOwn isSealed: Bool) -> Commit {
+        var commit = self
+        commit.segments = sealed + (isSealed ? segments : [])
+        return commit
     }
 }

@@ -14,11 +14,20 @@ package protocol ReplicaStore: AnyObject, Sendable {
     /// Plans each write against what is stored by then, authors one change for each that has something to write, chains,
     /// signs and commits all of them in one transaction. A refused write leaves nothing behind; the others stand.
     /// Mints a new incarnation first when the lease does not prove that this store lost nothing.
+    /// After `leaveOpen` a commit may stay open: its segments are then no part of the result.
     func append(_ writes: [LocalWrite], wallMilliseconds: Int64) throws(StoreError) -> AppendResult
 
     /// Applies verified segments in one transaction, in the order given: each begins at its replica's tip and its
     /// context is covered by what is held or comes before it. Idempotent: a segment that is wholly held is skipped.
     func apply(_ segments: [VerifiedSegment], wallMilliseconds: Int64) throws(StoreError) -> Commit
+
+    /// From now on commits of objects and events may stay open: durable and shown, but not signed and not served.
+    func leaveOpen() throws(StoreError)
+
+    /// Folds and signs what is open, in one transaction; from now on every commit is sealed at once, also when this fails.
+    /// Nothing that was shown changes. So do a commit that cannot stay open, `apply` and `close`, which come first.
+    /// - Returns: the segments that may be served now, none when nothing was open.
+    func seal() throws(StoreError) -> Commit
 
     /// The next append begins a new incarnation: called when a verified signature of our own key shows our current one
     /// with a greater end or another head. Applying segments of our current incarnation has the same effect.

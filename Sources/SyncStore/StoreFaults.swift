@@ -9,4 +9,6 @@ package struct StoreFaults: OptionSet, Hashable, Sendable {
     package static let reuseCounterAfterCrash = StoreFaults(rawValue: 1 << 0)
     /// Answers a write before it is on the disk.
     package static let commitWithoutSync = StoreFaults(rawValue: 1 << 1)
+    /// Goes on folding changes after they were sealed, when peers may have them.
+    package static let foldWhatWasSeen = StoreFaults(rawValue: 1 << 2)
 }

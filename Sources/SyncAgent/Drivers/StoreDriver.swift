@@ -28,6 +28,11 @@ package final class StoreDriver: Sendable {
         }
     }
 
+    func seal() -> EventLoopFuture<Commit> { write { store throws(StoreError) in try store.seal() } }
+
+    /// Refused only by a closed store.
+    func leaveOpen() { writer.async { [store] in try? store.leaveOpen() } }
+
     func segments(of replica: ReplicaID, from start: UInt64, byteBudget: Int) -> EventLoopFuture<[Segment]> {
         run(on: reader) { store throws(StoreError) in
             try store.segments(of: replica, from: start, byteBudget: byteBudget)

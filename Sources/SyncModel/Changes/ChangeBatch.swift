@@ -9,15 +9,7 @@ package struct ChangeBatch: Sendable {
     private let wallMilliseconds: Int64
     private var greatest: Stamp
     private var unnamed: ArraySlice<VersionVector.Entry>
-    private var open: OpenSegment
-    private var closed: [VerifiedSegment] = []
-
-    private struct OpenSegment: Sendable {
-        var start: UInt64
-        var bytes: [UInt8] = []
-        var context: [VersionVector.Entry] = []
-        var changeCount = 0
-    }
+    private var writer: SegmentWriter
 
     /// - Parameters:
     ///   - held: the vector of the store, in the same transaction.
@@ -29,7 +21,7 @@ package struct ChangeBatch: Sendable {
         self.wallMilliseconds = min(max(wallMilliseconds, -Limits.wallMilliseconds), Limits.wallMilliseconds)
         greatest = max(greatestStamp, author.tip.stamp)
         unnamed = held.entries(beyond: author.named).filter { $0.replica != author.replica }[...]
-        open = OpenSegment(start: author.tip.next)
+        writer = SegmentWriter(space: author.space, replica: author.replica, from: author.tip)
     }
 
     /// Where the next change's first operation will stand; nil when stamps are used up.
@@ -51,41 +43,14 @@ package struct ChangeBatch: Sendable {
         }
         let moved = Array(unnamed.prefix(Limits.contextEntries))
         unnamed = unnamed.dropFirst(moved.count)
-        let change = Change(
-            start: author.tip.next, stamp: stamp, wallMilliseconds: wallMilliseconds, context: moved,
-            operations: operations)
-        let bytes = change.encoded
-        if open.changeCount > 0, !moved.isEmpty || open.bytes.count + bytes.count > Limits.segmentBytes {
-            close(sign)
-        }
-        var reader = ByteReader(bytes)
-        guard let view = try? ChangeView(&reader) else { preconditionFailure("a change we wrote reads back") }
-        if open.changeCount == 0 { open.context = moved }
-        open.bytes += bytes
-        open.changeCount += 1
-        author.extend(
-            to: ReplicaTip(
-                next: view.end, head: author.tip.head.appending(view.digest(in: bytes)), stamp: change.stamp),
-            naming: moved)
+        writer.add(
+            Change(
+                start: author.tip.next, stamp: stamp, wallMilliseconds: wallMilliseconds, context: moved,
+                operations: operations), sign: sign)
+        author.extend(to: writer.tip, naming: moved)
         greatest = stamp
     }
 
     /// The segments, signed, ready to store.
-    package mutating func finish(sign: ([UInt8]) -> [UInt8]) -> [VerifiedSegment] {
-        if open.changeCount > 0 { close(sign) }
-        return closed
-    }
-
-    private mutating func close(_ sign: ([UInt8]) -> [UInt8]) {
-        let tip = author.tip
-        let message = ChainSignature.message(
-            space: author.space, replica: author.replica, end: tip.next, head: tip.head)
-        closed.append(
-            VerifiedSegment(
-                segment: Segment(
-                    replica: author.replica, start: open.start, end: tip.next, bytes: open.bytes,
-                    signature: sign(message)),
-                context: open.context, changeCount: open.changeCount, tip: tip))
-        open = OpenSegment(start: tip.next)
-    }
+    package mutating func finish(sign: ([UInt8]) -> [UInt8]) -> [VerifiedSegment] { writer.finish(sign: sign) }
 }

@@ -98,6 +98,8 @@ extension World {
             case .read(let id, let replica, let start, let bytes):
                 let at = now + milliseconds(options.diskMilliseconds)
                 queue.plan(.read(node: node, generation: generation, id, replica, start: start, bytes: bytes), at: at)
+            case .leaveOpen: if options.coalesces { try? nodes[node].store?.leaveOpen() }
+            case .seal: queue.plan(.seal(node: node, generation: generation), at: diskTime(node))
             case .dial(let id, let endpoint):
                 guard let target = nodes.firstIndex(where: { self.endpoint(of: $0.number) == endpoint }) else {
                     continue
@@ -138,6 +140,14 @@ extension World {
         }
         // Durable and not yet told: a crash may come between.
         queue.plan(.input(node: node, generation: generation, answer), at: now + milliseconds(0...1))
+    }
+
+    mutating func seal(_ node: Int) {
+        guard let commit = try? nodes[node].store?.seal(), !commit.segments.isEmpty else { return }
+        noteCommit(node, commit)
+        let answer = Event.input(
+            node: node, generation: nodes[node].generation, .sealed(StoreChange(commit)))
+        queue.plan(answer, at: now + milliseconds(0...1))
     }
 
     /// - Returns: false when the disk refused.

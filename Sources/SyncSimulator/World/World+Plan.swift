@@ -110,7 +110,10 @@ extension World {
         case .clock:
             let years: Int64 = 10 * 365 * 86_400_000
             nodes[node].wallOffsetMilliseconds = Int64.random(in: -years...years, using: &random)
-        case .backup: nodes[node].backup = (nodes[node].disk.copy(), nodes[node].durable)
+        case .backup:
+            // As `lanyard backup` does: two copies of open changes could be sealed in two ways.
+            seal(node)
+            nodes[node].backup = (nodes[node].disk.copy(), nodes[node].durable)
         }
     }
 

@@ -12,6 +12,7 @@ struct World {
         case input(node: Int, generation: Int, Input)
         case wake(node: Int, generation: Int)
         case persist(node: Int, generation: Int, PersistID, [VerifiedSegment])
+        case seal(node: Int, generation: Int)
         case read(node: Int, generation: Int, ReadID, ReplicaID, start: UInt64, bytes: Int)
         case commit(node: Int, generation: Int, [[SyncModel.Operation]])
         case answer(node: Int, generation: Int, Commit)
@@ -101,6 +102,7 @@ struct World {
             step(node, .deadlinePassed)
         case .persist(let node, let generation, let id, let segments):
             if isReady(node, generation, event) { persist(node, id, segments) }
+        case .seal(let node, let generation): if isReady(node, generation, event) { seal(node) }
         case .read(let node, let generation, let id, let replica, let start, let bytes):
             guard isReady(node, generation, event), let store = nodes[node].store else { return }
             let segments = (try? store.segments(of: replica, from: start, byteBudget: bytes)) ?? []

@@ -70,21 +70,30 @@ package struct OwnHistory: Sendable {
     }
 
     /// Takes over what a durable commit wrote and renews the lease, before the commit is answered.
-    package mutating func committed(_ next: ChangeAuthor) {
+    ///
+    /// - Parameter sealed: how far it is signed; nil: as far as it is written.
+    package mutating func committed(_ next: ChangeAuthor, sealed: ReplicaTip? = nil) {
         if next.replica != author?.replica {
             lease?.discard()
             lease = keeper?.open(next.replica, creating: true)
         }
         author = next
         guard let keeper, let held = lease else { return }
+        let sealed = sealed ?? next.tip
         let record = LeaseRecord(
-            bootID: keeper.bootID, replica: next.replica, next: next.tip.next, sealedEnd: next.tip.next,
-            sealedHead: next.tip.head)
+            bootID: keeper.bootID, replica: next.replica, next: next.tip.next, sealedEnd: sealed.next,
+            sealedHead: sealed.head)
         if !held.replace(record) {
             // A lease that says less than we answered for is worse than none.
             held.discard()
             lease = nil
         }
+    }
+
+    /// After the open tail of `replica` was sealed: its chain was made anew.
+    package mutating func sealed(_ replica: ReplicaID, _ tip: ReplicaTip) {
+        guard let author, author.replica == replica else { return }
+        committed(ChangeAuthor(space: author.space, replica: replica, tip: tip, named: author.named))
     }
 
     /// After segments were applied: whoever else wrote under our incarnation has it now.

@@ -26,6 +26,10 @@ package struct AppendResult: Sendable, Equatable {
     package let commit: Commit
     package let outcomes: [Result<WriteOutcome, WriteRefusal>]
 
+    func serving(_ sealed: [VerifiedSegment], andOwn isSealed: Bool) -> AppendResult {
+        AppendResult(commit: commit.serving(sealed, andOwn: isSealed), outcomes: outcomes)
+    }
+
     package init(commit: Commit, outcomes: [Result<WriteOutcome, WriteRefusal>]) {
         self.commit = commit
         self.outcomes = outcomes

@@ -16,20 +16,23 @@ package struct LogPlan: Sendable {
     /// The state once it is written.
     package private(set) var after: LogState
 
+    /// - Parameter foldedEvents: of our own, counters of events that had arrival numbers already.
     /// - Throws: `notApplicable`, with nothing to undo.
-    package init(_ segments: [VerifiedSegment], on state: LogState) throws(StoreError) {
+    package init(
+        _ segments: [VerifiedSegment], on state: LogState, foldedEvents: [UInt64] = []
+    ) throws(StoreError) {
         after = state
-        for verified in segments { try add(verified) }
+        for verified in segments { try add(verified, foldedEvents) }
     }
 
-    private mutating func add(_ verified: VerifiedSegment) throws(StoreError) {
+    private mutating func add(_ verified: VerifiedSegment, _ foldedEvents: [UInt64]) throws(StoreError) {
         let segment = verified.segment
         let next = after.held.next(of: segment.replica)
         if segment.end <= next { return }
         guard segment.start == next, verified.context.allSatisfy({ after.held.next(of: $0.replica) >= $0.next }) else {
             throw .notApplicable(segment.replica, at: segment.start)
         }
-        let scan = SegmentScan(verified)
+        let scan = SegmentScan(verified, foldedEvents: foldedEvents)
         let context = after.extendContext(of: segment.replica, by: verified.context)
         entries.append(
             Entry(verified: verified, scan: scan, firstPosition: after.lastPosition + 1, context: context))
@@ -37,7 +40,7 @@ package struct LogPlan: Sendable {
         after.digest += scan.digest
         after.counts.changes += Int64(verified.changeCount)
         after.counts.events += scan.eventCount
-        after.lastPosition += scan.eventCount
+        after.lastPosition += scan.ordinalCount
     }
 
     /// Applies what the segments say of objects.

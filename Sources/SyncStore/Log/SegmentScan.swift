@@ -4,7 +4,8 @@ package import SyncModel
 /// digest, and the members it names.
 ///
 /// Positions inside are *ordinals*: the n-th shown event of the segment, from 0. A void event (its body breaks a rule of
-/// `EventView`) has no ordinal: it is shipped and chained, and shown nowhere.
+/// `EventView`) has no ordinal: it is shipped and chained, and shown nowhere. One of our own that was folded after it got
+/// an ordinal keeps that taken.
 package struct SegmentScan: Sendable, Equatable {
     /// The events of one stream in one segment.
     package struct Run: Sendable, Equatable {
@@ -19,7 +20,10 @@ package struct SegmentScan: Sendable, Equatable {
 
     /// In order of their first event.
     package private(set) var runs: [Run] = []
+    /// Shown ones.
     package private(set) var eventCount: Int64 = 0
+    /// Ordinals taken.
+    package private(set) var ordinalCount: Int64 = 0
     package private(set) var digest = Sum256.zero
     package private(set) var additions: [Membership.Addition] = []
     /// The dots of `additions`, in the same order.
@@ -27,17 +31,25 @@ package struct SegmentScan: Sendable, Equatable {
     /// Counters of operations this version does not know, or whose body it does not understand.
     package private(set) var unknownCount: Int64 = 0
 
-    /// - Parameter verified: so its changes read without an error.
-    package init(_ verified: VerifiedSegment) {
+    /// - Parameters:
+    ///   - verified: so its changes read without an error.
+    ///   - foldedEvents: counters of events that went after they had an ordinal, ascending.
+    package init(_ verified: VerifiedSegment, foldedEvents: [UInt64] = []) {
         let segment = verified.segment
+        var folded = foldedEvents[...]
         var reader = ByteReader(segment.bytes)
         var streams = StreamTable()
         while !reader.isAtEnd {
             guard let change = try? ChangeView(&reader) else { preconditionFailure("a verified segment reads back") }
             change.forEachOperation(in: segment.bytes) { counter, operation in
+                while let first = folded.first, first < counter {
+                    if first >= segment.start { ordinalCount += 1 }
+                    folded.removeFirst()
+                }
                 take(operation, counter, of: change, in: segment, &streams)
             }
         }
+        ordinalCount += Int64(folded.count { $0 >= segment.start && $0 < segment.end })
     }
 
     private mutating func take(
@@ -68,10 +80,11 @@ package struct SegmentScan: Sendable, Equatable {
                     lastStamp: change.stamp, places: EventPlaces()))
         }
         runs[index].count += 1
-        runs[index].lastOrdinal = eventCount
+        runs[index].lastOrdinal = ordinalCount
         runs[index].lastStamp = change.stamp
-        runs[index].places.append(change: change.range.lowerBound, ordinal: eventCount)
+        runs[index].places.append(change: change.range.lowerBound, ordinal: ordinalCount)
         eventCount += 1
+        ordinalCount += 1
     }
 }
 

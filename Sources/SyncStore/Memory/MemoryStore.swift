@@ -9,6 +9,10 @@ package final class MemoryStore: ReplicaStore {
         var own: OwnHistory
         var condition = StoreHealth.Condition.ok
         var isClosed = false
+        var mayStayOpen = false
+        var tail: OpenTail?
+        /// A replica of which an earlier process left commits open, while they could not be signed.
+        var leftOpen: ReplicaID?
     }
 
     private let disk: MemoryDisk
@@ -42,7 +46,11 @@ package final class MemoryStore: ReplicaStore {
         self.faults = faults
         self.sign = sign
         generation = opened.generation
-        running = Mutex(Running(own: own))
+        let remembered = opened.contents.own?.replica
+        let leftOpen = remembered.flatMap { opened.contents.hasOpenTail(of: $0) ? $0 : nil }
+        running = Mutex(Running(own: own, leftOpen: leftOpen))
+        // A full disk does not keep the store from being read; the next write tries again.
+        try? running.withLock { running throws(StoreError) in try signWhatWasLeft(&running) }
     }
 
     /// The process ends without a word, here and now. Its locks go with it; later calls throw `.closed`.
@@ -59,6 +67,7 @@ package final class MemoryStore: ReplicaStore {
     package func close() {
         running.withLock { running in
             guard !running.isClosed else { return }
+            _ = try? seal(&running)
             running.isClosed = true
             running.own.release()
             disk.state.withLock { state in
@@ -122,34 +131,96 @@ package final class MemoryStore: ReplicaStore {
 extension MemoryStore {
     package func append(_ writes: [LocalWrite], wallMilliseconds: Int64) throws(StoreError) -> AppendResult {
         try running.withLock { running throws(StoreError) in
-            let contents = try snapshot()
-            var commit = LocalCommit(
-                running.own.nextAuthor(on: contents.log), on: contents.log, wallMilliseconds: wallMilliseconds)
-            for write in writes { try commit.take(write, reading: contents, sign: sign) }
-            let planned = try commit.finish(reading: contents, sign: sign)
-            guard planned.writesAnything else { return planned.result }
-            try write(&running) { contents in
-                contents.write(planned.log, planned.objects)
-                if !planned.log.entries.isEmpty {
-                    contents.own = OwnHistory.Remembered(
-                        replica: planned.author.replica, named: planned.author.named)
-                }
+            try signWhatWasLeft(&running)
+            let next = running.own.nextAuthor(on: try snapshot().log)
+            let isSealed = !running.mayStayOpen || !LocalWrite.mayStayOpen(writes) || running.tail?.isFull ?? false
+            if isSealed || running.tail.map({ $0.replica != next.replica }) ?? false {
+                let sealed = try seal(&running)
+                running.tail = nil
+                return try append(writes, wallMilliseconds, isSealed: true, &running).serving(sealed, andOwn: true)
             }
-            if !planned.log.entries.isEmpty { running.own.committed(planned.author) }
-            return planned.result
+            return try append(writes, wallMilliseconds, isSealed: false, &running).serving([], andOwn: false)
         }
+    }
+
+    private func append(
+        _ writes: [LocalWrite], _ wallMilliseconds: Int64, isSealed: Bool, _ running: inout Running
+    ) throws(StoreError) -> AppendResult {
+        let contents = try snapshot()
+        let sign = isSealed ? sign : { _ in [] }
+        var commit = LocalCommit(
+            running.own.nextAuthor(on: contents.log), on: contents.log, wallMilliseconds: wallMilliseconds)
+        for write in writes { try commit.take(write, reading: contents, sign: sign) }
+        let planned = try commit.finish(reading: contents, sign: sign)
+        guard planned.writesAnything else { return planned.result }
+        try write(&running) { contents in
+            contents.write(planned.log, planned.objects)
+            if !planned.log.entries.isEmpty {
+                contents.own = OwnHistory.Remembered(replica: planned.author.replica, named: planned.author.named)
+            }
+        }
+        guard !planned.log.entries.isEmpty else { return planned.result }
+        if !isSealed {
+            var tail = running.tail ?? OpenTail(planned.author.replica, before: contents.log)
+            tail.add(planned)
+            running.tail = tail
+        }
+        running.own.committed(planned.author, sealed: running.tail?.sealedTip)
+        return planned.result
     }
 
     package func apply(_ segments: [VerifiedSegment], wallMilliseconds: Int64) throws(StoreError) -> Commit {
         try running.withLock { running throws(StoreError) in
+            try signWhatWasLeft(&running)
+            let sealed = try seal(&running)
+            running.tail = nil
             let contents = try snapshot()
             var plan = try LogPlan(segments, on: contents.log)
-            guard !plan.entries.isEmpty else { return plan.commit }
+            guard !plan.entries.isEmpty else { return plan.commit.serving(sealed, andOwn: true) }
             let objects = try plan.applyObjects(on: contents.log, contents)
             try write(&running) { $0.write(plan, objects) }
             running.own.applied(plan)
-            return plan.commit
+            return plan.commit.serving(sealed, andOwn: true)
         }
+    }
+
+    package func leaveOpen() throws(StoreError) {
+        try running.withLock { running throws(StoreError) in
+            guard !running.isClosed else { throw .closed }
+            running.mayStayOpen = true
+        }
+    }
+
+    package func seal() throws(StoreError) -> Commit {
+        try running.withLock { running throws(StoreError) in
+            guard !running.isClosed else { throw .closed }
+            running.mayStayOpen = false
+            try signWhatWasLeft(&running)
+            let sealed = try seal(&running)
+            return Commit(nothingOn: try snapshot().log).serving(sealed, andOwn: true)
+        }
+    }
+
+    /// - Returns: the segments that are signed now.
+    private func seal(_ running: inout Running) throws(StoreError) -> [VerifiedSegment] {
+        guard let tail = running.tail else { return [] }
+        var contents = try snapshot()
+        contents.remove(tail)
+        let sealing = try Sealing(
+            tail, current: contents.log, isLatestOnly: { _ in false }, contents, sign: sign)
+        try write(&running) { durable in
+            durable.remove(tail)
+            durable.write(sealing)
+        }
+        running.own.sealed(tail.replica, sealing.tip)
+        running.tail = faults.contains(.foldWhatWasSeen) ? tail.seen(as: sealing) : nil
+        return sealing.commit.segments
+    }
+
+    private func signWhatWasLeft(_ running: inout Running) throws(StoreError) {
+        guard let replica = running.leftOpen else { return }
+        try write(&running) { [sign] in $0.signTail(of: replica, sign) }
+        running.leftOpen = nil
     }
 
     package func closeIncarnation() throws(StoreError) {
@@ -160,7 +231,7 @@ extension MemoryStore {
     }
 
     package func segments(of replica: ReplicaID, from start: UInt64, byteBudget: Int) throws(StoreError) -> [Segment] {
-        let stored = try snapshot().segments[replica] ?? []
+        let stored = try snapshot().segments[replica]?.filter { !$0.verified.segment.signature.isEmpty } ?? []
         var merge = SegmentMerge(byteBudget: byteBudget)
         guard var index = stored.firstIndex(where: { $0.verified.segment.end > start }) else { return [] }
         guard let first = stored[index].verified.segment.suffix(from: start) else {

@@ -7,7 +7,9 @@ package import SyncModel
 package struct ObjectPlan: Sendable {
     /// An object that the transaction changed.
     package struct Entry: Sendable {
-        package let before: ObjectSummary
+        package fileprivate(set) var before: ObjectSummary
+        /// As it was before the transaction.
+        package let original: StoredObject
         /// With its new summary once the plan is finished.
         package fileprivate(set) var object: StoredObject
         /// One of each change that touched it.
@@ -15,6 +17,9 @@ package struct ObjectPlan: Sendable {
         /// What this transaction has done to its lives so far.
         fileprivate var edits: [ObjectLives.EarlierEdit] = []
         fileprivate var isChanged = false
+
+        /// How much memory it takes to keep `original`, about.
+        package var originalByteCount: Int { original.state.isEmpty ? 64 : original.state.canonicalBytes.count }
 
         fileprivate mutating func note(edit change: Change, of lives: [Dot]) {
             edits.append(
@@ -191,7 +196,7 @@ package struct ObjectPlan: Sendable {
         if before.standing == .live, let schema = try reading.schema(of: key.collection) {
             before.indexed = schema.indexedValues(of: object.state)
         }
-        entries[key] = Entry(before: before, object: object)
+        entries[key] = Entry(before: before, original: object, object: object)
         undoEntries[key] = .some(nil)
         keys.append(key)
     }
@@ -240,6 +245,48 @@ package struct ObjectPlan: Sendable {
         try load(schema: name, reading)
         guard let entry = schemas[name], entry.before != nil || entry.isChanged else { return nil }
         return entry.schema
+    }
+
+    // MARK: Sealing
+
+    /// What `keepWhatWasShown` found.
+    struct Kept {
+        /// Of which nothing is left.
+        var vanished: [ObjectKey] = []
+        /// Which a reader would find changed.
+        var differing: Set<ObjectKey> = []
+    }
+
+    /// After folded changes were applied to objects as they were before them: gives each the position it has and what
+    /// belongs to this node alone, and compares it with what is stored.
+    mutating func keepWhatWasShown(
+        of folding: Folding, at position: Int64, _ stored: some ObjectSource
+    ) throws(StoreError) -> Kept {
+        var kept = Kept()
+        for key in keys {
+            guard var entry = entries[key], entry.isChanged else { continue }
+            guard let now = try stored.object(key) else { throw .corrupt(detail: "an object of the open tail is gone") }
+            let isAsItWas =
+                folding.deleted.contains(key)
+                ? entry.object.isShown(like: now) : entry.object.state == now.state
+            if !isAsItWas { kept.differing.insert(key) }
+            if entry.object.state.isEmpty {
+                kept.vanished.append(key)
+                entries[key] = nil
+                continue
+            }
+            entry.before = now.summary
+            if now.summary.standing == .live, let schema = try schema(of: key.collection, stored) {
+                entry.before.indexed = schema.indexedValues(of: now.state)
+            }
+            entry.object.position = now.position
+            entry.object.localFields = now.localFields
+            entry.object.dismissedCount = now.dismissedCount
+            entries[key] = entry
+        }
+        keys.removeAll { entries[$0] == nil }
+        self.position = position
+        return kept
     }
 
     // MARK: The end

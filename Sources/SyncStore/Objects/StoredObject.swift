@@ -39,6 +39,14 @@ package struct StoredObject: Sendable, Equatable {
     }
 }
 
+extension StoredObject {
+    /// Whether a reader finds in both the same: where nothing is left of a deletion, there was nothing but it.
+    func isShown(like other: StoredObject) -> Bool {
+        if state.isEmpty { return other.summary.standing == .deleted && other.summary.digest == nil }
+        return summary.standing == other.summary.standing && summary.digest == other.summary.digest
+    }
+}
+
 /// What is kept beside an object so that it can be listed, found and summed without reading it.
 package struct ObjectSummary: Sendable, Hashable {
     package var standing: ObjectStanding

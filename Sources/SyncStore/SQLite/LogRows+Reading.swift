@@ -125,7 +125,7 @@ extension LogRows {
         var merge = SegmentMerge(byteBudget: byteBudget)
         var isFirst = true
         try access.forEach(
-            "SELECT start, end, signature, bytes FROM segment WHERE replica = ? AND end > ? ORDER BY end",
+            "SELECT start, end, signature, bytes FROM segment WHERE replica = ? AND end > ? AND signature <> x'' ORDER BY end",
             .integer(row), .integer(Int64(start))
         ) { row throws(StoreError) in
             let stored = Segment(

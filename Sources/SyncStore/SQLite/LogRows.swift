@@ -33,7 +33,9 @@ struct LogRows {
     // Writing
 
     /// - Returns: the segments it added.
-    func write(_ plan: LogPlan) throws(StoreError) -> [WrittenSegment] {
+    func write(_ plan: LogPlan) throws(StoreError) -> [WrittenSegment] { try write(plan, after: plan.after) }
+
+    func write(_ plan: LogPlan, after: LogState) throws(StoreError) -> [WrittenSegment] {
         var written: [WrittenSegment] = []
         for entry in plan.entries {
             let replica = try replicaRow(entry.verified.segment.replica)
@@ -45,8 +47,8 @@ struct LogRows {
         }
         try access.run(
             "UPDATE space SET digest = ?, changes = ?, events = ?, last_position = ? WHERE id = ?",
-            .blob(plan.after.digest.bytes), .integer(plan.after.counts.changes), .integer(plan.after.counts.events),
-            .integer(plan.after.lastPosition), .integer(spaceRow))
+            .blob(after.digest.bytes), .integer(after.counts.changes), .integer(after.counts.events),
+            .integer(after.lastPosition), .integer(spaceRow))
         return written
     }
 
@@ -82,7 +84,7 @@ struct LogRows {
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """, .integer(replica), .integer(Int64(segment.start)), .integer(Int64(segment.end)),
             .integer(Int64(entry.verified.changeCount)), .integer(entry.firstPosition),
-            .integer(entry.scan.eventCount), .integer(Self.column(entry.verified.tip.stamp)),
+            .integer(entry.scan.ordinalCount), .integer(Self.column(entry.verified.tip.stamp)),
             .blob(entry.verified.tip.head.bytes), .blob(segment.signature), .blob(segment.bytes))
     }
 

@@ -101,6 +101,19 @@ struct ObjectRows: ObjectSource {
             .integer(log.spaceRow))
     }
 
+    func objectRow(_ key: ObjectKey) throws(StoreError) -> Int64? {
+        guard let collection = try collectionRow(key.collection) else { return nil }
+        return try access.first(
+            "SELECT id FROM object WHERE collection = ? AND key = ?", .integer(collection), .text(key.id.string)
+        ) { row throws(StoreError) in row.integer(0) }
+    }
+
+    /// As if it had never been; it shows nothing, so it has no values in an index.
+    func remove(_ key: ObjectKey) throws(StoreError) {
+        guard let row = try objectRow(key) else { return }
+        try access.run("DELETE FROM object WHERE id = ?", .integer(row))
+    }
+
     private func write(_ entry: ObjectPlan.Entry, _ segments: [WrittenSegment]) throws(StoreError) {
         let collection = try makeCollectionRow(entry.object.key.collection)
         let row = try upsert(entry.object, collection)

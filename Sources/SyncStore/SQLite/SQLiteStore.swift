@@ -24,6 +24,10 @@ package final class SQLiteStore: ReplicaStore {
         var log: LogState
         var own: OwnHistory
         var isClosed = false
+        var mayStayOpen = false
+        var tail: OpenTail?
+        /// A replica of which an earlier process left commits open, while they could not be signed.
+        var leftOpen: ReplicaID?
         /// Databases kept from before a change of schema are removed by the first commit.
         var keepsOldSchema = true
     }
@@ -56,18 +60,23 @@ package final class SQLiteStore: ReplicaStore {
         var own = OwnHistory(
             device: device, space: space, keeper: configuration.leases, incarnations: incarnations)
         let log = try Self.load(writer, configuration, files, space)
-        try writer.use { access throws(StoreError) in
-            guard let rows = try LogRows(access, space: .home), let remembered = try rows.remembered() else { return }
+        let leftOpen = try writer.use { access throws(StoreError) -> ReplicaID? in
+            guard let rows = try LogRows(access, space: .home), let remembered = try rows.remembered() else {
+                return nil
+            }
             try own.resume(remembered, on: log, faults: faults) { end throws(StoreError) in
                 try rows.head(of: remembered.replica, at: end)
             }
+            return try rows.hasOpenTail(of: remembered.replica) ? remembered.replica : nil
         }
         readers = try ReaderPool(count: configuration.readerCount) { [files] () throws(StoreError) in
             try Connection(
                 path: files.database, virtualFileSystem: configuration.virtualFileSystem, role: .reader)
         }
         published = Mutex(Published(log: log, ownReplica: own.author?.replica))
-        writing = Mutex(Writing(writer: writer, log: log, own: own))
+        writing = Mutex(Writing(writer: writer, log: log, own: own, leftOpen: leftOpen))
+        // A full disk does not keep the store from being read; the next write tries again.
+        try? writing.withLock { writing throws(StoreError) in try signWhatWasLeft(&writing) }
     }
 
     private static func openWriter(
@@ -173,7 +182,11 @@ package final class SQLiteStore: ReplicaStore {
                 }
                 return try rows.state()
             }
-            if log != writing.log { writing.own.end() }
+            if log != writing.log {
+                writing.leftOpen = writing.tail?.replica ?? writing.leftOpen
+                writing.tail = nil
+                writing.own.end()
+            }
             writing.log = log
         } catch {
             writer.close()
@@ -228,34 +241,60 @@ extension SQLiteStore {
     package func append(_ writes: [LocalWrite], wallMilliseconds: Int64) throws(StoreError) -> AppendResult {
         try writing.withLock { writing throws(StoreError) in
             if writing.isClosed { throw .closed }
-            let before = writing.own.author
-            let commit = LocalCommit(
-                writing.own.nextAuthor(on: writing.log), on: writing.log, wallMilliseconds: wallMilliseconds)
-            let planned = try write(&writing) { access throws(StoreError) in
-                let rows = try spaceRows(access)
-                let objects = ObjectRows(rows)
-                var commit = commit
-                for write in writes { try commit.take(write, reading: objects, sign: sign) }
-                let planned = try commit.finish(reading: objects, sign: sign)
-                guard planned.writesAnything else { return planned }
-                try objects.write(planned.objects, segments: try rows.write(planned.log))
-                if !planned.log.entries.isEmpty { try rows.remember(planned.author, before: before) }
-                return planned
+            try signWhatWasLeft(&writing)
+            let state = writing.log
+            let next = writing.own.nextAuthor(on: state)
+            let isSealed = !writing.mayStayOpen || !LocalWrite.mayStayOpen(writes) || writing.tail?.isFull ?? false
+            if isSealed || writing.tail.map({ $0.replica != next.replica }) ?? false {
+                let sealed = try seal(&writing)
+                writing.tail = nil
+                return try append(writes, wallMilliseconds, isSealed: true, &writing).serving(sealed, andOwn: true)
             }
-            guard planned.writesAnything else { return planned.result }
-            writing.log = planned.log.after
-            if !planned.log.entries.isEmpty { writing.own.committed(planned.author) }
-            publish(writing)
-            return planned.result
+            return try append(writes, wallMilliseconds, isSealed: false, &writing).serving([], andOwn: false)
         }
+    }
+
+    private func append(
+        _ writes: [LocalWrite], _ wallMilliseconds: Int64, isSealed: Bool, _ writing: inout Writing
+    ) throws(StoreError) -> AppendResult {
+        let state = writing.log
+        let before = writing.own.author
+        let sign = isSealed ? sign : { _ in [] }
+        let commit = LocalCommit(writing.own.nextAuthor(on: state), on: state, wallMilliseconds: wallMilliseconds)
+        let planned = try write(&writing) { access throws(StoreError) in
+            let rows = try spaceRows(access)
+            let objects = ObjectRows(rows)
+            var commit = commit
+            for write in writes { try commit.take(write, reading: objects, sign: sign) }
+            let planned = try commit.finish(reading: objects, sign: sign)
+            guard planned.writesAnything else { return planned }
+            try objects.write(planned.objects, segments: try rows.write(planned.log))
+            if !planned.log.entries.isEmpty { try rows.remember(planned.author, before: before) }
+            return planned
+        }
+        guard planned.writesAnything else { return planned.result }
+        writing.log = planned.log.after
+        if !planned.log.entries.isEmpty {
+            if !isSealed {
+                var tail = writing.tail ?? OpenTail(planned.author.replica, before: state)
+                tail.add(planned)
+                writing.tail = tail
+            }
+            writing.own.committed(planned.author, sealed: writing.tail?.sealedTip)
+        }
+        publish(writing)
+        return planned.result
     }
 
     package func apply(_ segments: [VerifiedSegment], wallMilliseconds: Int64) throws(StoreError) -> Commit {
         try writing.withLock { writing throws(StoreError) in
             if writing.isClosed { throw .closed }
+            try signWhatWasLeft(&writing)
+            let sealed = try seal(&writing)
+            writing.tail = nil
             let state = writing.log
             var plan = try LogPlan(segments, on: state)
-            guard !plan.entries.isEmpty else { return plan.commit }
+            guard !plan.entries.isEmpty else { return plan.commit.serving(sealed, andOwn: true) }
             plan = try write(&writing) { access throws(StoreError) in
                 let rows = try spaceRows(access)
                 let objects = ObjectRows(rows)
@@ -267,8 +306,52 @@ extension SQLiteStore {
             writing.log = plan.after
             writing.own.applied(plan)
             publish(writing)
-            return plan.commit
+            return plan.commit.serving(sealed, andOwn: true)
         }
+    }
+
+    // Open and sealed
+
+    package func leaveOpen() throws(StoreError) {
+        try writing.withLock { writing throws(StoreError) in
+            if writing.isClosed { throw .closed }
+            writing.mayStayOpen = true
+        }
+    }
+
+    package func seal() throws(StoreError) -> Commit {
+        try writing.withLock { writing throws(StoreError) in
+            if writing.isClosed { throw .closed }
+            writing.mayStayOpen = false
+            try signWhatWasLeft(&writing)
+            let sealed = try seal(&writing)
+            return Commit(nothingOn: writing.log).serving(sealed, andOwn: true)
+        }
+    }
+
+    /// - Returns: the segments that are signed now.
+    private func seal(_ writing: inout Writing) throws(StoreError) -> [VerifiedSegment] {
+        guard let tail = writing.tail else { return [] }
+        let current = writing.log
+        let sealing = try write(&writing) { access throws(StoreError) in
+            let rows = try spaceRows(access)
+            try rows.remove(tail)
+            let sealing = try Sealing(
+                tail, current: current, isLatestOnly: { _ in false }, ObjectRows(rows), sign: sign)
+            try rows.write(sealing)
+            return sealing
+        }
+        writing.log = sealing.after
+        writing.own.sealed(tail.replica, sealing.tip)
+        writing.tail = faults.contains(.foldWhatWasSeen) ? tail.seen(as: sealing) : nil
+        publish(writing)
+        return sealing.commit.segments
+    }
+
+    private func signWhatWasLeft(_ writing: inout Writing) throws(StoreError) {
+        guard let replica = writing.leftOpen else { return }
+        try write(&writing) { access throws(StoreError) in try spaceRows(access).signTail(of: replica, sign) }
+        writing.leftOpen = nil
     }
 
     package func closeIncarnation() throws(StoreError) {
@@ -322,6 +405,7 @@ extension SQLiteStore {
     package func close() {
         writing.withLock { writing in
             guard !writing.isClosed else { return }
+            _ = try? seal(&writing)
             writing.isClosed = true
             published.withLock { $0.isClosed = true }
             readers.close()

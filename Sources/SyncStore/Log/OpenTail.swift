@@ -1,0 +1,89 @@
+package import SyncModel
+
+/// Our own commits that are durable and not signed yet: nobody else has seen them, so they may still be folded.
+///
+/// Lives in memory beside the rows, and ends with the process: a tail that a new process finds is sealed as it is.
+/// Bounds: `changeLimit` changes, `byteLimit` bytes of them, and as many bytes of the objects they touched.
+package struct OpenTail: Sendable {
+    /// Beyond it a commit seals, so that sealing is always short.
+    package static let changeLimit = 256
+    package static let byteLimit = 256 << 10
+    /// A commit of more writes than this is a bulk load: folding it later would write it twice.
+    package static let writesPerCommit = 32
+
+    /// What the log amounted to before it.
+    package let before: LogState
+    package let replica: ReplicaID
+    package private(set) var segments: [VerifiedSegment] = []
+    /// The objects it touched, as they were before.
+    package private(set) var bases: [ObjectKey: StoredObject] = [:]
+    private var changeCount = 0
+    private var byteCount = 0
+
+    package init(_ replica: ReplicaID, before: LogState) {
+        self.replica = replica
+        self.before = before
+    }
+
+    package mutating func add(_ planned: LocalCommit.Planned) {
+        for entry in planned.log.entries {
+            segments.append(entry.verified)
+            changeCount += entry.verified.changeCount
+            byteCount += entry.verified.segment.bytes.count
+        }
+        for entry in planned.objects.changed where bases[entry.object.key] == nil && !entry.dots.isEmpty {
+            bases[entry.object.key] = entry.original
+            byteCount += entry.originalByteCount
+        }
+    }
+
+    package var isFull: Bool { changeCount >= Self.changeLimit || byteCount >= Self.byteLimit }
+
+    /// The tip that is signed.
+    package var sealedTip: ReplicaTip { before.tip(of: replica) }
+
+    package var changes: [Change] {
+        segments.flatMap { verified in
+            var reader = ByteReader(verified.segment.bytes)
+            var changes: [Change] = []
+            while !reader.isAtEnd {
+                guard let view = try? ChangeView(&reader) else { preconditionFailure("a change we wrote reads back") }
+                changes.append(Change(view, in: verified.segment.bytes))
+            }
+            return changes
+        }
+    }
+
+    /// The planted bug `foldWhatWasSeen`: what was sealed stays in the tail.
+    func seen(as sealing: Sealing) -> OpenTail {
+        var tail = self
+        tail.segments = sealing.log.entries.map(\.verified)
+        return tail
+    }
+}
+
+extension LocalWrite {
+    /// Who is a member, what a schema says and how a stream is kept is told at once; so is a bulk load.
+    package static func mayStayOpen(_ writes: [LocalWrite]) -> Bool {
+        writes.count <= OpenTail.writesPerCommit && writes.allSatisfy(\.mayStayOpen)
+    }
+
+    private var mayStayOpen: Bool {
+        switch self {
+        case .operations(let operations):
+            operations.allSatisfy { operation in
+                switch operation {
+                case .appendEvent, .editObject, .deleteObject, .keepObject, .void: true
+                case .addMember, .editSchema, .setStream, .unknown: false
+                }
+            }
+        case .planned(let writes, row: _):
+            writes.allSatisfy { write in
+                switch write {
+                case .put, .edit, .delete, .resolve, .appendEvent: true
+                case .setSchema, .setStream: false
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,84 @@
+import SyncModel
+
+/// How an open tail becomes signed history: folded once, chained anew, and applied as if that had been written.
+///
+/// What the store showed does not change: objects keep positions, versions and what belongs to this node alone, events
+/// keep their arrival numbers, and the digest stays the same. An object for which that would not hold is left unfolded.
+struct Sealing: Sendable {
+    let log: LogPlan
+    let objects: ObjectPlan
+    /// Objects of which nothing is left: created and deleted before anybody heard of them.
+    let vanished: [ObjectKey]
+    /// Of the tail's replica; the counter is where it was.
+    let tip: ReplicaTip
+    /// As `LogPlan.after`, with the positions that were given out.
+    let after: LogState
+
+    /// - Parameters:
+    ///   - current: what the log amounts to with the tail.
+    ///   - stored: reads the objects as they are now, whose operations in the tail are out of `touches` already.
+    init(
+        _ tail: OpenTail, current: LogState, isLatestOnly: @escaping (String) -> Bool,
+        _ stored: some ObjectSource, sign: ([UInt8]) -> [UInt8]
+    ) throws(StoreError) {
+        var keeps: Set<ObjectKey> = []
+        while true {
+            let folding = Folding(
+                tail.changes, of: tail.replica,
+                Folding.Rules(
+                    isUnknown: { tail.bases[$0]?.state.isEmpty ?? false }, isLatestOnly: isLatestOnly, keeps: keeps))
+            var writer = SegmentWriter(space: tail.before.space, replica: tail.replica, from: tail.sealedTip)
+            for change in folding.changes { writer.add(change, sign: sign) }
+            let segments = writer.finish(sign: sign)
+            var log = try LogPlan(segments, on: tail.before, foldedEvents: folding.events)
+            var objects = try log.applyObjects(on: tail.before, EarlierObjects(bases: tail.bases, stored: stored))
+            let kept = try objects.keepWhatWasShown(
+                of: folding, at: current.objectPosition, stored)
+            guard kept.differing.isEmpty else {
+                precondition(kept.differing.isDisjoint(with: keeps), "an object that is not folded is what it was")
+                keeps.formUnion(kept.differing)
+                continue
+            }
+            vanished = kept.vanished
+            tip = writer.tip
+            var after = log.after
+            after.objectPosition = current.objectPosition
+            after.digest = current.digest
+            self.log = log
+            self.objects = objects
+            self.after = after
+            return
+        }
+    }
+
+    /// What is told to peers.
+    var commit: Commit {
+        var commit = log.commit
+        (commit.digest, commit.objectPosition) = (after.digest, after.objectPosition)
+        commit.streams = []
+        return commit
+    }
+}
+
+/// The objects as they were before the tail.
+private struct EarlierObjects<Stored: ObjectSource>: ObjectSource {
+    let bases: [ObjectKey: StoredObject]
+    let stored: Stored
+
+    func object(_ key: ObjectKey) throws(StoreError) -> StoredObject? {
+        if let base = bases[key] { return base }
+        return try stored.object(key)
+    }
+
+    func schema(of collection: ExactString) throws(StoreError) -> CollectionSchema? {
+        try stored.schema(of: collection)
+    }
+
+    func touches(of key: ObjectKey) throws(StoreError) -> [ObjectTouch] { try stored.touches(of: key) }
+
+    func objects(
+        of collection: ExactString, _ body: (StoredObject) throws(StoreError) -> Bool
+    ) throws(StoreError) {
+        try stored.objects(of: collection) { object throws(StoreError) in try body(bases[object.key] ?? object) }
+    }
+}

@@ -1,0 +1,62 @@
+import SyncModel
+
+extension LogRows {
+    /// Takes the rows of the open tail out again, with what hangs on them: they are about to be written anew. It is the
+    /// newest of all, so each table loses its end.
+    func remove(_ tail: OpenTail) throws(StoreError) {
+        guard let replica = try findReplica(tail.replica) else { return }
+        let start = Int64(tail.sealedTip.next)
+        let first = try access.first(
+            "SELECT min(id) FROM segment WHERE replica = ? AND end > ?", .integer(replica), .integer(start)
+        ) { row throws(StoreError) in row.isNull(0) ? nil : row.integer(0) }
+        guard let first = first ?? nil else { return }
+        for stream in Set(tail.segments.flatMap { SegmentScan($0).runs.map { ExactString($0.stream) } }) {
+            guard let row = try findStream(stream.string) else { continue }
+            try access.run(
+                "DELETE FROM run WHERE stream = ? AND last_position > ?", .integer(row),
+                .integer(tail.before.lastPosition))
+        }
+        for key in tail.bases.keys {
+            guard let row = try ObjectRows(self).objectRow(key) else { continue }
+            try access.run("DELETE FROM touch WHERE object = ? AND segment >= ?", .integer(row), .integer(first))
+        }
+        try access.run("DELETE FROM segment WHERE replica = ? AND end > ?", .integer(replica), .integer(start))
+    }
+
+    func write(_ sealing: Sealing) throws(StoreError) {
+        let objects = ObjectRows(self)
+        try objects.write(sealing.objects, segments: try write(sealing.log, after: sealing.after))
+        for key in sealing.vanished { try objects.remove(key) }
+    }
+
+    /// Whether a process ended with commits of `replica` that it had not sealed.
+    func hasOpenTail(of replica: ReplicaID) throws(StoreError) -> Bool { try !openTail(of: replica).isEmpty }
+
+    /// Signs what a process left open, as it stands.
+    func signTail(of replica: ReplicaID, _ sign: ([UInt8]) -> [UInt8]) throws(StoreError) {
+        for open in try openTail(of: replica) {
+            let message = ChainSignature.message(space: space, replica: replica, end: open.end, head: open.head)
+            try access.run(
+                "UPDATE segment SET signature = ? WHERE id = ?", .blob(sign(message)), .integer(open.row))
+        }
+    }
+
+    /// From the newest backwards.
+    private func openTail(
+        of replica: ReplicaID
+    ) throws(StoreError) -> [(row: Int64, end: UInt64, head: ChainHead)] {
+        var open: [(row: Int64, end: UInt64, head: ChainHead)] = []
+        guard let row = try findReplica(replica) else { return open }
+        try access.forEach(
+            "SELECT id, end, head, signature FROM segment WHERE replica = ? ORDER BY end DESC", .integer(row)
+        ) { row throws(StoreError) in
+            guard row.blob(3).isEmpty else { return false }
+            guard let head = ChainHead(bytes: row.blob(2)) else {
+                throw .corrupt(detail: "a segment's row does not read back")
+            }
+            open.append((row.integer(0), UInt64(row.integer(1)), head))
+            return true
+        }
+        return open
+    }
+}
