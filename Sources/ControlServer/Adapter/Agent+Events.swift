@@ -126,10 +126,7 @@ extension Agent {
     package func streams(space: String) async throws(ControlError) -> [StreamEntry] {
         try checkSpace(space)
         return try await controlled {
-            try store.streams(of: .home).map {
-                StreamEntry(
-                    name: $0.name, events: Int($0.events), position: .arrival(UInt64(clamping: $0.lastPosition)))
-            }
+            try store.streams(of: .home).map { StreamEntry($0) }
         }
     }
 
@@ -174,5 +171,14 @@ extension Agent {
         return try await controlled {
             try await update { store throws(StoreError) in try store.removeConsumer(name, space: .home) }
         }
+    }
+}
+
+extension StreamEntry {
+    init(_ stream: StreamSummary) {
+        self.init(
+            name: stream.name, events: Int(stream.events), latestOnly: stream.setting?.latestOnly ?? false,
+            retainSeconds: stream.setting?.retainMilliseconds.map { Int($0 / 1_000) },
+            position: stream.lastPosition > 0 ? .arrival(UInt64(stream.lastPosition)) : nil)
     }
 }

@@ -63,6 +63,12 @@ package struct EventView: Sendable {
     package let stream: Range<Int>
     package let type: Range<Int>?
     package let payload: Range<Int>
+
+    package init(stream: Range<Int>, type: Range<Int>?, payload: Range<Int>) {
+        self.stream = stream
+        self.type = type
+        self.payload = payload
+    }
 }
 
 extension Operation {

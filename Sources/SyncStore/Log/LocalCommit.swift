@@ -14,6 +14,7 @@ package struct LocalCommit {
         package let author: ChangeAuthor
         package let log: LogPlan
         package let objects: ObjectPlan
+        package let streams: StreamPlan
         package let result: AppendResult
 
         /// False when every write was refused or had nothing to write.
@@ -71,13 +72,14 @@ package struct LocalCommit {
     }
 
     package consuming func finish(
-        reading: some ObjectSource, sign: ([UInt8]) -> [UInt8]
+        reading: some ObjectSource, _ events: some EventSource, sign: ([UInt8]) -> [UInt8]
     ) throws(StoreError) -> Planned {
         var log = try LogPlan(batch.finish(sign: sign), on: state)
+        let streams = try log.applyStreams(on: state, events)
         try objects.finish(reading)
         log.take(objects)
         return Planned(
-            author: batch.author, log: log, objects: objects,
+            author: batch.author, log: log, objects: objects, streams: streams,
             result: AppendResult(commit: log.commit, outcomes: outcomes))
     }
 }

@@ -22,17 +22,26 @@ package struct LogPlan: Sendable {
         _ segments: [VerifiedSegment], on state: LogState, foldedEvents: [UInt64] = []
     ) throws(StoreError) {
         after = state
-        for verified in segments { try add(verified, foldedEvents) }
+        let known = state.latestOnlyStreams
+        for verified in segments { try add(verified, collecting: known, foldedEvents) }
+        // A setting among them: the events before it count differently too.
+        let collecting = known.union(after.latestOnlyStreams)
+        guard collecting != known else { return }
+        (after, entries) = (state, [])
+        for verified in segments { try add(verified, collecting: collecting, foldedEvents) }
     }
 
-    private mutating func add(_ verified: VerifiedSegment, _ foldedEvents: [UInt64]) throws(StoreError) {
+    private mutating func add(
+        _ verified: VerifiedSegment, collecting: Set<ExactString>, _ foldedEvents: [UInt64]
+    ) throws(StoreError) {
         let segment = verified.segment
         let next = after.held.next(of: segment.replica)
         if segment.end <= next { return }
         guard segment.start == next, verified.context.allSatisfy({ after.held.next(of: $0.replica) >= $0.next }) else {
             throw .notApplicable(segment.replica, at: segment.start)
         }
-        let scan = SegmentScan(verified, foldedEvents: foldedEvents)
+        let scan = SegmentScan(verified, collecting: collecting, foldedEvents: foldedEvents)
+        for setting in scan.settings { after.keep(setting) }
         let context = after.extendContext(of: segment.replica, by: verified.context)
         entries.append(
             Entry(verified: verified, scan: scan, firstPosition: after.lastPosition + 1, context: context))
@@ -61,6 +70,22 @@ package struct LogPlan: Sendable {
         try objects.finish(reading)
         take(objects)
         return objects
+    }
+
+    /// Works out what streams show that keep only the greatest event per type.
+    package mutating func applyStreams(
+        on state: LogState, _ reading: some EventSource
+    ) throws(StoreError) -> StreamPlan {
+        let collected = entries.flatMap { entry in
+            entry.scan.collected.map { event in
+                var event = event
+                event.position += entry.firstPosition
+                return event
+            }
+        }
+        let streams = try StreamPlan(from: state.streams, to: after.streams, collected: collected, reading)
+        after.digest += streams.digestChange
+        return streams
     }
 
     /// Takes over what the same transaction does to objects.

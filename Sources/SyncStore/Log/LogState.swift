@@ -22,6 +22,8 @@ package struct LogState: Sendable, Equatable {
     package private(set) var contexts: [ReplicaID: VersionVector] = [:]
     /// Which changes said who is a member.
     package var members = MemberFacts()
+    /// How streams are kept; those that nobody set are not in it.
+    package private(set) var streams: [ExactString: KeptStream] = [:]
 
     package init(space: SpaceID) { self.space = space }
 
@@ -44,6 +46,15 @@ package struct LogState: Sendable, Equatable {
         held.advance(replica, to: tip.next)
         greatestStamp = max(greatestStamp, tip.stamp)
     }
+
+    package mutating func keep(_ stream: KeptStream) {
+        if let known = streams[stream.setting.stream], known.key > stream.key { return }
+        streams[stream.setting.stream] = stream
+    }
+
+    package func isLatestOnly(_ stream: String) -> Bool { streams[ExactString(stream)]?.setting.latestOnly ?? false }
+
+    var latestOnlyStreams: Set<ExactString> { Set(streams.filter(\.value.setting.latestOnly).keys) }
 
     /// What the author of the replica's newest change had seen.
     package func context(of replica: ReplicaID) -> VersionVector { contexts[replica] ?? VersionVector() }

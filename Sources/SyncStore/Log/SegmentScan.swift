@@ -16,15 +16,22 @@ package struct SegmentScan: Sendable, Equatable {
         package let firstStamp: Stamp
         package var lastStamp: Stamp
         package var places: EventPlaces
+        /// Its events are `collected` and not in `digest`.
+        let isCollected: Bool
     }
 
+    private let collecting: Set<ExactString>
     /// In order of their first event.
     package private(set) var runs: [Run] = []
     /// Shown ones.
     package private(set) var eventCount: Int64 = 0
     /// Ordinals taken.
     package private(set) var ordinalCount: Int64 = 0
+    /// Of the events that are not collected.
     package private(set) var digest = Sum256.zero
+    /// Events of streams that show only the greatest per type; positions are ordinals.
+    package private(set) var collected: [RankedEvent] = []
+    package private(set) var settings: [KeptStream] = []
     package private(set) var additions: [Membership.Addition] = []
     /// The dots of `additions`, in the same order.
     package private(set) var additionDots: [Dot] = []
@@ -34,11 +41,15 @@ package struct SegmentScan: Sendable, Equatable {
     /// - Parameters:
     ///   - verified: so its changes read without an error.
     ///   - foldedEvents: counters of events that went after they had an ordinal, ascending.
-    package init(_ verified: VerifiedSegment, foldedEvents: [UInt64] = []) {
+    ///   - streams: whose events are collected.
+    package init(
+        _ verified: VerifiedSegment, collecting streams: Set<ExactString> = [], foldedEvents: [UInt64] = []
+    ) {
+        collecting = streams
         let segment = verified.segment
         var folded = foldedEvents[...]
         var reader = ByteReader(segment.bytes)
-        var streams = StreamTable()
+        var table = StreamTable()
         while !reader.isAtEnd {
             guard let change = try? ChangeView(&reader) else { preconditionFailure("a verified segment reads back") }
             change.forEachOperation(in: segment.bytes) { counter, operation in
@@ -46,7 +57,7 @@ package struct SegmentScan: Sendable, Equatable {
                     if first >= segment.start { ordinalCount += 1 }
                     folded.removeFirst()
                 }
-                take(operation, counter, of: change, in: segment, &streams)
+                take(operation, counter, of: change, in: segment, &table)
             }
         }
         ordinalCount += Int64(folded.count { $0 >= segment.start && $0 < segment.end })
@@ -59,10 +70,23 @@ package struct SegmentScan: Sendable, Equatable {
         guard operation.span == 1 else { return }
         if operation.kind == Operation.Kind.appendEvent {
             guard let event = try? EventView(operation.body, in: segment.bytes) else { return }
-            digest += EventItem.digestTerm(
-                dot: Dot(replica: segment.replica, counter: counter), stamp: change.stamp, event: event,
-                in: segment.bytes)
-            note(streams.index(of: event.stream, in: segment.bytes), event.stream, change, segment.bytes)
+            let dot = Dot(replica: segment.replica, counter: counter)
+            let term = EventItem.digestTerm(dot: dot, stamp: change.stamp, event: event, in: segment.bytes)
+            let index = streams.index(of: event.stream, in: segment.bytes)
+            note(index, event.stream, change, segment.bytes)
+            guard runs[index].isCollected else {
+                digest += term
+                return
+            }
+            let type = event.type.map { ExactString(String(decoding: segment.bytes[$0], as: UTF8.self)) }
+            collected.append(
+                RankedEvent(
+                    kind: EventKind(stream: ExactString(runs[index].stream), type: type),
+                    key: CanonicalKey(stamp: change.stamp, dot: dot), position: ordinalCount - 1, term: term))
+        } else if operation.kind == Operation.Kind.setStream {
+            guard case .setStream(let setting) = Operation(operation, in: segment.bytes) else { return }
+            let dot = Dot(replica: segment.replica, counter: counter)
+            settings.append(KeptStream(setting, at: CanonicalKey(stamp: change.stamp, dot: dot)))
         } else if operation.kind == Operation.Kind.addMember {
             guard let fact = try? MemberFact(encoded: segment.bytes, operation.body) else { return }
             additions.append(
@@ -74,10 +98,11 @@ package struct SegmentScan: Sendable, Equatable {
 
     private mutating func note(_ index: Int, _ stream: Range<Int>, _ change: ChangeView, _ bytes: [UInt8]) {
         if index == runs.count {
+            let name = String(decoding: bytes[stream], as: UTF8.self)
             runs.append(
                 Run(
-                    stream: String(decoding: bytes[stream], as: UTF8.self), firstStamp: change.stamp,
-                    lastStamp: change.stamp, places: EventPlaces()))
+                    stream: name, firstStamp: change.stamp, lastStamp: change.stamp, places: EventPlaces(),
+                    isCollected: !collecting.isEmpty && collecting.contains(ExactString(name))))
         }
         runs[index].count += 1
         runs[index].lastOrdinal = ordinalCount

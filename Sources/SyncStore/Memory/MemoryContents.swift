@@ -46,6 +46,8 @@ struct MemoryContents: Sendable {
     var schemas: [ExactString: CollectionSchema] = [:]
     /// Which segments have operations on the object, in the order of their arrival.
     var touches: [ObjectKey: [SegmentPlace]] = [:]
+    /// Of streams that show only the greatest event per type.
+    var latest: [EventKind: RankedEvent] = [:]
     var own: OwnHistory.Remembered?
     var consumers: [ConsumerKey: Consumer] = [:]
     /// In the order they were first remembered.
@@ -53,6 +55,11 @@ struct MemoryContents: Sendable {
     var tickets: [TicketRecord] = []
 
     init(space: SpaceID) { log = LogState(space: space) }
+
+    mutating func write(_ streams: StreamPlan) {
+        for stream in streams.cleared { latest = latest.filter { $0.key.stream != stream } }
+        for event in streams.latest { latest[event.kind] = event }
+    }
 
     mutating func write(_ plan: LogPlan, _ objects: ObjectPlan) {
         for entry in plan.entries {

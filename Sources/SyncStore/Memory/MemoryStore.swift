@@ -151,10 +151,11 @@ extension MemoryStore {
         var commit = LocalCommit(
             running.own.nextAuthor(on: contents.log), on: contents.log, wallMilliseconds: wallMilliseconds)
         for write in writes { try commit.take(write, reading: contents, sign: sign) }
-        let planned = try commit.finish(reading: contents, sign: sign)
+        let planned = try commit.finish(reading: contents, contents, sign: sign)
         guard planned.writesAnything else { return planned.result }
         try write(&running) { contents in
             contents.write(planned.log, planned.objects)
+            contents.write(planned.streams)
             if !planned.log.entries.isEmpty {
                 contents.own = OwnHistory.Remembered(replica: planned.author.replica, named: planned.author.named)
             }
@@ -178,7 +179,11 @@ extension MemoryStore {
             var plan = try LogPlan(segments, on: contents.log)
             guard !plan.entries.isEmpty else { return plan.commit.serving(sealed, andOwn: true) }
             let objects = try plan.applyObjects(on: contents.log, contents)
-            try write(&running) { $0.write(plan, objects) }
+            let streams = try plan.applyStreams(on: contents.log, contents)
+            try write(&running) { durable in
+                durable.write(plan, objects)
+                durable.write(streams)
+            }
             running.own.applied(plan)
             return plan.commit.serving(sealed, andOwn: true)
         }
@@ -207,7 +212,7 @@ extension MemoryStore {
         var contents = try snapshot()
         contents.remove(tail)
         let sealing = try Sealing(
-            tail, current: contents.log, isLatestOnly: { _ in false }, contents, sign: sign)
+            tail, current: contents.log, isLatestOnly: contents.log.isLatestOnly, contents, sign: sign)
         try write(&running) { durable in
             durable.remove(tail)
             durable.write(sealing)
@@ -253,6 +258,7 @@ extension MemoryStore {
     package func events(_ query: EventQuery) throws(StoreError) -> [StoredEvent] {
         let contents = try snapshot()
         guard query.space == contents.log.space, let runs = contents.runs[Name.Bytes(query.stream)] else { return [] }
+        if contents.log.isLatestOnly(query.stream) { return try contents.latest(query) }
         var page = EventPage(query)
         switch query.order {
         case .arrival(let position):
@@ -290,19 +296,14 @@ extension MemoryStore {
     package func streams(of space: SpaceID) throws(StoreError) -> [StreamSummary] {
         let contents = try snapshot()
         guard space == contents.log.space else { return [] }
-        return contents.runs.keys.sorted().map { name in
-            let runs = contents.runs[name]!
-            return StreamSummary(
-                name: name.text, events: runs.reduce(0) { $0 + $1.run.count },
-                lastPosition: runs[runs.count - 1].lastPosition)
-        }
+        return contents.streams
     }
 
     package func recomputedDigest(of space: SpaceID) throws(StoreError) -> Sum256 {
         let contents = try snapshot()
         var sum = Sum256.zero
         guard space == contents.log.space else { return sum }
-        for stored in contents.segments.values.joined() { sum += SegmentScan(stored.verified).digest }
+        sum += contents.recomputedEventDigest
         return sum
     }
 }

@@ -6,7 +6,7 @@ import SyncModel
 /// One transaction; one pass over the log in the order of arrival, so every node that does it comes to the same.
 struct Derivation {
     /// Grows when this program understands operations that the one before did not.
-    static let version: Int64 = 1
+    static let version: Int64 = 2
     /// Segments whose objects are held in memory before they are written.
     private static let batchSize = 256
 
@@ -44,6 +44,8 @@ struct Derivation {
         try access.run("UPDATE replica SET named = NULL WHERE space = ?", .integer(rows.spaceRow))
         try access.run("UPDATE collection SET schema = NULL WHERE space = ?", .integer(rows.spaceRow))
         try access.run("DELETE FROM field_value")
+        try access.run("DELETE FROM stream_setting")
+        try access.run("DELETE FROM latest_event")
         try access.run("DELETE FROM touch")
         try access.run(
             """
@@ -58,6 +60,8 @@ struct Derivation {
         var plan = try LogPlan(batch.map(\.0), on: state)
         let objects = ObjectRows(rows)
         let planned = try plan.applyObjects(on: state, objects)
+        let streams = try plan.applyStreams(on: state, StreamRows(rows))
+        try StreamRows(rows).write(streams)
         for entry in plan.entries { try rows.writeKnowledge(entry) }
         let segments = batch.map { WrittenSegment($0.1, $0.0.segment) }
         try objects.write(planned, segments: segments)

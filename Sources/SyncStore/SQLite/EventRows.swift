@@ -9,10 +9,73 @@ struct EventRows {
 
     func events(_ query: EventQuery) throws(StoreError) -> [StoredEvent] {
         guard let stream = try log.findStream(query.stream) else { return [] }
+        if try StreamRows(log).isLatestOnly(stream) { return try latest(query, stream) }
         switch query.order {
         case .arrival(let position): return try arrival(query, stream, after: position)
         case .canonical(let key): return try CanonicalReader(log, query, stream: stream).page(after: key)
         }
+    }
+
+    /// Every event that is kept, in the order of arrival.
+    func forEach(
+        _ stream: Int64, _ name: String, _ body: (StoredEvent) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        try access.forEach(
+            """
+            SELECT replica.replica, segment.first_position, run.places, segment.bytes
+            FROM run JOIN segment ON segment.id = run.segment JOIN replica ON replica.id = run.replica
+            WHERE run.stream = ? ORDER BY run.last_position
+            """, .integer(stream)
+        ) { row throws(StoreError) in
+            var events: [StoredEvent] = []
+            let isSound = try Self.reader(row, stream: name).forEach(from: Int64(0)) { event in
+                events.append(event)
+                return true
+            }
+            try Self.check(isSound)
+            for event in events { try body(event) }
+            return true
+        }
+    }
+
+    /// Of a stream that shows only the greatest event per type.
+    private func latest(_ query: EventQuery, _ stream: Int64) throws(StoreError) -> [StoredEvent] {
+        var page = EventPage(query)
+        let name = ExactString(query.stream)
+        var found = try StreamRows(log).latestEvents(of: name)
+        switch query.order {
+        case .arrival(let position):
+            found = found.filter { $0.position > position }.sorted { $0.position < $1.position }
+        case .canonical(let key):
+            found = found.filter { event in key.map { event.key > $0 } ?? true }.sorted { $0.key < $1.key }
+        }
+        for event in found {
+            let isMore = page.take(try self.event(at: event.position, stream, query.stream))
+            if !isMore { break }
+        }
+        return page.events
+    }
+
+    private func event(at position: Int64, _ stream: Int64, _ name: String) throws(StoreError) -> StoredEvent {
+        let found = try access.first(
+            """
+            SELECT replica.replica, segment.first_position, run.places, segment.bytes
+            FROM run JOIN segment ON segment.id = run.segment JOIN replica ON replica.id = run.replica
+            WHERE run.stream = ? AND run.last_position >= ? ORDER BY run.last_position LIMIT 1
+            """, .integer(stream), .integer(position)
+        ) { row throws(StoreError) in
+            var found: StoredEvent?
+            try Self.check(
+                try Self.reader(row, stream: name).forEach(from: position) { event in
+                    found = event
+                    return false
+                })
+            return found
+        }
+        guard let event = found ?? nil, event.position == position else {
+            throw .corrupt(detail: "a latest event is not in the log")
+        }
+        return event
     }
 
     private func arrival(_ query: EventQuery, _ stream: Int64, after position: Int64) throws(StoreError)
@@ -36,6 +99,9 @@ struct EventRows {
     /// How many events arrived after `position`: those of the run it falls into, and the runs behind by their totals.
     func count(stream name: String, after position: Int64) throws(StoreError) -> Int64 {
         guard let stream = try log.findStream(name) else { return 0 }
+        if try StreamRows(log).isLatestOnly(stream) {
+            return Int64(try StreamRows(log).latestEvents(of: ExactString(name)).count { $0.position > position })
+        }
         var count: Int64 = 0
         try access.forEach(
             """
@@ -72,14 +138,27 @@ struct EventRows {
 
     func streams() throws(StoreError) -> [StreamSummary] {
         var streams: [StreamSummary] = []
+        var settings: [ExactString: SyncModel.Operation.StreamSetting] = [:]
+        for kept in try StreamRows(log).settings() { settings[kept.setting.stream] = kept.setting }
         try access.forEach(
             """
-            SELECT stream.name, run.total, run.last_position FROM stream JOIN run ON run.stream = stream.id
+            SELECT stream.name, run.total, run.last_position, stream.id 
+            FROM stream LEFT JOIN run ON run.stream = stream.id
                 AND run.last_position = (SELECT max(last_position) FROM run WHERE run.stream = stream.id)
             WHERE stream.space = ? ORDER BY stream.name
             """, .integer(log.spaceRow)
         ) { row throws(StoreError) in
-            streams.append(StreamSummary(name: row.text(0), events: row.integer(1), lastPosition: row.integer(2)))
+            let name = row.text(0)
+            let kept = settings[ExactString(name)]
+            // A row that neither has: its open events were folded away, or its setting was taken back.
+            if row.isNull(1), kept == nil { return true }
+            let events =
+                kept?.latestOnly ?? false
+                ? Int64(try StreamRows(log).latestEvents(of: ExactString(name)).count)
+                : row.isNull(1) ? 0 : row.integer(1)
+            streams.append(
+                StreamSummary(
+                    name: name, events: events, lastPosition: row.isNull(2) ? 0 : row.integer(2), setting: kept))
             return true
         }
         return streams

@@ -20,6 +20,7 @@ extension LogRows {
             return true
         }
         try readKnowledge(into: &state)
+        for kept in try StreamRows(self).settings() { state.keep(kept) }
         try readSums(into: &state)
         return state
     }
@@ -142,7 +143,14 @@ extension LogRows {
     /// Sums what is stored anew: events from the log, objects and schemas from what is kept of them.
     func recomputedDigest() throws(StoreError) -> Sum256 {
         var sum = Sum256.zero
-        try forEachSegment { segment, _ in sum += SegmentScan(segment).digest }
+        var latest = LatestEvents()
+        let collecting = try state().latestOnlyStreams
+        try forEachSegment { segment, _ in
+            let scan = SegmentScan(segment, collecting: collecting)
+            sum += scan.digest
+            latest.take(scan.collected)
+        }
+        sum += latest.digest
         let objects = ObjectRows(self)
         for collection in try objects.collections() {
             if let term = collection.schema?.digestTerm(collection: collection.name) { sum += term }

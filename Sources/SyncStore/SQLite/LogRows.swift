@@ -116,7 +116,7 @@ struct LogRows {
         ) { row throws(StoreError) in row.integer(0) }
     }
 
-    private func streamRow(_ name: String) throws(StoreError) -> Int64 {
+    func streamRow(_ name: String) throws(StoreError) -> Int64 {
         if let row = try findStream(name) { return row }
         try access.run("INSERT INTO stream (space, name) VALUES (?, ?)", .integer(spaceRow), .text(name))
         return access.lastInsertedRow

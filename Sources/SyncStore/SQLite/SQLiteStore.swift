@@ -266,9 +266,10 @@ extension SQLiteStore {
             let objects = ObjectRows(rows)
             var commit = commit
             for write in writes { try commit.take(write, reading: objects, sign: sign) }
-            let planned = try commit.finish(reading: objects, sign: sign)
+            let planned = try commit.finish(reading: objects, StreamRows(rows), sign: sign)
             guard planned.writesAnything else { return planned }
             try objects.write(planned.objects, segments: try rows.write(planned.log))
+            try StreamRows(rows).write(planned.streams)
             if !planned.log.entries.isEmpty { try rows.remember(planned.author, before: before) }
             return planned
         }
@@ -300,7 +301,9 @@ extension SQLiteStore {
                 let objects = ObjectRows(rows)
                 var plan = plan
                 let planned = try plan.applyObjects(on: state, objects)
+                let streams = try plan.applyStreams(on: state, StreamRows(rows))
                 try objects.write(planned, segments: try rows.write(plan))
+                try StreamRows(rows).write(streams)
                 return plan
             }
             writing.log = plan.after
@@ -337,7 +340,7 @@ extension SQLiteStore {
             let rows = try spaceRows(access)
             try rows.remove(tail)
             let sealing = try Sealing(
-                tail, current: current, isLatestOnly: { _ in false }, ObjectRows(rows), sign: sign)
+                tail, current: current, isLatestOnly: current.isLatestOnly, ObjectRows(rows), sign: sign)
             try rows.write(sealing)
             return sealing
         }

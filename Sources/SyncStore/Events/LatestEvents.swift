@@ -1,0 +1,149 @@
+package import SyncModel
+
+/// How a stream is kept, and by which operation.
+package struct KeptStream: Sendable, Hashable {
+    package let setting: Operation.StreamSetting
+    /// The greatest counts.
+    package let key: CanonicalKey
+
+    package init(_ setting: Operation.StreamSetting, at key: CanonicalKey) {
+        self.setting = setting
+        self.key = key
+    }
+}
+
+/// What a `latestOnly` stream shows one event of.
+package struct EventKind: Sendable, Hashable, Comparable {
+    package let stream: ExactString
+    package let type: ExactString?
+
+    package init(stream: ExactString, type: ExactString?) {
+        self.stream = stream
+        self.type = type
+    }
+
+    package static func < (left: EventKind, right: EventKind) -> Bool {
+        if left.stream != right.stream { return left.stream < right.stream }
+        switch (left.type, right.type) {
+        case (nil, nil), (_?, nil): return false
+        case (nil, _?): return true
+        case (let left?, let right?): return left < right
+        }
+    }
+}
+
+/// An event as far as it matters which of its kind is the greatest.
+package struct RankedEvent: Sendable, Hashable {
+    package let kind: EventKind
+    package let key: CanonicalKey
+    /// Its arrival number.
+    package var position: Int64
+    /// In the state digest.
+    package let term: Sum256
+
+    package init(kind: EventKind, key: CanonicalKey, position: Int64, term: Sum256) {
+        self.kind = kind
+        self.key = key
+        self.position = position
+        self.term = term
+    }
+
+    init(_ event: StoredEvent, of stream: ExactString) {
+        kind = EventKind(stream: stream, type: event.type.map { ExactString($0) })
+        key = event.canonicalKey
+        position = event.position
+        term = EventItem.digestTerm(
+            dot: event.dot, stamp: event.stamp, stream: stream.string, type: event.type, payload: event.payload)
+    }
+}
+
+/// The greatest event of each kind among those taken.
+struct LatestEvents {
+    private(set) var events: [EventKind: RankedEvent] = [:]
+
+    mutating func take(_ more: [RankedEvent]) { for event in more { take(event) } }
+
+    mutating func take(_ event: RankedEvent) {
+        if let known = events[event.kind], known.key > event.key { return }
+        events[event.kind] = event
+    }
+
+    var digest: Sum256 { events.values.reduce(into: Sum256.zero) { $0 += $1.term } }
+}
+
+/// What a transaction may look at of streams.
+package protocol EventSource {
+    /// Of a `latestOnly` stream.
+    func latestEvent(of kind: EventKind) throws(StoreError) -> RankedEvent?
+    /// Of a `latestOnly` stream, one per type.
+    func latestEvents(of stream: ExactString) throws(StoreError) -> [RankedEvent]
+    /// Every event of the stream.
+    func forEachEvent(
+        of stream: ExactString, _ body: (RankedEvent) throws(StoreError) -> Void
+    ) throws(StoreError)
+}
+
+/// What a transaction does to streams that show only the greatest event per type: pure but for what it reads, the same
+/// for every store.
+package struct StreamPlan: Sendable {
+    /// Settings that changed.
+    package private(set) var settings: [KeptStream] = []
+    /// Streams that show every event again.
+    package private(set) var cleared: [ExactString] = []
+    /// The greatest of their kinds from now on, sorted by kind.
+    package private(set) var latest: [RankedEvent] = []
+    package private(set) var digestChange = Sum256.zero
+
+    /// - Parameter collected: the transaction's events of every stream that is `latestOnly` before or after it.
+    init(
+        from before: [ExactString: KeptStream], to after: [ExactString: KeptStream], collected: [RankedEvent],
+        _ reading: some EventSource
+    ) throws(StoreError) {
+        settings = after.filter { before[$0.key] != $0.value }.sorted { $0.key < $1.key }.map(\.value)
+        var events: [ExactString: [RankedEvent]] = [:]
+        for event in collected { events[event.kind.stream, default: []].append(event) }
+        for stream in Set(events.keys).union(settings.map(\.setting.stream)).sorted() {
+            let was = before[stream]?.setting.latestOnly ?? false
+            let shown = after[stream]?.setting.latestOnly ?? false
+            try take(events[stream] ?? [], of: stream, wasLatestOnly: was, isLatestOnly: shown, reading)
+        }
+        latest.sort { $0.kind < $1.kind }
+    }
+
+    private mutating func take(
+        _ events: [RankedEvent], of stream: ExactString, wasLatestOnly: Bool, isLatestOnly: Bool,
+        _ reading: some EventSource
+    ) throws(StoreError) {
+        switch (wasLatestOnly, isLatestOnly) {
+        case (false, false): for event in events { digestChange += event.term }
+        case (true, true):
+            var greatest = LatestEvents()
+            greatest.take(events)
+            for event in greatest.events.values {
+                let known = try reading.latestEvent(of: event.kind)
+                if let known, known.key > event.key { continue }
+                if let known { digestChange -= known.term }
+                digestChange += event.term
+                latest.append(event)
+            }
+        case (false, true):
+            var greatest = LatestEvents()
+            var shown = Sum256.zero
+            try reading.forEachEvent(of: stream) { event throws(StoreError) in
+                shown += event.term
+                greatest.take(event)
+            }
+            greatest.take(events)
+            digestChange -= shown
+            digestChange += greatest.digest
+            latest += greatest.events.values
+        case (true, false):
+            cleared.append(stream)
+            for event in try reading.latestEvents(of: stream) { digestChange -= event.term }
+            var all = Sum256.zero
+            try reading.forEachEvent(of: stream) { event throws(StoreError) in all += event.term }
+            digestChange += all
+            for event in events { digestChange += event.term }
+        }
+    }
+}
