@@ -3,7 +3,8 @@ import HTTPTypes
 import HummingbirdCore
 import NIOCore
 
-/// Lines of JSON being written while they arrive: each line its own change, committed in groups of what has come.
+/// Lines of JSON being written while they arrive: each line its own change, committed in groups of what has come since
+/// the group before.
 ///
 /// It stops at the first bad line; what stood before it stays written, and the answer says how much that is.
 struct LineUpload<Draft: Sendable>: Sendable {
@@ -19,6 +20,7 @@ struct LineUpload<Draft: Sendable>: Sendable {
     func run() async throws(ControlError) -> Response {
         var progress = Progress(upload: self)
         var lines = LineSplitter(tooLarge: tooLarge, read: read)
+        request.upload.readAhead()
         do {
             for try await chunk in request.upload {
                 try await progress.commit(&lines, chunk.readableBytesView)

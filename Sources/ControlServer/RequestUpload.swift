@@ -7,13 +7,14 @@ import NIOCore
 /// A client that sends all before it reads anything would wait for ever for us to take the rest of a body we refused
 /// early, and we for it to hang up. So after an early refusal the rest is read and dropped.
 ///
-/// Unchecked: only the one task that answers the request reads, first the route, then `drain`. The library lets a body be
-/// iterated once, so both share the one iterator.
+/// Unchecked: only the one task that answers the request reads, first the route, then `drain`; once it reads ahead, only
+/// that reader does. The library lets a body be iterated once, so all share the one iterator.
 final class RequestUpload: AsyncSequence, @unchecked Sendable {
     typealias Element = ByteBuffer
 
     private var chunks: RequestBody.AsyncIterator
     private var isAtEnd: Bool
+    private var ahead: ReadAhead?
 
     init(_ request: Request) {
         chunks = request.body.makeAsyncIterator()
@@ -31,8 +32,13 @@ final class RequestUpload: AsyncSequence, @unchecked Sendable {
         }
     }
 
+    /// From now on pieces are read while nobody asks for them, and come together.
+    func readAhead() {
+        if ahead == nil, !isAtEnd { ahead = ReadAhead { try await self.chunks.next() } }
+    }
+
     private func next() async throws -> ByteBuffer? {
-        let chunk = try await chunks.next()
+        let chunk = if let ahead { try await ahead.take() } else { try await chunks.next() }
         if chunk == nil { isAtEnd = true }
         return chunk
     }

@@ -24,15 +24,18 @@ extension Agent {
             do { outcomes = try await self.write(writes) } catch {
                 throw ControlError(agent: error, directory: configuration.dataDirectory).having(response.count)
             }
+            var last: Dot?
             for outcome in outcomes {
                 switch outcome {
                 case .failure(let refusal): throw ControlError(refusal.reason).having(response.count)
                 case .success(let written):
                     response.count += 1
                     response.first = response.first ?? written.dots.map { DotText($0.lowerBound) }
-                    response.last = written.dots.map { DotText($0.upperBound) } ?? response.last
+                    last = written.dots?.upperBound ?? last
                 }
             }
+            // A dot as text is 70 characters of base32: written for the last of a group, not for each.
+            response.last = last.map { DotText($0) } ?? response.last
         }
         return response
     }

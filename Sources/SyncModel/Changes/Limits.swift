@@ -25,8 +25,9 @@ package enum Limits {
     package static let operationsPerChange: UInt64 = 1 << 32
     /// An author signs at least this often; a segment is longer only when it is a single change.
     package static let segmentBytes = 256 << 10
-    /// Changes committed, and signed, as one group.
-    package static let changesPerGroup = 256
+    /// Changes committed, and signed, as one group: enough that a bulk load does not wait for the disk, few enough that
+    /// somebody else's write does not wait long for the group.
+    package static let changesPerGroup = 1_024
     /// A session frame, length prefix not counted.
     package static let frameBytes = 1 << 20
     /// A frame before the peer's `Hello` was accepted.

@@ -92,6 +92,11 @@ package struct ObjectState: Hashable, Sendable {
     package var isEmpty: Bool { lives.isEmpty }
     package var judgement: ObjectLives.Judgement { lives.judgement }
 
+    /// Whether a reader may find conflicts in the values of what is shown; false is certain, and cheap to tell.
+    package var mayBeContested: Bool {
+        fields.count != 1 || fields[0].children.values.contains(where: \.mayBeContested)
+    }
+
     /// The fields of the life that `birth` began; nil when it is not here.
     package func fields(of birth: Dot) -> ObjectFields? {
         lives.lives.firstIndex { $0.birth == birth }.map { fields[$0] }

@@ -17,6 +17,8 @@ package struct ObjectPlan: Sendable {
         /// What this transaction has done to its lives so far.
         fileprivate var edits: [ObjectLives.EarlierEdit] = []
         fileprivate var isChanged = false
+        /// The change before which it was put by, should that be taken back.
+        fileprivate var savedBefore = 0
 
         /// How much memory it takes to keep `original`, about.
         package var originalByteCount: Int { original.state.isEmpty ? 64 : original.state.canonicalBytes.count }
@@ -63,14 +65,24 @@ package struct ObjectPlan: Sendable {
         }
     }
 
-    private var entries: [ObjectKey: Entry] = [:]
     /// In the order they were first read.
-    private var keys: [ObjectKey] = []
+    private var entries: [Entry] = []
+    /// Indices in `entries`.
+    private var places: [ObjectKey: Int] = [:]
     private var schemas: [ExactString: SchemaEntry] = [:]
-    /// Entries as they were before the current change.
-    private var undoEntries: [ObjectKey: Entry?] = [:]
-    private var undoSchemas: [ExactString: SchemaEntry?] = [:]
-    private var undoPosition: Int64 = 0
+    /// What takes the current change back: a bulk load has thousands in a commit, so a change that touches nothing twice
+    /// costs two numbers here.
+    private var undo = Undo()
+
+    private struct Undo: Sendable {
+        /// Of the change.
+        var number = 0
+        /// Entries from here on came with it.
+        var entryCount = 0
+        var entries: [(place: Int, entry: Entry)] = []
+        var schemas: [(name: ExactString, entry: SchemaEntry)] = []
+        var position: Int64 = 0
+    }
 
     /// Who was let in where, with the facts of this transaction.
     package private(set) var members: MemberFacts
@@ -83,10 +95,10 @@ package struct ObjectPlan: Sendable {
         members = state.members
         position = state.objectPosition
         counts = state.counts
-        undoPosition = position
+        undo.position = position
     }
 
-    package var isChanged: Bool { entries.values.contains(where: \.isChanged) || !changedSchemas.isEmpty }
+    package var isChanged: Bool { entries.contains(where: \.isChanged) || !changedSchemas.isEmpty }
 
     /// Collections whose indexed fields are others than before.
     package var reindexed: [ExactString] {
@@ -94,7 +106,7 @@ package struct ObjectPlan: Sendable {
     }
 
     /// In the order they were first touched.
-    package var changed: [Entry] { keys.compactMap { entries[$0] }.filter(\.isChanged) }
+    package var changed: [Entry] { entries.filter(\.isChanged) }
 
     package var changedSchemas: [(name: ExactString, before: CollectionSchema?, after: CollectionSchema)] {
         schemas.filter(\.value.isChanged).sorted { $0.key < $1.key }.map { ($0.key, $0.value.before, $0.value.schema) }
@@ -103,16 +115,15 @@ package struct ObjectPlan: Sendable {
     // MARK: One change
 
     package mutating func begin() {
-        undoEntries = [:]
-        undoSchemas = [:]
-        undoPosition = position
+        undo = Undo(number: undo.number + 1, entryCount: entries.count, position: position)
     }
 
     package mutating func takeBack() {
-        for (key, entry) in undoEntries { entries[key] = entry }
-        for (name, entry) in undoSchemas { schemas[name] = entry }
-        keys.removeAll { entries[$0] == nil }
-        position = undoPosition
+        for (place, entry) in undo.entries { entries[place] = entry }
+        for (name, entry) in undo.schemas.reversed() { schemas[name] = entry }
+        for entry in entries[undo.entryCount...] { places[entry.object.key] = nil }
+        entries.removeSubrange(undo.entryCount...)
+        position = undo.position
     }
 
     /// Applies a change that came with its author's signature. Changes without operations on objects, or of members, cost
@@ -139,7 +150,8 @@ package struct ObjectPlan: Sendable {
         case .editObject, .deleteObject, .keepObject:
             if let (key, action) = operation.objectAction { try apply(action, to: key, change, reading) }
         case .editSchema(let edit):
-            try load(schema: edit.collection, reading)
+            let before = try loaded(schema: edit.collection, reading)
+            undo.schemas.append((edit.collection, before))
             schemas[edit.collection]?.apply(edit, at: change.origin)
         case .addMember(let fact): if fact.isBound { members.add(fact.device, at: change.origin.dot) }
         case .appendEvent, .setStream, .void, .unknown: break
@@ -151,18 +163,19 @@ package struct ObjectPlan: Sendable {
     private mutating func apply(
         _ action: ObjectState.Action, to key: ObjectKey, _ change: Change, _ reading: some ObjectSource
     ) throws(StoreError) {
-        try load(key, reading)
-        let earlier = try earlierEdits(action, key, change.origin, reading)
-        guard var entry = entries.removeValue(forKey: key) else { preconditionFailure("the object was loaded") }
-        defer { entries[key] = entry }
-        let outcome = entry.object.state.apply(
+        let place = try load(key, reading)
+        let earlier = try earlierEdits(action, entries[place], change.origin, reading)
+        let outcome = entries[place].object.state.apply(
             action, at: change.origin, wallMilliseconds: change.wallMilliseconds, members: members,
             earlier: { earlier })
         switch outcome {
         case .applied(let lives):
-            entry.note(change, position: nextPosition())
-            if !action.isDeletion { entry.note(edit: change, of: lives) }
-        case .droppedWhileDeleted: entry.note(change, position: nextPosition())
+            let position = nextPosition()
+            entries[place].note(change, position: position)
+            if !action.isDeletion { entries[place].note(edit: change, of: lives) }
+        case .droppedWhileDeleted:
+            let position = nextPosition()
+            entries[place].note(change, position: position)
         case .unknownLife, .void, .repeated: return
         }
     }
@@ -174,67 +187,71 @@ package struct ObjectPlan: Sendable {
 
     /// What a deletion that drops edits has to look at: those its author did not know, if there are any.
     private func earlierEdits(
-        _ action: ObjectState.Action, _ key: ObjectKey, _ origin: Origin, _ reading: some ObjectSource
+        _ action: ObjectState.Action, _ entry: Entry, _ origin: Origin, _ reading: some ObjectSource
     ) throws(StoreError) -> [ObjectLives.EarlierEdit] {
-        guard case .delete(.deleteWins) = action, let state = entries[key]?.object.state else { return [] }
-        let isAllKnown = state.lives.touched.entries.allSatisfy {
+        guard case .delete(.deleteWins) = action else { return [] }
+        let isAllKnown = entry.object.state.lives.touched.entries.allSatisfy {
             origin.knows(Dot(replica: $0.replica, counter: $0.next - 1))
         }
         if isAllKnown { return [] }
-        return ObjectTouch.earlierEdits(try reading.touches(of: key)) + (entries[key]?.edits ?? [])
+        return ObjectTouch.earlierEdits(try reading.touches(of: entry.object.key)) + entry.edits
     }
 
     // MARK: Reading through
 
-    package mutating func load(_ key: ObjectKey, _ reading: some ObjectSource) throws(StoreError) {
-        if let entry = entries[key] {
-            if undoEntries[key] == nil { undoEntries[key] = .some(entry) }
-            return
+    /// - Returns: its index in `entries`.
+    @discardableResult
+    package mutating func load(_ key: ObjectKey, _ reading: some ObjectSource) throws(StoreError) -> Int {
+        if let place = places[key] {
+            if place < undo.entryCount, entries[place].savedBefore != undo.number {
+                undo.entries.append((place, entries[place]))
+                entries[place].savedBefore = undo.number
+            }
+            return place
         }
         let object = try reading.object(key) ?? StoredObject(key: key)
         var before = object.summary
         if before.standing == .live, let schema = try reading.schema(of: key.collection) {
             before.indexed = schema.indexedValues(of: object.state)
         }
-        entries[key] = Entry(before: before, original: object, object: object)
-        undoEntries[key] = .some(nil)
-        keys.append(key)
+        places[key] = entries.count
+        entries.append(Entry(before: before, original: object, object: object))
+        return entries.count - 1
     }
 
-    private mutating func load(schema name: ExactString, _ reading: some ObjectSource) throws(StoreError) {
-        if let entry = schemas[name] {
-            if undoSchemas[name] == nil { undoSchemas[name] = .some(entry) }
-            return
-        }
+    @discardableResult
+    private mutating func loaded(
+        schema name: ExactString, _ reading: some ObjectSource
+    ) throws(StoreError) -> SchemaEntry {
+        if let entry = schemas[name] { return entry }
         let found = try reading.schema(of: name)
-        schemas[name] = SchemaEntry(before: found, schema: found ?? CollectionSchema())
-        undoSchemas[name] = .some(nil)
+        let entry = SchemaEntry(before: found, schema: found ?? CollectionSchema())
+        schemas[name] = entry
+        return entry
     }
 
     /// The object as this transaction leaves it.
     mutating func object(_ key: ObjectKey, _ reading: some ObjectSource) throws(StoreError) -> StoredObject {
-        try load(key, reading)
-        return entries[key]?.object ?? StoredObject(key: key)
+        entries[try load(key, reading)].object
     }
 
     /// What belongs to this node alone.
     /// - Returns: whether it changed anything.
     mutating func setLocal(_ planned: PlannedWrite, of key: ObjectKey, at wallMilliseconds: Int64) -> Bool {
-        guard var entry = entries.removeValue(forKey: key) else { return false }
-        defer { entries[key] = entry }
+        guard planned.localFields != nil || planned.dismisses, let place = places[key] else { return false }
         var isChanged = false
         if let fields = planned.localFields {
-            entry.object.localFields = fields
+            entries[place].object.localFields = fields
             isChanged = true
         }
-        if planned.dismisses, !entry.object.droppedEdits.isEmpty {
-            let edited = entry.object.state.lives.deletions.flatMap(\.edited)
-            entry.object.dismissedCount = edited.reduce(0) { $0 + $1.count }
+        if planned.dismisses, !entries[place].object.droppedEdits.isEmpty {
+            let edited = entries[place].object.state.lives.deletions.flatMap(\.edited)
+            entries[place].object.dismissedCount = edited.reduce(0) { $0 + $1.count }
             isChanged = true
         }
         guard isChanged else { return false }
-        if !entry.isChanged { entry.object.position = nextPosition() }
-        entry.isChanged = true
+        if !entries[place].isChanged { entries[place].object.position = nextPosition() }
+        entries[place].isChanged = true
         return true
     }
 
@@ -242,9 +259,8 @@ package struct ObjectPlan: Sendable {
     package mutating func schema(
         of name: ExactString, _ reading: some ObjectSource
     ) throws(StoreError) -> CollectionSchema? {
-        try load(schema: name, reading)
-        guard let entry = schemas[name], entry.before != nil || entry.isChanged else { return nil }
-        return entry.schema
+        let entry = try loaded(schema: name, reading)
+        return entry.before != nil || entry.isChanged ? entry.schema : nil
     }
 
     // MARK: Sealing
@@ -263,28 +279,29 @@ package struct ObjectPlan: Sendable {
         of folding: Folding, at position: Int64, _ stored: some ObjectSource
     ) throws(StoreError) -> Kept {
         var kept = Kept()
-        for key in keys {
-            guard var entry = entries[key], entry.isChanged else { continue }
+        for place in entries.indices where entries[place].isChanged {
+            let key = entries[place].object.key
             guard let now = try stored.object(key) else { throw .corrupt(detail: "an object of the open tail is gone") }
+            let object = entries[place].object
             let isAsItWas =
-                folding.deleted.contains(key)
-                ? entry.object.isShown(like: now) : entry.object.state == now.state
+                folding.deleted.contains(key) ? object.isShown(like: now) : object.state == now.state
             if !isAsItWas { kept.differing.insert(key) }
-            if entry.object.state.isEmpty {
+            if object.state.isEmpty {
                 kept.vanished.append(key)
-                entries[key] = nil
                 continue
             }
-            entry.before = now.summary
+            entries[place].before = now.summary
             if now.summary.standing == .live, let schema = try schema(of: key.collection, stored) {
-                entry.before.indexed = schema.indexedValues(of: now.state)
+                entries[place].before.indexed = schema.indexedValues(of: now.state)
             }
-            entry.object.position = now.position
-            entry.object.localFields = now.localFields
-            entry.object.dismissedCount = now.dismissedCount
-            entries[key] = entry
+            entries[place].object.position = now.position
+            entries[place].object.localFields = now.localFields
+            entries[place].object.dismissedCount = now.dismissedCount
         }
-        keys.removeAll { entries[$0] == nil }
+        entries.removeAll { $0.isChanged && $0.object.state.isEmpty }
+        places = Dictionary(uniqueKeysWithValues: entries.indices.map { (entries[$0].object.key, $0) })
+        // Numbers of entries mean others from here on: the changes before this cannot be taken back.
+        begin()
         self.position = position
         return kept
     }
@@ -293,12 +310,11 @@ package struct ObjectPlan: Sendable {
 
     /// Computes what is kept beside the objects that changed, and what the transaction does to digest and counts.
     package mutating func finish(_ reading: some ObjectSource) throws(StoreError) {
-        for key in keys where entries[key]?.isChanged ?? false {
-            let schema = try schema(of: key.collection, reading)
-            guard var entry = entries.removeValue(forKey: key) else { continue }
-            entry.object.summary = entry.object.summarized(schema)
-            count(from: entry.before, to: entry.object.summary)
-            entries[key] = entry
+        for place in entries.indices where entries[place].isChanged {
+            let schema = try schema(of: entries[place].object.key.collection, reading)
+            let summary = entries[place].object.summarized(schema)
+            count(from: entries[place].before, to: summary)
+            entries[place].object.summary = summary
         }
         for change in changedSchemas {
             if let term = change.before?.digestTerm(collection: change.name) { digestChange -= term }

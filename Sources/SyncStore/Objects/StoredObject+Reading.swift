@@ -29,7 +29,7 @@ extension StoredObject {
             case .undecided: .undecided
             }
         var hasConflict = standing == .undecided || !droppedEdits.isEmpty
-        if standing == .live, !hasConflict {
+        if standing == .live, !hasConflict, state.mayBeContested {
             hasConflict = !reading(schema, isLive: { _ in true }).conflicts.isEmpty
         }
         return ObjectSummary(

@@ -2,6 +2,9 @@ extension ReplicatedValue {
     /// The types in which something is live, in order.
     public var types: [FieldType] { states.filter(\.isLive).map(\.type) }
 
+    /// Whether something is live in that type.
+    func isLive(as type: FieldType) -> Bool { state(type)?.isLive ?? false }
+
     /// The type that a reader is shown: `preferred` (the schema's) if something is live in it, else the first that is.
     public func shownType(preferring preferred: FieldType? = nil) -> FieldType? {
         if let preferred, state(preferred)?.isLive == true { return preferred }

@@ -30,6 +30,9 @@ public struct Constant<Value: ReplicableValue>: Replicated {
     /// The dots of `values`, in the same order.
     public var dots: [Dot] { written.entries.reversed().map { $0.dot } }
 
+    /// Whether several values were written apart, be they equal.
+    var mayBeContested: Bool { written.entries.count > 1 }
+
     /// Whether a reader sees anything of it.
     public var isLive: Bool { !written.isEmpty }
 

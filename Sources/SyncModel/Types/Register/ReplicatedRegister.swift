@@ -33,6 +33,9 @@ public struct ReplicatedRegister<Value: ReplicableValue>: Replicated {
     /// The dots of `values`, in the same order.
     public var dots: [Dot] { written.entries.map { $0.dot } }
 
+    /// Whether several values were written apart, be they equal.
+    var mayBeContested: Bool { written.entries.count > 1 }
+
     /// What writing `value` has to record: nothing when it is shown already and nothing contradicts it.
     public func setting(_ value: Value) -> Operation? {
         written.entries.count == 1 && self.value == value ? nil : .set(value)

@@ -12,20 +12,25 @@ struct ValuePlace {
     var shownType: FieldType? { draft.value.shownType(preferring: declared) }
 
     /// The type in which `target` would be written.
-    func type(for target: JSONValue) throws(ObjectRefusal) -> FieldType {
+    func type(for target: JSONValue) throws(ObjectRefusal) -> FieldType { try type(for: target, in: draft.value) }
+
+    private func type(for target: JSONValue, in value: ReplicatedValue) throws(ObjectRefusal) -> FieldType {
         if let declared {
             guard declared.takes(target) else { throw mismatch(declared) }
             return declared
         }
-        if let shown = shownType, continues(as: target) { return shown }
+        if let shown = value.shownType(), Self.continues(value, shown, as: target) { return shown }
         return FieldType(natural: target)
     }
 
     /// Whether the shown type goes on with `target`, where no schema says anything.
     func continues(as target: JSONValue) -> Bool {
         let value = draft.value
-        guard let type = value.shownType() else { return true }
-        return type.continues(type == .register ? value.register.value : nil, as: target)
+        return value.shownType().map { Self.continues(value, $0, as: target) } ?? true
+    }
+
+    private static func continues(_ value: ReplicatedValue, _ type: FieldType, as target: JSONValue) -> Bool {
+        type.continues(type == .register ? value.register.value : nil, as: target)
     }
 
     func mismatch(_ type: FieldType) -> ObjectRefusal { .typeMismatch(field: field, expected: type) }
@@ -38,8 +43,9 @@ struct ValuePlace {
     func assign(
         _ target: JSONValue, as wanted: FieldType? = nil, replacing: Bool
     ) throws(ObjectRefusal) {
-        let type = if let wanted { wanted } else { try type(for: target) }
-        if let shown = shownType, shown != type { remove() }
+        // Looked up once, and let go before anything is written: held, it would be copied.
+        let (type, shown) = try settled(target, as: wanted)
+        if let shown, shown != type { remove() }
         switch (type, target) {
         case (.register, _): assignRegister(target)
         case (.constant, _): try assignConstant(target)
@@ -64,6 +70,14 @@ struct ValuePlace {
         keepVisible(type)
     }
 
+    private func settled(
+        _ target: JSONValue, as wanted: FieldType?
+    ) throws(ObjectRefusal) -> (type: FieldType, shown: FieldType?) {
+        let value = draft.value
+        let type = if let wanted { wanted } else { try type(for: target, in: value) }
+        return (type, value.shownType(preferring: declared))
+    }
+
     /// Removes everything that is seen here, of every type.
     func remove() {
         guard let key = path.last else { return }
@@ -80,7 +94,10 @@ struct ValuePlace {
         if !isLive(type) { recordCreation(type) }
     }
 
-    private func isLive(_ type: FieldType) -> Bool { draft.value.types.contains(type) }
+    /// A register and a constant are there by their value alone: nothing is created, so nothing has to be looked up.
+    private func isLive(_ type: FieldType) -> Bool {
+        type == .register || type == .constant || draft.value.isLive(as: type)
+    }
 
     private func recordCreation(_ type: FieldType) {
         switch type {

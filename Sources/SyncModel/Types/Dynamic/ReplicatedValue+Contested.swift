@@ -1,0 +1,23 @@
+extension ReplicatedValue {
+    /// False when nothing in it can contradict anything: one state, of one value, all the way down. True says that
+    /// somebody has to look; most values are asked this and need no look.
+    var mayBeContested: Bool {
+        switch states {
+        case .none: false
+        case .one(let state): state.mayBeContested
+        case .many: true
+        }
+    }
+}
+
+extension TypedState {
+    fileprivate var mayBeContested: Bool {
+        switch self {
+        case .moved, .counter, .set, .addOnlySet, .orderedSet, .text: false
+        case .register(let state): state.mayBeContested
+        case .constant(let state): state.mayBeContested
+        case .list(let state): state.entries.contains { $0.value.mayBeContested }
+        case .dictionary(let state): state.children.values.contains(where: \.mayBeContested)
+        }
+    }
+}
