@@ -59,53 +59,25 @@ extension TypedState {
 
     /// Of a delta of the same type; any other is left out.
     mutating func join(_ delta: TypedDelta, held: VersionVector, theirs: VersionVector) {
-        switch self {
-        case .moved: break
-        case .register(var state):
-            guard case .register(let delta) = delta else { return }
-            self = .moved
-            state.join(delta, held: held, theirs: theirs)
-            self = .register(state)
-        case .constant(var state):
-            guard case .constant(let delta) = delta else { return }
-            self = .moved
-            state.join(delta, held: held, theirs: theirs)
-            self = .constant(state)
-        case .counter(var state):
-            guard case .counter(let delta) = delta else { return }
-            self = .moved
-            state.join(delta, held: held, theirs: theirs)
-            self = .counter(state)
-        case .set(var state):
-            guard case .set(let delta) = delta else { return }
-            self = .moved
-            state.join(delta, held: held, theirs: theirs)
-            self = .set(state)
-        case .addOnlySet(var state):
-            guard case .addOnlySet(let delta) = delta else { return }
-            self = .moved
-            state.join(delta, held: held, theirs: theirs)
-            self = .addOnlySet(state)
-        case .list(var state):
-            guard case .list(let delta) = delta else { return }
-            self = .moved
-            state.join(delta, held: held, theirs: theirs)
-            self = .list(state)
-        case .orderedSet(var state):
-            guard case .orderedSet(let delta) = delta else { return }
-            self = .moved
-            state.join(delta, held: held, theirs: theirs)
-            self = .orderedSet(state)
-        case .text(var state):
-            guard case .text(let delta) = delta else { return }
-            self = .moved
-            state.join(delta, held: held, theirs: theirs)
-            self = .text(state)
-        case .dictionary(var state):
-            guard case .dictionary(let delta) = delta else { return }
-            self = .moved
-            state.join(delta, held: held, theirs: theirs)
-            self = .dictionary(state)
+        switch delta {
+        case .register(let delta):
+            update(\.register, Self.register) { $0.join(delta, held: held, theirs: theirs) }
+        case .constant(let delta):
+            update(\.constant, Self.constant) { $0.join(delta, held: held, theirs: theirs) }
+        case .counter(let delta):
+            update(\.counter, Self.counter) { $0.join(delta, held: held, theirs: theirs) }
+        case .set(let delta):
+            update(\.set, Self.set) { $0.join(delta, held: held, theirs: theirs) }
+        case .addOnlySet(let delta):
+            update(\.addOnlySet, Self.addOnlySet) { $0.join(delta, held: held, theirs: theirs) }
+        case .list(let delta):
+            update(\.list, Self.list) { $0.join(delta, held: held, theirs: theirs) }
+        case .orderedSet(let delta):
+            update(\.orderedSet, Self.orderedSet) { $0.join(delta, held: held, theirs: theirs) }
+        case .text(let delta):
+            update(\.text, Self.text) { $0.join(delta, held: held, theirs: theirs) }
+        case .dictionary(let delta):
+            update(\.dictionary, Self.dictionary) { $0.join(delta, held: held, theirs: theirs) }
         }
     }
 }

@@ -72,96 +72,31 @@ enum TypedState: Hashable, Sendable, Codable {
     }
 
     mutating func remove(_ removal: Removal, at origin: Origin) {
-        switch self {
-        case .moved: break
-        case .register(var state):
-            self = .moved
-            state.remove(removal, at: origin)
-            self = .register(state)
-        case .constant(var state):
-            self = .moved
-            state.remove(removal, at: origin)
-            self = .constant(state)
-        case .counter(var state):
-            self = .moved
-            state.remove(removal, at: origin)
-            self = .counter(state)
-        case .set(var state):
-            self = .moved
-            state.remove(removal, at: origin)
-            self = .set(state)
-        case .addOnlySet(var state):
-            self = .moved
-            state.remove(removal, at: origin)
-            self = .addOnlySet(state)
-        case .list(var state):
-            self = .moved
-            state.remove(removal, at: origin)
-            self = .list(state)
-        case .orderedSet(var state):
-            self = .moved
-            state.remove(removal, at: origin)
-            self = .orderedSet(state)
-        case .text(var state):
-            self = .moved
-            state.remove(removal, at: origin)
-            self = .text(state)
-        case .dictionary(var state):
-            self = .moved
-            state.remove(removal, at: origin)
-            self = .dictionary(state)
+        switch type {
+        case .register: update(\.register, Self.register) { $0.remove(removal, at: origin) }
+        case .constant: update(\.constant, Self.constant) { $0.remove(removal, at: origin) }
+        case .counter: update(\.counter, Self.counter) { $0.remove(removal, at: origin) }
+        case .set: update(\.set, Self.set) { $0.remove(removal, at: origin) }
+        case .addOnlySet: update(\.addOnlySet, Self.addOnlySet) { $0.remove(removal, at: origin) }
+        case .list: update(\.list, Self.list) { $0.remove(removal, at: origin) }
+        case .orderedSet: update(\.orderedSet, Self.orderedSet) { $0.remove(removal, at: origin) }
+        case .text: update(\.text, Self.text) { $0.remove(removal, at: origin) }
+        case .dictionary: update(\.dictionary, Self.dictionary) { $0.remove(removal, at: origin) }
         }
     }
 
     /// Of an operation of the same type; any other is left out.
     mutating func apply(_ operation: ReplicatedValue.Operation, at origin: Origin) {
-        switch self {
-        case .moved: break
-        case .register(var state):
-            guard case .register(let operation) = operation else { return }
-            self = .moved
-            state.apply(operation, at: origin)
-            self = .register(state)
-        case .constant(var state):
-            guard case .constant(let operation) = operation else { return }
-            self = .moved
-            state.apply(operation, at: origin)
-            self = .constant(state)
-        case .counter(var state):
-            guard case .counter(let operation) = operation else { return }
-            self = .moved
-            state.apply(operation, at: origin)
-            self = .counter(state)
-        case .set(var state):
-            guard case .set(let operation) = operation else { return }
-            self = .moved
-            state.apply(operation, at: origin)
-            self = .set(state)
-        case .addOnlySet(var state):
-            guard case .addOnlySet(let operation) = operation else { return }
-            self = .moved
-            state.apply(operation, at: origin)
-            self = .addOnlySet(state)
-        case .list(var state):
-            guard case .list(let operation) = operation else { return }
-            self = .moved
-            state.apply(operation, at: origin)
-            self = .list(state)
-        case .orderedSet(var state):
-            guard case .orderedSet(let operation) = operation else { return }
-            self = .moved
-            state.apply(operation, at: origin)
-            self = .orderedSet(state)
-        case .text(var state):
-            guard case .text(let operation) = operation else { return }
-            self = .moved
-            state.apply(operation, at: origin)
-            self = .text(state)
-        case .dictionary(var state):
-            guard case .dictionary(let operation) = operation else { return }
-            self = .moved
-            state.apply(operation, at: origin)
-            self = .dictionary(state)
+        switch operation {
+        case .register(let operation): update(\.register, Self.register) { $0.apply(operation, at: origin) }
+        case .constant(let operation): update(\.constant, Self.constant) { $0.apply(operation, at: origin) }
+        case .counter(let operation): update(\.counter, Self.counter) { $0.apply(operation, at: origin) }
+        case .set(let operation): update(\.set, Self.set) { $0.apply(operation, at: origin) }
+        case .addOnlySet(let operation): update(\.addOnlySet, Self.addOnlySet) { $0.apply(operation, at: origin) }
+        case .list(let operation): update(\.list, Self.list) { $0.apply(operation, at: origin) }
+        case .orderedSet(let operation): update(\.orderedSet, Self.orderedSet) { $0.apply(operation, at: origin) }
+        case .text(let operation): update(\.text, Self.text) { $0.apply(operation, at: origin) }
+        case .dictionary(let operation): update(\.dictionary, Self.dictionary) { $0.apply(operation, at: origin) }
         }
     }
 }

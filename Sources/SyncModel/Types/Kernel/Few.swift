@@ -17,31 +17,45 @@ enum Few<Element> {
     }
 
     mutating func insert(_ element: Element, at index: Int) {
-        switch self {
-        case .none: self = .one(element)
-        case .one(let only): self = .many(index == 0 ? [element, only] : [only, element])
-        case .many(var elements):
-            self = .none
+        if let only = takeOnly() {
+            self = .many(index == 0 ? [element, only] : [only, element])
+        } else if var elements = takeMany() {
             elements.insert(element, at: index)
             self = .many(elements)
+        } else {
+            self = .one(element)
         }
     }
 
     mutating func append(_ element: Element) { insert(element, at: count) }
 
+    /// Changes an element where it is: while it is changed nothing else refers to what it holds, so that is not copied.
     mutating func update(at index: Int, _ change: (inout Element) -> Void) {
-        switch self {
-        case .none: preconditionFailure("an index into an empty list")
-        case .one(var only):
+        if var only = takeOnly() {
             precondition(index == 0, "an index beyond a list of one")
-            self = .none
             change(&only)
             self = .one(only)
-        case .many(var elements):
-            self = .none
+        } else if var elements = takeMany() {
             change(&elements[index])
             self = .many(elements)
+        } else {
+            preconditionFailure("an index into an empty list")
         }
+    }
+
+    // Functions of their own, never inlined: a `switch` holds what it looks at, for as long as the optimizer likes.
+    // Behind a return there is one reference, the returned one.
+
+    @inline(never) private mutating func takeOnly() -> Element? {
+        guard case .one(let only) = self else { return nil }
+        self = .none
+        return only
+    }
+
+    @inline(never) private mutating func takeMany() -> [Element]? {
+        guard case .many(let elements) = self else { return nil }
+        self = .none
+        return elements
     }
 
     mutating func removeAll(where isRemoved: (Element) -> Bool) {

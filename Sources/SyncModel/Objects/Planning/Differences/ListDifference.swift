@@ -13,16 +13,15 @@ struct ListDifference {
         var isMoved = false
     }
 
-    /// A list that was shuffled as a whole is written anew: each move costs an operation and a search for its place.
-    private static let movesAtMost = 256
-
     /// Ascending in `new`.
     let pairs: [Pair]
     /// Ascending.
     let removed: [Int]
 
-    /// - Parameter canEdit: whether the old element can take the new value in place.
-    init(_ old: [JSONValue], _ new: [JSONValue], canEdit: (Int, Int) -> Bool) {
+    /// - Parameters:
+    ///   - movesAtMost: with more, those that would move go and come anew.
+    ///   - canEdit: whether the old element can take the new value in place.
+    init(_ old: [JSONValue], _ new: [JSONValue], movesAtMost: Int, canEdit: (Int, Int) -> Bool) {
         var pairing = Pairing(old, new)
         pairing.matchEqual()
         pairing.matchByID(canEdit)
@@ -31,7 +30,7 @@ struct ListDifference {
         let staying = Set(pairs.map(\.new).longestIncreasingIndices())
         for index in pairs.indices { pairs[index].isMoved = !staying.contains(index) }
         var removed = pairing.unpairedOld
-        if pairs.count - staying.count > Self.movesAtMost {
+        if pairs.count - staying.count > movesAtMost {
             removed += pairs.filter(\.isMoved).map(\.old)
             pairs.removeAll(where: \.isMoved)
         }

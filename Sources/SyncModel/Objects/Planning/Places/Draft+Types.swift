@@ -22,6 +22,6 @@ extension Draft where Value == ReplicatedList<ReplicatedValue> {
 extension ReplicatedList {
     /// The names of all elements, in order; one after the other is slower.
     var identities: [Dot] {
-        tree.order.shownNodes(in: 0..<count).map { tree.dot(of: occupants[Int($0)]) }
+        tree.order.shownNodes(in: 0..<count).map { identity(shownAt: $0) }
     }
 }

@@ -10,7 +10,7 @@ struct ListPlace {
     /// place, exactly: whether a new value means an old element is a guess, and it must not inherit what was not named.
     func assign(_ target: [JSONValue]) throws(ObjectRefusal) {
         let identities = draft.value.identities
-        let difference = difference(to: target)
+        let difference = difference(to: target, movesAtMost: movesAtMost(identities))
         delete(difference.removed.map { identities[$0] })
         let sources = Dictionary(difference.pairs.map { ($0.new, $0) }, uniquingKeysWith: { first, _ in first })
         var reordering = Reordering<Dot, Int>()
@@ -36,10 +36,27 @@ struct ListPlace {
         for (identity, index) in begun { try fill(identity, at: index, target[index]) }
     }
 
-    private func difference(to target: [JSONValue]) -> ListDifference {
+    private func difference(to target: [JSONValue], movesAtMost: Int) -> ListDifference {
         let types = draft.value.map { $0.shownType() }
         let present = draft.value.map { $0.json() ?? .null }
-        return ListDifference(present, target) { types[$0]?.continues(present[$0], as: target[$1]) ?? true }
+        return ListDifference(present, target, movesAtMost: movesAtMost) {
+            types[$0]?.continues(present[$0], as: target[$1]) ?? true
+        }
+    }
+
+    /// So many moves take half of what one change may hold. A list of which more would move is written anew: an edit must
+    /// not be refused for keeping identities that a shuffle of everything says little about.
+    ///
+    /// A move names its element, and mostly the element moved before it, which is the author's own: about 16 bytes, and
+    /// 40 more for an element that somebody else inserted. Around it is every container it is in.
+    private func movesAtMost(_ identities: [Dot]) -> Int {
+        let author = author
+        let isOwn = identities.allSatisfy { $0.replica == author }
+        let elementBytes = isOwn ? 16 : 16 + ReplicaID.byteCount
+        let containerBytes = path.reduce(0) { sum, key in
+            sum + 4 + (key.elementIndex == nil ? key.string.utf8.count : ReplicaID.byteCount)
+        }
+        return Limits.operationsBytes / 2 / (elementBytes + containerBytes)
     }
 
     func element(_ identity: Dot, at index: Int) -> ValuePlace {

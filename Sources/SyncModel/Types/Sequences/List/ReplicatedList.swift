@@ -165,8 +165,7 @@ public struct ReplicatedList<Value: Replicated>: Replicated {
     mutating func refresh(_ index: Int) {
         var target = PositionTree.none
         if !entries[index].presence.isEmpty {
-            let moved = entries[index].moves.keys.lazy.reversed().compactMap { [tree] in tree.node(at: $0.dot) }
-            target = moved.first ?? entries[index].birth
+            target = place(entries[index].moves) ?? entries[index].birth
         }
         let shown = entries[index].shownAt
         guard shown != target else { return }
@@ -176,6 +175,14 @@ public struct ReplicatedList<Value: Replicated>: Replicated {
             tree.order.setShown(target, true)
         }
         entries[index].shownAt = target
+    }
+
+    /// The node of the greatest position that is here.
+    private func place(_ moves: PositionRegister) -> Node? {
+        for key in moves.keys.reversed() {
+            if let node = tree.node(at: key.dot) { return node }
+        }
+        return nil
     }
 
     // MARK: Removal of the whole
