@@ -134,6 +134,8 @@ extension Step {
     private static func simpler(_ replica: Int, _ clock: Clock, _ intents: [Intent]) -> [Step] {
         var steps: [Step] = []
         if replica != 0 { steps.append(.edit(0, clock, intents)) }
+        // Who must be somebody else can be the next.
+        if replica > 1 { steps.append(.edit(1, clock, intents)) }
         if clock != .wall(0) { steps.append(.edit(replica, .wall(0), intents)) }
         for index in intents.indices {
             if intents.count > 1 {
