@@ -19,7 +19,7 @@ struct Sealing: Sendable {
     ///   - stored: reads the objects as they are now, whose operations in the tail are out of `touches` already.
     init(
         _ tail: OpenTail, current: LogState, isLatestOnly: @escaping (String) -> Bool,
-        _ stored: some ObjectSource, sign: ([UInt8]) -> [UInt8]
+        _ stored: some ObjectSource, faults: ModelFaults = [], sign: ([UInt8]) -> [UInt8]
     ) throws(StoreError) {
         var keeps: Set<ObjectKey> = []
         while true {
@@ -31,7 +31,8 @@ struct Sealing: Sendable {
             for change in folding.changes { writer.add(change, sign: sign) }
             let segments = writer.finish(sign: sign)
             var log = try LogPlan(segments, on: tail.before, foldedEvents: folding.events)
-            var objects = try log.applyObjects(on: tail.before, EarlierObjects(bases: tail.bases, stored: stored))
+            var objects = try log.applyObjects(
+                on: tail.before, EarlierObjects(bases: tail.bases, stored: stored), faults: faults)
             let kept = try objects.keepWhatWasShown(
                 of: folding, at: current.objectPosition, stored)
             guard kept.differing.isEmpty else {

@@ -79,7 +79,10 @@ package struct ObjectPlan: Sendable {
     /// What the objects of this transaction add to the state digest.
     package private(set) var digestChange = Sum256.zero
 
-    package init(on state: LogState) {
+    private let faults: ModelFaults
+
+    package init(on state: LogState, faults: ModelFaults = []) {
+        self.faults = faults
         members = state.members
         position = state.objectPosition
         counts = state.counts
@@ -125,7 +128,8 @@ package struct ObjectPlan: Sendable {
             guard Operation.Kind.concernsObjects(operation.kind) else { return }
             var change = Change(
                 origin: Origin(
-                    dot: Dot(replica: segment.replica, counter: counter), stamp: view.stamp, context: context),
+                    dot: Dot(replica: segment.replica, counter: counter), stamp: view.stamp, context: context
+                ).planting(faults),
                 wallMilliseconds: view.wallMilliseconds)
             try apply(Operation(operation, in: segment.bytes), in: &change, reading)
         }
@@ -162,7 +166,10 @@ package struct ObjectPlan: Sendable {
         case .applied(let lives):
             entry.note(change, position: nextPosition())
             if !action.isDeletion { entry.note(edit: change, of: lives) }
-        case .droppedWhileDeleted: entry.note(change, position: nextPosition())
+        case .droppedWhileDeleted:
+            entry.note(change, position: nextPosition())
+            // Another deletion in the same transaction, whose author did not know of it either, lists it too.
+            if case .edit(let life, _) = action { entry.note(edit: change, of: [life.birth(at: change.origin)]) }
         case .unknownLife, .void, .repeated: return
         }
     }
