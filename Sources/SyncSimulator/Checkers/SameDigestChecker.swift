@@ -36,11 +36,11 @@ struct SameDigestChecker: Checker {
         return "node \(node) starts with the digest \(digest), and had \(before)"
     }
 
-    mutating func compared(_ nodes: [(number: Int, holds: VersionVector, digest: Sum256)]) -> String? {
+    mutating func compared(_ nodes: [ComparedNode]) -> String? {
         for (index, node) in nodes.enumerated() {
             for other in nodes[..<index] where other.holds == node.holds && other.digest != node.digest {
                 return "nodes \(other.number) and \(node.number) hold the same changes, and have the digests "
-                    + "\(other.digest) and \(node.digest)"
+                    + "\(other.digest) and \(node.digest)" + Self.difference(other.store, node.store)
             }
         }
         return nil

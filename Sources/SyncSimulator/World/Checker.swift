@@ -21,7 +21,7 @@ package protocol Checker {
     /// A node has opened its store.
     mutating func started(node: Int, digest: Sum256) -> String?
     /// Every second: nodes that are up, with what their disks hold and show.
-    mutating func compared(_ nodes: [(number: Int, holds: VersionVector, digest: Sum256)]) -> String?
+    mutating func compared(_ nodes: [ComparedNode]) -> String?
     /// At some moments, and at the end, somebody looks at everything that a node holds.
     mutating func inspected(_ inspection: Inspection) -> String?
     /// A frame is about to leave a node that durably holds `durable`.
@@ -42,7 +42,7 @@ extension Checker {
     ) -> String? { nil }
     package mutating func sealed(node: Int, before: Sum256, after: Sum256) -> String? { nil }
     package mutating func started(node: Int, digest: Sum256) -> String? { nil }
-    package mutating func compared(_ nodes: [(number: Int, holds: VersionVector, digest: Sum256)]) -> String? { nil }
+    package mutating func compared(_ nodes: [ComparedNode]) -> String? { nil }
     package mutating func inspected(_ inspection: Inspection) -> String? { nil }
     package mutating func acknowledged(node: Int, _ segments: [VerifiedSegment]) -> String? { nil }
     package mutating func sending(node: Int, _ frame: Frame, durable: VersionVector) -> String? { nil }
@@ -61,6 +61,14 @@ package struct Inspection {
     package let isThorough: Bool
     /// What the log says of objects; only with a thorough look.
     package let ledger: ObjectLedger?
+}
+
+/// What a node that is up holds and shows.
+package struct ComparedNode {
+    package let number: Int
+    package let store: MemoryStore
+    package let holds: VersionVector
+    package let digest: Sum256
 }
 
 /// What is left when a run is over.

@@ -13,9 +13,11 @@ extension World {
     /// Open changes are in what a disk holds: they show, though nobody else may know of them.
     mutating func compareNodes() {
         let up = nodes.compactMap { node in
-            (try? node.store?.state()).map { state in
-                let holds = VersionVector(state.tips.map { .init(replica: $0.replica, next: $0.tip.next) })
-                return (number: node.number, holds: holds, digest: state.digest)
+            node.store.flatMap { store in
+                (try? store.state()).map { state in
+                    let holds = VersionVector(state.tips.map { .init(replica: $0.replica, next: $0.tip.next) })
+                    return ComparedNode(number: node.number, store: store, holds: holds, digest: state.digest)
+                }
             }
         }
         check { $0.compared(up) }
