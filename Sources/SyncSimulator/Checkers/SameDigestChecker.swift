@@ -1,3 +1,4 @@
+import LawHistories
 import SyncCore
 import SyncModel
 import SyncStore
@@ -65,6 +66,14 @@ struct SameDigestChecker: Checker {
         } catch { return "what node \(node) holds cannot be applied in another order: \(error)" }
     }
 
+    /// What the logs say of it, by the dots.
+    private static func history(of key: ObjectKey, _ stores: MemoryStore...) -> String {
+        stores.map { store in
+            let entries = (try? ObjectLedger(store))?.objects[key] ?? []
+            return "; log: " + entries.map { "\($0.rule.dot) \($0.rule.step)" }.joined(separator: ", ")
+        }.joined()
+    }
+
     /// The first object that is another.
     private static func difference(_ store: MemoryStore, _ fresh: MemoryStore) -> String {
         for collection in (try? store.collections(of: .home)) ?? [] {
@@ -80,7 +89,7 @@ struct SameDigestChecker: Checker {
             let shown = [object, other].map { stored in
                 stored.map { "\($0.summary.standing) \($0.reading(nil, isLive: { _ in true }).json.text)" } ?? "none"
             }
-            return "; first \(object.key): \(shown.joined(separator: " and "))"
+            return "; first \(object.key): \(shown.joined(separator: " and "))\(history(of: object.key, store, fresh))"
         }
         return ""
     }

@@ -40,7 +40,9 @@ struct Sealing: Sendable {
                 keeps.formUnion(kept.differing)
                 continue
             }
-            vanished = kept.vanished
+            // Also that which no operation is left to bring up.
+            let left = Set(objects.changed.map(\.object.key))
+            vanished = tail.bases.filter { $0.value.state.isEmpty && !left.contains($0.key) }.map(\.key).sorted()
             tip = writer.tip
             var after = log.after
             after.objectPosition = current.objectPosition

@@ -258,8 +258,6 @@ package struct ObjectPlan: Sendable {
 
     /// What `keepWhatWasShown` found.
     struct Kept {
-        /// Of which nothing is left.
-        var vanished: [ObjectKey] = []
         /// Which a reader would find changed.
         var differing: Set<ObjectKey> = []
     }
@@ -278,7 +276,7 @@ package struct ObjectPlan: Sendable {
                 ? entry.object.isShown(like: now) : entry.object.state == now.state
             if !isAsItWas { kept.differing.insert(key) }
             if entry.object.state.isEmpty {
-                kept.vanished.append(key)
+                // Nothing is left of it.
                 entries[key] = nil
                 continue
             }
