@@ -30,7 +30,7 @@ import Testing
         (.policyReadsClock, ["deleted stays deleted"]),
         (.registerByStamp, ["no edit lost silently", "same digest by every road"]),
         (.deletionForgetsBirths, ["deleted stays deleted"]),
-        (.birthForgetsDeletions, ["deleted stays deleted"]),
+        (.birthForgetsDeletions, ["deleted stays deleted", "least edits"]),
         (.schemaReplaces, ["no edit lost silently", "same digest by every road"]),
         (.upsertWritesUnchanged, ["least edits"]),
         (.textRemovalTakesAll, ["no edit lost silently", "same digest by every road"]),
