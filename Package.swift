@@ -107,13 +107,18 @@ let package = Package(
             name: "lanyard", dependencies: ["LanyardClient", "ControlAPI", nio, nioPosix, arguments],
             swiftSettings: common),
         .target(
-            name: "SyncSimulator", dependencies: ["SyncModel", "SyncCore", "SyncStore", crypto], swiftSettings: common),
+            name: "SyncSimulator",
+            dependencies: ["SyncModel", "SyncCore", "SyncStore", "LawHistories", "ReferenceModels", crypto],
+            swiftSettings: common),
         .executableTarget(name: "lanyard-sim", dependencies: ["SyncSimulator", arguments], swiftSettings: common),
-        .testTarget(name: "ModelTests", dependencies: ["SyncModel", crypto], swiftSettings: common),
+        .testTarget(
+            name: "ModelTests", dependencies: ["SyncModel", "LawHistories", crypto], swiftSettings: common),
         .testTarget(
             name: "CoreTests", dependencies: ["SyncCore", "SyncModel", "SyncSimulator"], swiftSettings: common),
-        .testTarget(name: "SimulatorTests", dependencies: ["SyncSimulator"], swiftSettings: common),
-        // What replicated values should show, from their bare operations: imports nothing, so it cannot lean on what it judges.
+        .testTarget(
+            name: "SimulatorTests", dependencies: ["SyncSimulator", "SyncModel", "SyncStore"], swiftSettings: common),
+        // What replicated values should show, from their bare operations: imports nothing, so it cannot lean on what it
+        // judges. With what makes histories plain for it, it judges what the simulator's nodes show, too.
         .target(name: "ReferenceModels", path: "Tests/ReferenceModels", swiftSettings: pure),
         .target(
             name: "LawHistories", dependencies: ["SyncModel", "ReferenceModels"], path: "Tests/LawHistories",

@@ -1,4 +1,5 @@
 package import SyncCore
+package import SyncModel
 package import SyncStore
 
 /// The planted bugs by their command-line names: each a switch in the code that ships.
@@ -13,6 +14,19 @@ package enum PlantedBug: String, CaseIterable, Sendable {
     case acknowledgeWaitingRoom = "acknowledge-waiting-room"
     case forgetLostWant = "forget-lost-want"
     case commitWithoutSync = "commit-without-sync"
+    case foldWhatWasSeen = "fold-what-was-seen"
+    case setForgetsContext = "set-forgets-context"
+    case counterAddsTwice = "counter-adds-twice"
+    case dictionaryDropsEdit = "dictionary-drops-edit"
+    case moveDuplicates = "move-duplicates"
+    case policyReadsClock = "policy-reads-clock"
+    case registerByStamp = "register-by-stamp"
+    case deletionForgetsBirths = "deletion-forgets-births"
+    case birthForgetsDeletions = "birth-forgets-deletions"
+    case schemaReplaces = "schema-replaces"
+    case upsertWritesUnchanged = "upsert-writes-unchanged"
+    case textRemovalTakesAll = "text-removal-takes-all"
+    case droppedEditsUnlisted = "dropped-edits-unlisted"
 
     package var core: CoreFaults {
         switch self {
@@ -24,7 +38,11 @@ package enum PlantedBug: String, CaseIterable, Sendable {
         case .beyondSignature: .applyBeyondSignature
         case .acknowledgeWaitingRoom: .acknowledgeWaitingRoom
         case .forgetLostWant: .forgetLostWant
-        case .reuseCounter, .commitWithoutSync: []
+        case .reuseCounter, .commitWithoutSync, .foldWhatWasSeen, .setForgetsContext, .counterAddsTwice,
+            .dictionaryDropsEdit,
+            .moveDuplicates, .policyReadsClock, .registerByStamp, .deletionForgetsBirths, .birthForgetsDeletions,
+            .schemaReplaces, .upsertWritesUnchanged, .textRemovalTakesAll, .droppedEditsUnlisted:
+            []
         }
     }
 
@@ -32,9 +50,35 @@ package enum PlantedBug: String, CaseIterable, Sendable {
         switch self {
         case .reuseCounter: .reuseCounterAfterCrash
         case .commitWithoutSync: .commitWithoutSync
+        case .foldWhatWasSeen: .foldWhatWasSeen
         case .sendBeforeCommit, .offByOneVector, .skipWaitingRoom, .dropHave, .deadSessionAlive, .beyondSignature,
             .acknowledgeWaitingRoom, .forgetLostWant:
             []
+        case .setForgetsContext, .counterAddsTwice, .dictionaryDropsEdit, .moveDuplicates, .policyReadsClock,
+            .registerByStamp, .deletionForgetsBirths, .birthForgetsDeletions, .schemaReplaces, .upsertWritesUnchanged,
+            .textRemovalTakesAll, .droppedEditsUnlisted:
+            StoreFaults(model)
+        }
+    }
+
+    /// What the bug does to operations on objects.
+    package var model: ModelFaults {
+        switch self {
+        case .sendBeforeCommit, .offByOneVector, .skipWaitingRoom, .reuseCounter, .dropHave, .deadSessionAlive,
+            .beyondSignature, .acknowledgeWaitingRoom, .forgetLostWant, .commitWithoutSync, .foldWhatWasSeen:
+            []
+        case .setForgetsContext: .setForgetsContext
+        case .counterAddsTwice: .counterAddsTwice
+        case .dictionaryDropsEdit: .dictionaryDropsConcurrentEdit
+        case .moveDuplicates: .moveDuplicates
+        case .policyReadsClock: .policyReadsWallClock
+        case .registerByStamp: .registerByStamp
+        case .deletionForgetsBirths: .deletionForgetsBirths
+        case .birthForgetsDeletions: .birthForgetsDeletions
+        case .schemaReplaces: .schemaReplaces
+        case .upsertWritesUnchanged: .upsertWritesUnchanged
+        case .textRemovalTakesAll: .textRemovalTakesAll
+        case .droppedEditsUnlisted: .droppedEditsUnlisted
         }
     }
 }

@@ -23,6 +23,9 @@ package struct WorldOptions: Sendable, Equatable {
     package var restorePercent: Int
     package var diskFaultsPerMinute: Double
     package var clockStepsPerMinute: Double
+    package var glitchesPerMinute: Double
+    /// Machines that are away, each for up to the whole run.
+    package var absences: Int
     /// A relay that flips bits in what it forwards, per 10,000 frames of changes.
     package var corruptionsPer10000: Int
     /// Nodes that pair in the middle of the run.
@@ -31,6 +34,9 @@ package struct WorldOptions: Sendable, Equatable {
     package var bounds: CoreConfiguration.Bounds
     /// Local writes stay open while nobody is there, and are folded before they are shipped.
     package var coalesces: Bool
+    package var objects: Objects
+    /// Thorough looks at a node in the safety phase.
+    package var inspections: Int
 
     package init(seed: UInt64) {
         var random = SplitMix64(seed: seed ^ 0x6f70_7469_6f6e_7321)
@@ -65,5 +71,9 @@ package struct WorldOptions: Sendable, Equatable {
             bounds.servedReadBytes = 512
         }
         coalesces = chance(80)
+        objects = Objects(using: &random)
+        absences = chance(40) ? Int.random(in: 1...2, using: &random) : 0
+        glitchesPerMinute = rate(40, upTo: 6)
+        inspections = Int.random(in: 0...4, using: &random)
     }
 }

@@ -43,6 +43,9 @@ enum Permissions {
         ),
         // The world in one process: the code that ships, no technology.
         ("SyncSimulator", "SyncModel SyncCore SyncStore Crypto Synchronization"),
+        // Checkers compare with the models that the laws are compared with.
+        ("SyncSimulator/Ledger", "SyncModel SyncCore SyncStore LawHistories ReferenceModels"),
+        ("SyncSimulator/Checkers", "SyncModel SyncCore SyncStore LawHistories ReferenceModels"),
         ("lanyard-sim", "SyncSimulator ArgumentParser"),
     ]
 

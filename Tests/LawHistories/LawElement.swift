@@ -27,13 +27,13 @@ extension JSONValue: LawElement {
 
     package var plain: PlainText {
         switch self {
-        case .integer: "7"
+        case .integer(let number): PlainText(String(number))
         case .null: ""
-        case .bool: "b"
-        case .double: "c"
-        case .array: "d"
+        case .bool(let flag): flag ? "b" : "not b"
+        case .double(0.5): "c"
+        case .array([.integer(7), .null]): "d"
         case .string(let string): PlainText(string.string)
-        case .object: "object"
+        case .double, .array, .object: PlainText(text)
         }
     }
 }

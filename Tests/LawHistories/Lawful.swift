@@ -30,6 +30,9 @@ package struct Cast: Sendable {
         }
     }
 
+    /// In any order, each once.
+    package init(_ replicas: [ReplicaID]) { self.replicas = replicas.sorted() }
+
     package func plain(_ dot: Dot) -> PlainDot {
         // A replica that is none of these is never known to anybody.
         guard let number = replicas.firstIndex(of: dot.replica) else { return PlainDot(replica: 0, counter: .max) }

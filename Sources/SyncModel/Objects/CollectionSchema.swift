@@ -4,7 +4,7 @@
 /// `deletePolicy`, `upsert`; any other key is a later version's and is kept and shown (its `/` and `~` written `~1` and
 /// `~0`, as in JSON Pointer). An entry that makes no sense to this version counts as not given.
 package struct CollectionSchema: Hashable, Sendable {
-    typealias Entries = ReplicatedDictionary<ExactString, ReplicatedRegister<JSONValue>>
+    package typealias Entries = ReplicatedDictionary<ExactString, ReplicatedRegister<JSONValue>>
 
     /// What a field is.
     package enum Kind: Hashable, Sendable {
@@ -36,7 +36,7 @@ package struct CollectionSchema: Hashable, Sendable {
         package let refers: ExactString?
     }
 
-    private(set) var entries = Entries()
+    package private(set) var entries = Entries()
     /// Read once; a schema is asked far more often than it changes.
     private var known = Known()
 
@@ -56,6 +56,7 @@ package struct CollectionSchema: Hashable, Sendable {
     }
 
     package mutating func apply(_ edit: Operation.SchemaEdit, at origin: Origin) {
+        if origin.faults.contains(.schemaReplaces) { entries = Entries() }
         var place = origin
         for entry in edit.entries {
             entries.apply(.update(entry.key, .set(entry.value)), at: place)

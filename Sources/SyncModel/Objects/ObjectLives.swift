@@ -55,7 +55,8 @@ package struct ObjectLives: Hashable, Sendable {
         guard !touched.covers(origin.dot) else { return .repeated }
         note(origin, span: span)
         let birth = origin.dot
-        let known = KnownDots(of: deletions.lazy.map(\.dot), at: origin)
+        var known = KnownDots(of: deletions.lazy.map(\.dot), at: origin)
+        if origin.faults.contains(.birthForgetsDeletions) { known = KnownDots() }
         var isFinallyEnded = false
         for index in deletions.indices
         where deletions[index].policy == .deleteWins && deletions[index].ends(birth, known: known) {
@@ -97,7 +98,7 @@ package struct ObjectLives: Hashable, Sendable {
         var isEnded = false
         for index in deletions.indices where births.contains(where: deletions[index].ended.contains) {
             isEnded = true
-            guard !origin.knows(deletions[index].dot) else { continue }
+            guard !origin.knows(deletions[index].dot), !origin.faults.contains(.droppedEditsUnlisted) else { continue }
             deletions[index].count(origin.dot.replica, wallMilliseconds: wallMilliseconds)
         }
         return isEnded
@@ -116,10 +117,12 @@ package struct ObjectLives: Hashable, Sendable {
         note(origin, span: 1)
         var births = lives.map(\.birth)
         for birth in deletions.lazy.flatMap(\.ended) { births.insertSorted(birth) }
+        let forgets = origin.faults.contains(.deletionForgetsBirths)
         var record = DeletionRecord(
             dot: origin.dot, stamp: origin.stamp, policy: policy, wallMilliseconds: wallMilliseconds,
-            known: KnownDots(of: deletions.lazy.map(\.dot), at: origin), births: KnownDots(of: births, at: origin),
-            members: members.devices(knownAt: origin).filter { $0 != origin.dot.replica.device })
+            known: KnownDots(of: deletions.lazy.map(\.dot), at: origin),
+            births: KnownDots(of: forgets ? [] : births, at: origin),
+            members: members.devices(knownAt: origin).filter { $0 != origin.dot.replica.device && !forgets })
         // No birth that is here can have known it.
         let ended = births.filter { record.ends($0, known: KnownDots()) }
         if policy == .deleteWins {

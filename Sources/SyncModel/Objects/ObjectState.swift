@@ -49,12 +49,14 @@ package struct ObjectState: Hashable, Sendable {
         case .delete(let policy):
             let kept = lives.lives.map(\.birth)
             let gone = lives.delete(
-                policy, at: origin, wallMilliseconds: wallMilliseconds, members: members, earlier: earlier)
+                policy, at: origin.judged(byClock: wallMilliseconds), wallMilliseconds: wallMilliseconds,
+                members: members, earlier: earlier)
             guard let gone else { return .repeated }
             for (index, birth) in kept.enumerated().reversed() where gone.contains(birth) { fields.remove(at: index) }
             return .applied(gone)
         case .keep:
-            let kept = lives.keep(at: origin, wallMilliseconds: wallMilliseconds, members: members)
+            let judged = origin.judged(byClock: wallMilliseconds)
+            let kept = lives.keep(at: judged, wallMilliseconds: wallMilliseconds, members: members)
             guard let kept else { return .repeated }
             return kept.isEmpty ? .void : .applied(kept)
         }
@@ -65,11 +67,12 @@ package struct ObjectState: Hashable, Sendable {
         members: MemberFacts
     ) -> Outcome {
         let span = edits.reduce(life == .birth ? 1 : 0) { $0 + ObjectFields.span(of: $1) }
+        let judged = origin.judged(byClock: wallMilliseconds)
         let admission =
             life == .birth
-            ? lives.bear(at: origin, span: span, wallMilliseconds: wallMilliseconds)
+            ? lives.bear(at: judged, span: span, wallMilliseconds: wallMilliseconds)
             : lives.edit(
-                life.birth(at: origin), at: origin, span: span, wallMilliseconds: wallMilliseconds, members: members)
+                life.birth(at: origin), at: judged, span: span, wallMilliseconds: wallMilliseconds, members: members)
         switch admission {
         case .applied(let birth):
             guard let index = lives.lives.firstIndex(where: { $0.birth == birth }) else {
@@ -110,6 +113,15 @@ package struct ObjectState: Hashable, Sendable {
         let rest = Set(lives.lives.map(\.birth))
         fields = zip(kept, fields).filter { rest.contains($0.0) }.map(\.1)
         return true
+    }
+}
+
+extension Origin {
+    /// As deletions judge it: by its stamp, unless a bug is planted.
+    fileprivate func judged(byClock wallMilliseconds: Int64) -> Origin {
+        guard faults.contains(.policyReadsWallClock) else { return self }
+        let stamp = Stamp.next(after: .zero, wallMilliseconds: wallMilliseconds) ?? stamp
+        return Origin(dot: dot, stamp: stamp, context: context).planting(faults)
     }
 }
 

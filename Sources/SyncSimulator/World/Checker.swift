@@ -1,5 +1,6 @@
 package import SyncCore
 package import SyncModel
+package import SyncStore
 
 /// One thing that must hold in every run. Checkers hear what happened; each keeps its own slow, obvious model of it.
 package protocol Checker {
@@ -9,6 +10,20 @@ package protocol Checker {
     mutating func committed(node: Int, _ segments: [VerifiedSegment], before: VersionVector) -> String?
     /// The agent answered a local write.
     mutating func acknowledged(node: Int, _ segments: [VerifiedSegment]) -> String?
+    /// The same transaction, by the state digest that it left.
+    mutating func committed(node: Int, digest: Sum256) -> String?
+    /// Local writes were planned and are durable; `again` opens a copy of the disk as they left it.
+    mutating func written(
+        node: Int, _ writes: [LocalWrite], _ result: AppendResult, again: () -> MemoryStore?
+    ) -> String?
+    /// A node sealed its open changes.
+    mutating func sealed(node: Int, before: Sum256, after: Sum256) -> String?
+    /// A node has opened its store.
+    mutating func started(node: Int, digest: Sum256) -> String?
+    /// Every second: nodes that are up, with what their disks hold and show.
+    mutating func compared(_ nodes: [ComparedNode]) -> String?
+    /// At some moments, and at the end, somebody looks at everything that a node holds.
+    mutating func inspected(_ inspection: Inspection) -> String?
     /// A frame is about to leave a node that durably holds `durable`.
     mutating func sending(node: Int, _ frame: Frame, durable: VersionVector) -> String?
     /// A disk went back to an older state: `now` is what it holds, `elsewhere` what the other disks hold.
@@ -21,11 +36,39 @@ package protocol Checker {
 
 extension Checker {
     package mutating func committed(node: Int, _ segments: [VerifiedSegment], before: VersionVector) -> String? { nil }
+    package mutating func committed(node: Int, digest: Sum256) -> String? { nil }
+    package mutating func written(
+        node: Int, _ writes: [LocalWrite], _ result: AppendResult, again: () -> MemoryStore?
+    ) -> String? { nil }
+    package mutating func sealed(node: Int, before: Sum256, after: Sum256) -> String? { nil }
+    package mutating func started(node: Int, digest: Sum256) -> String? { nil }
+    package mutating func compared(_ nodes: [ComparedNode]) -> String? { nil }
+    package mutating func inspected(_ inspection: Inspection) -> String? { nil }
     package mutating func acknowledged(node: Int, _ segments: [VerifiedSegment]) -> String? { nil }
     package mutating func sending(node: Int, _ frame: Frame, durable: VersionVector) -> String? { nil }
     package mutating func restored(node: Int, now: VersionVector, elsewhere: VersionVector) -> String? { nil }
     package mutating func stepped(node: Int, _ core: AgentCore, bounds: CoreConfiguration.Bounds) -> String? { nil }
     package mutating func ended(_ ending: WorldEnding) -> String? { nil }
+}
+
+/// A look at what a node holds while nothing moves.
+package struct Inspection {
+    package let node: Int
+    package let store: MemoryStore
+    /// As the node kept it when it was looked at.
+    package let digest: Sum256
+    /// With everything that takes time. Of nodes that hold the same, one is looked at thoroughly.
+    package let isThorough: Bool
+    /// What the log says of objects; only with a thorough look.
+    package let ledger: ObjectLedger?
+}
+
+/// What a node that is up holds and shows.
+package struct ComparedNode {
+    package let number: Int
+    package let store: MemoryStore
+    package let holds: VersionVector
+    package let digest: Sum256
 }
 
 /// What is left when a run is over.

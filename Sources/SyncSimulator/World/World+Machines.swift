@@ -28,6 +28,7 @@ extension World {
             return fail("start", "node \(node) cannot open its store: \(error)")
         }
         nodes[node].store = store
+        check { $0.started(node: node, digest: state.digest) }
         nodes[node].durable = VersionVector(
             state.tips.map { VersionVector.Entry(replica: $0.replica, next: $0.tip.next) })
         var membership = Membership(own: device.fact, sinceMilliseconds: 0)
@@ -143,8 +144,11 @@ extension World {
     }
 
     mutating func seal(_ node: Int) {
-        guard let commit = try? nodes[node].store?.seal(), !commit.segments.isEmpty else { return }
+        guard let store = nodes[node].store, let before = try? store.state().digest,
+            let commit = try? store.seal(), !commit.segments.isEmpty
+        else { return }
         noteCommit(node, commit)
+        check { $0.sealed(node: node, before: before, after: commit.digest) }
         let answer = Event.input(
             node: node, generation: nodes[node].generation, .sealed(StoreChange(commit)))
         queue.plan(answer, at: now + milliseconds(0...1))
@@ -152,17 +156,19 @@ extension World {
 
     /// - Returns: false when the disk refused.
     @discardableResult
-    mutating func commit(_ node: Int, _ groups: [[SyncModel.Operation]]) -> Bool {
+    mutating func commit(_ node: Int, _ writes: [LocalWrite]) -> Bool {
         guard let store = nodes[node].store else { return false }
-        guard let commit = try? store.append(groups, wallMilliseconds: wall(node)) else { return false }
-        noteCommit(node, commit)
-        let answer = Event.answer(node: node, generation: nodes[node].generation, commit)
+        guard let result = try? store.append(writes, wallMilliseconds: wall(node)) else { return false }
+        noteCommit(node, result.commit)
+        checkWritten(node, writes, result)
+        let answer = Event.answer(node: node, generation: nodes[node].generation, result.commit)
         queue.plan(answer, at: now + milliseconds(0...1))
         return true
     }
 
     private mutating func noteCommit(_ node: Int, _ commit: Commit) {
         let before = nodes[node].durable
+        check { $0.committed(node: node, digest: commit.digest) }
         check { $0.committed(node: node, commit.segments, before: before) }
         for verified in commit.segments {
             nodes[node].durable.advance(verified.segment.replica, to: verified.segment.end)

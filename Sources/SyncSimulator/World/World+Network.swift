@@ -143,6 +143,8 @@ extension World {
                 guard end.node == node, end.generation == nodes[node].generation, !end.isClosed else { continue }
                 links[number][isDialer: isDialer].isClosed = true
                 if silently {
+                    // What waited in its memory to be sent again is gone with it.
+                    links[number][isDialer: !isDialer].stalled = []
                     links[number][isDialer: !isDialer].aloneSince = now
                 } else {
                     post(.end(code: "closed_by_peer"), on: number, toDialer: !isDialer)

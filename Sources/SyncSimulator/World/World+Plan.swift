@@ -31,9 +31,14 @@ extension World {
         plan(.pause, options.pausesPerMinute, until: end)
         plan(.disk, options.diskFaultsPerMinute, until: end)
         plan(.clock, options.clockStepsPerMinute, until: end)
+        for _ in 0..<options.absences {
+            queue.plan(.fault(.absence), at: Int64.random(in: 0..<end / 2, using: &random))
+        }
+        plan(.glitch, options.glitchesPerMinute, until: end)
         plan(.backup, options.restorePercent > 0 ? 3 : 0, until: end)
         for second in 1...(options.safetySeconds + 100) { queue.plan(.look, at: second * 1_000_000_000) }
         queue.plan(.heal, at: end)
+        for _ in 0..<options.inspections { queue.plan(.inspect, at: objectWork.moment(before: end)) }
     }
 
     private mutating func plan(_ fault: Fault, _ perMinute: Double, until end: Int64) {
@@ -45,12 +50,23 @@ extension World {
 
     mutating func write(_ node: Int) {
         guard nodes[node].isUp else { return }
-        let count = Int.random(in: 1...options.changesPerAppend, using: &random)
-        let groups = (0..<count).map { _ in
-            (0..<Int.random(in: 1...2, using: &random)).map { _ in operation() }
-        }
         let at = now + milliseconds(options.diskMilliseconds)
-        queue.plan(.commit(node: node, generation: nodes[node].generation, groups), at: at)
+        let writes = objectWrites(node) ?? eventWrites()
+        queue.plan(.commit(node: node, generation: nodes[node].generation, writes), at: at)
+    }
+
+    private mutating func eventWrites() -> [LocalWrite] {
+        let count = Int.random(in: 1...options.changesPerAppend, using: &random)
+        return (0..<count).map { _ in
+            .operations((0..<Int.random(in: 1...2, using: &random)).map { _ in operation() })
+        }
+    }
+
+    /// Nil when this time it is events that are written.
+    private mutating func objectWrites(_ node: Int) -> [LocalWrite]? {
+        guard let store = nodes[node].store, objectWork.chance(options.objects.sharePercent) else { return nil }
+        let count = objectWork.number(1..<5)
+        return (0..<count).map { _ in objectWork.write(reading: store) }
     }
 
     private mutating func operation() -> SyncModel.Operation {
@@ -75,7 +91,7 @@ extension World {
         }
         for (node, other) in [(left, right), (right, left)] {
             nodes[node].isPaired = true
-            guard commit(node, [[.addMember(nodes[other].device.fact)]]) else {
+            guard commit(node, [.operations([.addMember(nodes[other].device.fact)])]) else {
                 // As a person would: the ticket stays good, and is tried again.
                 return queue.plan(.pair(left, right), at: now + 500_000_000)
             }
@@ -99,6 +115,7 @@ extension World {
         guard let node = pick(up) else { return }
         switch fault {
         case .partition: partition()
+        case .absence: beAbsent(node)
         case .crash: crash(node, losingPower: chance(per10000: options.powerLossPercent * 100))
         case .pause:
             nodes[node].pausedUntil = now + milliseconds(100...20_000)
@@ -110,11 +127,27 @@ extension World {
         case .clock:
             let years: Int64 = 10 * 365 * 86_400_000
             nodes[node].wallOffsetMilliseconds = Int64.random(in: -years...years, using: &random)
-        case .backup:
-            // As `lanyard backup` does: two copies of open changes could be sealed in two ways.
-            seal(node)
-            nodes[node].backup = (nodes[node].disk.copy(), nodes[node].durable)
+        case .glitch:
+            let back = Event.setClock(node: node, offsetMilliseconds: nodes[node].wallOffsetMilliseconds)
+            nodes[node].wallOffsetMilliseconds = 365 * 86_400_000
+            queue.plan(back, at: now + milliseconds(500...20_000))
+        case .backup: backUp(node)
         }
+    }
+
+    private mutating func beAbsent(_ node: Int) {
+        let ways = nodes.indices.filter { $0 != node }.flatMap { [Way(from: node, to: $0), Way(from: $0, to: node)] }
+        blocked.formUnion(ways)
+        trace.note(now, node, "is taken elsewhere")
+        queue.plan(.unblock(ways), at: now + milliseconds(20_000...200_000))
+    }
+
+    /// Not of a device that has not joined yet: put back, it would have to be paired anew by a person.
+    private mutating func backUp(_ node: Int) {
+        guard let state = try? nodes[node].store?.state(), !state.additions.isEmpty else { return }
+        // As `lanyard backup` does: two copies of open changes could be sealed in two ways.
+        seal(node)
+        nodes[node].backup = (nodes[node].disk.copy(), nodes[node].durable)
     }
 
     private mutating func partition() {
@@ -149,6 +182,7 @@ extension World {
     /// Sessions with the dead must end; after the heal, all must come to rest.
     mutating func look() {
         lookForDeadSessions()
+        compareNodes()
         guard let healedAt, failure == nil else { return }
         let isLate = now - healedAt > Self.patienceNanoseconds
         let digests = nodes.map { $0.core?.held.digest }

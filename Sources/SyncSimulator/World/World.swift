@@ -14,7 +14,7 @@ struct World {
         case persist(node: Int, generation: Int, PersistID, [VerifiedSegment])
         case seal(node: Int, generation: Int)
         case read(node: Int, generation: Int, ReadID, ReplicaID, start: UInt64, bytes: Int)
-        case commit(node: Int, generation: Int, [[SyncModel.Operation]])
+        case commit(node: Int, generation: Int, [LocalWrite])
         case answer(node: Int, generation: Int, Commit)
         case dial(node: Int, generation: Int, ConnectionID, target: Int)
         case packet(link: Int, toDialer: Bool, SimulatedLink.Packet)
@@ -23,16 +23,22 @@ struct World {
         case start(node: Int)
         case fault(Fault)
         case unblock([Way])
+        case setClock(node: Int, offsetMilliseconds: Int64)
         case look
+        case inspect
         case heal
     }
 
     enum Fault {
         case partition
+        /// One machine is taken elsewhere for a long time, and used there.
+        case absence
         case crash
         case pause
         case disk
         case clock
+        /// The clock is a year ahead for a while.
+        case glitch
         case backup
     }
 
@@ -44,6 +50,7 @@ struct World {
     let options: WorldOptions
     let bug: PlantedBug?
     var random: SplitMix64
+    var objectWork: ObjectWork
     var now: Int64 = 0
     var queue = EventQueue<Event>()
     var nodes: [SimulatedNode]
@@ -69,10 +76,13 @@ struct World {
         options = WorldOptions(seed: seed)
         self.bug = bug
         random = SplitMix64(seed: seed)
+        objectWork = ObjectWork(seed: seed, options: options.objects)
         nodes = (0..<options.nodes).map { SimulatedNode(number: $0, device: SimulatedDevice.all[$0], seed: seed) }
         checkers = [
             ConvergenceChecker(), AcknowledgedWriteChecker(), CausalDeliveryChecker(), SingleHistoryChecker(),
             VectorChecker(), DurableFirstChecker(), BoundedMemoryChecker(),
+            SameDigestChecker(seed: seed, faults: bug?.store ?? []), DeletedStaysDeletedChecker(),
+            NoEditLostChecker(), LeastEditsChecker(),
         ]
         trace = WorldTrace(isKept: tracing)
         planRun()
@@ -88,6 +98,7 @@ struct World {
         }
         if failure != nil { describeNodes() }
         guard failure == nil else { return }
+        for node in nodes.indices { inspect(node, isThorough: node == nodes.indices.last) }
         let ending = ending
         check { $0.ended(ending) }
     }
@@ -107,8 +118,8 @@ struct World {
             guard isReady(node, generation, event), let store = nodes[node].store else { return }
             let segments = (try? store.segments(of: replica, from: start, byteBudget: bytes)) ?? []
             step(node, .segmentsRead(id, segments))
-        case .commit(let node, let generation, let groups):
-            if isReady(node, generation, event) { commit(node, groups) }
+        case .commit(let node, let generation, let writes):
+            if isReady(node, generation, event) { commit(node, writes) }
         case .answer(let node, let generation, let commit):
             guard isReady(node, generation, event) else { return }
             check { $0.acknowledged(node: node, commit.segments) }
@@ -121,7 +132,9 @@ struct World {
         case .start(let node): start(node)
         case .fault(let fault): inflict(fault)
         case .unblock(let ways): unblock(ways)
+        case .setClock(let node, let offset): nodes[node].wallOffsetMilliseconds = offset
         case .look: look()
+        case .inspect: inspect()
         case .heal: heal()
         }
     }

@@ -21,11 +21,16 @@ package struct LocalCommit {
         package var writesAnything: Bool { !log.entries.isEmpty || objects.isChanged }
     }
 
-    package init(_ author: ChangeAuthor, on state: LogState, wallMilliseconds: Int64) {
+    private let faults: ModelFaults
+
+    package init(
+        _ author: ChangeAuthor, on state: LogState, wallMilliseconds: Int64, faults: ModelFaults = []
+    ) {
         self.state = state
+        self.faults = faults
         batch = ChangeBatch(
             author, held: state.held, greatestStamp: state.greatestStamp, wallMilliseconds: wallMilliseconds)
-        objects = ObjectPlan(on: state)
+        objects = ObjectPlan(on: state, faults: faults)
     }
 
     /// Takes the next write. A refused one leaves nothing behind; those before and behind it stand.
@@ -36,7 +41,7 @@ package struct LocalCommit {
             outcomes.append(.failure(refusal))
             return
         }
-        guard let origin = batch.nextOrigin else { throw .stampsExhausted }
+        guard let origin = batch.nextOrigin?.planting(faults) else { throw .stampsExhausted }
         var change = ObjectPlan.Change(origin: origin, wallMilliseconds: batch.displayMilliseconds)
         objects.begin()
         if let refusal = try apply(write, in: &change, reading) {

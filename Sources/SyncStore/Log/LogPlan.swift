@@ -54,9 +54,9 @@ package struct LogPlan: Sendable {
 
     /// Applies what the segments say of objects.
     package mutating func applyObjects(
-        on state: LogState, _ reading: some ObjectSource
+        on state: LogState, _ reading: some ObjectSource, faults: ModelFaults = []
     ) throws(StoreError) -> ObjectPlan {
-        var objects = ObjectPlan(on: state)
+        var objects = ObjectPlan(on: state, faults: faults)
         for entry in entries {
             let segment = entry.verified.segment
             var reader = ByteReader(segment.bytes)

@@ -19,7 +19,7 @@ struct Sealing: Sendable {
     ///   - stored: reads the objects as they are now, whose operations in the tail are out of `touches` already.
     init(
         _ tail: OpenTail, current: LogState, isLatestOnly: @escaping (String) -> Bool,
-        _ stored: some ObjectSource, sign: ([UInt8]) -> [UInt8]
+        _ stored: some ObjectSource, faults: ModelFaults = [], sign: ([UInt8]) -> [UInt8]
     ) throws(StoreError) {
         var keeps: Set<ObjectKey> = []
         while true {
@@ -31,15 +31,20 @@ struct Sealing: Sendable {
             for change in folding.changes { writer.add(change, sign: sign) }
             let segments = writer.finish(sign: sign)
             var log = try LogPlan(segments, on: tail.before, foldedEvents: folding.events)
-            var objects = try log.applyObjects(on: tail.before, EarlierObjects(bases: tail.bases, stored: stored))
+            var objects = try log.applyObjects(
+                on: tail.before, EarlierObjects(bases: tail.bases, stored: stored), faults: faults)
             let kept = try objects.keepWhatWasShown(
                 of: folding, at: current.objectPosition, stored)
             guard kept.differing.isEmpty else {
-                precondition(kept.differing.isDisjoint(with: keeps), "an object that is not folded is what it was")
+                guard kept.differing.isDisjoint(with: keeps) else {
+                    throw .corrupt(detail: "the open tail does not give the objects stored with it")
+                }
                 keeps.formUnion(kept.differing)
                 continue
             }
-            vanished = kept.vanished
+            // Also that which no operation is left to bring up.
+            let left = Set(objects.changed.map(\.object.key))
+            vanished = tail.bases.filter { $0.value.state.isEmpty && !left.contains($0.key) }.map(\.key).sorted()
             tip = writer.tip
             var after = log.after
             after.objectPosition = current.objectPosition

@@ -149,7 +149,8 @@ extension MemoryStore {
         let contents = try snapshot()
         let sign = isSealed ? sign : { _ in [] }
         var commit = LocalCommit(
-            running.own.nextAuthor(on: contents.log), on: contents.log, wallMilliseconds: wallMilliseconds)
+            running.own.nextAuthor(on: contents.log), on: contents.log, wallMilliseconds: wallMilliseconds,
+            faults: faults.model)
         for write in writes { try commit.take(write, reading: contents, sign: sign) }
         let planned = try commit.finish(reading: contents, contents, sign: sign)
         guard planned.writesAnything else { return planned.result }
@@ -178,7 +179,7 @@ extension MemoryStore {
             let contents = try snapshot()
             var plan = try LogPlan(segments, on: contents.log)
             guard !plan.entries.isEmpty else { return plan.commit.serving(sealed, andOwn: true) }
-            let objects = try plan.applyObjects(on: contents.log, contents)
+            let objects = try plan.applyObjects(on: contents.log, contents, faults: faults.model)
             let streams = try plan.applyStreams(on: contents.log, contents)
             try write(&running) { durable in
                 durable.write(plan, objects)
@@ -212,7 +213,8 @@ extension MemoryStore {
         var contents = try snapshot()
         contents.remove(tail)
         let sealing = try Sealing(
-            tail, current: contents.log, isLatestOnly: contents.log.isLatestOnly, contents, sign: sign)
+            tail, current: contents.log, isLatestOnly: contents.log.isLatestOnly, contents, faults: faults.model,
+            sign: sign)
         try write(&running) { durable in
             durable.remove(tail)
             durable.write(sealing)
@@ -304,6 +306,12 @@ extension MemoryStore {
         var sum = Sum256.zero
         guard space == contents.log.space else { return sum }
         sum += contents.recomputedEventDigest
+        for (name, schema) in contents.schemas {
+            if let term = schema.digestTerm(collection: name) { sum += term }
+        }
+        for object in contents.objects.values {
+            if let term = object.summarized(contents.schemas[object.key.collection]).digest { sum += term }
+        }
         return sum
     }
 }

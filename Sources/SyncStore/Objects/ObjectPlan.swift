@@ -91,7 +91,10 @@ package struct ObjectPlan: Sendable {
     /// What the objects of this transaction add to the state digest.
     package private(set) var digestChange = Sum256.zero
 
-    package init(on state: LogState) {
+    private let faults: ModelFaults
+
+    package init(on state: LogState, faults: ModelFaults = []) {
+        self.faults = faults
         members = state.members
         position = state.objectPosition
         counts = state.counts
@@ -136,7 +139,8 @@ package struct ObjectPlan: Sendable {
             guard Operation.Kind.concernsObjects(operation.kind) else { return }
             var change = Change(
                 origin: Origin(
-                    dot: Dot(replica: segment.replica, counter: counter), stamp: view.stamp, context: context),
+                    dot: Dot(replica: segment.replica, counter: counter), stamp: view.stamp, context: context
+                ).planting(faults),
                 wallMilliseconds: view.wallMilliseconds)
             try apply(Operation(operation, in: segment.bytes), in: &change, reading)
         }
@@ -176,6 +180,10 @@ package struct ObjectPlan: Sendable {
         case .droppedWhileDeleted:
             let position = nextPosition()
             entries[place].note(change, position: position)
+            // Another deletion in the same transaction, whose author did not know of it either, lists it too.
+            if case .edit(let life, _) = action {
+                entries[place].note(edit: change, of: [life.birth(at: change.origin)])
+            }
         case .unknownLife, .void, .repeated: return
         }
     }
@@ -267,8 +275,6 @@ package struct ObjectPlan: Sendable {
 
     /// What `keepWhatWasShown` found.
     struct Kept {
-        /// Of which nothing is left.
-        var vanished: [ObjectKey] = []
         /// Which a reader would find changed.
         var differing: Set<ObjectKey> = []
     }
@@ -286,10 +292,7 @@ package struct ObjectPlan: Sendable {
             let isAsItWas =
                 folding.deleted.contains(key) ? object.isShown(like: now) : object.state == now.state
             if !isAsItWas { kept.differing.insert(key) }
-            if object.state.isEmpty {
-                kept.vanished.append(key)
-                continue
-            }
+            if object.state.isEmpty { continue }
             entries[place].before = now.summary
             if now.summary.standing == .live, let schema = try schema(of: key.collection, stored) {
                 entries[place].before.indexed = schema.indexedValues(of: now.state)

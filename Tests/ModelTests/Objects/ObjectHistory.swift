@@ -1,23 +1,10 @@
+import LawHistories
 import SyncModel
 
 /// A history of one object id as its authors made it: nodes that write, hear of each other, and write again.
 struct ObjectHistory {
-    enum Step: Hashable {
-        case birth
-        case edit(Dot)
-        case delete(DeletePolicy)
-        case keep
-        /// "This node's device is a member."
-        case member(DeviceID)
-    }
-
-    struct Entry: Hashable {
-        let step: Step
-        let origin: Origin
-        let wallMilliseconds: Int64
-
-        var dot: Dot { origin.dot }
-    }
+    typealias Step = DeletionRules.Step
+    typealias Entry = DeletionRules.Entry
 
     /// In an order that respects causality.
     private(set) var entries: [Entry] = []

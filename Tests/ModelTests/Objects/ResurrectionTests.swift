@@ -1,3 +1,4 @@
+import LawHistories
 import SyncModel
 import Testing
 

@@ -58,13 +58,22 @@ public struct ReplicatedCounter: Replicated {
     public mutating func apply(_ operation: Operation, at origin: Origin) {
         switch operation {
         case .increment(let amount):
+            let isPlanted = origin.faults.contains(.counterAddsTwice) && isAhead(of: origin)
             entries.update(origin.dot.replica, default: Entry()) { entry in
+                let amount = isPlanted ? amount &* 2 : amount
                 guard origin.dot.counter >= entry.next else { return }
                 let (total, overflow) = entry.total.addingReportingOverflow(amount)
                 guard !overflow else { return }
                 entry.next = origin.dot.counter + 1
                 entry.total = total
             }
+        }
+    }
+
+    /// Whether an increment is here that the author of `origin` had not seen.
+    private func isAhead(of origin: Origin) -> Bool {
+        entries.pairs.contains {
+            $0.value.next > 0 && !origin.knows(Dot(replica: $0.replica, counter: $0.value.next - 1))
         }
     }
 

@@ -44,7 +44,11 @@ public struct ReplicatedDictionary<Key: ReplicableElement & ByteCoded, Value: Re
         case .create: presence.replace(at: origin)
         case .update(let key, let nested): change(key) { $0.apply(nested, at: origin) }
         // Also of a key that is not here: whether it is depends on what was made apart, and may not matter.
-        case .remove(let key, let removal): change(key) { $0.remove(removal, at: origin) }
+        case .remove(let key, let removal):
+            change(key) { value in
+                if origin.faults.contains(.dictionaryDropsConcurrentEdit) { value = Value() }
+                value.remove(removal, at: origin)
+            }
         }
     }
 

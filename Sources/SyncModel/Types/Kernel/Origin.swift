@@ -9,6 +9,8 @@ public struct Origin: Hashable, Sendable {
     public let stamp: Stamp
     /// What the author held before the change. Its own earlier operations need not be in it: `knows` counts them in.
     public let context: VersionVector
+    /// Planted bugs; none outside simulations and tests.
+    package var faults: ModelFaults = []
 
     /// Of an operation of a change with this stamp and context.
     public init(dot: Dot, stamp: Stamp, context: VersionVector) {
@@ -28,5 +30,13 @@ public struct Origin: Hashable, Sendable {
     /// The same, `count` counters further: for the next operation of a change, or the next element of a run.
     public func advanced(by count: UInt64) -> Origin {
         Origin(dot: Dot(replica: dot.replica, counter: dot.counter + count), stamp: stamp, context: context)
+            .planting(faults)
+    }
+
+    /// The same with these bugs planted.
+    package func planting(_ faults: ModelFaults) -> Origin {
+        var planted = self
+        planted.faults = faults
+        return planted
     }
 }

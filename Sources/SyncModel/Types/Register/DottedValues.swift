@@ -28,6 +28,9 @@ struct DottedValues<Value: ReplicableValue>: Hashable, Sendable {
 
     mutating func remove(knownTo origin: Origin) { entries.removeAll { origin.knows($0.dot) } }
 
+    /// A planted bug: what has a smaller stamp goes, seen or not.
+    mutating func keepGreatest() { if let first = entries.first { entries = Few([first]) } }
+
     func delta(since vector: VersionVector) -> RegisterDelta<Value> {
         var added = DottedValues()
         var kept: [Dot] = []

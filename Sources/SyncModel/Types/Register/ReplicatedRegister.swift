@@ -53,6 +53,7 @@ public struct ReplicatedRegister<Value: ReplicableValue>: Replicated {
         case .set(let value):
             written.remove(knownTo: origin)
             written.insert(value, at: origin)
+            if origin.faults.contains(.registerByStamp) { written.keepGreatest() }
         }
     }
 

@@ -14,6 +14,7 @@ struct DottedElements<Element: ReplicableElement>: Hashable, Sendable {
 
     mutating func remove(_ element: Element, knownTo origin: Origin) {
         guard let index = dots.index(forKey: element) else { return }
+        if origin.faults.contains(.setForgetsContext) { dots.values[index] = DotSet() }
         dots.values[index].remove(knownTo: origin)
         if dots.values[index].isEmpty { dots.remove(at: index) }
     }

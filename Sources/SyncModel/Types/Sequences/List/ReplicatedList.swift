@@ -99,7 +99,7 @@ public struct ReplicatedList<Value: Replicated>: Replicated {
             else { return }
             makeRoom()
             entries[index].moves.replace(at: origin)
-            refresh(index)
+            refresh(index, leaving: origin.faults.contains(.moveDuplicates))
         }
     }
 
@@ -162,14 +162,16 @@ public struct ReplicatedList<Value: Replicated>: Replicated {
     }
 
     /// Shows the element where it now belongs, or hides it.
-    mutating func refresh(_ index: Int) {
+    ///
+    /// - Parameter leaving: a planted bug: it stays where it was too.
+    mutating func refresh(_ index: Int, leaving: Bool = false) {
         var target = PositionTree.none
         if !entries[index].presence.isEmpty {
             target = place(entries[index].moves) ?? entries[index].birth
         }
         let shown = entries[index].shownAt
         guard shown != target else { return }
-        if shown != PositionTree.none { tree.order.setShown(shown, false) }
+        if shown != PositionTree.none, !leaving { tree.order.setShown(shown, false) }
         if target != PositionTree.none {
             occupants[Int(target)] = Int32(index)
             tree.order.setShown(target, true)

@@ -77,7 +77,8 @@ public struct ReplicatedText: Replicated {
     /// Removes what the author of `origin` had seen. What was inserted or edited apart survives.
     public mutating func remove(_ removal: Removal, at origin: Origin) {
         presence.remove(knownTo: origin)
-        for node in 0..<Node(tree.count) where origin.knows(tree.dot(of: node)) { delete(node) }
+        let takesAll = origin.faults.contains(.textRemovalTakesAll)
+        for node in 0..<Node(tree.count) where takesAll || origin.knows(tree.dot(of: node)) { delete(node) }
     }
 
     // MARK: Merging

@@ -1,42 +1,83 @@
-import SyncModel
+package import SyncModel
 
 /// The rules of deletion as pure functions of a set of operations: slow, obvious, and nothing of `ObjectLives`.
-struct DeletionRules {
-    typealias Entry = ObjectHistory.Entry
+///
+/// Birth, edits, deletions and decisions of one object, and the add-facts of all members.
+package struct DeletionRules {
+    package enum Step: Hashable, Sendable {
+        case birth
+        /// Of the life that this dot began.
+        case edit(Dot)
+        case delete(DeletePolicy)
+        case keep
+        /// "This device is a member."
+        case member(DeviceID)
+    }
 
-    let entries: [Entry]
+    package struct Entry: Hashable, Sendable {
+        package let step: Step
+        package let origin: Origin
+        package let wallMilliseconds: Int64
+
+        package var dot: Dot { origin.dot }
+
+        package init(step: Step, origin: Origin, wallMilliseconds: Int64) {
+            self.step = step
+            self.origin = origin
+            self.wallMilliseconds = wallMilliseconds
+        }
+    }
+
+    private struct Judged: Hashable {
+        let deletion: Dot
+        let birth: Dot
+    }
+
+    /// A verdict asks for those of all earlier deletions: each is found once.
+    private final class Found {
+        var verdicts: [Judged: Verdict] = [:]
+    }
+
+    package let entries: [Entry]
+    package let births: [Entry]
+    package let deletions: [(entry: Entry, policy: DeletePolicy)]
+    private let members: [Entry]
+    private let found = Found()
+
+    package init(entries: [Entry]) {
+        self.entries = entries
+        births = entries.filter { $0.step == .birth }
+        deletions = entries.compactMap { entry in
+            if case .delete(let policy) = entry.step { (entry, policy) } else { nil }
+        }
+        members = entries.filter { entry in
+            if case .member = entry.step { true } else { false }
+        }
+    }
 
     private func knows(_ entry: Entry, _ other: Entry) -> Bool { entry.origin.knows(other.dot) }
 
     private func knowsMember(_ entry: Entry, _ device: DeviceID) -> Bool {
-        entries.contains { $0.step == .member(device) && knows(entry, $0) }
+        members.contains { $0.step == .member(device) && knows(entry, $0) }
     }
 
     private func admits(_ entry: Entry, onWorkOf other: Entry) -> Bool {
         entry.dot.replica.device == other.dot.replica.device || knowsMember(entry, entry.dot.replica.device)
     }
 
-    var births: [Entry] { entries.filter { $0.step == .birth } }
-
-    var deletions: [(entry: Entry, policy: DeletePolicy)] {
-        entries.compactMap { entry in
-            if case .delete(let policy) = entry.step { (entry, policy) } else { nil }
-        }
-    }
-
-    func ends(_ deletion: Entry, _ birth: Entry) -> Bool {
+    package func ends(_ deletion: Entry, _ birth: Entry) -> Bool {
         if knows(deletion, birth) { return true }
         if knows(birth, deletion) { return false }
         return deletion.dot.replica.device == birth.dot.replica.device
             || knowsMember(deletion, birth.dot.replica.device)
     }
 
-    func isFinallyEnded(_ birth: Entry) -> Bool {
+    package func isFinallyEnded(_ birth: Entry) -> Bool {
         deletions.contains { $0.policy == .deleteWins && ends($0.entry, birth) }
     }
 
     /// Everything that counts as an operation on the life: its birth, edits, decisions to keep it.
-    func operations(on birth: Entry) -> [Entry] {
+    package func operations(on birth: Entry) -> [Entry] {
         entries.filter { entry in
             switch entry.step {
             case .birth: entry.dot == birth.dot
@@ -51,13 +92,21 @@ struct DeletionRules {
         operations(on: birth).filter { !knows($0, deletion) && !knows(deletion, $0) }
     }
 
-    func policy(of deletion: (entry: Entry, policy: DeletePolicy), on birth: Entry) -> DeletePolicy {
+    package func policy(of deletion: (entry: Entry, policy: DeletePolicy), on birth: Entry) -> DeletePolicy {
         deletions.filter { other in
             ends(other.entry, birth) && !knows(other.entry, deletion.entry) && !knows(deletion.entry, other.entry)
         }.map(\.policy).max() ?? deletion.policy
     }
 
-    func verdict(of deletion: (entry: Entry, policy: DeletePolicy), on birth: Entry) -> Verdict {
+    package func verdict(of deletion: (entry: Entry, policy: DeletePolicy), on birth: Entry) -> Verdict {
+        let judged = Judged(deletion: deletion.entry.dot, birth: birth.dot)
+        if let verdict = found.verdicts[judged] { return verdict }
+        let verdict = judge(deletion, on: birth)
+        found.verdicts[judged] = verdict
+        return verdict
+    }
+
+    private func judge(_ deletion: (entry: Entry, policy: DeletePolicy), on birth: Entry) -> Verdict {
         let speakers = births.filter { other in
             ends(deletion.entry, other) && !isFinallyEnded(other)
                 && !deletions.contains { earlier in
@@ -86,7 +135,7 @@ struct DeletionRules {
     }
 
     /// Of every life that did not end finally.
-    var verdicts: [Dot: Verdict] {
+    package var verdicts: [Dot: Verdict] {
         var verdicts: [Dot: Verdict] = [:]
         for birth in births where !isFinallyEnded(birth) {
             verdicts[birth.dot] =
@@ -96,7 +145,7 @@ struct DeletionRules {
     }
 
     /// Edits that `deleteWins` dropped, by deletion and replica.
-    func droppedCount(by deletion: Entry, of replica: ReplicaID) -> Int {
+    package func droppedCount(by deletion: Entry, of replica: ReplicaID) -> Int {
         let dropped = births.filter { ends(deletion, $0) }.flatMap { concurrent(with: deletion, on: $0) }
         return Set(dropped.filter { $0.dot.replica == replica }).count
     }

@@ -1,0 +1,76 @@
+import LawHistories
+import ReferenceModels
+import SyncModel
+import SyncStore
+
+/// No edit is lost silently: each is visible, or superseded by one that knew it, or void by rule, or listed.
+///
+/// The reference models say what all edits of a life come to; what the node keeps must read the same, value by value.
+/// What a deletion dropped must be counted there, and what contradicts must be listed as a conflict.
+struct NoEditLostChecker: Checker {
+    static let name = "no edit lost silently"
+
+    mutating func inspected(_ inspection: Inspection) -> String? {
+        guard inspection.isThorough, let ledger = inspection.ledger else { return nil }
+        for key in ledger.objects.keys.sorted() {
+            guard let stored = (try? inspection.store.object(key, space: .home)) ?? nil else {
+                return "node \(inspection.node) holds operations on \(key) and has no object"
+            }
+            let rules = ledger.rules(of: key)
+            let fault = Self.fields(stored, rules, ledger) ?? Self.dropped(stored, rules) ?? Self.listed(stored)
+            if let fault { return "node \(inspection.node), \(key): \(fault)" }
+        }
+        for collection in ledger.schemas.keys.sorted() {
+            let expected = ledger.reading(ofSchema: collection)
+            let schema = (try? inspection.store.schema(of: collection, space: .home)) ?? nil
+            let shown = schema?.entries.reading ?? .nothing
+            if shown != expected {
+                return "node \(inspection.node), schema of \(collection): \(shown); its edits come to \(expected)"
+            }
+        }
+        return nil
+    }
+
+    private static func fields(
+        _ stored: StoredObject, _ rules: DeletionRules, _ ledger: ObjectLedger
+    ) -> String? {
+        // A life that is not kept any more was judged by the rules of deletion.
+        for birth in rules.births {
+            guard let fields = stored.state.fields(of: birth.dot) else { continue }
+            let expected = ledger.reading(of: birth, stored.key, by: rules)
+            if fields.reading != expected {
+                return "life \(birth.dot) reads \(fields.reading); its edits come to \(expected)"
+            }
+        }
+        return nil
+    }
+
+    private static func dropped(_ stored: StoredObject, _ rules: DeletionRules) -> String? {
+        for deletion in stored.state.lives.deletions where deletion.policy == .deleteWins {
+            guard let entry = rules.deletions.first(where: { $0.entry.dot == deletion.dot })?.entry else {
+                return "a deletion \(deletion.dot) that nobody made"
+            }
+            for replica in Set(rules.entries.map(\.dot.replica)).sorted() {
+                let expected = rules.droppedCount(by: entry, of: replica)
+                let listed = Int(deletion.edited.first { $0.replica == replica }?.count ?? 0)
+                if listed != expected {
+                    return "\(deletion.dot) lists \(listed) edits of \(replica) that it dropped; there were \(expected)"
+                }
+            }
+        }
+        return nil
+    }
+
+    /// Values that contradict each other are found by who asks for conflicts.
+    private static func listed(_ stored: StoredObject) -> String? {
+        guard stored.summary.standing == .live else { return nil }
+        let isContradicted = stored.state.mergedFields.contains { member in
+            member.value.parts.count > 1
+                || member.value.parts.contains { part in
+                    if case .values(let values) = part.content { Set(values).count > 1 } else { false }
+                }
+        }
+        return isContradicted && !stored.summary.hasConflict
+            ? "values contradict each other, and no conflict is listed" : nil
+    }
+}

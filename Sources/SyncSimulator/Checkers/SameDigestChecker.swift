@@ -1,0 +1,105 @@
+import LawHistories
+import SyncCore
+import SyncModel
+import SyncStore
+
+/// The same digest by every road: kept step by step, computed anew, found after a restart, and in a fresh store that is
+/// fed the same changes in another causal order.
+struct SameDigestChecker: Checker {
+    static let name = "same digest by every road"
+
+    /// As the node's last transaction left it.
+    private var kept: [Int: Sum256] = [:]
+    private var random: SplitMix64
+    private let faults: StoreFaults
+
+    init(seed: UInt64, faults: StoreFaults) {
+        random = SplitMix64(seed: seed ^ 0x726f_6164_7321)
+        self.faults = faults
+    }
+
+    mutating func committed(node: Int, digest: Sum256) -> String? {
+        kept[node] = digest
+        return nil
+    }
+
+    mutating func restored(node: Int, now: VersionVector, elsewhere: VersionVector) -> String? {
+        kept[node] = nil
+        return nil
+    }
+
+    mutating func sealed(node: Int, before: Sum256, after: Sum256) -> String? {
+        before == after ? nil : "node \(node) had the digest \(before), and \(after) once its open changes were sealed"
+    }
+
+    mutating func started(node: Int, digest: Sum256) -> String? {
+        guard let before = kept[node], before != digest else { return nil }
+        return "node \(node) starts with the digest \(digest), and had \(before)"
+    }
+
+    mutating func compared(_ nodes: [ComparedNode]) -> String? {
+        for (index, node) in nodes.enumerated() {
+            for other in nodes[..<index] where other.holds == node.holds && other.digest != node.digest {
+                return "nodes \(other.number) and \(node.number) hold the same changes, and have the digests "
+                    + "\(other.digest) and \(node.digest)" + Self.difference(other.store, node.store)
+            }
+        }
+        return nil
+    }
+
+    mutating func inspected(_ inspection: Inspection) -> String? {
+        let node = inspection.node
+        let digest = inspection.digest
+        guard let recomputed = try? inspection.store.recomputedDigest(of: .home) else { return nil }
+        guard digest == recomputed else {
+            return "node \(node) keeps the digest \(digest), and what it holds gives \(recomputed)"
+        }
+        guard inspection.isThorough else { return nil }
+        do {
+            guard let fresh = try ReplayedStore.make(of: inspection.store, faults: faults, using: &random) else {
+                return "node \(node) holds changes without what they wait for"
+            }
+            let replayed = try fresh.state().digest
+            if replayed == digest { return nil }
+            return "node \(node) has the digest \(digest); the same changes in another order give \(replayed)"
+                + Self.difference(inspection.store, fresh)
+        } catch { return "what node \(node) holds cannot be applied in another order: \(error)" }
+    }
+
+    /// What the logs say of it, by the dots.
+    private static func history(of key: ObjectKey, _ stores: MemoryStore...) -> String {
+        stores.map { store in
+            let entries = (try? ObjectLedger(store))?.objects[key] ?? []
+            return "; log: " + entries.map { "\($0.rule.dot) \($0.rule.step)" }.joined(separator: ", ")
+        }.joined()
+    }
+
+    /// The first object that is another.
+    private static func difference(_ store: MemoryStore, _ fresh: MemoryStore) -> String {
+        for collection in (try? store.collections(of: .home)) ?? [] {
+            let other = (try? fresh.schema(of: collection.name, space: .home)) ?? nil
+            if other != collection.schema {
+                return "; first the schema of \(collection.name): \(collection.schema?.json.text ?? "none"), "
+                    + "\(other?.json.text ?? "none")"
+            }
+        }
+        for object in (try? store.everyObject) ?? [] {
+            let other = (try? fresh.object(object.key, space: .home)) ?? nil
+            guard other?.summary.digest != object.summary.digest else { continue }
+            let shown = [object, other].map { stored in
+                stored.map { "\($0.summary.standing) \($0.reading(nil, isLive: { _ in true }).json.text)" } ?? "none"
+            }
+            return "; first \(object.key): \(shown.joined(separator: " and "))\(history(of: object.key, store, fresh))"
+        }
+        return ""
+    }
+}
+
+extension MemoryStore {
+    /// In the order of their keys, whatever became of them.
+    var everyObject: [StoredObject] {
+        get throws(StoreError) {
+            try changedObjects(of: nil, space: .home, after: 0, limit: .max).sorted { $0.key < $1.key }
+        }
+    }
+}

@@ -1,0 +1,41 @@
+package import LawHistories
+package import ReferenceModels
+package import SyncModel
+
+// What the reference models make of the set of operations.
+extension ObjectLedger {
+    /// What the fields of a life read as, by the edits that count for it.
+    package func reading(of birth: DeletionRules.Entry, _ key: ObjectKey, by rules: DeletionRules) -> Reading {
+        let counting = Set(rules.operations(on: birth).map(\.dot))
+        let events = (objects[key] ?? []).filter { counting.contains($0.rule.dot) }.flatMap(events)
+        return Reference.reading(of: .dictionary(.any), events)
+    }
+
+    private func events(_ entry: Entry) -> [PlainEvent] {
+        guard case .edit(let life, let edits) = entry.action else { return [] }
+        // A birth owns the first counter itself.
+        var origin = life == .birth ? entry.rule.origin.advanced(by: 1) : entry.rule.origin
+        return edits.map { edit in
+            defer { origin = origin.advanced(by: ObjectFields.span(of: edit)) }
+            return event(ObjectFields.plain(edit, by: origin.dot.replica, in: cast), at: origin)
+        }
+    }
+
+    /// What a schema's entries read as.
+    package func reading(ofSchema collection: ExactString) -> Reading {
+        let events = (schemas[collection] ?? []).flatMap { origin, edit in
+            edit.entries.enumerated().map { offset, entry in
+                event(
+                    .update(PlainText(entry.key.string), .set(entry.value.plain)),
+                    at: origin.advanced(by: UInt64(offset)))
+            }
+        }
+        return Reference.reading(of: .dictionary(.register), events)
+    }
+
+    private func event(_ operation: PlainOperation, at origin: Origin) -> PlainEvent {
+        PlainEvent(
+            dot: cast.plain(origin.dot), stamp: origin.stamp.rawValue, context: cast.plain(origin.context),
+            operation: operation)
+    }
+}

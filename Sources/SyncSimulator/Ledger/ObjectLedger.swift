@@ -1,0 +1,66 @@
+package import LawHistories
+package import SyncModel
+package import SyncStore
+
+/// Every operation on objects and schemas that a node holds, as a plain set with dots, contexts and stamps: read anew from
+/// the bytes of its log, without the store's own reading of it. Checkers judge by this what the node shows.
+package struct ObjectLedger {
+    /// One operation on one object.
+    package struct Entry {
+        package let action: ObjectState.Action
+        package let rule: DeletionRules.Entry
+    }
+
+    package private(set) var objects: [ObjectKey: [Entry]] = [:]
+    package private(set) var schemas: [ExactString: [(origin: Origin, edit: Operation.SchemaEdit)]] = [:]
+    private var additions: [DeletionRules.Entry] = []
+    /// Every replica, by its number in the reference models.
+    package let cast: Cast
+
+    package init(_ store: MemoryStore) throws(StoreError) {
+        let replicas = try store.state().tips.map(\.replica)
+        cast = Cast(replicas)
+        for replica in replicas {
+            var context = VersionVector()
+            for segment in try store.segments(of: replica, from: 0, byteBudget: .max) {
+                read(segment, &context)
+            }
+        }
+    }
+
+    /// - Parameter context: what the author of the change read last had seen; only what moved since is in the next one.
+    private mutating func read(_ segment: Segment, _ context: inout VersionVector) {
+        var reader = ByteReader(segment.bytes)
+        while !reader.isAtEnd, let view = try? ChangeView(&reader) {
+            context.join(VersionVector(view.context))
+            view.forEachOperation(in: segment.bytes) { counter, operation in
+                let origin = Origin(
+                    dot: Dot(replica: segment.replica, counter: counter), stamp: view.stamp, context: context)
+                take(Operation(operation, in: segment.bytes), at: origin, view.wallMilliseconds)
+            }
+        }
+    }
+
+    private mutating func take(_ operation: SyncModel.Operation, at origin: Origin, _ wallMilliseconds: Int64) {
+        func rule(_ step: DeletionRules.Step) -> DeletionRules.Entry {
+            DeletionRules.Entry(step: step, origin: origin, wallMilliseconds: wallMilliseconds)
+        }
+        switch operation {
+        case .editObject(let edit):
+            let step: DeletionRules.Step = edit.life == .birth ? .birth : .edit(edit.life.birth(at: origin))
+            objects[edit.object, default: []].append(
+                Entry(action: .edit(edit.life, edit.edits), rule: rule(step)))
+        case .deleteObject(let deletion):
+            objects[deletion.object, default: []].append(
+                Entry(action: .delete(deletion.policy), rule: rule(.delete(deletion.policy))))
+        case .keepObject(let key): objects[key, default: []].append(Entry(action: .keep, rule: rule(.keep)))
+        case .editSchema(let edit): schemas[edit.collection, default: []].append((origin, edit))
+        case .addMember(let fact): additions.append(rule(.member(fact.device)))
+        case .appendEvent, .setStream, .void, .unknown: break
+        }
+    }
+
+    package func rules(of key: ObjectKey) -> DeletionRules {
+        DeletionRules(entries: (objects[key] ?? []).map(\.rule) + additions)
+    }
+}

@@ -1,0 +1,71 @@
+import SyncCore
+import SyncModel
+import SyncStore
+
+/// A fresh store that is fed everything another one holds, change by change, in another causal order.
+enum ReplayedStore {
+    private struct History {
+        let replica: ReplicaID
+        var changes: [VerifiedSegment]
+        var taken = 0
+
+        var next: VerifiedSegment? { taken < changes.count ? changes[taken] : nil }
+    }
+
+    /// Nil if some change never got ready, which no log that was applied in causal order brings about.
+    static func make(
+        of store: MemoryStore, faults: StoreFaults, using random: inout SplitMix64
+    ) throws(StoreError) -> MemoryStore? {
+        let tips = try store.state().tips
+        var histories: [History] = []
+        for known in tips {
+            let segments = try store.segments(of: known.replica, from: 0, byteBudget: .max)
+            histories.append(History(replica: known.replica, changes: split(segments, of: known.replica)))
+        }
+        let fresh = try MemoryStore(
+            disk: MemoryDisk(), device: SimulatedDevice.all[0].id, leases: nil, faults: faults, incarnations: { 0 },
+            sign: { _ in [] })
+        var held = VersionVector()
+        var batch: [VerifiedSegment] = []
+        while true {
+            let ready = histories.indices.filter { index in
+                histories[index].next?.context.allSatisfy { held.next(of: $0.replica) >= $0.next } ?? false
+            }
+            guard let index = ready.randomElement(using: &random) else { break }
+            // A few of one replica, so that whole stretches come late.
+            for _ in 0..<Int.random(in: 1...6, using: &random) {
+                guard let change = histories[index].next,
+                    change.context.allSatisfy({ held.next(of: $0.replica) >= $0.next })
+                else { break }
+                histories[index].taken += 1
+                held.advance(change.segment.replica, to: change.segment.end)
+                batch.append(change)
+            }
+            if batch.count > 8 || Int.random(in: 0..<3, using: &random) == 0 {
+                _ = try fresh.apply(batch, wallMilliseconds: 0)
+                batch = []
+            }
+        }
+        _ = try fresh.apply(batch, wallMilliseconds: 0)
+        return histories.allSatisfy { $0.next == nil } ? fresh : nil
+    }
+
+    /// Each change as a segment of its own. Signatures were checked when it came; nobody asks for them again here.
+    private static func split(_ segments: [Segment], of replica: ReplicaID) -> [VerifiedSegment] {
+        var tip = ReplicaTip.empty(space: .home, replica: replica)
+        var changes: [VerifiedSegment] = []
+        for segment in segments {
+            var reader = ByteReader(segment.bytes)
+            while !reader.isAtEnd, let view = try? ChangeView(&reader) {
+                tip = ReplicaTip(
+                    next: view.end, head: tip.head.appending(view.digest(in: segment.bytes)), stamp: view.stamp)
+                let one = Segment(
+                    replica: replica, start: view.start, end: view.end, bytes: Array(segment.bytes[view.range]),
+                    signature: segment.signature)
+                changes.append(
+                    VerifiedSegment(segment: one, context: view.context, changeCount: 1, tip: tip))
+            }
+        }
+        return changes
+    }
+}

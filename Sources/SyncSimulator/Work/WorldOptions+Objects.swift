@@ -1,0 +1,26 @@
+import SyncCore
+package import SyncModel
+
+extension WorldOptions {
+    /// How much is written to objects, and of what kind.
+    package struct Objects: Sendable, Equatable {
+        /// Of all writes, those to objects; 0 in some seeds, for what only shows without them.
+        package var sharePercent: Int
+        /// Ids in each collection.
+        package var ids: Int
+        package var deletePercent: Int
+        package var schemaPercent: Int
+        /// What schemas say of deletion. Not empty.
+        package var policies: [DeletePolicy]
+
+        init(using random: inout SplitMix64) {
+            func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &random) < percent }
+            sharePercent = chance(15) ? 0 : chance(30) ? 100 : 60
+            ids = Int.random(in: 1...3, using: &random)
+            deletePercent = chance(15) ? 0 : Int.random(in: 5...30, using: &random)
+            schemaPercent = chance(15) ? 0 : Int.random(in: 2...15, using: &random)
+            policies = chance(30) ? DeletePolicy.allCases : DeletePolicy.allCases.filter { _ in chance(50) }
+            if policies.isEmpty { policies = [.deleteWins] }
+        }
+    }
+}

@@ -1,0 +1,53 @@
+import SyncModel
+import SyncStore
+
+// Looking at what nodes hold, while nothing moves.
+extension World {
+    /// One node that is up.
+    mutating func inspect() {
+        let up = nodes.indices.filter { nodes[$0].store != nil }
+        guard isFaulty, !up.isEmpty else { return }
+        inspect(up[objectWork.number(0..<up.count)], isThorough: true)
+    }
+
+    /// Open changes are in what a disk holds: they show, though nobody else may know of them.
+    mutating func compareNodes() {
+        let up = nodes.compactMap { node in
+            node.store.flatMap { store in
+                (try? store.state()).map { state in
+                    let holds = VersionVector(state.tips.map { .init(replica: $0.replica, next: $0.tip.next) })
+                    return ComparedNode(number: node.number, store: store, holds: holds, digest: state.digest)
+                }
+            }
+        }
+        check { $0.compared(up) }
+    }
+
+    /// A copy of the disk is looked at, opened as after a crash: so what was still open is signed, and in the log.
+    mutating func inspect(_ node: Int, isThorough: Bool) {
+        guard failure == nil, let store = nodes[node].store else { return }
+        do throws(StoreError) {
+            let copy = isThorough ? try copy(of: node) : store
+            let digest = try store.state().digest
+            let inspection = Inspection(
+                node: node, store: copy, digest: digest, isThorough: isThorough,
+                ledger: isThorough ? try ObjectLedger(copy) : nil)
+            check { $0.inspected(inspection) }
+        } catch {
+            fail("inspection", "node \(node) cannot be read: \(error)")
+        }
+    }
+
+    private func copy(of node: Int) throws(StoreError) -> MemoryStore {
+        let device = nodes[node].device
+        return try MemoryStore(
+            disk: nodes[node].disk.copy(), device: device.id, leases: nil, faults: bug?.store ?? [],
+            incarnations: { 0 }, sign: device.sign)
+    }
+
+    /// Before anything else happens to the disk.
+    mutating func checkWritten(_ node: Int, _ writes: [LocalWrite], _ result: AppendResult) {
+        let world = self
+        check { $0.written(node: node, writes, result) { try? world.copy(of: node) } }
+    }
+}
