@@ -303,6 +303,12 @@ extension MemoryStore {
         var sum = Sum256.zero
         guard space == contents.log.space else { return sum }
         for stored in contents.segments.values.joined() { sum += SegmentScan(stored.verified).digest }
+        for collection in contents.collections {
+            if let term = collection.schema?.digestTerm(collection: collection.name) { sum += term }
+        }
+        for object in contents.objects.values {
+            if let term = object.summarized(contents.schema(of: object.key.collection)).digest { sum += term }
+        }
         return sum
     }
 }

@@ -71,6 +71,10 @@ package struct ObjectPlan: Sendable {
     private var undoEntries: [ObjectKey: Entry?] = [:]
     private var undoSchemas: [ExactString: SchemaEntry?] = [:]
     private var undoPosition: Int64 = 0
+    private var undoMembers: MemberFacts
+    /// False while changes are applied that nobody can refuse any more: a copy to go back to would cost one of the whole
+    /// object for each of them.
+    private var keepsUndo = false
 
     /// Who was let in where, with the facts of this transaction.
     package private(set) var members: MemberFacts
@@ -84,13 +88,15 @@ package struct ObjectPlan: Sendable {
         position = state.objectPosition
         counts = state.counts
         undoPosition = position
+        undoMembers = members
     }
 
     package var isChanged: Bool { entries.values.contains(where: \.isChanged) || !changedSchemas.isEmpty }
 
-    /// Collections whose indexed fields are others than before.
+    /// Collections in which other values than before are to be found by an index: other fields, or the same fields shown
+    /// as another type.
     package var reindexed: [ExactString] {
-        changedSchemas.filter { $0.before?.indexed ?? [] != $0.after.indexed }.map(\.name)
+        changedSchemas.filter { $0.before?.indexes ?? [] != $0.after.indexes }.map(\.name)
     }
 
     /// In the order they were first touched.
@@ -106,6 +112,8 @@ package struct ObjectPlan: Sendable {
         undoEntries = [:]
         undoSchemas = [:]
         undoPosition = position
+        undoMembers = members
+        keepsUndo = true
     }
 
     package mutating func takeBack() {
@@ -113,6 +121,7 @@ package struct ObjectPlan: Sendable {
         for (name, entry) in undoSchemas { schemas[name] = entry }
         keys.removeAll { entries[$0] == nil }
         position = undoPosition
+        members = undoMembers
     }
 
     /// Applies a change that came with its author's signature. Changes without operations on objects, or of members, cost
@@ -120,7 +129,7 @@ package struct ObjectPlan: Sendable {
     package mutating func apply(
         _ view: ChangeView, in segment: Segment, context: VersionVector, _ reading: some ObjectSource
     ) throws(StoreError) {
-        begin()
+        keepsUndo = false
         try view.forEachOperation(in: segment.bytes) { counter, operation throws(StoreError) in
             guard Operation.Kind.concernsObjects(operation.kind) else { return }
             var change = Change(
@@ -162,7 +171,9 @@ package struct ObjectPlan: Sendable {
         case .applied(let lives):
             entry.note(change, position: nextPosition())
             if !action.isDeletion { entry.note(edit: change, of: lives) }
-        case .droppedWhileDeleted: entry.note(change, position: nextPosition())
+        case .droppedWhileDeleted:
+            entry.note(change, position: nextPosition())
+            if let life = action.life(at: change.origin) { entry.note(edit: change, of: [life]) }
         case .unknownLife, .void, .repeated: return
         }
     }
@@ -181,14 +192,14 @@ package struct ObjectPlan: Sendable {
             origin.knows(Dot(replica: $0.replica, counter: $0.next - 1))
         }
         if isAllKnown { return [] }
-        return ObjectTouch.earlierEdits(try reading.touches(of: key)) + (entries[key]?.edits ?? [])
+        return ObjectTouch.earlierEdits(try reading.touches(of: key), members) + (entries[key]?.edits ?? [])
     }
 
     // MARK: Reading through
 
     package mutating func load(_ key: ObjectKey, _ reading: some ObjectSource) throws(StoreError) {
         if let entry = entries[key] {
-            if undoEntries[key] == nil { undoEntries[key] = .some(entry) }
+            if keepsUndo, undoEntries[key] == nil { undoEntries[key] = .some(entry) }
             return
         }
         let object = try reading.object(key) ?? StoredObject(key: key)
@@ -197,18 +208,18 @@ package struct ObjectPlan: Sendable {
             before.indexed = schema.indexedValues(of: object.state)
         }
         entries[key] = Entry(before: before, original: object, object: object)
-        undoEntries[key] = .some(nil)
+        if keepsUndo { undoEntries[key] = .some(nil) }
         keys.append(key)
     }
 
     private mutating func load(schema name: ExactString, _ reading: some ObjectSource) throws(StoreError) {
         if let entry = schemas[name] {
-            if undoSchemas[name] == nil { undoSchemas[name] = .some(entry) }
+            if keepsUndo, undoSchemas[name] == nil { undoSchemas[name] = .some(entry) }
             return
         }
         let found = try reading.schema(of: name)
         schemas[name] = SchemaEntry(before: found, schema: found ?? CollectionSchema())
-        undoSchemas[name] = .some(nil)
+        if keepsUndo { undoSchemas[name] = .some(nil) }
     }
 
     /// The object as this transaction leaves it.
