@@ -35,6 +35,8 @@ let package = Package(
         fuzzTarget("FuzzFrame"),
         fuzzTarget("FuzzJSON"),
         fuzzTarget("FuzzMember"),
+        fuzzTarget("FuzzObject"),
+        fuzzTarget("FuzzState"),
         fuzzTarget("FuzzDevice"),
         // Must crash: shows that a crash is seen.
         fuzzTarget("FuzzCanary"),

@@ -60,6 +60,8 @@ final class PoweredDisk: @unchecked Sendable {
 enum CrashStep {
     /// Groups of events, each event its number.
     case append([Int])
+    /// The n-th write to objects: see `CrashHistory.objectWrites`.
+    case write(Int)
     /// Events of a peer.
     case apply([VerifiedSegment], [Int])
     case acknowledge(Int64)
@@ -74,6 +76,7 @@ struct CrashHistory {
         let source = try StoreBed(.memory, device: Self.peer).open()
         var steps: [CrashStep] = []
         var next = 0
+        var writeCount = 0
         func numbers(_ count: Int) -> [Int] {
             defer { next += count }
             return Array(next..<next + count)
@@ -83,9 +86,15 @@ struct CrashHistory {
             steps.append(.append(own))
             if round % 4 == 1 {
                 let foreign = numbers(20)
-                let segments = try source.append(foreign.map { [Self.event($0)] }, wallMilliseconds: 1).segments
+                let segments = try source.append(
+                    foreign.map { .operations([Self.event($0)]) } + [
+                        .planned([.editing("p/total", "n", .increment(Int64(foreign.count)), creating: true)])
+                    ], wallMilliseconds: 1
+                ).commit.segments
                 steps.append(.apply(segments, foreign))
             }
+            steps.append(.write(writeCount))
+            writeCount += 1
             if round % 5 == 2 { steps.append(.acknowledge(Int64(own[0]))) }
         }
         self.steps = steps
@@ -101,14 +110,31 @@ struct CrashHistory {
         steps[..<step].reduce(0) { sum, step in
             switch step {
             case .append(let numbers), .apply(_, let numbers): sum + numbers.count
-            case .acknowledge: sum
+            case .write, .acknowledge: sum
             }
         }
+    }
+
+    /// Writes to objects acknowledged once `step` was.
+    func writeCount(before step: Int) -> Int {
+        steps[..<step].count { if case .write = $0 { true } else { false } }
+    }
+
+    /// One change: object `number % 4` is put, deleted or born again, and a counter says how many such changes there were.
+    static func objectWrites(_ number: Int) -> [ObjectWrite] {
+        let name = "o/\(number % 4)"
+        let large = String(repeating: "x", count: number % 5 == 0 ? 6_000 : 3)
+        let first = [ObjectWrite.schema("o", #"{"deletePolicy":"updateWins","indexed":["n"],"fields":{"d":"local"}}"#)]
+        let own: ObjectWrite =
+            number % 7 == 5
+            ? .deleting(name) : .putting(name, #"{"n":\#(number),"large":"\#(large)","d":\#(number)}"#)
+        return (number == 0 ? first : []) + [own, .editing("o/total", "count", .increment(1), creating: true)]
     }
 
     func perform(_ step: CrashStep, on store: any ReplicaStore) throws {
         switch step {
         case .append(let numbers): _ = try store.append(numbers.map { [Self.event($0)] }, wallMilliseconds: 1)
+        case .write(let number): try store.write(Self.objectWrites(number), at: 1)
         case .apply(let segments, _): _ = try store.apply(segments, wallMilliseconds: 1)
         case .acknowledge(let position):
             try store.acknowledge(
@@ -116,8 +142,53 @@ struct CrashHistory {
         }
     }
 
-    /// What is wrong with a store that may have lost nothing of the first `acknowledged` events; nil when it is sound.
-    func finding(in store: SQLiteStore, acknowledged: Int) throws -> String? {
+    /// What is wrong with the objects; nil when they are those of the first writes, of which `acknowledged` at least.
+    private func objectFinding(in store: SQLiteStore, acknowledged: Int) throws -> String? {
+        let counted = try store.json("o/total")?["count"] ?? 0
+        guard case .integer(let written) = counted else { return "the count of writes is none" }
+        if written < acknowledged { return "\(acknowledged - Int(written)) acknowledged writes to objects lost" }
+        var live = Set(["o/total"].prefix(Int(written)))
+        for remainder in 0..<4 {
+            let name = "o/\(remainder)"
+            let numbers = (0..<Int(written)).filter { $0 % 4 == remainder }
+            let isLive = numbers.last.map { $0 % 7 != 5 } ?? false
+            if isLive { live.insert(name) }
+            let wanted = isLive ? numbers.last.map { JSONValue.integer(Int64($0)) } : nil
+            if try store.json(name)?["n"] != wanted { return "\(name) is another one after \(written) writes" }
+            if let wanted, try store.object(name)?.localFields.first?.value != wanted {
+                return "\(name) lost its draft"
+            }
+            if let wanted, try store.find("o", where: "n", is: wanted) != [name] { return "\(name) is not found" }
+        }
+        let events = try store.allEvents("s").filter { $0.dot.replica.device == Self.peer.id }.count
+        if try store.json("p/total")?["n"] ?? 0 != .integer(Int64(events)) {
+            return "a peer's object is behind its log"
+        }
+        let all = try store.find(nil)
+        if Set(all) != (events > 0 ? live.union(["p/total"]) : live) { return "other objects are live: \(all)" }
+        if try store.state().counts.objects != Int64(all.count) { return "live objects are counted otherwise" }
+        return try replayFinding(in: store)
+    }
+
+    /// The log says of every object what its row says.
+    private func replayFinding(in store: SQLiteStore) throws -> String? {
+        let members = try store.members()
+        for object in try store.changedObjects(of: nil, space: .home, after: 0, limit: .max) {
+            var state = ObjectState()
+            for touch in try store.touches(of: object.key, space: .home) {
+                _ = state.apply(
+                    touch.action, at: touch.origin, wallMilliseconds: touch.wallMilliseconds, members: members,
+                    earlier: { [] })
+            }
+            if state != object.state { return "\(object.key) is not what the log says" }
+        }
+        return nil
+    }
+
+    /// What is wrong with a store that may have lost nothing of the first `acknowledged` events, and of the first
+    /// `writes` to objects; nil when it is sound.
+    func finding(in store: SQLiteStore, acknowledged: Int, writes: Int) throws -> String? {
+        if let finding = try objectFinding(in: store, acknowledged: writes) { return finding }
         let texts = try store.allEvents("s").map(\.text)
         if texts.count < acknowledged { return "\(acknowledged - texts.count) acknowledged events lost" }
         for (number, text) in texts.enumerated() where !text.hasPrefix("[\(number)]") && !text.hasPrefix("[\(number),")

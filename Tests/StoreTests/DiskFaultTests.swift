@@ -91,6 +91,11 @@ struct DiskFaultTests {
                     if fault != CRASH_FAULT_READ, try store.allEvents("s").count != acknowledged {
                         return "step \(index): what is read after a refusal is not what was acknowledged"
                     }
+                    let writes = history.writeCount(before: index)
+                    let counted = try fault == CRASH_FAULT_READ ? nil : store.json("o/total")?["count"]
+                    if let counted, counted != .integer(Int64(writes)) {
+                        return "step \(index): objects read after a refusal are not what was acknowledged"
+                    }
                 }
             }
         }
@@ -107,7 +112,10 @@ struct DiskFaultTests {
         for (loss, seed) in [(CRASH_LOSES_ALL, 1), (CRASH_KEEPS_SECTORS, 2)] {
             let found = try disk.afterPowerLoss(operationCount: operationCount, loss, seed: UInt64(seed)).open()
             defer { found.close() }
-            if let finding = try history.finding(in: found, acknowledged: acknowledged) { return finding }
+            let writes = history.writeCount(before: history.steps.count)
+            if let finding = try history.finding(in: found, acknowledged: acknowledged, writes: writes) {
+                return finding
+            }
         }
         return nil
     }

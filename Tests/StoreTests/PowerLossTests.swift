@@ -33,7 +33,10 @@ struct PowerLossTests {
                 let store = try found.open()
                 defer { store.close() }
                 let acknowledged = history.eventCount(before: steps)
-                if let finding = try history.finding(in: store, acknowledged: acknowledged) { return finding }
+                let writes = history.writeCount(before: steps)
+                if let finding = try history.finding(in: store, acknowledged: acknowledged, writes: writes) {
+                    return finding
+                }
                 return losingPowerAgain ? try findingAfterAnotherLoss(store, found) : nil
             } catch {
                 return "\(error)"
@@ -44,10 +47,17 @@ struct PowerLossTests {
         private func findingAfterAnotherLoss(_ store: SQLiteStore, _ found: PoweredDisk) throws -> String? {
             let count = try store.allEvents("s").count
             _ = try store.append([[CrashHistory.event(count)]], wallMilliseconds: 1)
+            let writes = try writeCount(in: store)
+            try store.write(CrashHistory.objectWrites(writes), at: 1)
             store.close()
             let reopened = try found.afterPowerLoss(operationCount: .max, CRASH_LOSES_ALL, seed: 1).open()
             defer { reopened.close() }
-            return try history.finding(in: reopened, acknowledged: count + 1)
+            return try history.finding(in: reopened, acknowledged: count + 1, writes: writes + 1)
+        }
+
+        private func writeCount(in store: SQLiteStore) throws -> Int {
+            guard case .integer(let count)? = try store.json("o/total")?["count"] else { return 0 }
+            return Int(count)
         }
     }
 

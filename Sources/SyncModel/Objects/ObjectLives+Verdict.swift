@@ -18,6 +18,11 @@ extension ObjectLives {
     /// was dead already to D's author: what was written to an old life in vain must not save a new one.
     package var verdicts: [Verdict] {
         guard !deletions.isEmpty else { return lives.map { _ in .stays } }
+        // Nothing was concurrent: whatever is ended is dead, by any policy. An object that is put and deleted by turns, a
+        // thousand times before anybody else hears of it, is judged in no time; the newest deletion ends most lives.
+        if lives.allSatisfy(\.dissents.isEmpty) {
+            return lives.map { life in deletions.reversed().contains { $0.ends(life) } ? .deleted : .stays }
+        }
         // Whoever knows a deletion knows what that knew: a deletion comes behind all that it knows.
         let knownCounts = deletions.map { deletion in deletions.count { deletion.known.covers($0.dot) } }
         let order = deletions.indices.sorted { (knownCounts[$0], $0) < (knownCounts[$1], $1) }

@@ -35,8 +35,6 @@ package struct SegmentScan: Sendable, Equatable {
     package private(set) var additions: [Membership.Addition] = []
     /// The dots of `additions`, in the same order.
     package private(set) var additionDots: [Dot] = []
-    /// Counters of operations this version does not know, or whose body it does not understand.
-    package private(set) var unknownCount: Int64 = 0
 
     /// - Parameters:
     ///   - verified: so its changes read without an error.

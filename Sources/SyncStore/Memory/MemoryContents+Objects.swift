@@ -46,7 +46,9 @@ extension MemoryContents: ObjectSource {
         for place in touches[key] ?? [] {
             guard let history = segments[place.replica] else { continue }
             var context = VersionVector()
-            for stored in history[...place.index] { context.join(VersionVector(stored.verified.context)) }
+            for stored in history[...place.index] where !stored.verified.context.isEmpty {
+                context.join(VersionVector(stored.verified.context))
+            }
             guard
                 ObjectTouch.read(
                     &found, of: key, in: history[place.index].verified.segment.bytes, by: place.replica,

@@ -78,6 +78,8 @@ struct MemoryContents: Sendable {
         for entry in objects.changed {
             let key = entry.object.key
             self.objects[key] = entry.object
+            // Not kept here: it is computed where it is asked for.
+            self.objects[key]?.summary.indexed = []
             for dot in entry.dots {
                 guard let index = segments[dot.replica]?.lastIndex(where: { $0.verified.segment.start <= dot.counter })
                 else { preconditionFailure("an operation is in a segment") }

@@ -306,11 +306,11 @@ extension MemoryStore {
         var sum = Sum256.zero
         guard space == contents.log.space else { return sum }
         sum += contents.recomputedEventDigest
-        for (name, schema) in contents.schemas {
-            if let term = schema.digestTerm(collection: name) { sum += term }
+        for collection in contents.collections {
+            if let term = collection.schema?.digestTerm(collection: collection.name) { sum += term }
         }
         for object in contents.objects.values {
-            if let term = object.summarized(contents.schemas[object.key.collection]).digest { sum += term }
+            if let term = object.summarized(contents.schema(of: object.key.collection)).digest { sum += term }
         }
         return sum
     }

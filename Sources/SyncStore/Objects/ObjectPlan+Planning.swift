@@ -66,32 +66,37 @@ extension ObjectPlan {
             change.note(WriteOutcome.Step(version: nil, changed: false, object: nil))
             return nil
         }
-        for typeChange in schema.typeChanges(by: edit) {
-            if let from = try hiddenType(by: typeChange, in: collection, reading) {
-                return .wouldLoseData(field: typeChange.field.string, from: from)
-            }
-        }
+        if let loss = try hidden(by: schema.typeChanges(by: edit), in: collection, reading) { return loss }
         let dot = change.origin.dot
         try apply(.editSchema(edit), in: &change, reading)
         change.note(WriteOutcome.Step(version: dot, changed: true, object: nil))
         return nil
     }
 
-    /// The type in which an object shows the field now and would not any more.
-    private func hiddenType(
-        by change: CollectionSchema.TypeChange, in collection: ExactString, _ reading: some ObjectSource
-    ) throws(StoreError) -> FieldType? {
-        var hidden: FieldType?
+    /// The first field that an object shows in a type in which it would not be shown any more. Looks at every object of the
+    /// collection, once.
+    private func hidden(
+        by changes: [CollectionSchema.TypeChange], in collection: ExactString, _ reading: some ObjectSource
+    ) throws(StoreError) -> ObjectRefusal? {
+        guard !changes.isEmpty else { return nil }
+        var loss: ObjectRefusal?
         func look(at object: StoredObject) {
-            let value = object.state.mergedFields.first { $0.key == change.field }?.value
-            hidden = value?.parts.first { part in change.to != .replicated(part.type) }?.type
+            for field in object.state.mergedFields {
+                guard let change = changes.first(where: { $0.field == field.key }),
+                    let part = field.value.parts.first(where: { change.to != .replicated($0.type) })
+                else { continue }
+                loss = .wouldLoseData(field: field.key.string, from: part.type)
+            }
         }
         let pending = changed.filter { $0.object.key.collection == collection }
-        for entry in pending where hidden == nil { look(at: entry.object) }
-        try reading.objects(of: collection) { object throws(StoreError) in
-            if !pending.contains(where: { $0.object.key == object.key }) { look(at: object) }
-            return hidden == nil
+        for entry in pending where loss == nil { look(at: entry.object) }
+        let seen = Set(pending.map(\.object.key))
+        if loss == nil {
+            try reading.objects(of: collection) { object throws(StoreError) in
+                if !seen.contains(object.key) { look(at: object) }
+                return loss == nil
+            }
         }
-        return hidden
+        return loss
     }
 }

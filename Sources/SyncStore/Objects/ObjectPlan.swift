@@ -77,11 +77,15 @@ package struct ObjectPlan: Sendable {
     private struct Undo: Sendable {
         /// Of the change.
         var number = 0
+        /// False while changes are applied that nobody can refuse any more: a copy to go back to would cost one of the
+        /// whole object for each of them.
+        var isKept = false
         /// Entries from here on came with it.
         var entryCount = 0
         var entries: [(place: Int, entry: Entry)] = []
         var schemas: [(name: ExactString, entry: SchemaEntry)] = []
         var position: Int64 = 0
+        var members = MemberFacts()
     }
 
     /// Who was let in where, with the facts of this transaction.
@@ -99,13 +103,15 @@ package struct ObjectPlan: Sendable {
         position = state.objectPosition
         counts = state.counts
         undo.position = position
+        undo.members = members
     }
 
     package var isChanged: Bool { entries.contains(where: \.isChanged) || !changedSchemas.isEmpty }
 
-    /// Collections whose indexed fields are others than before.
+    /// Collections in which other values than before are to be found by an index: other fields, or the same fields shown
+    /// as another type.
     package var reindexed: [ExactString] {
-        changedSchemas.filter { $0.before?.indexed ?? [] != $0.after.indexed }.map(\.name)
+        changedSchemas.filter { $0.before?.indexes ?? [] != $0.after.indexes }.map(\.name)
     }
 
     /// In the order they were first touched.
@@ -118,7 +124,8 @@ package struct ObjectPlan: Sendable {
     // MARK: One change
 
     package mutating func begin() {
-        undo = Undo(number: undo.number + 1, entryCount: entries.count, position: position)
+        undo = Undo(
+            number: undo.number + 1, isKept: true, entryCount: entries.count, position: position, members: members)
     }
 
     package mutating func takeBack() {
@@ -127,6 +134,7 @@ package struct ObjectPlan: Sendable {
         for entry in entries[undo.entryCount...] { places[entry.object.key] = nil }
         entries.removeSubrange(undo.entryCount...)
         position = undo.position
+        members = undo.members
     }
 
     /// Applies a change that came with its author's signature. Changes without operations on objects, or of members, cost
@@ -134,7 +142,7 @@ package struct ObjectPlan: Sendable {
     package mutating func apply(
         _ view: ChangeView, in segment: Segment, context: VersionVector, _ reading: some ObjectSource
     ) throws(StoreError) {
-        begin()
+        undo.isKept = false
         try view.forEachOperation(in: segment.bytes) { counter, operation throws(StoreError) in
             guard Operation.Kind.concernsObjects(operation.kind) else { return }
             var change = Change(
@@ -155,7 +163,7 @@ package struct ObjectPlan: Sendable {
             if let (key, action) = operation.objectAction { try apply(action, to: key, change, reading) }
         case .editSchema(let edit):
             let before = try loaded(schema: edit.collection, reading)
-            undo.schemas.append((edit.collection, before))
+            if undo.isKept { undo.schemas.append((edit.collection, before)) }
             schemas[edit.collection]?.apply(edit, at: change.origin)
         case .addMember(let fact): if fact.isBound { members.add(fact.device, at: change.origin.dot) }
         case .appendEvent, .setStream, .void, .unknown: break
@@ -181,9 +189,7 @@ package struct ObjectPlan: Sendable {
             let position = nextPosition()
             entries[place].note(change, position: position)
             // Another deletion in the same transaction, whose author did not know of it either, lists it too.
-            if case .edit(let life, _) = action {
-                entries[place].note(edit: change, of: [life.birth(at: change.origin)])
-            }
+            if let life = action.life(at: change.origin) { entries[place].note(edit: change, of: [life]) }
         case .unknownLife, .void, .repeated: return
         }
     }
@@ -202,7 +208,7 @@ package struct ObjectPlan: Sendable {
             origin.knows(Dot(replica: $0.replica, counter: $0.next - 1))
         }
         if isAllKnown { return [] }
-        return ObjectTouch.earlierEdits(try reading.touches(of: entry.object.key)) + entry.edits
+        return ObjectTouch.earlierEdits(try reading.touches(of: entry.object.key), members) + entry.edits
     }
 
     // MARK: Reading through
@@ -211,7 +217,7 @@ package struct ObjectPlan: Sendable {
     @discardableResult
     package mutating func load(_ key: ObjectKey, _ reading: some ObjectSource) throws(StoreError) -> Int {
         if let place = places[key] {
-            if place < undo.entryCount, entries[place].savedBefore != undo.number {
+            if undo.isKept, place < undo.entryCount, entries[place].savedBefore != undo.number {
                 undo.entries.append((place, entries[place]))
                 entries[place].savedBefore = undo.number
             }

@@ -37,19 +37,26 @@ package struct ObjectTouch: Sendable, Hashable {
         return true
     }
 
-    /// The edits and decisions among them, with the lives they were on.
-    static func earlierEdits(_ touches: [ObjectTouch]) -> [ObjectLives.EarlierEdit] {
+    /// The edits and decisions among them that were not void, with the lives they were on.
+    ///
+    /// - Parameter members: every fact that was known when the newest of them was applied; later ones do not matter.
+    static func earlierEdits(_ touches: [ObjectTouch], _ members: MemberFacts) -> [ObjectLives.EarlierEdit] {
         var births: [Dot] = []
         var edits: [ObjectLives.EarlierEdit] = []
         for touch in touches {
+            func speaks(for birth: Dot) -> Bool {
+                touch.origin.knows(birth) && members.admits(touch.origin, onWorkOf: birth.replica.device)
+            }
             let lives: [Dot]
             switch touch.action {
-            case .edit(let life, _):
-                lives = [life.birth(at: touch.origin)]
-                if life == .birth { births += lives }
-            case .keep: lives = births.filter(touch.origin.knows)
+            case .edit(.birth, _):
+                lives = [touch.origin.dot]
+                births += lives
+            case .edit(let life, _): lives = [life.birth(at: touch.origin)].filter(speaks)
+            case .keep: lives = births.filter(speaks)
             case .delete: continue
             }
+            guard !lives.isEmpty else { continue }
             edits.append(
                 ObjectLives.EarlierEdit(
                     lives: lives, dot: touch.origin.dot, wallMilliseconds: touch.wallMilliseconds))
@@ -63,6 +70,14 @@ extension ObjectState.Action {
         switch self {
         case .delete: true
         case .edit, .keep: false
+        }
+    }
+
+    /// The birth of the one life that it is on; nil for what is on several.
+    func life(at origin: Origin) -> Dot? {
+        switch self {
+        case .edit(let life, _): life.birth(at: origin)
+        case .delete, .keep: nil
         }
     }
 }

@@ -56,15 +56,29 @@ extension StoredObject {
 }
 
 extension CollectionSchema {
-    package func isIndexed(_ field: ExactString) -> Bool { indexed.contains(field) }
+    /// A field whose values are looked up, and as which type they are shown.
+    package struct Index: Hashable, Sendable {
+        package let field: ExactString
+        /// Nil: whichever there is.
+        package let type: FieldType?
+    }
+
+    /// Sorted by name. A local field is not among them: what is not replicated is compared object by object.
+    package var indexes: [Index] {
+        indexed.compactMap { field in
+            let kind = self[field]?.kind
+            return kind == .local ? nil : Index(field: field, type: kind?.type)
+        }
+    }
 
     /// What a live object shows in the fields that are indexed.
     package func indexedValues(of state: ObjectState) -> [JSONValue.Member] {
-        guard !indexed.isEmpty else { return [] }
+        let indexes = indexes
+        guard !indexes.isEmpty else { return [] }
         return state.mergedFields.compactMap { member in
-            guard isIndexed(member.key), let value = member.value.json(preferring: self[member.key]?.kind.type) else {
-                return nil
-            }
+            guard let index = indexes.first(where: { $0.field == member.key }),
+                let value = member.value.json(preferring: index.type)
+            else { return nil }
             return JSONValue.Member(key: member.key, value: value)
         }
     }

@@ -7,8 +7,8 @@ import SyncModel
 struct Derivation {
     /// Grows when this program understands operations that the one before did not.
     static let version: Int64 = 2
-    /// Segments whose objects are held in memory before they are written.
-    private static let batchSize = 256
+    /// Of the segments whose objects are held in memory before they are written.
+    private static let batchBytes = 1 << 20
 
     let rows: LogRows
 
@@ -22,14 +22,22 @@ struct Derivation {
     }
 
     func run() throws(StoreError) {
-        try empty()
         var state = LogState(space: rows.space)
+        // Whoever watches asks for what comes behind a position: everything that is derived does.
+        let position = try rows.access.first("SELECT object_position FROM space WHERE id = ?", .integer(rows.spaceRow))
+        {
+            row throws(StoreError) in row.integer(0)
+        }
+        state.objectPosition = position ?? 0
+        try empty()
         var batch: [(VerifiedSegment, Int64)] = []
+        var byteCount = 0
         try rows.forEachSegment { segment, row throws(StoreError) in
             batch.append((segment, row))
-            guard batch.count == Self.batchSize else { return }
+            byteCount += segment.segment.bytes.count
+            guard byteCount >= Self.batchBytes else { return }
             try derive(batch, &state)
-            batch = []
+            (batch, byteCount) = ([], 0)
         }
         try derive(batch, &state)
         try rows.access.run(

@@ -8,8 +8,9 @@ extension ObjectRows {
             // Behind a key of an earlier collection everything counts; ids are never empty.
             let after = query.after.map { $0.collection == name ? $0.id.string : "" } ?? ""
             let schema = query.conditions.isEmpty ? nil : try schema(of: name)
+            let indexes = schema?.indexes ?? []
             let isIndexed = { (condition: ObjectQuery.Condition) in
-                condition.path.count == 1 && schema?.isIndexed(condition.path[0]) ?? false
+                condition.path.count == 1 && indexes.contains { $0.field == condition.path[0] }
             }
             if query.selection == .standing(.live), let condition = query.conditions.first(where: isIndexed) {
                 try indexed(condition, row, name, after: after, schema, &page)
@@ -22,14 +23,17 @@ extension ObjectRows {
     }
 
     private func collections(from query: ObjectQuery) throws(StoreError) -> [(row: Int64, name: ExactString)] {
+        if let name = query.collection {
+            if let after = query.after, name < after.collection { return [] }
+            return try collectionRow(name).map { [($0, name)] } ?? []
+        }
         var found: [(Int64, ExactString)] = []
         try access.forEach(
             "SELECT id, name FROM collection WHERE space = ? AND name >= ? ORDER BY name", .integer(log.spaceRow),
-            .text(query.after?.collection.string ?? query.collection?.string ?? "")
+            .text(query.after?.collection.string ?? "")
         ) { row throws(StoreError) in
-            let name = ExactString(row.text(1))
-            if query.collection ?? name == name { found.append((row.integer(0), name)) }
-            return query.collection == nil
+            found.append((row.integer(0), ExactString(row.text(1))))
+            return true
         }
         return found
     }
@@ -56,9 +60,10 @@ extension ObjectRows {
     ) throws(StoreError) {
         try access.forEach(
             """
-            SELECT \(Self.columns) FROM field_value JOIN object ON object.id = field_value.object
-            WHERE field_value.collection = ? AND field_value.field = ? AND field_value.value = ? AND object.key > ?
-            ORDER BY object.key
+            SELECT \(Self.columns) FROM field_value
+                CROSS JOIN object ON object.collection = field_value.collection AND object.key = field_value.key
+            WHERE field_value.collection = ? AND field_value.field = ? AND field_value.value = ? AND field_value.key > ?
+            ORDER BY field_value.key -- the order of the index: nothing is sorted, however many have the value
             """, .integer(collection), .text(condition.path[0].string), .blob(condition.value.canonicalBytes),
             .text(after)
         ) { row throws(StoreError) in page.take(try Self.object(row, name), schema) }
@@ -69,6 +74,7 @@ extension ObjectRows {
         of collection: ExactString?, after position: Int64, limit: Int
     ) throws(StoreError) -> [StoredObject] {
         var objects: [StoredObject] = []
+        guard limit > 0 else { return objects }
         try access.forEach(
             """
             SELECT \(Self.columns), collection.name FROM object JOIN collection ON collection.id = object.collection
@@ -97,39 +103,77 @@ extension ObjectRows {
 
     /// Every operation on the object, in the order in which they arrived here.
     func touches(of key: ObjectKey) throws(StoreError) -> [ObjectTouch] {
-        guard let collection = try collectionRow(key.collection) else { return [] }
         var touches: [ObjectTouch] = []
+        guard let collection = try collectionRow(key.collection) else { return touches }
+        var replicas: [(row: Int64, id: ReplicaID)] = []
+        var last: [Int64: Int64] = [:]
         try access.forEach(
             """
-            SELECT replica.replica, segment.start, segment.end, segment.bytes
+            SELECT segment.replica, replica.replica, max(segment.end)
             FROM object JOIN touch ON touch.object = object.id JOIN segment ON segment.id = touch.segment
                 JOIN replica ON replica.id = segment.replica
-            WHERE object.collection = ? AND object.key = ? ORDER BY segment.id
+            WHERE object.collection = ? AND object.key = ? GROUP BY segment.replica
             """, .integer(collection), .text(key.id.string)
         ) { row throws(StoreError) in
-            guard let replica = ReplicaID(bytes: row.blob(0)) else { throw .corrupt(detail: "a replica is none") }
-            let context = try context(of: replica, at: UInt64(row.integer(1)))
-            guard ObjectTouch.read(&touches, of: key, in: row.blob(3), by: replica, context: context) else {
-                throw .corrupt(detail: "a segment's changes do not read back")
-            }
+            guard let replica = ReplicaID(bytes: row.blob(1)) else { throw .corrupt(detail: "a replica is none") }
+            replicas.append((row.integer(0), replica))
+            last[row.integer(0)] = row.integer(2)
+            return true
+        }
+        var contexts: [Int64: ContextSteps] = [:]
+        for replica in replicas {
+            contexts[replica.row] = try contextSteps(of: replica.row, upTo: last[replica.row] ?? 0)
+        }
+        let names = Dictionary(uniqueKeysWithValues: replicas.map { ($0.row, $0.id) })
+        try access.forEach(
+            """
+            SELECT segment.replica, segment.end, segment.bytes
+            FROM object JOIN touch ON touch.object = object.id JOIN segment ON segment.id = touch.segment
+            WHERE object.collection = ? AND object.key = ? ORDER BY touch.segment
+            """, .integer(collection), .text(key.id.string)
+        ) { row throws(StoreError) in
+            guard let replica = names[row.integer(0)], let steps = contexts[row.integer(0)],
+                ObjectTouch.read(
+                    &touches, of: key, in: row.blob(2), by: replica, context: steps.context(at: row.integer(1)))
+            else { throw .corrupt(detail: "a segment's changes do not read back") }
             return true
         }
         return touches
     }
 
-    /// What the author of the segment that begins at `start` had seen: the sum of what its segments so far named.
-    private func context(of replica: ReplicaID, at start: UInt64) throws(StoreError) -> VersionVector {
-        guard let row = try log.findReplica(replica) else { return VersionVector() }
+    /// What the author of a replica's segments had seen, by the end of each segment that named more than the one before it.
+    private struct ContextSteps {
+        var ends: [Int64] = []
+        var contexts: [VersionVector] = []
+
+        func context(at end: Int64) -> VersionVector {
+            // The last that does not end behind it.
+            var low = 0
+            var high = ends.count
+            while low < high {
+                let middle = (low + high) / 2
+                if ends[middle] <= end { low = middle + 1 } else { high = middle }
+            }
+            return low == 0 ? VersionVector() : contexts[low - 1]
+        }
+    }
+
+    /// One pass over the replica's history, whatever of it touched the object.
+    private func contextSteps(of replica: Int64, upTo end: Int64) throws(StoreError) -> ContextSteps {
+        var steps = ContextSteps()
         var context = VersionVector()
         try access.forEach(
-            "SELECT bytes FROM segment WHERE replica = ? AND start <= ? ORDER BY end", .integer(row),
-            .integer(Int64(start))
+            "SELECT end, bytes FROM segment WHERE replica = ? AND end <= ? ORDER BY end", .integer(replica),
+            .integer(end)
         ) { row throws(StoreError) in
-            var reader = ByteReader(row.blob(0))
+            var reader = ByteReader(row.blob(1))
             guard let first = try? ChangeView(&reader) else { throw .corrupt(detail: "a change does not read back") }
-            if !first.context.isEmpty { context.join(VersionVector(first.context)) }
+            guard !first.context.isEmpty else { return true }
+            context.join(VersionVector(first.context))
+            steps.ends.append(row.integer(0))
+            steps.contexts.append(context)
             return true
         }
-        return context
+        return steps
     }
 }

@@ -29,7 +29,7 @@ struct ObjectRows: ObjectSource {
         object.changedMilliseconds = row.integer(2)
         if !row.isNull(3) {
             guard let replica = ReplicaID(bytes: row.blob(3)) else { throw .corrupt(detail: "a version is no dot") }
-            object.version = Dot(replica: replica, counter: UInt64(row.integer(4)))
+            object.version = Dot(replica: replica, counter: try natural(row, 4))
         }
         object.state = try value(row.blob(5), "an object's state does not read back")
         if !row.isNull(6) {
@@ -38,7 +38,7 @@ struct ObjectRows: ObjectSource {
             }
             object.localFields = fields
         }
-        object.dismissedCount = UInt64(row.integer(7))
+        object.dismissedCount = try natural(row, 7)
         guard let standing = ObjectStanding(rawValue: row.integer(8)) else {
             throw .corrupt(detail: "an object's standing is unknown")
         }
@@ -46,6 +46,11 @@ struct ObjectRows: ObjectSource {
             standing: standing, hasConflict: row.integer(9) != 0,
             digest: row.isNull(10) ? nil : Sum256(bytes: row.blob(10)), indexed: [])
         return object
+    }
+
+    private static func natural(_ row: SQLRow, _ column: Int32) throws(StoreError) -> UInt64 {
+        guard let number = UInt64(exactly: row.integer(column)) else { throw .corrupt(detail: "a count is negative") }
+        return number
     }
 
     private static func value<Value: ByteCoded>(_ bytes: [UInt8], _ trouble: String) throws(StoreError) -> Value {
@@ -124,16 +129,17 @@ struct ObjectRows: ObjectSource {
         let (before, after) = (entry.before.indexed, entry.object.summary.indexed)
         for value in before where !after.contains(value) {
             try access.run(
-                "DELETE FROM field_value WHERE collection = ? AND field = ? AND value = ? AND object = ?",
-                .integer(collection), .text(value.key.string), .blob(value.value.canonicalBytes), .integer(row))
+                "DELETE FROM field_value WHERE collection = ? AND field = ? AND value = ? AND key = ?",
+                .integer(collection), .text(value.key.string), .blob(value.value.canonicalBytes),
+                .text(entry.object.key.id.string))
         }
-        for value in after where !before.contains(value) { try index(value, collection, row) }
+        for value in after where !before.contains(value) { try index(value, collection, entry.object.key) }
     }
 
-    private func index(_ value: JSONValue.Member, _ collection: Int64, _ object: Int64) throws(StoreError) {
+    private func index(_ value: JSONValue.Member, _ collection: Int64, _ object: ObjectKey) throws(StoreError) {
         try access.run(
-            "INSERT OR IGNORE INTO field_value (collection, field, value, object) VALUES (?, ?, ?, ?)",
-            .integer(collection), .text(value.key.string), .blob(value.value.canonicalBytes), .integer(object))
+            "INSERT OR IGNORE INTO field_value (collection, field, value, key) VALUES (?, ?, ?, ?)",
+            .integer(collection), .text(value.key.string), .blob(value.value.canonicalBytes), .text(object.id.string))
     }
 
     private func upsert(_ object: StoredObject, _ collection: Int64) throws(StoreError) -> Int64 {
@@ -159,15 +165,15 @@ struct ObjectRows: ObjectSource {
         return found
     }
 
-    /// The schema's indexed fields are others than before: looks at every object once.
+    /// Other values than before are to be found: looks at every object once.
     private func reindex(_ name: ExactString) throws(StoreError) {
         guard let collection = try collectionRow(name), let schema = try schema(of: name) else { return }
         try access.run("DELETE FROM field_value WHERE collection = ?", .integer(collection))
         try access.forEach(
-            "SELECT \(Self.columns), object.id FROM object WHERE collection = ? AND standing = 1", .integer(collection)
+            "SELECT \(Self.columns) FROM object WHERE collection = ? AND standing = 1", .integer(collection)
         ) { row throws(StoreError) in
             let object = try Self.object(row, name)
-            for value in schema.indexedValues(of: object.state) { try index(value, collection, row.integer(11)) }
+            for value in schema.indexedValues(of: object.state) { try index(value, collection, object.key) }
             return true
         }
     }

@@ -51,11 +51,12 @@ CREATE TABLE touch (
     PRIMARY KEY (object, segment)
 ) STRICT, WITHOUT ROWID;
 
--- A field value is what an object shows in a field that the collection's schema calls indexed.
+-- A field value is what an object shows in a field that the collection's schema calls indexed. With the object's id in
+-- the key, those of one value come in the order in which they are listed.
 CREATE TABLE field_value (
     collection INTEGER NOT NULL,
     field      TEXT    NOT NULL,
     value      BLOB    NOT NULL,  -- canonical bytes of the JSON value
-    object     INTEGER NOT NULL,
-    PRIMARY KEY (collection, field, value, object)
+    key        TEXT    NOT NULL,  -- the object's id
+    PRIMARY KEY (collection, field, value, key)
 ) STRICT, WITHOUT ROWID;

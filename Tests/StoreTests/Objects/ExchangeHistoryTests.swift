@@ -1,0 +1,206 @@
+import SyncModel
+import SyncStore
+import Testing
+
+/// Machines that write objects apart and hear of each other in random causal order, each of them once with a memory store
+/// and once with an SQLite store.
+@Suite("Random histories of objects")
+struct ExchangeHistoryTests {
+    @Test(arguments: 1...16)
+    func `stores of both kinds agree at every step, and all machines in the end`(seed: Int) throws {
+        var world = try ObjectWorld(seed: UInt64(seed), machineCount: 2 + seed % 2)
+        for step in 0..<70 {
+            let action = try world.step()
+            try world.compare("seed \(seed), step \(step): \(action)")
+        }
+        try world.settle("seed \(seed)")
+    }
+}
+
+private struct ObjectWorld {
+    private var random: SeededGenerator
+    /// Per machine: memory, SQLite.
+    private let beds: [[StoreBed]]
+    private var stores: [[any ReplicaStore]]
+    private var wall: Int64 = 1_000
+    private static let names = ["a/1", "a/2", "b/1", "b/2"]
+
+    init(seed: UInt64, machineCount: Int) throws {
+        random = SeededGenerator(seed: seed)
+        beds = (1...machineCount).map { number in
+            [StoreKind.memory, .sqliteInTmpfs].map { StoreBed($0, device: TestDevice(UInt8(number))) }
+        }
+        stores = try beds.map { try $0.map { try $0.open() } }
+        // The last machine hears of the others, and they of it, only when somebody writes it down later.
+        let known = beds.dropLast(seed % 3 == 0 ? 1 : 0).map { $0[0].device.fact }
+        for store in stores[0] { _ = try store.append(known.map { [.addMember($0)] }, wallMilliseconds: 1) }
+    }
+
+    private mutating func below(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &random) }
+
+    private mutating func pick<Element>(_ elements: [Element]) -> Element { elements[below(elements.count)] }
+
+    mutating func step() throws -> String {
+        wall += Int64(below(4)) - 1
+        let machine = below(stores.count)
+        let wall = wall
+        switch below(20) {
+        case 0..<11:
+            let writes = (0...below(5)).map { _ in write(on: machine) }
+            return try both(machine, "append") { "\(try $0.append(writes, wallMilliseconds: wall).outcomes)" }
+        case 11..<17: return try deliver(to: machine)
+        case 17:
+            for (bed, store) in zip(beds[machine], stores[machine]) { bed.crash(store) }
+            return try reopen(machine, "crash")
+        case 18:
+            for store in stores[machine] { store.close() }
+            beds[machine].forEach { $0.reboot() }
+            return try reopen(machine, "reboot")
+        default:
+            let fact = beds[below(beds.count)][0].device.fact
+            return try both(machine, "let in") {
+                _ = try $0.append([[.addMember(fact)]], wallMilliseconds: wall)
+                return ""
+            }
+        }
+    }
+
+    private mutating func reopen(_ machine: Int, _ what: String) throws -> String {
+        stores[machine] = try beds[machine].map { try $0.open() }
+        return what
+    }
+
+    private func both(
+        _ machine: Int, _ what: String, _ body: (any ReplicaStore) throws -> String
+    ) throws -> String {
+        let results = try stores[machine].map(body)
+        #expect(results[0] == results[1], "\(what) on \(machine)")
+        return what
+    }
+
+    /// What another machine has arrives in some order its contexts allow, in transactions of some sizes, perhaps in part.
+    private mutating func deliver(to machine: Int) throws -> String {
+        let source = below(stores.count)
+        guard source != machine else { return "nothing" }
+        var random = random
+        var missing = try stores[machine][0].missing(from: stores[source][1]) { Int.random(in: 0..<$0, using: &random) }
+        self.random = random
+        if below(3) == 0 { missing.removeLast(min(missing.count, below(3))) }
+        while !missing.isEmpty {
+            let size = min(missing.count, 1 + below(6))
+            for store in stores[machine] { _ = try store.apply(Array(missing[..<size]), wallMilliseconds: 0) }
+            missing.removeFirst(size)
+        }
+        return "deliver \(source) to \(machine)"
+    }
+
+    // MARK: Writes
+
+    private mutating func write(on machine: Int) -> LocalWrite {
+        if below(12) == 0 { return .operations([.event("s", "\(below(9))")]) }
+        return .planned(
+            (0...below(3)).map { _ in objectWrite(on: machine) }, row: below(4) == 0 ? UInt64(below(2)) : nil)
+    }
+
+    private mutating func objectWrite(on machine: Int) -> ObjectWrite {
+        let name = pick(Self.names)
+        let number = below(5)
+        switch below(16) {
+        case 0..<3:
+            return .putting(
+                name,
+                pick([#"{"r":\#(number)}"#, #"{"r":"\#(number)","d":{"k":\#(number)}}"#, #"{"l":[\#(number),1]}"#]),
+                replacing: below(4) == 0, ifAbsent: below(4) == 0)
+        case 3: return .putting(name, #"{"t":"text \#(number)","v":\#(number)}"#)
+        case 4..<7: return edit(name, number)
+        case 7..<10: return .deleting(name)
+        case 10: return .resolving(name, pick([.keep, .delete, .dismiss, .field(["r"], .integer(Int64(number)))]))
+        case 11: return .schema(pick(["a", "b"]), pick(Self.schemas))
+        case 12:
+            let current = try? stores[machine][0].object(ObjectKey(name), space: .home)?.version
+            return .putting(name, #"{"r":9}"#, ifVersion: current ?? nil)
+        default: return edit(name, number, creating: true)
+        }
+    }
+
+    private mutating func edit(_ name: String, _ number: Int, creating: Bool = false) -> ObjectWrite {
+        let (path, action): (String, FieldEdit.Action) =
+            switch below(9) {
+            case 0: ("n", .increment(Int64(number - 2)))
+            case 1: ("e", .add(.integer(Int64(number))))
+            case 2: ("e", .remove(.integer(Int64(number))))
+            case 3: ("l", .insert(at: 0, .integer(Int64(number))))
+            case 4: ("l", .delete(at: 0, count: 1))
+            case 5: ("l", .move(from: 0, to: 1))
+            case 6: ("r", .unset)
+            case 7: ("d/k/\(number)", .set("deep"))
+            default: ("v", .set(.integer(Int64(number))))
+            }
+        return .editing(name, path, action, creating: creating)
+    }
+
+    private static let schemas = [
+        #"{"deletePolicy":"ask"}"#, #"{"deletePolicy":"updateWins"}"#, #"{"deletePolicy":"lastWriterWins"}"#,
+        #"{"deletePolicy":"deleteWins"}"#, #"{"indexed":["r","n"]}"#, #"{"indexed":["d"]}"#,
+        #"{"fields":{"n":"counter","e":"set","t":"text"}}"#, #"{"fields":{"v":"local"}}"#, #"{"upsert":false}"#,
+        #"{"fields":{"r":"constant"}}"#, #"{"upsert":true,"later":{"x":1}}"#,
+    ]
+
+    // MARK: Comparing
+
+    mutating func compare(_ comment: String) throws {
+        for pair in stores {
+            let state = try pair[0].state()
+            #expect(try pair[1].state() == state, "\(comment)")
+            for store in pair { #expect(try store.recomputedDigest(of: .home) == state.digest, "\(comment)") }
+            try same(pair, comment) { try $0.members() }
+            try same(pair, comment) { try $0.objectPosition() }
+            try same(pair, comment) { try $0.collections(of: .home) }
+            for name in Self.names {
+                try same(pair, comment) { try $0.object(name) }
+                try same(pair, comment) { try $0.touches(of: ObjectKey(name), space: .home) }
+            }
+            let standing: ObjectQuery.Selection = pick([
+                .standing(.live), .standing(.deleted), .standing(.undecided), .conflicted,
+            ])
+            let (after, limit) = (pick([nil, "a/1", "a/9", "b/1"]), 1 + below(4))
+            try same(pair, comment) { try $0.find(["a", "b", nil][limit % 3], standing, after: after, limit: limit) }
+            for field in ["r", "n", "d", "v"] {
+                let value = pick([0, 1, 2, 3, "1", "2"] as [JSONValue])
+                try same(pair, comment) { try $0.find("a", where: field, is: value) }
+            }
+            let position = Int64(below(1 + Int(try pair[0].objectPosition())))
+            try same(pair, comment) {
+                try $0.changedObjects(of: nil, space: .home, after: position, limit: limit)
+            }
+        }
+    }
+
+    private func same<Value: Equatable>(
+        _ pair: [any ReplicaStore], _ comment: String, _ body: (any ReplicaStore) throws -> Value
+    ) throws {
+        let values = try pair.map(body)
+        #expect(values[0] == values[1], "\(comment)")
+    }
+
+    /// Everything goes everywhere: then all show the same and keep the same.
+    mutating func settle(_ comment: String) throws {
+        for _ in 0..<2 {
+            for machine in stores.indices {
+                for source in stores.indices where source != machine {
+                    for store in stores[machine] { try store.pull(from: stores[source][0]) }
+                }
+            }
+        }
+        try compare("\(comment), settled")
+        let first = stores[0][0]
+        for pair in stores.dropFirst() {
+            #expect(try pair[1].vector == first.vector, "\(comment)")
+            #expect(try pair[1].state().digest == first.state().digest, "\(comment)")
+            #expect(try pair[1].state().counts == first.state().counts, "\(comment)")
+            for name in Self.names {
+                #expect(try pair[1].object(name)?.state == first.object(name)?.state, "\(comment), \(name)")
+            }
+        }
+    }
+}
