@@ -111,7 +111,7 @@ let package = Package(
         .executableTarget(name: "lanyard-sim", dependencies: ["SyncSimulator", arguments], swiftSettings: common),
         .testTarget(name: "ModelTests", dependencies: ["SyncModel", crypto], swiftSettings: common),
         .testTarget(
-            name: "CoreTests", dependencies: ["SyncCore", "SyncModel", "SyncSimulator"], swiftSettings: common),
+            name: "CoreTests", dependencies: ["SyncCore", "SyncModel", "SyncSimulator", "SyncStore"], swiftSettings: common),
         .testTarget(name: "SimulatorTests", dependencies: ["SyncSimulator"], swiftSettings: common),
         // What replicated values should show, from their bare operations: imports nothing, so it cannot lean on what it judges.
         .target(name: "ReferenceModels", path: "Tests/ReferenceModels", swiftSettings: pure),

@@ -41,6 +41,12 @@ package struct CoreConfiguration: Sendable, Equatable {
         package var backoffLeast = Tick.Span.milliseconds(250)
         package var backoffGreatest = Tick.Span.seconds(30)
         package var storeRetry = Tick.Span.seconds(2)
+        /// From the first change that our acknowledgement does not cover to the next acknowledgement.
+        package var acknowledgeAfter = Tick.Span.seconds(30)
+        /// Between two acknowledgements of ours, and two rows of one member on one session.
+        package var acknowledgeEvery = Tick.Span.seconds(60)
+        /// Between two steps of collection.
+        package var collectionPause = Tick.Span.milliseconds(50)
 
         package init() {}
     }
@@ -57,6 +63,8 @@ package struct CoreConfiguration: Sendable, Equatable {
         package var connections = 16
         package var dialTargets = 512
         package var wantsPerSession = 16
+        /// One transaction's worth: some milliseconds.
+        package var collectionStepObjects = 128
 
         package init() {}
     }
@@ -84,4 +92,6 @@ package struct CoreFaults: OptionSet, Sendable, Hashable {
     package static let acknowledgeWaitingRoom = CoreFaults(rawValue: 1 << 6)
     /// A want whose peer went away is never asked for again.
     package static let forgetLostWant = CoreFaults(rawValue: 1 << 7)
+    /// What is held here counts as stable, whatever the others have acknowledged.
+    package static let collectBeforeStability = CoreFaults(rawValue: 1 << 8)
 }

@@ -13,6 +13,7 @@ package enum PlantedBug: String, CaseIterable, Sendable {
     case acknowledgeWaitingRoom = "acknowledge-waiting-room"
     case forgetLostWant = "forget-lost-want"
     case commitWithoutSync = "commit-without-sync"
+    case collectBeforeStability = "collect-before-stability"
 
     package var core: CoreFaults {
         switch self {
@@ -24,6 +25,7 @@ package enum PlantedBug: String, CaseIterable, Sendable {
         case .beyondSignature: .applyBeyondSignature
         case .acknowledgeWaitingRoom: .acknowledgeWaitingRoom
         case .forgetLostWant: .forgetLostWant
+        case .collectBeforeStability: .collectBeforeStability
         case .reuseCounter, .commitWithoutSync: []
         }
     }
@@ -33,7 +35,7 @@ package enum PlantedBug: String, CaseIterable, Sendable {
         case .reuseCounter: .reuseCounterAfterCrash
         case .commitWithoutSync: .commitWithoutSync
         case .sendBeforeCommit, .offByOneVector, .skipWaitingRoom, .dropHave, .deadSessionAlive, .beyondSignature,
-            .acknowledgeWaitingRoom, .forgetLostWant:
+            .acknowledgeWaitingRoom, .forgetLostWant, .collectBeforeStability:
             []
         }
     }

@@ -38,19 +38,21 @@ struct Conversation {
     }
 
     /// The other side dialled us and said hello; what we answered is in `effects`.
-    mutating func accept(_ device: Int, runID: UInt64 = 7, protocols: ClosedRange<UInt32> = 1...1) -> ConnectionID {
+    mutating func accept(
+        _ device: Int, runID: UInt64 = 7, protocols: ClosedRange<UInt32> = 1...1, features: UInt64 = 0
+    ) -> ConnectionID {
         lastAccepted += 2
         let id = ConnectionID(rawValue: lastAccepted)
         hear(.opened(id, Self.devices[device].id, remote: Endpoint(host: "h\(device)", port: 40_000)))
-        hear(.received(id, .hello(Self.hello(runID: runID, protocols: protocols)), bytes: 60))
+        hear(.received(id, .hello(Self.hello(runID: runID, protocols: protocols, features: features)), bytes: 60))
         return id
     }
 
     static func hello(
-        runID: UInt64 = 7, protocols: ClosedRange<UInt32> = 1...1, sessionNumber: UInt64 = 1
+        runID: UInt64 = 7, protocols: ClosedRange<UInt32> = 1...1, sessionNumber: UInt64 = 1, features: UInt64 = 0
     ) -> Frame.Hello {
         Frame.Hello(
-            protocols: protocols, features: 0, featuresRequired: 0, name: "peer", runID: runID,
+            protocols: protocols, features: features, featuresRequired: 0, name: "peer", runID: runID,
             sessionNumber: sessionNumber,
             wallMilliseconds: 0, agentVersion: "test", instance: "", listenPort: 21_817, waitingRoomBytes: 1 << 20)
     }

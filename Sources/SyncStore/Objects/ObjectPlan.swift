@@ -71,6 +71,9 @@ package struct ObjectPlan: Sendable {
     private var undoEntries: [ObjectKey: Entry?] = [:]
     private var undoSchemas: [ExactString: SchemaEntry?] = [:]
     private var undoPosition: Int64 = 0
+    private var undoLate: Int64 = 0
+    /// Operations dropped before this transaction.
+    private let lateBefore: Int64
 
     /// Who was let in where, with the facts of this transaction.
     package private(set) var members: MemberFacts
@@ -83,10 +86,14 @@ package struct ObjectPlan: Sendable {
         members = state.members
         position = state.objectPosition
         counts = state.counts
+        lateBefore = state.counts.lateOperations
+        undoLate = lateBefore
         undoPosition = position
     }
 
-    package var isChanged: Bool { entries.values.contains(where: \.isChanged) || !changedSchemas.isEmpty }
+    package var isChanged: Bool {
+        entries.values.contains(where: \.isChanged) || !changedSchemas.isEmpty || counts.lateOperations != lateBefore
+    }
 
     /// Collections whose indexed fields are others than before.
     package var reindexed: [ExactString] {
@@ -106,6 +113,7 @@ package struct ObjectPlan: Sendable {
         undoEntries = [:]
         undoSchemas = [:]
         undoPosition = position
+        undoLate = counts.lateOperations
     }
 
     package mutating func takeBack() {
@@ -113,6 +121,7 @@ package struct ObjectPlan: Sendable {
         for (name, entry) in undoSchemas { schemas[name] = entry }
         keys.removeAll { entries[$0] == nil }
         position = undoPosition
+        counts.lateOperations = undoLate
     }
 
     /// Applies a change that came with its author's signature. Changes without operations on objects, or of members, cost
@@ -163,7 +172,8 @@ package struct ObjectPlan: Sendable {
             entry.note(change, position: nextPosition())
             if !action.isDeletion { entry.note(edit: change, of: lives) }
         case .droppedWhileDeleted: entry.note(change, position: nextPosition())
-        case .unknownLife, .void, .repeated: return
+        case .unknownLife: counts.lateOperations += 1
+        case .void, .repeated: return
         }
     }
 
@@ -228,8 +238,7 @@ package struct ObjectPlan: Sendable {
             isChanged = true
         }
         if planned.dismisses, !entry.object.droppedEdits.isEmpty {
-            let edited = entry.object.state.lives.deletions.flatMap(\.edited)
-            entry.object.dismissedCount = edited.reduce(0) { $0 + $1.count }
+            entry.object.dismissDroppedEdits()
             isChanged = true
         }
         guard isChanged else { return false }
@@ -282,11 +291,30 @@ package struct ObjectPlan: Sendable {
             entry.object.position = now.position
             entry.object.localFields = now.localFields
             entry.object.dismissedCount = now.dismissedCount
+            entry.object.collectedEdits = now.collectedEdits
             entries[key] = entry
         }
         keys.removeAll { entries[$0] == nil }
         self.position = position
         return kept
+    }
+
+    // MARK: Collection
+
+    /// Forgets the object's deletions, and what they ended, if all of them are stable. No change to what anybody sees:
+    /// the object keeps its place in the feed.
+    /// - Returns: whether anything went.
+    package mutating func collect(
+        _ key: ObjectKey, upTo stable: VersionVector, _ reading: some ObjectSource
+    ) throws(StoreError) -> Bool {
+        try load(key, reading)
+        guard var entry = entries.removeValue(forKey: key) else { preconditionFailure("the object was loaded") }
+        defer { entries[key] = entry }
+        let dropped = entry.object.droppedEdits
+        guard entry.object.state.collect(where: stable.covers) else { return false }
+        entry.object.forgetDeletions(keeping: dropped)
+        entry.isChanged = true
+        return true
     }
 
     // MARK: The end
