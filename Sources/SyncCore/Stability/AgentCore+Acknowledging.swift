@@ -14,7 +14,10 @@ extension AgentCore {
 
     mutating func planAcknowledgement() {
         guard !stability.isAcknowledging else { return }
-        guard !held.entries.isEmpty, acknowledgements[configuration.own]?.newest.acknowledgement.digest != held.digest
+        let unspoken = unspoken
+        let digest = unspoken.reduce(into: held.digest) { $0 -= $1.tip.digestTerm(of: $1.replica) }
+        guard held.entries.count > unspoken.count,
+            acknowledgements[configuration.own]?.newest.acknowledgement.digest != digest
         else {
             stability.acknowledgeAt = nil
             return
@@ -31,7 +34,15 @@ extension AgentCore {
         stability.acknowledgeAt = nil
         effects.append(
             .acknowledge(
-                Acknowledgement(device: configuration.own, stamp: stamp, vector: held.vector, digest: held.digest)))
+                Acknowledgement(
+                    device: configuration.own, stamp: stamp,
+                    vector: held.vector(besides: unspoken.map(\.replica)), digest: digest)))
+    }
+
+    /// Our own entries, when we may only read: nobody takes what we write, so nobody could count a word of it.
+    private var unspoken: [TipTable.Entry] {
+        guard membership.signingKey(of: configuration.own) == nil else { return [] }
+        return held.entries.filter { $0.replica.device == configuration.own }
     }
 
     /// Ours is signed and durable.

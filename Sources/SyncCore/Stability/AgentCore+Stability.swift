@@ -48,7 +48,7 @@ extension AgentCore {
     /// less than whoever added it. One added by a change that we do not hold was added behind its author's counted
     /// acknowledgement, and so knows all that is stable.
     private var computedStable: VersionVector {
-        if configuration.faults.contains(.collectBeforeStability) { return held.vector }
+        if configuration.faults.contains(.collectBeforeStability) { return held.vector() }
         var stable: VersionVector?
         for member in membership.members {
             guard let counted = acknowledgements[member.device]?.counted else { return VersionVector() }
@@ -72,7 +72,9 @@ extension AgentCore {
     /// the same heads: an author that forked, or that speaks of a history nobody has, holds everything up.
     private mutating func look(at acknowledgement: Acknowledgement) {
         let device = acknowledgement.device
-        let needed = acknowledgement.vector.entries + acknowledgement.laterEnds.entries
+        // What a reader writes counts nowhere, and nobody takes it.
+        let ends = membership.signingKey(of: device) == nil ? [] : acknowledgement.laterEnds.entries
+        let needed = acknowledgement.vector.entries + ends
         if let missing = needed.first(where: { held.next(of: $0.replica) < $0.next }) {
             return acknowledgements.note(.waiting(for: missing), of: device)
         }
@@ -144,7 +146,10 @@ extension AgentCore {
 }
 
 extension TipTable {
-    var vector: VersionVector {
-        VersionVector(entries.map { VersionVector.Entry(replica: $0.replica, next: $0.tip.next) })
+    func vector(besides left: [ReplicaID] = []) -> VersionVector {
+        VersionVector(
+            entries.lazy.filter { !left.contains($0.replica) }.map {
+                VersionVector.Entry(replica: $0.replica, next: $0.tip.next)
+            })
     }
 }

@@ -338,6 +338,12 @@ extension MemoryStore {
         var sum = Sum256.zero
         guard space == contents.log.space else { return sum }
         for stored in contents.segments.values.joined() { sum += SegmentScan(stored.verified).digest }
+        for object in contents.objects.values {
+            if let term = object.summarized(contents.schemas[object.key.collection]).digest { sum += term }
+        }
+        for (name, schema) in contents.schemas {
+            if let term = schema.digestTerm(collection: name) { sum += term }
+        }
         return sum
     }
 }

@@ -7,6 +7,14 @@ import Testing
 @Suite struct AcknowledgementTests {
     private let devices = SimulatedDevice.all
 
+    /// Shorter than the silence that ends a session.
+    private var timing: CoreConfiguration.Timing {
+        var timing = CoreConfiguration.Timing()
+        timing.acknowledgeAfter = .seconds(1)
+        timing.acknowledgeEvery = .seconds(3)
+        return timing
+    }
+
     private func signed(
         _ device: Int, _ tips: [(ReplicaID, ReplicaTip)], stamp: UInt64 = 10, later: [VersionVector.Entry] = [],
         digest: Sum256? = nil, by signer: Int? = nil
@@ -29,9 +37,9 @@ import Testing
     private func begin() -> (talk: Conversation, id: ConnectionID, segment: VerifiedSegment) {
         var author = Author(0)
         let segment = author.write()
-        var talk = Conversation(members: 2, tips: [(author.replica, segment.tip)])
+        var talk = Conversation(members: 2, tips: [(author.replica, segment.tip)], timing: timing)
         let id = talk.accept(1, features: 1)
-        talk.wait(milliseconds: 30_000)
+        talk.wait(milliseconds: 1_000)
         guard let ours = talk.acknowledgement else {
             Issue.record("ours is not due")
             return (talk, id, segment)
@@ -65,7 +73,7 @@ import Testing
     @Test func `an acknowledgement of an older point is checked against the heads that the store looks up`() {
         var author = Author(0)
         let (first, second) = (author.write(), author.write())
-        var talk = Conversation(members: 2, tips: [(author.replica, second.tip)])
+        var talk = Conversation(members: 2, tips: [(author.replica, second.tip)], timing: timing)
         let id = talk.accept(1, features: 1)
         talk.hear(.received(id, frame(signed(1, [(author.replica, first.tip)])), bytes: 300))
         guard let (reading, entries) = talk.headReading else {
@@ -74,7 +82,7 @@ import Testing
         }
         #expect(entries == [VersionVector.Entry(replica: author.replica, next: 1)])
         talk.hear(.headsRead(reading, [first.tip.head]))
-        talk.wait(milliseconds: 30_000)
+        talk.wait(milliseconds: 1_000)
         if let ours = talk.acknowledgement {
             talk.hear(.acknowledged(SignedAcknowledgement(ours, space: .home, sign: devices[0].sign)))
         }
@@ -124,7 +132,7 @@ import Testing
         let before = signed(0, [(segment.segment.replica, segment.tip), (lost.replica, tip)], stamp: 1 << 40)
         talk.hear(.received(id, frame(before), bytes: 300))
         #expect(talk.core.stable.isEmpty)
-        talk.wait(milliseconds: 90_000)
+        talk.wait(milliseconds: 5_000)
         #expect(talk.acknowledgement.map { $0.stamp > before.stamp } ?? false)
     }
 

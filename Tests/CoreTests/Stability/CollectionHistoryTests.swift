@@ -177,7 +177,9 @@ import Testing
         #expect(try (0..<3).map { try mesh.kept($0) } == [0, 0, 0])
     }
 
-    @Test func `a space at rest exchanges no acknowledgements, and a busy one sends each member's once a minute`() throws {
+    @Test func `a space at rest exchanges no acknowledgements, and a busy one sends each member's once a minute`()
+        throws
+    {
         var mesh = try paired(3)
         try mesh.put(0, "milk")
         mesh.pass(seconds: 300)

@@ -18,8 +18,6 @@ struct Mesh {
         var rowsSent = 0
         var rowBytesSent = 0
         var framesSent = 0
-        /// Effects whose answer is held back.
-        var isStoreSlow = false
     }
 
     private struct Link {
@@ -178,7 +176,8 @@ struct Mesh {
             }
         case .keep(let acknowledgements): try? store.keep(acknowledgements)
         case .collect(let stable, let after, let limit):
-            do { step(node, .collected(next: try store.collect(upTo: stable, after: after, limit: limit).next)) } catch {
+            do { step(node, .collected(next: try store.collect(upTo: stable, after: after, limit: limit).next)) } catch
+            {
                 step(node, .collectFailed(code: "\(error)"))
             }
         case .send(let id, let frame): send(node, id, frame)
@@ -216,9 +215,12 @@ extension Mesh {
     static func key(_ id: String) -> ObjectKey { ObjectKey(collection: "note", id: ExactString(id)) }
 
     @discardableResult
-    mutating func put(
-        _ node: Int, _ key: ObjectKey = note, _ title: String
-    ) throws -> Result<WriteOutcome, WriteRefusal> {
+    mutating func put(_ node: Int, _ title: String) throws -> Result<WriteOutcome, WriteRefusal> {
+        try put(node, Self.note, title)
+    }
+
+    @discardableResult
+    mutating func put(_ node: Int, _ key: ObjectKey, _ title: String) throws -> Result<WriteOutcome, WriteRefusal> {
         let fields = [JSONValue.Member(key: "title", value: .string(ExactString(title)))]
         return try append(node, .planned([.put(key, .init(fields: fields))]))
     }
