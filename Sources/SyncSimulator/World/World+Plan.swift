@@ -111,6 +111,8 @@ extension World {
             let years: Int64 = 10 * 365 * 86_400_000
             nodes[node].wallOffsetMilliseconds = Int64.random(in: -years...years, using: &random)
         case .backup:
+            // Of a disk that knows nobody: whoever puts that back has to pair anew, and here nobody does.
+            guard nodes[node].core.map({ $0.membership.members.count > 1 }) ?? false else { return }
             // As `lanyard backup` does: two copies of open changes could be sealed in two ways.
             seal(node)
             nodes[node].backup = (nodes[node].disk.copy(), nodes[node].durable)

@@ -174,6 +174,8 @@ struct Mesh {
             do { step(node, .acknowledged(try store.acknowledge(acknowledgement))) } catch {
                 step(node, .acknowledgeFailed(code: "\(error)"))
             }
+        case .leaveOpen: try? store.leaveOpen()
+        case .seal: if let commit = try? store.seal() { step(node, .sealed(StoreChange(of: commit))) }
         case .keep(let acknowledgements): try? store.keep(acknowledgements)
         case .collect(let stable, let after, let limit):
             do { step(node, .collected(next: try store.collect(upTo: stable, after: after, limit: limit).next)) } catch
