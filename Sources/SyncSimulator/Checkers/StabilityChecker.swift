@@ -5,20 +5,16 @@ import SyncModel
 struct StabilityChecker: Checker {
     static let name = "stable is held by all"
 
-    /// By node, all that it ever held durably.
+    /// By node, all that its core ever held as durable, in whatever way it came.
     private var held: [Int: VersionVector] = [:]
     /// By node, what was found right last.
     private var checked: [Int: VersionVector] = [:]
     private let numbers = Dictionary(uniqueKeysWithValues: SimulatedDevice.all.enumerated().map { ($1.id, $0) })
 
-    mutating func committed(node: Int, _ segments: [VerifiedSegment], before: VersionVector) -> String? {
-        for segment in segments {
-            held[node, default: VersionVector()].advance(segment.segment.replica, to: segment.segment.end)
-        }
-        return nil
-    }
-
     mutating func stepped(node: Int, _ core: AgentCore, bounds: CoreConfiguration.Bounds) -> String? {
+        for entry in core.held.entries {
+            held[node, default: VersionVector()].advance(entry.replica, to: entry.tip.next)
+        }
         let stable = core.stable
         guard !stable.isEmpty, checked[node] != stable else { return nil }
         checked[node] = stable
