@@ -44,7 +44,7 @@ extension Agent: AgentControl {
     /// Whose acknowledgement is awaited, and since when: by the oldest change that it has not acknowledged, which the log
     /// knows, also after a restart.
     private func heldBackBy(_ now: AgentSnapshot) -> [StatusResponse.Space.Stable.Member] {
-        now.stability.heldBackBy.map { member in
+        now.stability.heldBackBy.compactMap { member in
             let times = member.missing.compactMap { entry in
                 let first = try? store.segments(of: entry.replica, from: entry.next, byteBudget: 1).first
                 return first.flatMap { segment in
@@ -52,9 +52,11 @@ extension Agent: AgentControl {
                     return try? ChangeView(&reader).wallMilliseconds
                 }
             }
+            // Members say a minute's work at a time: less than two such minutes is no delay.
+            guard let since = times.min(), now.wallMilliseconds - since > 120_000 else { return nil }
             return .init(
                 id: "\(member.device)", shortID: member.device.shortID, name: now.name(of: member.device),
-                since: Timestamp(millisecondsSinceEpoch: times.min() ?? now.wallMilliseconds))
+                since: Timestamp(millisecondsSinceEpoch: since))
         }
     }
 

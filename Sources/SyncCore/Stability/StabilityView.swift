@@ -27,9 +27,10 @@ package struct StabilityView: Sendable, Equatable {
 }
 
 extension AgentCore {
-    /// Measured against our own newest acknowledgement: what came since is nobody's delay.
+    /// Measured against what is held, also while nobody is there to tell; what is new is nobody's delay yet, which the
+    /// reader sees from how old it is.
     package var stabilityView: StabilityView {
-        let ours = acknowledgements[configuration.own]?.counted ?? VersionVector()
+        let ours = held.vector()
         let members = membership.members.filter { $0.device != configuration.own }.compactMap { member in
             let theirs = acknowledgements[member.device]?.counted ?? VersionVector()
             let missing = ours.entries(beyond: theirs).map {
