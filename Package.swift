@@ -114,7 +114,8 @@ let package = Package(
         .testTarget(
             name: "ModelTests", dependencies: ["SyncModel", "LawHistories", crypto], swiftSettings: common),
         .testTarget(
-            name: "CoreTests", dependencies: ["SyncCore", "SyncModel", "SyncSimulator"], swiftSettings: common),
+            name: "CoreTests", dependencies: ["SyncCore", "SyncModel", "SyncSimulator", "SyncStore"],
+            swiftSettings: common),
         .testTarget(
             name: "SimulatorTests", dependencies: ["SyncSimulator", "SyncModel", "SyncStore"], swiftSettings: common),
         // What replicated values should show, from their bare operations: imports nothing, so it cannot lean on what it

@@ -70,7 +70,8 @@ extension Agent {
                 own: device, name: configuration.name, agentVersion: Self.version, runID: generator.next(),
                 seed: generator.next()),
             space: .home, membership: membership, tips: state.tips.map { ($0.replica, $0.tip) },
-            stateDigest: state.digest, at: Tick(nanoseconds: Int64(NIODeadline.now().uptimeNanoseconds)))
+            stateDigest: state.digest, acknowledgements: state.acknowledgements,
+            at: Tick(nanoseconds: Int64(NIODeadline.now().uptimeNanoseconds)))
         let relay = TransportRelay()
         let transport = SessionTransport(identity: identity, eventLoop: eventLoop, logger: logger, events: relay)
         let loop = AgentLoop(

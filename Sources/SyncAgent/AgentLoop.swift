@@ -95,6 +95,12 @@ final class AgentLoop: TransportEvents {
         samples.removeAll { now - $0.at > .seconds(5) }
     }
 
+    /// A step of collection is durable: counts change, and nothing that anybody reads.
+    func noteCollected(_ counts: StoreCounts) {
+        self.counts = counts
+        peersChanged()
+    }
+
     /// Over the last five seconds at most; 0 when nothing came.
     var changesPerSecond: Double {
         guard let first = samples.first(where: { now - $0.at <= .seconds(5) }) else { return 0 }
@@ -128,6 +134,10 @@ final class AgentLoop: TransportEvents {
             case .read(let id, let replica, let start, let bytes): read(id, replica, start, bytes)
             case .leaveOpen: store.leaveOpen()
             case .seal: seal()
+            case .readHeads(let id, let entries): readHeads(id, entries)
+            case .acknowledge(let acknowledgement): acknowledge(acknowledgement)
+            case .keep(let acknowledgements): store.keep(acknowledgements)
+            case .collect(let stable, let after, let limit): collect(upTo: stable, after: after, limit: limit)
             case .dial(let id, let endpoint): dial(id, endpoint)
             case .send(let id, let frame): send(id, frame)
             case .establish(let id):

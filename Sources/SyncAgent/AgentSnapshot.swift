@@ -26,6 +26,7 @@ package struct AgentSnapshot: Sendable {
     /// Over the last seconds.
     package var changesPerSecond: Double
     package var core: CoreCounters
+    package var stability: StabilityView
     /// The moment it was taken, on both clocks: a `Tick` in it can be turned into wall time.
     package var now: Tick
     package var wallMilliseconds: Int64
@@ -69,7 +70,8 @@ extension AgentSnapshot {
             vectorDigest: core.held.digest, stateDigest: loop.digest, counts: loop.counts,
             members: core.membership.members, peers: peers, traffic: traffic, strangers: discovery.strangers,
             discovery: discovery.state, instance: discovery.instance, listenPort: agent.listenPort,
-            isInStep: core.isInStep, changesPerSecond: loop.changesPerSecond, core: core.counters, now: loop.now,
+            isInStep: core.isInStep, changesPerSecond: loop.changesPerSecond, core: core.counters,
+            stability: core.stabilityView, now: loop.now,
             wallMilliseconds: WallClock.milliseconds)
     }
 }

@@ -37,6 +37,10 @@ package struct AgentCore: Sendable {
     /// Replicas of which two histories were seen: never asked for again.
     var forked: [ReplicaID] = []
 
+    /// What members say is durable with them, and what follows from it.
+    var acknowledgements = AcknowledgementTable()
+    var stability = Stability()
+
     package internal(set) var counters = CoreCounters()
     var lastID: UInt64 = 0
     var effects: [Effect] = []
@@ -57,10 +61,11 @@ package struct AgentCore: Sendable {
 
     /// - Parameters:
     ///   - tips: what the store holds.
-    ///   - additions: every add-fact held, in arrival order.
+    ///   - acknowledgements: the newest of each member, as kept.
     package init(
         configuration: CoreConfiguration, space: SpaceID, membership: Membership,
-        tips: [(replica: ReplicaID, tip: ReplicaTip)], stateDigest: Sum256, at now: Tick
+        tips: [(replica: ReplicaID, tip: ReplicaTip)], stateDigest: Sum256,
+        acknowledgements: [SignedAcknowledgement] = [], at now: Tick
     ) {
         self.configuration = configuration
         self.space = space
@@ -70,6 +75,7 @@ package struct AgentCore: Sendable {
         random = SplitMix64(seed: configuration.seed)
         held = TipTable()
         for known in tips { held.set(known.replica, known.tip) }
+        for signed in acknowledgements { _ = self.acknowledgements.take(signed) }
     }
 
     /// The first effects: whom to trust. Addresses come as inputs.
@@ -95,6 +101,11 @@ package struct AgentCore: Sendable {
         case .persisted(let id, let change): notePersisted(id, change)
         case .persistFailed(let id, let code): notePersistFailed(id, code)
         case .segmentsRead(let id, let segments): serveRead(id, segments)
+        case .headsRead(let id, let heads): noteHeads(id, heads)
+        case .acknowledged(let signed): noteAcknowledged(signed)
+        case .acknowledgeFailed: noteAcknowledgeFailed()
+        case .collected(let next): noteCollected(next: next)
+        case .collectFailed: noteCollectFailed()
         case .recordAppeared(let instance, let endpoints): noteRecord(instance, endpoints)
         case .recordVanished(let instance): forgetRecord(instance)
         case .networkChanged: noteNetworkChanged()
@@ -115,6 +126,7 @@ package struct AgentCore: Sendable {
         planDials()
         pumpServes()
         openOrSeal()
+        planStability()
         return takeEffects()
     }
 
@@ -130,7 +142,11 @@ package struct AgentCore: Sendable {
     package var nextDeadline: Tick? {
         let sessionDeadlines = sessions.compactMap { deadline(of: $0) }
         let pullDeadlines = pulls.compactMap { progressDeadline(of: $0) }
-        return [sessionDeadlines.min(), pullDeadlines.min(), nextDialAt, storeRetryAt].compactMap(\.self).min()
+        let acknowledgementDeadlines = upSessions.compactMap { sessions[$0].acknowledgements.dueAt }
+        return [
+            sessionDeadlines.min(), pullDeadlines.min(), acknowledgementDeadlines.min(), nextDialAt, storeRetryAt,
+            acknowledgeDeadline, collectionDeadline,
+        ].compactMap(\.self).min()
     }
 
     // MARK: What the parts share
@@ -163,6 +179,10 @@ package struct CoreCounters: Sendable, Equatable {
     package var wantsSent = 0
     package var wantsReassigned = 0
     package var havesSent = 0
+    /// Rows, to all peers.
+    package var acknowledgementsSent = 0
+    /// Rows whose signature did not hold.
+    package var acknowledgementsRefused = 0
 
     package init() {}
 }

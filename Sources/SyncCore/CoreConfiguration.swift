@@ -11,6 +11,9 @@ package struct CoreConfiguration: Sendable, Equatable {
     package var seed: UInt64
     package var timing = Timing()
     package var bounds = Bounds()
+    /// Forgets deletions that are stable. Off in agents until whoever holds less than our floor is sent state instead of
+    /// changes: a disk put back to before a deletion that it had acknowledged would bring the object back, there alone.
+    package var collectsDeletions = false
     /// Planted bugs; none in an agent that people use.
     package var faults: CoreFaults = []
 
@@ -41,6 +44,12 @@ package struct CoreConfiguration: Sendable, Equatable {
         package var backoffLeast = Tick.Span.milliseconds(250)
         package var backoffGreatest = Tick.Span.seconds(30)
         package var storeRetry = Tick.Span.seconds(2)
+        /// From the first change that our acknowledgement does not cover to the next acknowledgement.
+        package var acknowledgeAfter = Tick.Span.seconds(30)
+        /// Between two acknowledgements of ours, and two rows of one member on one session.
+        package var acknowledgeEvery = Tick.Span.seconds(60)
+        /// Between two steps of collection.
+        package var collectionPause = Tick.Span.milliseconds(50)
 
         package init() {}
     }
@@ -57,6 +66,8 @@ package struct CoreConfiguration: Sendable, Equatable {
         package var connections = 16
         package var dialTargets = 512
         package var wantsPerSession = 16
+        /// One transaction's worth: some milliseconds.
+        package var collectionStepObjects = 128
 
         package init() {}
     }
@@ -84,4 +95,6 @@ package struct CoreFaults: OptionSet, Sendable, Hashable {
     package static let acknowledgeWaitingRoom = CoreFaults(rawValue: 1 << 6)
     /// A want whose peer went away is never asked for again.
     package static let forgetLostWant = CoreFaults(rawValue: 1 << 7)
+    /// What is held here counts as stable, whatever the others have acknowledged.
+    package static let collectBeforeStability = CoreFaults(rawValue: 1 << 8)
 }

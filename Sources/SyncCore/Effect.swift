@@ -7,6 +7,17 @@ package enum Effect: Sendable, Equatable {
     case persist(PersistID, [VerifiedSegment])
     /// Read whole consecutive segments from `start` on, about `bytes`; answer with `segmentsRead`.
     case read(ReadID, ReplicaID, start: UInt64, bytes: Int)
+    /// Look up the chain heads at these counters; answer with `headsRead`.
+    case readHeads(ReadID, [VersionVector.Entry])
+
+    /// Sign it, with the ends of our own history as they are under the store's write lock, and commit it; answer with
+    /// `acknowledged` or `acknowledgeFailed`.
+    case acknowledge(Acknowledgement)
+    /// Keep the newest acknowledgements of other members. Nothing depends on it: peers have them too.
+    case keep([SignedAcknowledgement])
+    /// Forget deletions that are stable at this vector, of at most `limit` objects, in the order of their dots behind
+    /// `after`, in one transaction; answer with `collected` or `collectFailed`.
+    case collect(upTo: VersionVector, after: Dot?, limit: Int)
 
     /// Nobody is there: from now on local writes may stay open, to be folded before they are shipped.
     case leaveOpen

@@ -54,6 +54,15 @@ package enum Input: Sendable, Equatable {
     /// The answer to `Effect.read`; empty when the store had nothing there or could not read.
     case segmentsRead(ReadID, [Segment])
 
+    /// The answer to `Effect.readHeads`, in its order; nil where no change ends, or when the store could not read.
+    case headsRead(ReadID, [ChainHead?])
+    /// Our own acknowledgement is signed and durable; the store may have named ends beyond what the core knows.
+    case acknowledged(SignedAcknowledgement)
+    case acknowledgeFailed(code: String)
+    /// A step of collection is durable; the next begins behind this dot, nil when the pass is over.
+    case collected(next: Dot?)
+    case collectFailed(code: String)
+
     /// A member's record appeared or changed; records of strangers never get here.
     case recordAppeared(instance: String, [Endpoint])
     case recordVanished(instance: String)

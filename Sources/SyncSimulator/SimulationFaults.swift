@@ -27,6 +27,7 @@ package enum PlantedBug: String, CaseIterable, Sendable {
     case upsertWritesUnchanged = "upsert-writes-unchanged"
     case textRemovalTakesAll = "text-removal-takes-all"
     case droppedEditsUnlisted = "dropped-edits-unlisted"
+    case collectBeforeStability = "collect-before-stability"
 
     package var core: CoreFaults {
         switch self {
@@ -38,6 +39,7 @@ package enum PlantedBug: String, CaseIterable, Sendable {
         case .beyondSignature: .applyBeyondSignature
         case .acknowledgeWaitingRoom: .acknowledgeWaitingRoom
         case .forgetLostWant: .forgetLostWant
+        case .collectBeforeStability: .collectBeforeStability
         case .reuseCounter, .commitWithoutSync, .foldWhatWasSeen, .setForgetsContext, .counterAddsTwice,
             .dictionaryDropsEdit,
             .moveDuplicates, .policyReadsClock, .registerByStamp, .deletionForgetsBirths, .birthForgetsDeletions,
@@ -52,7 +54,7 @@ package enum PlantedBug: String, CaseIterable, Sendable {
         case .commitWithoutSync: .commitWithoutSync
         case .foldWhatWasSeen: .foldWhatWasSeen
         case .sendBeforeCommit, .offByOneVector, .skipWaitingRoom, .dropHave, .deadSessionAlive, .beyondSignature,
-            .acknowledgeWaitingRoom, .forgetLostWant:
+            .acknowledgeWaitingRoom, .forgetLostWant, .collectBeforeStability:
             []
         case .setForgetsContext, .counterAddsTwice, .dictionaryDropsEdit, .moveDuplicates, .policyReadsClock,
             .registerByStamp, .deletionForgetsBirths, .birthForgetsDeletions, .schemaReplaces, .upsertWritesUnchanged,
@@ -65,7 +67,8 @@ package enum PlantedBug: String, CaseIterable, Sendable {
     package var model: ModelFaults {
         switch self {
         case .sendBeforeCommit, .offByOneVector, .skipWaitingRoom, .reuseCounter, .dropHave, .deadSessionAlive,
-            .beyondSignature, .acknowledgeWaitingRoom, .forgetLostWant, .commitWithoutSync, .foldWhatWasSeen:
+            .beyondSignature, .acknowledgeWaitingRoom, .forgetLostWant, .commitWithoutSync, .foldWhatWasSeen,
+            .collectBeforeStability:
             []
         case .setForgetsContext: .setForgetsContext
         case .counterAddsTwice: .counterAddsTwice

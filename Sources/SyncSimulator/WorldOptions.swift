@@ -31,6 +31,8 @@ package struct WorldOptions: Sendable, Equatable {
     /// Nodes that pair in the middle of the run.
     package var lateJoiners: Int
     package var diskMilliseconds: ClosedRange<Int64>
+    /// From a change to the acknowledgement of it; between two of them twice that.
+    package var acknowledgeMilliseconds: Int64
     package var bounds: CoreConfiguration.Bounds
     /// Local writes stay open while nobody is there, and are folded before they are shipped.
     package var coalesces: Bool
@@ -63,6 +65,7 @@ package struct WorldOptions: Sendable, Equatable {
         diskMilliseconds = 0...(chance(20) ? 40 : 2)
         bounds = CoreConfiguration.Bounds()
         coalesces = true
+        acknowledgeMilliseconds = 1_000
         if chance(30) {
             // Small rooms and windows: the bounds are met by few events.
             bounds.waitingRoomBytes = 4_096
@@ -75,5 +78,7 @@ package struct WorldOptions: Sendable, Equatable {
         absences = chance(40) ? Int.random(in: 1...2, using: &random) : 0
         glitchesPerMinute = rate(40, upTo: 6)
         inspections = Int.random(in: 0...4, using: &random)
+        // Drawn last, so that the other options of a seed stay what they were.
+        acknowledgeMilliseconds = [200, 2_000, 30_000][Int.random(in: 0..<3, using: &random)]
     }
 }

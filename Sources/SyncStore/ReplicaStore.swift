@@ -65,6 +65,21 @@ package protocol ReplicaStore: AnyObject, Sendable {
     /// Every operation on the object, in the order in which they arrived here; none for an object that never was.
     func touches(of key: ObjectKey, space: SpaceID) throws(StoreError) -> [ObjectTouch]
 
+    // Acknowledgements and collection
+
+    /// Completes our own acknowledgement with the ends of our histories as they are now, signs it and keeps it. Whatever
+    /// is appended later knows all that it covers.
+    func acknowledge(_ acknowledgement: Acknowledgement) throws(StoreError) -> SignedAcknowledgement
+    /// Keeps the newest of each member; an older one than what is kept changes nothing. Signatures are the caller's.
+    func keep(_ acknowledgements: [SignedAcknowledgement]) throws(StoreError)
+    /// The chain heads at these counters, in their order; nil where no change ends or nothing is held.
+    func heads(at entries: [VersionVector.Entry]) throws(StoreError) -> [ChainHead?]
+    /// One step of collection, in one transaction: looks at no more than `limit` objects, in the order of their newest
+    /// deletions' dots behind `after`, and forgets the deletions of those whose deletions `stable` covers. What readers
+    /// see, the digest and positions in the feed stay.
+    /// - Throws: also `notApplicable` while changes of our own are open: what they are folded into must be what they saw.
+    func collect(upTo stable: VersionVector, after: Dot?, limit: Int) throws(StoreError) -> CollectionStep
+
     // Consumers: durable cursors
 
     func consumers(of space: SpaceID) throws(StoreError) -> [Consumer]

@@ -14,7 +14,8 @@ package enum StoreError: Error, Hashable, Sendable {
     case locked(processID: Int32?)
     /// The directory or a file in it cannot be read or written: path and errno.
     case unreadable(path: String, code: Int32)
-    /// A segment that does not begin at the tip, or whose context is not covered: a bug of the caller.
+    /// A segment that does not begin at the tip, or whose context is not covered, or a step of collection while own
+    /// changes are open: a bug of the caller, or asked too early.
     case notApplicable(ReplicaID, at: UInt64)
     /// Stamps are used up: a member's clock is forged to the end of time.
     case stampsExhausted

@@ -13,10 +13,15 @@ package struct StoreState: Sendable, Equatable {
     package var addresses: [PeerAddress]
     /// Arrival number of the newest event, 0 before the first.
     package var lastPosition: Int64
+    /// The newest of each member, sorted by device.
+    package var acknowledgements: [SignedAcknowledgement]
+    /// The join of the vectors at which this store collected.
+    package var floor: VersionVector
 
     package init(
         tips: [KnownReplica], additions: [Membership.Addition], digest: Sum256, counts: StoreCounts,
-        ownReplica: ReplicaID?, addresses: [PeerAddress], lastPosition: Int64
+        ownReplica: ReplicaID?, addresses: [PeerAddress], lastPosition: Int64,
+        acknowledgements: [SignedAcknowledgement] = [], floor: VersionVector = VersionVector()
     ) {
         self.tips = tips
         self.additions = additions
@@ -25,6 +30,8 @@ package struct StoreState: Sendable, Equatable {
         self.ownReplica = ownReplica
         self.addresses = addresses
         self.lastPosition = lastPosition
+        self.acknowledgements = acknowledgements
+        self.floor = floor
     }
 }
 
@@ -45,11 +52,16 @@ package struct StoreCounts: Sendable, Hashable {
     package var objects: Int64
     /// Ids whose deletion is kept and holds.
     package var deletedObjects: Int64
+    /// Operations that came for a life that was collected, or never was: dropped.
+    package var lateOperations: Int64
 
-    package init(changes: Int64, events: Int64, objects: Int64 = 0, deletedObjects: Int64 = 0) {
+    package init(
+        changes: Int64, events: Int64, objects: Int64 = 0, deletedObjects: Int64 = 0, lateOperations: Int64 = 0
+    ) {
         self.changes = changes
         self.events = events
         self.objects = objects
         self.deletedObjects = deletedObjects
+        self.lateOperations = lateOperations
     }
 }

@@ -15,7 +15,7 @@ struct Conversation {
 
     init(
         own: Int = 0, members: Int = 3, tips: [(replica: ReplicaID, tip: ReplicaTip)] = [],
-        bounds: CoreConfiguration.Bounds = .init()
+        bounds: CoreConfiguration.Bounds = .init(), timing: CoreConfiguration.Timing = .init()
     ) {
         let device = Self.devices[own]
         var membership = Membership(own: device.fact, sinceMilliseconds: 0)
@@ -25,6 +25,7 @@ struct Conversation {
         var configuration = CoreConfiguration(
             own: device.id, name: "own", agentVersion: "test", runID: 1, seed: 1)
         configuration.bounds = bounds
+        configuration.timing = timing
         core = AgentCore(
             configuration: configuration, space: .home, membership: membership, tips: tips, stateDigest: .zero, at: now)
         effects = core.start(at: now)
@@ -38,19 +39,21 @@ struct Conversation {
     }
 
     /// The other side dialled us and said hello; what we answered is in `effects`.
-    mutating func accept(_ device: Int, runID: UInt64 = 7, protocols: ClosedRange<UInt32> = 1...1) -> ConnectionID {
+    mutating func accept(
+        _ device: Int, runID: UInt64 = 7, protocols: ClosedRange<UInt32> = 1...1, features: UInt64 = 0
+    ) -> ConnectionID {
         lastAccepted += 2
         let id = ConnectionID(rawValue: lastAccepted)
         hear(.opened(id, Self.devices[device].id, remote: Endpoint(host: "h\(device)", port: 40_000)))
-        hear(.received(id, .hello(Self.hello(runID: runID, protocols: protocols)), bytes: 60))
+        hear(.received(id, .hello(Self.hello(runID: runID, protocols: protocols, features: features)), bytes: 60))
         return id
     }
 
     static func hello(
-        runID: UInt64 = 7, protocols: ClosedRange<UInt32> = 1...1, sessionNumber: UInt64 = 1
+        runID: UInt64 = 7, protocols: ClosedRange<UInt32> = 1...1, sessionNumber: UInt64 = 1, features: UInt64 = 0
     ) -> Frame.Hello {
         Frame.Hello(
-            protocols: protocols, features: 0, featuresRequired: 0, name: "peer", runID: runID,
+            protocols: protocols, features: features, featuresRequired: 0, name: "peer", runID: runID,
             sessionNumber: sessionNumber,
             wallMilliseconds: 0, agentVersion: "test", instance: "", listenPort: 21_817, waitingRoomBytes: 1 << 20)
     }

@@ -44,11 +44,31 @@ public struct StatusResponse: Codable, Equatable, Sendable {
     public struct Space: Codable, Equatable, Sendable {
         /// What holds back compaction.
         public struct Stable: Codable, Equatable, Sendable {
-            /// Ids of the devices whose acknowledgement is awaited.
-            public var heldBackBy: [String]
+            /// The devices that have not yet acknowledged what this node has.
+            public var heldBackBy: [Member]
 
             /// All fields.
-            public init(heldBackBy: [String] = []) { self.heldBackBy = heldBackBy }
+            public init(heldBackBy: [Member] = []) { self.heldBackBy = heldBackBy }
+
+            /// A member whose word is awaited: until it comes, or the device is retired, nothing newer is forgotten.
+            public struct Member: Codable, Equatable, Sendable {
+                /// The device.
+                public var id: String
+                /// Its first seven characters.
+                public var shortID: String
+                /// What people call it.
+                public var name: String
+                /// When the oldest change was made that it has not acknowledged, by its author's clock.
+                public var since: Timestamp
+
+                /// All fields.
+                public init(id: String, shortID: String, name: String, since: Timestamp) {
+                    self.id = id
+                    self.shortID = shortID
+                    self.name = name
+                    self.since = since
+                }
+            }
         }
         /// The name on this node.
         public var name: String

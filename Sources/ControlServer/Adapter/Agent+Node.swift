@@ -31,7 +31,7 @@ extension Agent: AgentControl {
             objects: Int(now.counts.objects), events: Int(now.counts.events),
             deletedObjects: Int(now.counts.deletedObjects),
             versionVector: VersionVectorText(now.tips.map { .init(replica: "\($0.replica)", next: $0.tip.next) }),
-            digest: "\(now.stateDigest)")
+            digest: "\(now.stateDigest)", stable: .init(heldBackBy: heldBackBy(now)))
         let connected = now.peers.count { $0.state == .connected }
         let seen = now.strangers.count + Set(now.peers.filter { $0.via == "mdns" }.map { $0.device }).count
         return StatusResponse(
@@ -39,6 +39,25 @@ extension Agent: AgentControl {
             uptimeSeconds: now.uptimeSeconds, discovery: now.discoveryResponse, spaces: [home],
             peers: .init(connected: connected, discovered: seen, paired: now.members.count - 1),
             store: storeResponse, warnings: warnings(now))
+    }
+
+    /// Whose acknowledgement is awaited, and since when: by the oldest change that it has not acknowledged, which the log
+    /// knows, also after a restart.
+    private func heldBackBy(_ now: AgentSnapshot) -> [StatusResponse.Space.Stable.Member] {
+        now.stability.heldBackBy.compactMap { member in
+            let times = member.missing.compactMap { entry in
+                let first = try? store.segments(of: entry.replica, from: entry.next, byteBudget: 1).first
+                return first.flatMap { segment in
+                    var reader = ByteReader(segment.bytes)
+                    return try? ChangeView(&reader).wallMilliseconds
+                }
+            }
+            // Members say a minute's work at a time: less than two such minutes is no delay.
+            guard let since = times.min(), now.wallMilliseconds - since > 120_000 else { return nil }
+            return .init(
+                id: "\(member.device)", shortID: member.device.shortID, name: now.name(of: member.device),
+                since: Timestamp(millisecondsSinceEpoch: since))
+        }
     }
 
     private var storeResponse: StatusResponse.Store {

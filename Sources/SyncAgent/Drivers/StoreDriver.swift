@@ -39,6 +39,15 @@ package final class StoreDriver: Sendable {
         }
     }
 
+    func heads(at entries: [VersionVector.Entry]) -> EventLoopFuture<[ChainHead?]> {
+        run(on: reader) { store throws(StoreError) in try store.heads(at: entries) }
+    }
+
+    /// Members' acknowledgements; what is not kept is asked for again after the next start.
+    func keep(_ acknowledgements: [SignedAcknowledgement]) {
+        writer.async { [store] in try? store.keep(acknowledgements) }
+    }
+
     /// Where a member was met; a failure costs a slower return, so it is not reported.
     func remember(_ endpoint: Endpoint, _ device: DeviceID) {
         writer.async { [store] in

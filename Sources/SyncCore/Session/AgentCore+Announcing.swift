@@ -38,6 +38,7 @@ extension AgentCore {
     private mutating func sendHave(
         _ index: Int, _ vectorDigest: Sum256, _ entries: [TipTable.Entry], isComplete: Bool
     ) {
+        let acknowledged = sessions[index].acknowledgements.isSpoken ? acknowledgements.digest : nil
         var rest = entries[...]
         var isLast = false
         while !isLast {
@@ -51,7 +52,8 @@ extension AgentCore {
                         space: space, vectorDigest: vectorDigest,
                         entries: part.map {
                             Frame.HaveEntry(replica: $0.replica, next: $0.tip.next, head: $0.tip.head)
-                        }, complete: isComplete && isLast, stateDigest: stateDigest)))
+                        }, complete: isComplete && isLast, stateDigest: stateDigest,
+                        acknowledgementsDigest: acknowledged)))
         }
     }
 
@@ -79,6 +81,7 @@ extension AgentCore {
 
     /// All that a peer said in one go.
     private mutating func learn(_ index: Int, _ have: Frame.Have) {
+        noteAcknowledgementsDigest(index, have.acknowledgementsDigest)
         if have.complete {
             sessions[index].peerTips = TipTable()
             sessions[index].haveRequested = false

@@ -10,6 +10,7 @@ extension AgentCore {
         for addition in change.additions { admitted += membership.add(addition) }
         if !admitted.isEmpty {
             for device in admitted { effects.append(.report(.memberAdmitted(device))) }
+            stability.isMoved = true
             trustMembers()
             wakeDials()
         }

@@ -41,6 +41,8 @@ extension AgentCore {
         case (.up, .credit(let credit)): noteCredit(index, credit)
         case (.up, .changes(let changes)): noteChanges(index, changes)
         case (.up, .prune(let prune)): notePrune(index, prune)
+        case (.up, .acknowledgements(let sent)): noteAcknowledgements(index, sent)
+        case (.up, .acknowledgementRequest(let request)): answerAcknowledgementRequest(index, request)
         case (.up, .ping(let ping)): send(index, .pong(Frame.Pong(nonce: ping.nonce)))
         case (.up, .pong(let pong)): notePong(index, pong.nonce)
         case (.closing, _): break
@@ -49,7 +51,8 @@ extension AgentCore {
 
     private mutating func accept(_ index: Int, _ hello: Frame.Hello) {
         do {
-            _ = try self.hello.agreed(with: hello)
+            let agreement = try self.hello.agreed(with: hello)
+            sessions[index].acknowledgements.isSpoken = agreement.features & SessionProtocol.acknowledgements != 0
         } catch {
             switch error {
             case .protocolMismatch: return refuse(index, .protocolMismatch, detail: error.message)

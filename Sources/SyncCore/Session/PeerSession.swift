@@ -54,6 +54,8 @@ struct PeerSession: Sendable {
     var haveDue: Tick?
     var haveLatest: Tick?
 
+    var acknowledgements = AcknowledgementExchange()
+
     // Sending
     /// Handed to the transport and not yet written.
     var bufferedBytes = 0

@@ -40,6 +40,8 @@ package enum Limits {
     package static let haveEntries = 8_192
     /// Fields of a frame's body: the longest list and a few beside it.
     static let fieldsPerFrame = haveEntries + 64
+    /// Rows of acknowledgements, or stamps of them, in one frame.
+    package static let acknowledgementsPerFrame = 4_096
     /// One grant of bytes for a want.
     package static let creditBytes: UInt64 = 64 << 20
     /// What a peer may claim to keep of early changes.

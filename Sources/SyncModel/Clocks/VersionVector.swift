@@ -96,6 +96,19 @@ public struct VersionVector: Hashable, Sendable {
         self = VersionVector(entries + other.entries)
     }
 
+    /// The greatest vector that both cover.
+    public func meet(_ other: VersionVector) -> VersionVector {
+        var meet = VersionVector()
+        var index = 0
+        for entry in entries {
+            while index < other.entries.count, other.entries[index].replica < entry.replica { index += 1 }
+            guard index < other.entries.count else { break }
+            guard other.entries[index].replica == entry.replica else { continue }
+            meet.entries.append(Entry(replica: entry.replica, next: min(entry.next, other.entries[index].next)))
+        }
+        return meet
+    }
+
     /// The entries that are greater here than in `other`.
     public func entries(beyond other: VersionVector) -> [Entry] {
         entries.filter { $0.next > other.next(of: $0.replica) }

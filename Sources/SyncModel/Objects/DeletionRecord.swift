@@ -6,6 +6,12 @@ package struct DeletionRecord: Hashable, Sendable {
         package var count: UInt64
         /// The author's wall clock at the last of them; for display only.
         package var lastWallMilliseconds: Int64
+
+        package init(replica: ReplicaID, count: UInt64, lastWallMilliseconds: Int64) {
+            self.replica = replica
+            self.count = count
+            self.lastWallMilliseconds = lastWallMilliseconds
+        }
     }
 
     package let dot: Dot

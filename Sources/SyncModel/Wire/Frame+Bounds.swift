@@ -11,6 +11,10 @@ extension Frame {
             try Self.require(credit.bytes <= Limits.creditBytes, "credit.bytes")
         case .changes(let changes): try changes.checkBounds()
         case .goodbye(let goodbye): try goodbye.checkBounds()
+        case .acknowledgements(let sent):
+            try Self.require(
+                (1...Limits.acknowledgementsPerFrame).contains(sent.rows.count), "acknowledgements.rows")
+        case .acknowledgementRequest(let request): try request.checkBounds()
         }
     }
 
@@ -79,5 +83,16 @@ extension Frame.Goodbye {
         }
         try Frame.require(isCode && (1...64).contains(code.utf8.count), "goodbye.code")
         try Frame.require(message.utf8.count <= Limits.messageBytes, "goodbye.message")
+    }
+}
+
+extension Frame.AcknowledgementRequest {
+    fileprivate func checkBounds() throws(WireError) {
+        try Frame.require(held.count <= Limits.acknowledgementsPerFrame, "acknowledgement_request.held")
+        var last: DeviceID?
+        for row in held {
+            if let last { try Frame.require(last < row.device, "acknowledgement_request.held") }
+            last = row.device
+        }
     }
 }

@@ -13,6 +13,8 @@ package enum Frame: Hashable, Sendable {
     case ping(Ping)
     case pong(Pong)
     case goodbye(Goodbye)
+    case acknowledgements(Acknowledgements)
+    case acknowledgementRequest(AcknowledgementRequest)
 }
 
 extension Frame {

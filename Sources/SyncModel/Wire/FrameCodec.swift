@@ -49,6 +49,11 @@ package enum FrameCodec {
         case .goodbye(let goodbye):
             message.goodbye.code = goodbye.code
             message.goodbye.message = goodbye.message
+        case .acknowledgements(let sent):
+            message.acknowledgements.space = Data(sent.space.bytes)
+            message.acknowledgements.rows = sent.rows.map { Data($0.encoded) }
+        case .acknowledgementRequest(let request):
+            message.acknowledgementRequest = Lanyard_V1_AcknowledgementRequest(request)
         }
         return message
     }
@@ -67,6 +72,9 @@ package enum FrameCodec {
         case .ping(let ping): .ping(Frame.Ping(nonce: ping.nonce))
         case .pong(let pong): .pong(Frame.Pong(nonce: pong.nonce))
         case .goodbye(let goodbye): .goodbye(Frame.Goodbye(code: goodbye.code, message: goodbye.message))
+        case .acknowledgements(let sent): .acknowledgements(try Frame.Acknowledgements(sent))
+        case .acknowledgementRequest(let request):
+            .acknowledgementRequest(try Frame.AcknowledgementRequest(request))
         }
     }
 }
@@ -204,5 +212,47 @@ extension Frame.Changes {
                 Frame.SegmentPart(
                     start: part.start, end: part.end, bytes: part.data.array, signature: part.signature.array)
             }, last: changes.last)
+    }
+}
+
+extension Frame.Acknowledgements {
+    fileprivate init(_ sent: Lanyard_V1_Acknowledgements) throws(WireError) {
+        var rows: [AcknowledgementRow] = []
+        rows.reserveCapacity(sent.rows.count)
+        for row in sent.rows {
+            do { rows.append(try AcknowledgementRow(encoded: row.array)) } catch {
+                throw .outOfRange(field: "acknowledgements.rows")
+            }
+        }
+        self.init(space: try sent.space.spaceID(), rows: rows)
+    }
+}
+
+extension Lanyard_V1_AcknowledgementRequest {
+    fileprivate init(_ request: Frame.AcknowledgementRequest) {
+        self.init()
+        space = Data(request.space.bytes)
+        held = request.held.map { row in
+            var message = Lanyard_V1_AcknowledgementHeld()
+            message.device = Data(row.device.bytes)
+            message.stamp = row.mark.stamp.rawValue
+            message.tag = row.mark.tag
+            return message
+        }
+    }
+}
+
+extension Frame.AcknowledgementRequest {
+    fileprivate init(_ request: Lanyard_V1_AcknowledgementRequest) throws(WireError) {
+        var held: [Held] = []
+        held.reserveCapacity(request.held.count)
+        for row in request.held {
+            guard let device = DeviceID(bytes: row.device) else {
+                throw .outOfRange(field: "acknowledgement_request.device")
+            }
+            held.append(
+                Held(device: device, mark: AcknowledgementMark(stamp: Stamp(rawValue: row.stamp), tag: row.tag)))
+        }
+        self.init(space: try request.space.spaceID(), held: held)
     }
 }

@@ -16,7 +16,9 @@ struct DurableFirstChecker: Checker {
                 return "node \(node) sends \(changes.replica) up to \(part.end); "
                     + "its disk has \(durable.next(of: changes.replica))"
             }
-        case .hello, .haveRequest, .want, .credit, .prune, .ping, .pong, .goodbye: break
+        case .hello, .haveRequest, .want, .credit, .prune, .ping, .pong, .goodbye, .acknowledgements,
+            .acknowledgementRequest:
+            break
         }
         return nil
     }

@@ -37,10 +37,15 @@ extension World {
             own: device.id, name: device.fact.name, agentVersion: "simulated", runID: random.next(), seed: random.next()
         )
         configuration.bounds = options.bounds
+        configuration.timing.acknowledgeAfter = .milliseconds(options.acknowledgeMilliseconds)
+        configuration.timing.acknowledgeEvery = .milliseconds(2 * options.acknowledgeMilliseconds)
+        // Whoever puts an old disk back needs what the others have forgotten.
+        configuration.collectsDeletions = options.restorePercent == 0
         configuration.faults = bug?.core ?? []
         var core = AgentCore(
             configuration: configuration, space: .home, membership: membership,
-            tips: state.tips.map { ($0.replica, $0.tip) }, stateDigest: state.digest, at: Tick(nanoseconds: now))
+            tips: state.tips.map { ($0.replica, $0.tip) }, stateDigest: state.digest,
+            acknowledgements: state.acknowledgements, at: Tick(nanoseconds: now))
         let effects = core.start(at: Tick(nanoseconds: now))
         nodes[node].core = core
         trace.note(now, node, "starts")
@@ -101,6 +106,9 @@ extension World {
                 queue.plan(.read(node: node, generation: generation, id, replica, start: start, bytes: bytes), at: at)
             case .leaveOpen: if options.coalesces { try? nodes[node].store?.leaveOpen() }
             case .seal: queue.plan(.seal(node: node, generation: generation), at: diskTime(node))
+            case .readHeads, .acknowledge, .keep, .collect:
+                let task = StabilityTask(effect)
+                queue.plan(.stability(node: node, generation: generation, task), at: diskTime(node))
             case .dial(let id, let endpoint):
                 guard let target = nodes.firstIndex(where: { self.endpoint(of: $0.number) == endpoint }) else {
                     continue

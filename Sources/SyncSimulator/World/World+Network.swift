@@ -101,6 +101,8 @@ extension World {
         switch packet {
         case .frame(let bytes):
             guard !links[number].isReset else { return }
+            // What a machine sent before it died may have been held up on the way: until now it seemed alive.
+            if end.aloneSince != nil { links[number][isDialer: toDialer].aloneSince = now }
             let written = Input.written(sender.connection, bytes: bytes.count)
             queue.plan(.input(node: sender.node, generation: sender.generation, written), at: now)
             deliver(bytes, to: end)

@@ -14,6 +14,7 @@ struct World {
         case persist(node: Int, generation: Int, PersistID, [VerifiedSegment])
         case seal(node: Int, generation: Int)
         case read(node: Int, generation: Int, ReadID, ReplicaID, start: UInt64, bytes: Int)
+        case stability(node: Int, generation: Int, StabilityTask)
         case commit(node: Int, generation: Int, [LocalWrite])
         case answer(node: Int, generation: Int, Commit)
         case dial(node: Int, generation: Int, ConnectionID, target: Int)
@@ -80,7 +81,7 @@ struct World {
         nodes = (0..<options.nodes).map { SimulatedNode(number: $0, device: SimulatedDevice.all[$0], seed: seed) }
         checkers = [
             ConvergenceChecker(), AcknowledgedWriteChecker(), CausalDeliveryChecker(), SingleHistoryChecker(),
-            VectorChecker(), DurableFirstChecker(), BoundedMemoryChecker(),
+            VectorChecker(), DurableFirstChecker(), BoundedMemoryChecker(), StabilityChecker(),
             SameDigestChecker(seed: seed, faults: bug?.store ?? []), DeletedStaysDeletedChecker(),
             NoEditLostChecker(), LeastEditsChecker(),
         ]
@@ -118,6 +119,8 @@ struct World {
             guard isReady(node, generation, event), let store = nodes[node].store else { return }
             let segments = (try? store.segments(of: replica, from: start, byteBudget: bytes)) ?? []
             step(node, .segmentsRead(id, segments))
+        case .stability(let node, let generation, let task):
+            if isReady(node, generation, event) { perform(node, task) }
         case .commit(let node, let generation, let writes):
             if isReady(node, generation, event) { commit(node, writes) }
         case .answer(let node, let generation, let commit):

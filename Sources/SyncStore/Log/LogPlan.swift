@@ -93,9 +93,13 @@ package struct LogPlan: Sendable {
         after.digest += objects.digestChange
         after.counts.objects = objects.counts.objects
         after.counts.deletedObjects = objects.counts.deletedObjects
+        after.counts.lateOperations = objects.counts.lateOperations
         after.objectPosition = objects.position
         after.members = objects.members
     }
+
+    /// Notes that something was forgotten because it is stable at this vector.
+    package mutating func raiseFloor(to stable: VersionVector) { after.floor.join(stable) }
 
     package var commit: Commit {
         Commit(

@@ -20,6 +20,8 @@ package struct LogState: Sendable, Equatable {
     package var objectPosition: Int64 = 0
     /// Per replica, what the author of its newest change had seen of the others.
     package private(set) var contexts: [ReplicaID: VersionVector] = [:]
+    /// The join of the vectors at which deletions were collected here.
+    package var floor = VersionVector()
     /// Which changes said who is a member.
     package var members = MemberFacts()
     /// How streams are kept; those that nobody set are not in it.

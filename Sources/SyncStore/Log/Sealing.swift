@@ -26,7 +26,8 @@ struct Sealing: Sendable {
             let folding = Folding(
                 tail.changes, of: tail.replica,
                 Folding.Rules(
-                    isUnknown: { tail.bases[$0]?.state.isEmpty ?? false }, isLatestOnly: isLatestOnly, keeps: keeps))
+                    isUnknown: { tail.bases[$0].map { $0.state == ObjectState() } ?? false },
+                    isLatestOnly: isLatestOnly, keeps: keeps))
             var writer = SegmentWriter(space: tail.before.space, replica: tail.replica, from: tail.sealedTip)
             for change in folding.changes { writer.add(change, sign: sign) }
             let segments = writer.finish(sign: sign)

@@ -53,6 +53,7 @@ struct MemoryContents: Sendable {
     /// In the order they were first remembered.
     var addresses: [PeerAddress] = []
     var tickets: [TicketRecord] = []
+    var acknowledgements: [DeviceID: SignedAcknowledgement] = [:]
 
     init(space: SpaceID) { log = LogState(space: space) }
 

@@ -73,6 +73,8 @@ package struct ObjectPlan: Sendable {
     /// What takes the current change back: a bulk load has thousands in a commit, so a change that touches nothing twice
     /// costs two numbers here.
     private var undo = Undo()
+    /// Operations dropped before this transaction.
+    private let lateBefore: Int64
 
     private struct Undo: Sendable {
         /// Of the change.
@@ -86,6 +88,7 @@ package struct ObjectPlan: Sendable {
         var schemas: [(name: ExactString, entry: SchemaEntry)] = []
         var position: Int64 = 0
         var members = MemberFacts()
+        var lateOperations: Int64 = 0
     }
 
     /// Who was let in where, with the facts of this transaction.
@@ -102,11 +105,15 @@ package struct ObjectPlan: Sendable {
         members = state.members
         position = state.objectPosition
         counts = state.counts
+        lateBefore = state.counts.lateOperations
+        undo.lateOperations = lateBefore
         undo.position = position
         undo.members = members
     }
 
-    package var isChanged: Bool { entries.contains(where: \.isChanged) || !changedSchemas.isEmpty }
+    package var isChanged: Bool {
+        entries.contains(where: \.isChanged) || !changedSchemas.isEmpty || counts.lateOperations != lateBefore
+    }
 
     /// Collections in which other values than before are to be found by an index: other fields, or the same fields shown
     /// as another type.
@@ -125,7 +132,8 @@ package struct ObjectPlan: Sendable {
 
     package mutating func begin() {
         undo = Undo(
-            number: undo.number + 1, isKept: true, entryCount: entries.count, position: position, members: members)
+            number: undo.number + 1, isKept: true, entryCount: entries.count, position: position, members: members,
+            lateOperations: counts.lateOperations)
     }
 
     package mutating func takeBack() {
@@ -135,6 +143,7 @@ package struct ObjectPlan: Sendable {
         entries.removeSubrange(undo.entryCount...)
         position = undo.position
         members = undo.members
+        counts.lateOperations = undo.lateOperations
     }
 
     /// Applies a change that came with its author's signature. Changes without operations on objects, or of members, cost
@@ -190,7 +199,8 @@ package struct ObjectPlan: Sendable {
             entries[place].note(change, position: position)
             // Another deletion in the same transaction, whose author did not know of it either, lists it too.
             if let life = action.life(at: change.origin) { entries[place].note(edit: change, of: [life]) }
-        case .unknownLife, .void, .repeated: return
+        case .unknownLife: counts.lateOperations += 1
+        case .void, .repeated: return
         }
     }
 
@@ -259,8 +269,7 @@ package struct ObjectPlan: Sendable {
             isChanged = true
         }
         if planned.dismisses, !entries[place].object.droppedEdits.isEmpty {
-            let edited = entries[place].object.state.lives.deletions.flatMap(\.edited)
-            entries[place].object.dismissedCount = edited.reduce(0) { $0 + $1.count }
+            entries[place].object.dismissDroppedEdits()
             isChanged = true
         }
         guard isChanged else { return false }
@@ -306,6 +315,7 @@ package struct ObjectPlan: Sendable {
             entries[place].object.position = now.position
             entries[place].object.localFields = now.localFields
             entries[place].object.dismissedCount = now.dismissedCount
+            entries[place].object.collectedEdits = now.collectedEdits
         }
         entries.removeAll { $0.isChanged && $0.object.state.isEmpty }
         places = Dictionary(uniqueKeysWithValues: entries.indices.map { (entries[$0].object.key, $0) })
@@ -313,6 +323,24 @@ package struct ObjectPlan: Sendable {
         begin()
         self.position = position
         return kept
+    }
+
+    // MARK: Collection
+
+    /// Forgets the object's deletions, and what they ended, if all of them are stable. No change to what anybody sees:
+    /// the object keeps its place in the feed.
+    /// - Returns: whether anything went.
+    package mutating func collect(
+        _ key: ObjectKey, upTo stable: VersionVector, _ reading: some ObjectSource
+    ) throws(StoreError) -> Bool {
+        try load(key, reading)
+        guard var entry = entries.removeValue(forKey: key) else { preconditionFailure("the object was loaded") }
+        defer { entries[key] = entry }
+        let dropped = entry.object.droppedEdits
+        guard entry.object.state.collect(where: stable.covers) else { return false }
+        entry.object.forgetDeletions(keeping: dropped)
+        entry.isChanged = true
+        return true
     }
 
     // MARK: The end

@@ -10,8 +10,20 @@ extension StoredObject {
 
     /// Edits that deletions dropped, and that nobody has dismissed here.
     package var droppedEdits: [DeletionRecord.Edited] {
-        let edited = state.lives.deletions.flatMap(\.edited)
+        let edited = collectedEdits + state.lives.deletions.flatMap(\.edited)
         return edited.reduce(0) { $0 + $1.count } > dismissedCount ? edited : []
+    }
+
+    mutating func dismissDroppedEdits() {
+        collectedEdits = []
+        dismissedCount = state.lives.deletions.flatMap(\.edited).reduce(0) { $0 + $1.count }
+    }
+
+    /// After its deletions were collected: what a person has not yet looked at stays, and nothing else of what is gone.
+    mutating func forgetDeletions(keeping dropped: [DeletionRecord.Edited]) {
+        collectedEdits = dropped
+        if dropped.isEmpty { dismissedCount = 0 }
+        if state.isEmpty { localFields = [] }
     }
 
     /// The deletion that people see: the newest that holds.

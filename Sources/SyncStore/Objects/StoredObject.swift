@@ -24,6 +24,8 @@ package struct StoredObject: Sendable, Equatable {
     package var localFields: [JSONValue.Member]
     /// How many of the edits that deletions dropped somebody has dismissed, on this node.
     package var dismissedCount: UInt64
+    /// Edits that deletions dropped which are collected now; none once somebody has dismissed them, on this node.
+    package var collectedEdits: [DeletionRecord.Edited]
     /// As it was written last.
     package var summary: ObjectSummary
 
@@ -35,6 +37,7 @@ package struct StoredObject: Sendable, Equatable {
         version = nil
         localFields = []
         dismissedCount = 0
+        collectedEdits = []
         summary = .nothing
     }
 }

@@ -6,7 +6,7 @@ import SyncModel
 /// One transaction; one pass over the log in the order of arrival, so every node that does it comes to the same.
 struct Derivation {
     /// Grows when this program understands operations that the one before did not.
-    static let version: Int64 = 2
+    static let version: Int64 = 3
     /// Of the segments whose objects are held in memory before they are written.
     private static let batchBytes = 1 << 20
 
@@ -58,10 +58,11 @@ struct Derivation {
         try access.run(
             """
             UPDATE object SET standing = 0, has_conflict = 0, position = -id, digest = NULL, version_replica = NULL,
-                version_counter = NULL, state = ?
+                version_counter = NULL, deletion_replica = NULL, deletion_counter = NULL, state = ?
             """, .blob(ObjectState().canonicalBytes))
         try access.run(
-            "UPDATE space SET objects = 0, deleted_objects = 0 WHERE id = ?", .integer(rows.spaceRow))
+            "UPDATE space SET objects = 0, deleted_objects = 0, late_operations = 0 WHERE id = ?",
+            .integer(rows.spaceRow))
     }
 
     private func derive(_ batch: [(VerifiedSegment, Int64)], _ state: inout LogState) throws(StoreError) {

@@ -60,7 +60,8 @@ extension LogRows {
     private func readSums(into state: inout LogState) throws(StoreError) {
         let sums: Void? = try access.first(
             """
-            SELECT digest, changes, events, last_position, objects, deleted_objects, object_position
+            SELECT digest, changes, events, last_position, objects, deleted_objects, object_position,
+                late_operations, floor
             FROM space WHERE id = ?
             """, .integer(spaceRow)
         ) { row throws(StoreError) in
@@ -68,9 +69,13 @@ extension LogRows {
             state.digest = digest
             state.counts = StoreCounts(
                 changes: row.integer(1), events: row.integer(2), objects: row.integer(4),
-                deletedObjects: row.integer(5))
+                deletedObjects: row.integer(5), lateOperations: row.integer(7))
             state.lastPosition = row.integer(3)
             state.objectPosition = row.integer(6)
+            guard let floor = VectorColumn.decoded(row.blob(8)) else {
+                throw .corrupt(detail: "the floor is no vector")
+            }
+            state.floor = floor
         }
         if sums == nil { throw .corrupt(detail: "the space has no row") }
     }

@@ -81,7 +81,7 @@ extension ObjectRows {
             WHERE object.position > ? ORDER BY object.position
             """, .integer(position)
         ) { row throws(StoreError) in
-            let name = ExactString(row.text(11))
+            let name = ExactString(row.text(12))
             if collection ?? name == name { objects.append(try Self.object(row, name)) }
             return objects.count < limit
         }

@@ -20,7 +20,7 @@ struct ObjectRows: ObjectSource {
     /// Of `object`, as `object(_:_:)` reads them.
     static let columns = """
         object.key, object.position, object.changed, object.version_replica, object.version_counter, object.state, \
-        object.local, object.dismissed, object.standing, object.has_conflict, object.digest
+        object.local, object.dismissed, object.standing, object.has_conflict, object.digest, object.dropped_edits
         """
 
     static func object(_ row: SQLRow, _ collection: ExactString) throws(StoreError) -> StoredObject {
@@ -39,6 +39,12 @@ struct ObjectRows: ObjectSource {
             object.localFields = fields
         }
         object.dismissedCount = try natural(row, 7)
+        if !row.isNull(11) {
+            guard let edits = EditedColumn.decoded(row.blob(11)) else {
+                throw .corrupt(detail: "dropped edits do not read back")
+            }
+            object.collectedEdits = edits
+        }
         guard let standing = ObjectStanding(rawValue: row.integer(8)) else {
             throw .corrupt(detail: "an object's standing is unknown")
         }
@@ -101,9 +107,10 @@ struct ObjectRows: ObjectSource {
         for entry in plan.changed { try write(entry, segments) }
         for name in plan.reindexed { try reindex(name) }
         try access.run(
-            "UPDATE space SET objects = ?, deleted_objects = ?, object_position = ? WHERE id = ?",
-            .integer(plan.counts.objects), .integer(plan.counts.deletedObjects), .integer(plan.position),
-            .integer(log.spaceRow))
+            """
+            UPDATE space SET objects = ?, deleted_objects = ?, object_position = ?, late_operations = ? WHERE id = ?
+            """, .integer(plan.counts.objects), .integer(plan.counts.deletedObjects), .integer(plan.position),
+            .integer(plan.counts.lateOperations), .integer(log.spaceRow))
     }
 
     func objectRow(_ key: ObjectKey) throws(StoreError) -> Int64? {
@@ -143,23 +150,29 @@ struct ObjectRows: ObjectSource {
     }
 
     private func upsert(_ object: StoredObject, _ collection: Int64) throws(StoreError) -> Int64 {
+        let deletion = object.deletion?.dot
         let found = try access.first(
             """
             INSERT INTO object (collection, key, standing, has_conflict, dismissed, position, changed,
-                version_replica, version_counter, digest, state, local)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                version_replica, version_counter, digest, state, local, deletion_replica, deletion_counter,
+                dropped_edits)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT (collection, key) DO UPDATE SET standing = excluded.standing,
                 has_conflict = excluded.has_conflict, dismissed = excluded.dismissed, position = excluded.position,
                 changed = excluded.changed, version_replica = excluded.version_replica,
                 version_counter = excluded.version_counter, digest = excluded.digest, state = excluded.state,
-                local = excluded.local
+                local = excluded.local, deletion_replica = excluded.deletion_replica,
+                deletion_counter = excluded.deletion_counter, dropped_edits = excluded.dropped_edits
             RETURNING id
             """, .integer(collection), .text(object.key.id.string), .integer(object.summary.standing.rawValue),
             .integer(object.summary.hasConflict ? 1 : 0), .integer(Int64(clamping: object.dismissedCount)),
             .integer(object.position), .integer(object.changedMilliseconds),
             .blob(object.version?.replica.bytes), .integer(object.version.map { Int64($0.counter) }),
             .blob(object.summary.digest?.bytes), .blob(object.state.canonicalBytes),
-            .blob(object.localFields.isEmpty ? nil : JSONValue.object(object.localFields).canonicalBytes)
+            .blob(object.localFields.isEmpty ? nil : JSONValue.object(object.localFields).canonicalBytes),
+            .integer(try deletion.flatMap { dot throws(StoreError) in try log.findReplica(dot.replica) }),
+            .integer(deletion.map { Int64($0.counter) }),
+            .blob(object.collectedEdits.isEmpty ? nil : EditedColumn.encoded(object.collectedEdits))
         ) { row throws(StoreError) in row.integer(0) }
         guard let found else { throw .corrupt(detail: "an object was written and is not there") }
         return found

@@ -357,6 +357,34 @@ extension SQLiteStore {
         writing.leftOpen = nil
     }
 
+    package func acknowledge(_ acknowledgement: Acknowledgement) throws(StoreError) -> SignedAcknowledgement {
+        try writing.withLock { writing throws(StoreError) in
+            let signed = SignedAcknowledgement(writing.log.completing(acknowledgement), space: space, sign: sign)
+            try write(&writing) { access throws(StoreError) in try spaceRows(access).keep([signed]) }
+            return signed
+        }
+    }
+
+    package func collect(upTo stable: VersionVector, after: Dot?, limit: Int) throws(StoreError) -> CollectionStep {
+        try writing.withLock { writing throws(StoreError) in
+            if writing.isClosed { throw .closed }
+            if let tail = writing.tail { throw .notApplicable(tail.replica, at: tail.sealedTip.next) }
+            let state = writing.log
+            let planned = try write(&writing) { access throws(StoreError) in
+                let objects = ObjectRows(try spaceRows(access))
+                let plan = try CollectionPlan(stable, on: state, objects) { () throws(StoreError) in
+                    try objects.deletions(upTo: stable, after: after, limit: limit)
+                }
+                if plan.isChanged { try objects.write(plan) }
+                return plan
+            }
+            guard planned.isChanged else { return planned.step(limit: limit) }
+            writing.log = planned.log.after
+            publish(writing)
+            return planned.step(limit: limit)
+        }
+    }
+
     package func closeIncarnation() throws(StoreError) {
         try writing.withLock { writing throws(StoreError) in
             if writing.isClosed { throw .closed }
@@ -371,7 +399,9 @@ extension SQLiteStore {
         let additions = try readLog(space) { rows throws(StoreError) in try rows.additions() } ?? []
         return StoreState(
             tips: known.log.tips, additions: additions, digest: known.log.digest, counts: known.log.counts,
-            ownReplica: known.ownReplica, addresses: try addresses(), lastPosition: known.log.lastPosition)
+            ownReplica: known.ownReplica, addresses: try addresses(), lastPosition: known.log.lastPosition,
+            acknowledgements: try readLog(space) { rows throws(StoreError) in try rows.acknowledgements() } ?? [],
+            floor: known.log.floor)
     }
 
     package func members() throws(StoreError) -> MemberFacts { try known().members }

@@ -66,8 +66,12 @@ struct StatusText {
             lines.append(
                 row("", style.careful("\(Amounts.count(space.incomplete, "object")) incomplete (see: lanyard why)")))
         }
-        if !space.stable.heldBackBy.isEmpty {
-            lines.append(row("", "compaction waits for \(Amounts.count(space.stable.heldBackBy.count, "device"))"))
+        for member in space.stable.heldBackBy {
+            lines.append(
+                row(
+                    "",
+                    "\(shown(member.name)) has not acknowledged changes made \(Amounts.ago(member.since)); deletions wait"
+                ))
         }
         return lines
     }

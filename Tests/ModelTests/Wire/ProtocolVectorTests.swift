@@ -92,7 +92,8 @@ private struct Example {
                 ("digest.tip", tip.digestTerm(of: replica).bytes),
                 ("digest.event", try firstEventTerm(view, bytes).bytes),
             ]
-            return try parts + objectParts + frames.map { ("frame." + $0.0, try FrameCodec.encode($0.1)) }
+            return try parts + objectParts + acknowledgementParts
+                + frames.map { ("frame." + $0.0, try FrameCodec.encode($0.1)) }
         }
     }
 
@@ -113,6 +114,38 @@ private struct Example {
         if let term = state.digestTerm(of: object) { parts.append(("digest.object", term.bytes)) }
         if let term = schema.digestTerm(collection: "note") { parts.append(("digest.schema", term.bytes)) }
         return parts
+    }
+
+    private var acknowledgementParts: [(String, [UInt8])] {
+        let (first, second) = acknowledgements
+        return [
+            ("acknowledgement", first.acknowledgement.encoded),
+            ("acknowledgement.message", first.acknowledgement.message(in: .home)),
+            ("acknowledgement.signature", first.signature), ("acknowledgement.later", second.acknowledgement.encoded),
+            ("acknowledgement.row", AcknowledgementRow(second, since: first).encoded),
+            ("digest.acknowledgement", first.digestTerm.bytes),
+        ]
+    }
+
+    /// Two of this device, one after the other: the second holds more of the other replica, and has written on.
+    var acknowledgements: (SignedAcknowledgement, SignedAcknowledgement) {
+        func signed(_ stamp: UInt64, _ next: UInt64, end: UInt64) -> SignedAcknowledgement {
+            let entries = [
+                VersionVector.Entry(replica: replica, next: 5), VersionVector.Entry(replica: other, next: next),
+            ]
+            var digest = Sum256.zero
+            for entry in entries {
+                let head = ChainHead(space: .home, replica: entry.replica)
+                digest += ReplicaTip(next: entry.next, head: head, stamp: .zero).digestTerm(of: entry.replica)
+            }
+            let own = VersionVector([VersionVector.Entry(replica: replica, next: end)])
+            return SignedAcknowledgement(
+                Acknowledgement(
+                    device: fact.device, stamp: Stamp(rawValue: stamp), vector: VersionVector(entries), digest: digest,
+                    laterEnds: own), space: .home
+            ) { (try? signing.signature(for: $0)).map { Array($0) } ?? [] }
+        }
+        return (signed(1_700_000_000_000 << 16 | 8, 300, end: 5), signed(1_700_000_000_000 << 16 | 9, 301, end: 7))
     }
 
     var object: ObjectKey { ObjectKey(collection: "note", id: "1") }
@@ -201,6 +234,23 @@ private struct Example {
             ("prune", .prune(Frame.Prune(space: .home, replica: replica))),
             ("ping", .ping(Frame.Ping(nonce: 7))), ("pong", .pong(Frame.Pong(nonce: 7))),
             ("goodbye", .goodbye(Frame.Goodbye(code: "shutdown", message: "the agent stops"))),
+            (
+                "acknowledgements",
+                .acknowledgements(
+                    Frame.Acknowledgements(
+                        space: .home,
+                        rows: [
+                            AcknowledgementRow(acknowledgements.1, since: acknowledgements.0),
+                            AcknowledgementRow(acknowledgements.0),
+                        ]))
+            ),
+            (
+                "acknowledgement_request",
+                .acknowledgementRequest(
+                    Frame.AcknowledgementRequest(
+                        space: .home,
+                        held: [.init(device: acknowledgements.0.device, mark: acknowledgements.0.mark)]))
+            ),
         ]
     }
 }

@@ -11,7 +11,7 @@ extension Frame.Hello {
 
 extension SeededGenerator {
     mutating func frame() -> Frame {
-        switch next() % 10 {
+        switch next() % 12 {
         case 0:
             var hello = Frame.Hello.sample()
             hello.protocols = 1...UInt32(next() % 1000 + 1)
@@ -32,8 +32,33 @@ extension SeededGenerator {
         case 5, 6: return .changes(changes())
         case 7: return .prune(Frame.Prune(space: .home, replica: replica()))
         case 8: return chance(50) ? .ping(Frame.Ping(nonce: next())) : .pong(Frame.Pong(nonce: next()))
+        case 9: return .acknowledgements(acknowledgements())
+        case 10: return .acknowledgementRequest(acknowledgementRequest())
         default: return .goodbye(Frame.Goodbye(code: "frame_malformed", message: "é\(next())"))
         }
+    }
+
+    private mutating func acknowledgements() -> Frame.Acknowledgements {
+        let rows = (0..<Int.random(in: 1..<4, using: &self)).map { _ in
+            let device = replica().device
+            func signed(_ random: inout SeededGenerator) -> SignedAcknowledgement {
+                SignedAcknowledgement(
+                    Acknowledgement(
+                        device: device, stamp: Stamp(rawValue: random.next()), vector: random.vector(),
+                        digest: Sum256(bytes: random.bytes(32))!), signature: random.bytes(64))
+            }
+            return AcknowledgementRow(signed(&self), since: chance(50) ? signed(&self) : nil)
+        }
+        return Frame.Acknowledgements(space: .home, rows: rows)
+    }
+
+    private mutating func acknowledgementRequest() -> Frame.AcknowledgementRequest {
+        let devices = Set((0..<Int.random(in: 0..<5, using: &self)).map { _ in replica().device }).sorted()
+        return Frame.AcknowledgementRequest(
+            space: .home,
+            held: devices.map {
+                .init(device: $0, mark: AcknowledgementMark(stamp: Stamp(rawValue: next()), tag: next()))
+            })
     }
 
     private mutating func have() -> Frame.Have {

@@ -114,6 +114,22 @@ package nonisolated struct Lanyard_V1_Frame: Sendable {
     set {body = .goodbye(newValue)}
   }
 
+  package var acknowledgements: Lanyard_V1_Acknowledgements {
+    get {
+      if case .acknowledgements(let v)? = body {return v}
+      return Lanyard_V1_Acknowledgements()
+    }
+    set {body = .acknowledgements(newValue)}
+  }
+
+  package var acknowledgementRequest: Lanyard_V1_AcknowledgementRequest {
+    get {
+      if case .acknowledgementRequest(let v)? = body {return v}
+      return Lanyard_V1_AcknowledgementRequest()
+    }
+    set {body = .acknowledgementRequest(newValue)}
+  }
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package nonisolated enum OneOf_Body: Equatable, Sendable {
@@ -127,6 +143,8 @@ package nonisolated struct Lanyard_V1_Frame: Sendable {
     case ping(Lanyard_V1_Ping)
     case pong(Lanyard_V1_Pong)
     case goodbye(Lanyard_V1_Goodbye)
+    case acknowledgements(Lanyard_V1_Acknowledgements)
+    case acknowledgementRequest(Lanyard_V1_AcknowledgementRequest)
 
   }
 
@@ -205,12 +223,13 @@ package nonisolated struct Lanyard_V1_Have: Sendable {
 
   package var entries: [Lanyard_V1_VectorEntry] = []
 
-  /// entries are the whole vector
+  /// with the Haves just before of the same digests, entries are the whole vector
   package var complete: Bool = false
 
   /// 32 bytes
   package var stateDigest: Data = Data()
 
+  /// 32 bytes; empty while none are exchanged
   package var acknowledgementsDigest: Data = Data()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
@@ -271,6 +290,9 @@ package nonisolated struct Lanyard_V1_Credit: Sendable {
   package init() {}
 }
 
+/// A segment, or a piece of one. One that does not fit in a frame goes on in the next Changes with the same replica and
+/// want: each part repeats start and end, only the final part has the signature. A part without signature is the last of
+/// its frame, its continuation the first of the next; other Changes may not come in between, other frames may.
 package nonisolated struct Lanyard_V1_Segment: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -365,13 +387,61 @@ package nonisolated struct Lanyard_V1_Goodbye: Sendable {
   package init() {}
 }
 
+/// Acknowledgements that the receiver does not have. A row is in our own codec: PROTOCOL.md "Acknowledgements".
+package nonisolated struct Lanyard_V1_Acknowledgements: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var space: Data = Data()
+
+  package var rows: [Data] = []
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+/// "These are the newest that I have: send me newer ones, whole."
+package nonisolated struct Lanyard_V1_AcknowledgementRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var space: Data = Data()
+
+  package var held: [Lanyard_V1_AcknowledgementHeld] = []
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+package nonisolated struct Lanyard_V1_AcknowledgementHeld: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// 32 bytes
+  package var device: Data = Data()
+
+  package var stamp: UInt64 = 0
+
+  /// the first eight bytes of its digest term
+  package var tag: UInt64 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
 // MARK: - Code below here is support for the SwiftProtobuf runtime.
 
 fileprivate nonisolated let _protobuf_package = "lanyard.v1"
 
 nonisolated extension Lanyard_V1_Frame: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Frame"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}hello\0\u{1}have\0\u{3}have_request\0\u{1}want\0\u{1}credit\0\u{1}changes\0\u{1}prune\0\u{1}ping\0\u{1}pong\0\u{1}goodbye\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}hello\0\u{1}have\0\u{3}have_request\0\u{1}want\0\u{1}credit\0\u{1}changes\0\u{1}prune\0\u{1}ping\0\u{1}pong\0\u{1}goodbye\0\u{1}acknowledgements\0\u{3}acknowledgement_request\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -509,6 +579,32 @@ nonisolated extension Lanyard_V1_Frame: SwiftProtobuf.Message, SwiftProtobuf._Me
           self.body = .goodbye(v)
         }
       }()
+      case 11: try {
+        var v: Lanyard_V1_Acknowledgements?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .acknowledgements(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .acknowledgements(v)
+        }
+      }()
+      case 12: try {
+        var v: Lanyard_V1_AcknowledgementRequest?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .acknowledgementRequest(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .acknowledgementRequest(v)
+        }
+      }()
       default: break
       }
     }
@@ -559,6 +655,14 @@ nonisolated extension Lanyard_V1_Frame: SwiftProtobuf.Message, SwiftProtobuf._Me
     case .goodbye?: try {
       guard case .goodbye(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 10)
+    }()
+    case .acknowledgements?: try {
+      guard case .acknowledgements(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 11)
+    }()
+    case .acknowledgementRequest?: try {
+      guard case .acknowledgementRequest(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 12)
     }()
     case nil: break
     }
@@ -1097,6 +1201,116 @@ nonisolated extension Lanyard_V1_Goodbye: SwiftProtobuf.Message, SwiftProtobuf._
   package static func ==(lhs: Lanyard_V1_Goodbye, rhs: Lanyard_V1_Goodbye) -> Bool {
     if lhs.code != rhs.code {return false}
     if lhs.message != rhs.message {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Lanyard_V1_Acknowledgements: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".Acknowledgements"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}space\0\u{1}rows\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.space) }()
+      case 2: try { try decoder.decodeRepeatedBytesField(value: &self.rows) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.space.isEmpty {
+      try visitor.visitSingularBytesField(value: self.space, fieldNumber: 1)
+    }
+    if !self.rows.isEmpty {
+      try visitor.visitRepeatedBytesField(value: self.rows, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Lanyard_V1_Acknowledgements, rhs: Lanyard_V1_Acknowledgements) -> Bool {
+    if lhs.space != rhs.space {return false}
+    if lhs.rows != rhs.rows {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Lanyard_V1_AcknowledgementRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".AcknowledgementRequest"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}space\0\u{1}held\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.space) }()
+      case 2: try { try decoder.decodeRepeatedMessageField(value: &self.held) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.space.isEmpty {
+      try visitor.visitSingularBytesField(value: self.space, fieldNumber: 1)
+    }
+    if !self.held.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.held, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Lanyard_V1_AcknowledgementRequest, rhs: Lanyard_V1_AcknowledgementRequest) -> Bool {
+    if lhs.space != rhs.space {return false}
+    if lhs.held != rhs.held {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Lanyard_V1_AcknowledgementHeld: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".AcknowledgementHeld"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}device\0\u{1}stamp\0\u{1}tag\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.device) }()
+      case 2: try { try decoder.decodeSingularFixed64Field(value: &self.stamp) }()
+      case 3: try { try decoder.decodeSingularFixed64Field(value: &self.tag) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.device.isEmpty {
+      try visitor.visitSingularBytesField(value: self.device, fieldNumber: 1)
+    }
+    if self.stamp != 0 {
+      try visitor.visitSingularFixed64Field(value: self.stamp, fieldNumber: 2)
+    }
+    if self.tag != 0 {
+      try visitor.visitSingularFixed64Field(value: self.tag, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Lanyard_V1_AcknowledgementHeld, rhs: Lanyard_V1_AcknowledgementHeld) -> Bool {
+    if lhs.device != rhs.device {return false}
+    if lhs.stamp != rhs.stamp {return false}
+    if lhs.tag != rhs.tag {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -1,0 +1,43 @@
+import NIOCore
+import SyncCore
+import SyncModel
+import SyncStore
+
+// Acknowledgements and collection: what the store is asked for, and how its answers come back.
+extension AgentLoop {
+    func readHeads(_ id: ReadID, _ entries: [VersionVector.Entry]) {
+        let loop = NIOLoopBound(self, eventLoop: eventLoop)
+        store.heads(at: entries).whenComplete { result in
+            switch result {
+            case .success(let heads): loop.value.step(.headsRead(id, heads))
+            case .failure(let error):
+                loop.value.journal.note(code: StoreDriver.code(of: error))
+                loop.value.step(.headsRead(id, entries.map { _ in nil }))
+            }
+        }
+    }
+
+    func acknowledge(_ acknowledgement: Acknowledgement) {
+        let loop = NIOLoopBound(self, eventLoop: eventLoop)
+        store.write { store throws(StoreError) in try store.acknowledge(acknowledgement) }.whenComplete { result in
+            switch result {
+            case .success(let signed): loop.value.step(.acknowledged(signed))
+            case .failure(let error): loop.value.step(.acknowledgeFailed(code: StoreDriver.code(of: error)))
+            }
+        }
+    }
+
+    func collect(upTo stable: VersionVector, after: Dot?, limit: Int) {
+        let loop = NIOLoopBound(self, eventLoop: eventLoop)
+        store.write { store throws(StoreError) in
+            try store.collect(upTo: stable, after: after, limit: limit)
+        }.whenComplete { result in
+            switch result {
+            case .success(let step):
+                if step.objects > 0 { loop.value.noteCollected(step.counts) }
+                loop.value.step(.collected(next: step.next))
+            case .failure(let error): loop.value.step(.collectFailed(code: StoreDriver.code(of: error)))
+            }
+        }
+    }
+}

@@ -1,0 +1,183 @@
+import SyncModel
+
+// Saying what is durable here, and passing on what others say: rows are sent when they change, each member's at most
+// once a minute, so a space at rest exchanges none.
+extension AgentCore {
+    // MARK: Our own
+
+    /// When ours is due; nil while it says what we hold, or nobody would hear it. Without a session our newest changes
+    /// may not be sealed, and what may still be folded is not acknowledged.
+    var acknowledgeDeadline: Tick? {
+        guard !stability.isAcknowledging, !upSessions.isEmpty else { return nil }
+        return stability.acknowledgeAt
+    }
+
+    mutating func planAcknowledgement() {
+        guard !stability.isAcknowledging else { return }
+        let unspoken = unspoken
+        let digest = unspoken.reduce(into: held.digest) { $0 -= $1.tip.digestTerm(of: $1.replica) }
+        guard held.entries.count > unspoken.count,
+            acknowledgements[configuration.own]?.newest.acknowledgement.digest != digest
+        else {
+            stability.acknowledgeAt = nil
+            return
+        }
+        if stability.acknowledgeAt == nil {
+            let next = stability.acknowledgedAt.map { $0 + configuration.timing.acknowledgeEvery } ?? now
+            stability.acknowledgeAt = max(next, now + configuration.timing.acknowledgeAfter)
+        }
+        guard let at = acknowledgeDeadline, now >= at else { return }
+        // Logical: only its order matters, and it must lie above what we have said before, also before a restore.
+        let before = max(held.greatestStamp, acknowledgements[configuration.own]?.newest.stamp ?? .zero)
+        guard let stamp = Stamp.next(after: before, wallMilliseconds: 0) else { return }
+        stability.isAcknowledging = true
+        stability.acknowledgeAt = nil
+        effects.append(
+            .acknowledge(
+                Acknowledgement(
+                    device: configuration.own, stamp: stamp,
+                    vector: held.vector(besides: unspoken.map(\.replica)), digest: digest)))
+    }
+
+    /// Our own entries, when we may only read: nobody takes what we write, so nobody could count a word of it.
+    private var unspoken: [TipTable.Entry] {
+        guard membership.signingKey(of: configuration.own) == nil else { return [] }
+        return held.entries.filter { $0.replica.device == configuration.own }
+    }
+
+    /// Ours is signed and durable.
+    mutating func noteAcknowledged(_ signed: SignedAcknowledgement) {
+        stability.isAcknowledging = false
+        stability.acknowledgedAt = now
+        guard acknowledgements.take(signed) else { return }
+        // We hold what we acknowledge.
+        acknowledgements.note(.counted, of: configuration.own)
+        stability.isMoved = true
+        passOn([configuration.own], besides: nil)
+    }
+
+    mutating func noteAcknowledgeFailed() {
+        stability.isAcknowledging = false
+        stability.acknowledgeAt = now + configuration.timing.acknowledgeEvery
+    }
+
+    // MARK: Others'
+
+    /// A peer's digest over its table: equal, and both know all the other has; else it is asked for what is newer.
+    mutating func noteAcknowledgementsDigest(_ index: Int, _ digest: Sum256?) {
+        guard sessions[index].acknowledgements.isSpoken, let digest else { return }
+        if digest == acknowledgements.digest {
+            for row in acknowledgements.rows { sessions[index].acknowledgements.known[row.device] = row.mark }
+            sessions[index].acknowledgements.pending = []
+            return
+        }
+        requestAcknowledgements(index)
+    }
+
+    /// At most once a minute: what differs for a moment only is on its way.
+    private mutating func requestAcknowledgements(_ index: Int) {
+        if let last = sessions[index].acknowledgements.requestedAt,
+            now < last + configuration.timing.acknowledgeEvery
+        {
+            return
+        }
+        sessions[index].acknowledgements.requestedAt = now
+        let held = acknowledgements.rows.prefix(Limits.acknowledgementsPerFrame).map {
+            Frame.AcknowledgementRequest.Held(device: $0.device, mark: $0.mark)
+        }
+        send(index, .acknowledgementRequest(Frame.AcknowledgementRequest(space: space, held: held)))
+    }
+
+    mutating func answerAcknowledgementRequest(_ index: Int, _ request: Frame.AcknowledgementRequest) {
+        guard request.space == space, sessions[index].acknowledgements.isSpoken else { return }
+        sessions[index].acknowledgements.known = [:]
+        for row in request.held { sessions[index].acknowledgements.known[row.device] = row.mark }
+        sessions[index].acknowledgements.pending = Set(acknowledgements.rows.map(\.device))
+        sendAcknowledgements(index)
+    }
+
+    mutating func noteAcknowledgements(_ index: Int, _ sent: Frame.Acknowledgements) {
+        guard sent.space == space, sessions[index].acknowledgements.isSpoken else { return }
+        var taken: [SignedAcknowledgement] = []
+        for row in sent.rows {
+            // Its author is nobody's member yet, as far as we know: asked for once it is.
+            guard let member = membership[row.device] else { continue }
+            let present = acknowledgements[row.device]
+            guard let signed = row.joined(to: present?.newest) else {
+                requestAcknowledgements(index)
+                continue
+            }
+            guard signed.acknowledgement.vector.entries.count <= Limits.contextEntries,
+                signed.isValid(in: space, signingKey: member.fact.signingKey)
+            else {
+                counters.acknowledgementsRefused += 1
+                continue
+            }
+            sessions[index].acknowledgements.known[row.device] = signed.mark
+            guard acknowledgements.take(signed) else { continue }
+            taken.append(signed)
+        }
+        guard !taken.isEmpty else { return }
+        stability.isMoved = true
+        effects.append(.keep(taken))
+        passOn(taken.map(\.device), besides: index)
+    }
+
+    private mutating func passOn(_ devices: [DeviceID], besides source: Int?) {
+        for index in upSessions where index != source && sessions[index].acknowledgements.isSpoken {
+            sessions[index].acknowledgements.pending.formUnion(devices)
+            sendAcknowledgements(index)
+        }
+    }
+
+    // MARK: Sending
+
+    /// Sends what is news to the peer and may go now; the rest when its minute is over.
+    mutating func sendAcknowledgements(_ index: Int) {
+        var exchange = sessions[index].acknowledgements
+        exchange.dueAt = nil
+        var rows: [AcknowledgementRow] = []
+        for device in exchange.pending.sorted() {
+            let known = exchange.known[device]
+            guard let row = acknowledgements[device], row.mark.isNews(to: known) else {
+                exchange.pending.remove(device)
+                continue
+            }
+            if let next = exchange.sentAt[device].map({ $0 + configuration.timing.acknowledgeEvery }), now < next {
+                exchange.dueAt = min(exchange.dueAt ?? next, next)
+                continue
+            }
+            let base = row.previous.flatMap { $0.mark == known ? $0.signed : nil }
+            rows.append(AcknowledgementRow(row.newest, since: base))
+            exchange.known[device] = row.mark
+            exchange.sentAt[device] = now
+            exchange.pending.remove(device)
+        }
+        sessions[index].acknowledgements = exchange
+        sendRows(rows, to: index)
+    }
+
+    /// Frames of at most about half the limit; a single row always fits one.
+    private mutating func sendRows(_ rows: [AcknowledgementRow], to index: Int) {
+        var open: [AcknowledgementRow] = []
+        var bytes = 0
+        for row in rows {
+            let size = 256 + (row.entries.count + row.laterEnds.entries.count) * (ReplicaID.byteCount + 10)
+            if !open.isEmpty, bytes + size > Limits.frameBytes / 2 || open.count == Limits.acknowledgementsPerFrame {
+                send(index, .acknowledgements(Frame.Acknowledgements(space: space, rows: open)))
+                (open, bytes) = ([], 0)
+            }
+            open.append(row)
+            bytes += size
+        }
+        if !open.isEmpty { send(index, .acknowledgements(Frame.Acknowledgements(space: space, rows: open))) }
+        counters.acknowledgementsSent += rows.count
+    }
+
+    mutating func passAcknowledgementDeadlines() {
+        for index in upSessions {
+            guard let due = sessions[index].acknowledgements.dueAt, now >= due else { continue }
+            sendAcknowledgements(index)
+        }
+    }
+}

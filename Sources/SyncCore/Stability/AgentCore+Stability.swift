@@ -1,0 +1,156 @@
+package import SyncModel
+
+/// What the core remembers about stability between two steps.
+struct Stability: Sendable {
+    /// When our own acknowledgement is due; nil while it says what we hold.
+    var acknowledgeAt: Tick?
+    var acknowledgedAt: Tick?
+    /// The store signs one.
+    var isAcknowledging = false
+
+    /// Something came that may make an acknowledgement count, or another vector stable.
+    var isMoved = true
+    /// What was held when it was looked at last.
+    var lookedAt: Sum256?
+    var stable = VersionVector()
+
+    /// A pass of collection: `idle` → `due` → `stepping` → `due` … → `idle`.
+    var collection = Collection.idle
+    /// The vector of the newest pass that came to its end.
+    var collected = VersionVector()
+
+    enum Collection: Sendable, Equatable {
+        case idle
+        /// The next step, behind the deletion of this dot, waits its turn, so that local writes find the store free.
+        case due(at: Tick, VersionVector, after: Dot?)
+        case stepping(VersionVector, after: Dot?)
+    }
+}
+
+// Which acknowledgements count, what is therefore stable, and collecting what nobody needs any more.
+extension AgentCore {
+    /// Covered by a counted acknowledgement of every member: no operation that does not know all of it is still to come.
+    package var stable: VersionVector { stability.stable }
+
+    mutating func planStability() {
+        passAcknowledgementDeadlines()
+        planAcknowledgement()
+        if stability.isMoved || stability.lookedAt != held.digest {
+            stability.isMoved = false
+            stability.lookedAt = held.digest
+            countAcknowledgements()
+            stability.stable = computedStable
+        }
+        planCollection()
+    }
+
+    /// Every member counts that is known here, readers too, also one that was added behind the vector: it may have seen
+    /// less than whoever added it. One added by a change that we do not hold was added behind its author's counted
+    /// acknowledgement, and so knows all that is stable.
+    private var computedStable: VersionVector {
+        if configuration.faults.contains(.collectBeforeStability) { return held.vector() }
+        var stable: VersionVector?
+        for member in membership.members {
+            guard let counted = acknowledgements[member.device]?.counted else { return VersionVector() }
+            stable = stable?.meet(counted) ?? counted
+        }
+        return stable ?? VersionVector()
+    }
+
+    // MARK: Counting
+
+    private mutating func countAcknowledgements() {
+        for row in acknowledgements.rows {
+            guard case .waiting(let missing) = row.check,
+                missing.map({ held.next(of: $0.replica) >= $0.next }) ?? true
+            else { continue }
+            look(at: row.newest.acknowledgement)
+        }
+    }
+
+    /// An acknowledgement counts once its author's changes up to its ends are held, and what it covers is held with
+    /// the same heads: an author that forked, or that speaks of a history nobody has, holds everything up.
+    private mutating func look(at acknowledgement: Acknowledgement) {
+        let device = acknowledgement.device
+        // What a reader writes counts nowhere, and nobody takes it.
+        let ends = membership.signingKey(of: device) == nil ? [] : acknowledgement.laterEnds.entries
+        let needed = acknowledgement.vector.entries + ends
+        if let missing = needed.first(where: { held.next(of: $0.replica) < $0.next }) {
+            return acknowledgements.note(.waiting(for: missing), of: device)
+        }
+        var sum = held.digest
+        var elsewhere: [VersionVector.Entry] = []
+        for entry in held.entries {
+            let next = acknowledgement.vector.next(of: entry.replica)
+            guard next != entry.tip.next else { continue }
+            sum -= entry.tip.digestTerm(of: entry.replica)
+            if next > 0 { elsewhere.append(VersionVector.Entry(replica: entry.replica, next: next)) }
+        }
+        guard !elsewhere.isEmpty else {
+            return acknowledgements.note(sum == acknowledgement.digest ? .counted : .refuted, of: device)
+        }
+        let id = ReadID(rawValue: nextID())
+        acknowledgements.note(.reading(id, elsewhere, sum: sum), of: device)
+        effects.append(.readHeads(id, elsewhere))
+    }
+
+    mutating func noteHeads(_ id: ReadID, _ heads: [ChainHead?]) {
+        guard let reading = acknowledgements.reading(id) else { return }
+        var sum = reading.sum
+        for (entry, head) in zip(reading.entries, heads) {
+            guard let head else { continue }
+            sum += ReplicaTip(next: entry.next, head: head, stamp: .zero).digestTerm(of: entry.replica)
+        }
+        let isEqual = sum == acknowledgements[reading.device]?.newest.acknowledgement.digest
+        acknowledgements.note(isEqual ? .counted : .refuted, of: reading.device)
+        stability.isMoved = true
+    }
+
+    // MARK: Collecting
+
+    /// Nothing is collected while local writes may stay open: what they are folded into must be what they saw.
+    var collectionDeadline: Tick? {
+        guard !mayStayOpen, case .due(let at, _, _) = stability.collection else { return nil }
+        return at
+    }
+
+    private mutating func planCollection() {
+        guard configuration.collectsDeletions else { return }
+        if case .idle = stability.collection, !stable.isEmpty, stable != stability.collected {
+            stability.collection = .due(at: now, stable, after: nil)
+        }
+        guard !mayStayOpen, case .due(let at, let vector, let after) = stability.collection, now >= at else { return }
+        // What was stable when the pass began may be so no longer: a member was put back, or a new one came.
+        guard stable.covers(vector) else {
+            stability.collection = .idle
+            return
+        }
+        stability.collection = .stepping(vector, after: after)
+        effects.append(.collect(upTo: vector, after: after, limit: configuration.bounds.collectionStepObjects))
+    }
+
+    /// One step is durable. The next waits a little, so that a long pass costs writers a small part of the store's time.
+    mutating func noteCollected(next: Dot?) {
+        guard case .stepping(let vector, _) = stability.collection else { return }
+        if let next {
+            stability.collection = .due(at: now + configuration.timing.collectionPause, vector, after: next)
+        } else {
+            stability.collection = .idle
+            stability.collected = vector
+        }
+    }
+
+    mutating func noteCollectFailed() {
+        guard case .stepping(let vector, let after) = stability.collection else { return }
+        stability.collection = .due(at: now + configuration.timing.storeRetry, vector, after: after)
+    }
+}
+
+extension TipTable {
+    func vector(besides left: [ReplicaID] = []) -> VersionVector {
+        VersionVector(
+            entries.lazy.filter { !left.contains($0.replica) }.map {
+                VersionVector.Entry(replica: $0.replica, next: $0.tip.next)
+            })
+    }
+}

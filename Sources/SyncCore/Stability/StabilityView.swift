@@ -1,0 +1,45 @@
+package import SyncModel
+
+/// What is stable here and whose word is missing, for `status` and the simulator's checkers.
+package struct StabilityView: Sendable, Equatable {
+    package let stable: VersionVector
+    /// Sorted by device.
+    package let heldBackBy: [Member]
+
+    /// A member that has not yet acknowledged what we have.
+    package struct Member: Sendable, Equatable {
+        package let device: DeviceID
+        package let name: String
+        /// Where what it has not acknowledged begins, by replica; never empty.
+        package let missing: [VersionVector.Entry]
+
+        package init(device: DeviceID, name: String, missing: [VersionVector.Entry]) {
+            self.device = device
+            self.name = name
+            self.missing = missing
+        }
+    }
+
+    package init(stable: VersionVector, heldBackBy: [Member]) {
+        self.stable = stable
+        self.heldBackBy = heldBackBy
+    }
+}
+
+extension AgentCore {
+    /// Measured against what is held, also while nobody is there to tell; what is new is nobody's delay yet, which the
+    /// reader sees from how old it is.
+    package var stabilityView: StabilityView {
+        let ours = held.vector()
+        let members = membership.members.filter { $0.device != configuration.own }.compactMap { member in
+            let theirs = acknowledgements[member.device]?.counted ?? VersionVector()
+            let missing = ours.entries(beyond: theirs).map {
+                VersionVector.Entry(replica: $0.replica, next: theirs.next(of: $0.replica))
+            }
+            let name = member.fact.name
+            return missing.isEmpty
+                ? nil : StabilityView.Member(device: member.device, name: name, missing: missing)
+        }
+        return StabilityView(stable: stable, heldBackBy: members)
+    }
+}

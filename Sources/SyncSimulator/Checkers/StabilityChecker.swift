@@ -1,0 +1,29 @@
+import SyncCore
+import SyncModel
+
+/// What a node takes for stable, every member it knows has held at some time: that is what allows it to forget.
+struct StabilityChecker: Checker {
+    static let name = "stable is held by all"
+
+    /// By node, all that its core ever held as durable, in whatever way it came.
+    private var held: [Int: VersionVector] = [:]
+    /// By node, what was found right last.
+    private var checked: [Int: VersionVector] = [:]
+    private let numbers = Dictionary(uniqueKeysWithValues: SimulatedDevice.all.enumerated().map { ($1.id, $0) })
+
+    mutating func stepped(node: Int, _ core: AgentCore, bounds: CoreConfiguration.Bounds) -> String? {
+        for entry in core.held.entries {
+            held[node, default: VersionVector()].advance(entry.replica, to: entry.tip.next)
+        }
+        let stable = core.stable
+        guard !stable.isEmpty, checked[node] != stable else { return nil }
+        checked[node] = stable
+        for member in core.membership.members {
+            guard let number = numbers[member.device] else { continue }
+            if !(held[number] ?? VersionVector()).covers(stable) {
+                return "node \(node) takes for stable what node \(number) has never held"
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,48 @@
+import SyncCore
+import SyncModel
+import SyncStore
+
+/// What a core asks of its store on behalf of stability.
+enum StabilityTask {
+    case readHeads(ReadID, [VersionVector.Entry])
+    case acknowledge(Acknowledgement)
+    case keep([SignedAcknowledgement])
+    case collect(upTo: VersionVector, after: Dot?, limit: Int)
+
+    init(_ effect: Effect) {
+        switch effect {
+        case .readHeads(let id, let entries): self = .readHeads(id, entries)
+        case .acknowledge(let acknowledgement): self = .acknowledge(acknowledgement)
+        case .keep(let acknowledgements): self = .keep(acknowledgements)
+        case .collect(let stable, let after, let limit): self = .collect(upTo: stable, after: after, limit: limit)
+        case .persist, .read, .leaveOpen, .seal, .dial, .send, .establish, .close, .trust, .remember, .report:
+            preconditionFailure("no effect of stability")
+        }
+    }
+}
+
+// Signing, keeping and collecting, as the agent's loop has its store do it.
+extension World {
+    mutating func perform(_ node: Int, _ task: StabilityTask) {
+        guard let store = nodes[node].store else { return }
+        let answer: Input?
+        switch task {
+        case .readHeads(let id, let entries):
+            answer = .headsRead(id, (try? store.heads(at: entries)) ?? entries.map { _ in nil })
+        case .acknowledge(let acknowledgement):
+            do { answer = .acknowledged(try store.acknowledge(acknowledgement)) } catch {
+                answer = .acknowledgeFailed(code: "\(error)")
+            }
+        case .keep(let acknowledgements):
+            try? store.keep(acknowledgements)
+            answer = nil
+        case .collect(let stable, let after, let limit):
+            do { answer = .collected(next: try store.collect(upTo: stable, after: after, limit: limit).next) } catch {
+                answer = .collectFailed(code: "\(error)")
+            }
+        }
+        guard let answer else { return }
+        // Durable and not yet told: a crash may come between.
+        queue.plan(.input(node: node, generation: nodes[node].generation, answer), at: now + milliseconds(0...1))
+    }
+}

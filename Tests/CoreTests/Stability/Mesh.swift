@@ -1,0 +1,258 @@
+import SyncCore
+import SyncModel
+import SyncSimulator
+import SyncStore
+import Synchronization
+import Testing
+
+/// A few agents, each a core and a memory store, on links without delay: small enough to tell one history exactly.
+struct Mesh {
+    struct Node {
+        let device: SimulatedDevice
+        /// As others know it.
+        var fact: MemberFact
+        let disk: MemoryDisk
+        var store: MemoryStore
+        var core: AgentCore
+        /// Rows of acknowledgements it sent, with the bytes of their frames.
+        var rowsSent = 0
+        var rowBytesSent = 0
+        var framesSent = 0
+    }
+
+    private struct Link {
+        let ends: [Int]
+        let ids: [ConnectionID]
+        var isOpen = true
+    }
+
+    private(set) var nodes: [Node] = []
+    private var links: [Link] = []
+    private var queue: [(node: Int, Effect)] = []
+    private(set) var now = Tick.milliseconds(1_000)
+    private var lastConnection: UInt64 = 0
+    private let faults: CoreFaults
+
+    init(_ count: Int, faults: CoreFaults = [], readers: Set<Int> = []) throws {
+        self.faults = faults
+        for number in 0..<count {
+            let device = SimulatedDevice.all[number]
+            let disk = MemoryDisk()
+            let store = try Self.open(disk, device, incarnation: 1)
+            var fact = device.fact
+            if readers.contains(number) {
+                fact = MemberFact(
+                    subjectPublicKeyInfo: fact.subjectPublicKeyInfo, signingKey: fact.signingKey,
+                    binding: fact.binding, discoveryKey: fact.discoveryKey, role: .reader, name: fact.name)
+            }
+            let core = try Self.core(device, store, at: now, faults: faults)
+            nodes.append(Node(device: device, fact: fact, disk: disk, store: store, core: core))
+        }
+    }
+
+    private static func open(_ disk: MemoryDisk, _ device: SimulatedDevice, incarnation: UInt64) throws -> MemoryStore {
+        let next = Mutex(incarnation << 32)
+        return try MemoryStore(
+            disk: disk, device: device.id, leases: nil,
+            incarnations: {
+                next.withLock {
+                    $0 += 1
+                    return $0
+                }
+            }, sign: device.sign)
+    }
+
+    private static func core(
+        _ device: SimulatedDevice, _ store: MemoryStore, at now: Tick, faults: CoreFaults
+    ) throws -> AgentCore {
+        let state = try store.state()
+        var membership = Membership(own: device.fact, sinceMilliseconds: 0)
+        for addition in state.additions { _ = membership.add(addition) }
+        var configuration = CoreConfiguration(
+            own: device.id, name: device.fact.name, agentVersion: "test", runID: UInt64(now.nanoseconds), seed: 1)
+        configuration.faults = faults
+        configuration.collectsDeletions = true
+        configuration.bounds.collectionStepObjects = 4
+        return AgentCore(
+            configuration: configuration, space: .home, membership: membership,
+            tips: state.tips.map { ($0.replica, $0.tip) }, stateDigest: state.digest,
+            acknowledgements: state.acknowledgements, at: now)
+    }
+
+    // MARK: What happens
+
+    /// Both make each other members, and connect.
+    mutating func pair(_ left: Int, _ right: Int) throws {
+        try append(left, .operations([.addMember(nodes[right].fact)]))
+        try append(right, .operations([.addMember(nodes[left].fact)]))
+        connect(left, right)
+    }
+
+    mutating func connect(_ left: Int, _ right: Int) {
+        lastConnection += 2
+        let link = Link(
+            ends: [left, right],
+            ids: [ConnectionID(rawValue: lastConnection), ConnectionID(rawValue: lastConnection)])
+        links.append(link)
+        for (one, other) in [(left, right), (right, left)] {
+            let remote = Endpoint(host: "node\(other)", port: 1)
+            step(one, .opened(link.ids[0], nodes[other].device.id, remote: remote))
+        }
+        settle()
+    }
+
+    mutating func disconnect(_ node: Int) {
+        for number in links.indices where links[number].ends.contains(node) { close(number) }
+        settle()
+    }
+
+    private mutating func close(_ number: Int) {
+        guard links[number].isOpen else { return }
+        links[number].isOpen = false
+        for (end, id) in zip(links[number].ends, links[number].ids) { step(end, .closed(id, code: "cut")) }
+    }
+
+    /// The process is killed and starts again; its sessions are over.
+    mutating func restart(_ node: Int) throws {
+        disconnect(node)
+        nodes[node].store.crash(losingPower: false)
+        nodes[node].store = try Self.open(nodes[node].disk, nodes[node].device, incarnation: UInt64(now.nanoseconds))
+        nodes[node].core = try Self.core(nodes[node].device, nodes[node].store, at: now, faults: faults)
+    }
+
+    @discardableResult
+    mutating func append(_ node: Int, _ write: LocalWrite) throws -> Result<WriteOutcome, WriteRefusal> {
+        let result = try nodes[node].store.append([write], wallMilliseconds: 1_700_000_000_000)
+        if !result.commit.segments.isEmpty { step(node, .appended(StoreChange(of: result.commit))) }
+        settle()
+        return result.outcomes[0]
+    }
+
+    /// Time goes on, and every deadline in it passes.
+    mutating func pass(seconds: Int64) {
+        let end = now + .seconds(seconds)
+        while let next = nodes.indices.compactMap({ nodes[$0].core.nextDeadline }).min(), next <= end {
+            now = max(now, next)
+            for node in nodes.indices where nodes[node].core.nextDeadline.map({ $0 <= now }) ?? false {
+                step(node, .deadlinePassed)
+            }
+            settle()
+            // A deadline that stays where it is must not stop time.
+            now = now + Tick.Span(nanoseconds: 1_000)
+        }
+        now = end
+    }
+
+    // MARK: Interpreting
+
+    private mutating func step(_ node: Int, _ input: Input) {
+        for effect in nodes[node].core.step(input, at: now) { queue.append((node, effect)) }
+    }
+
+    private mutating func settle() {
+        while !queue.isEmpty {
+            let (node, effect) = queue.removeFirst()
+            perform(node, effect)
+        }
+    }
+
+    private mutating func perform(_ node: Int, _ effect: Effect) {
+        let store = nodes[node].store
+        switch effect {
+        case .persist(let id, let segments):
+            do {
+                let commit = try store.apply(segments, wallMilliseconds: 0)
+                step(node, .persisted(id, StoreChange(of: commit)))
+            } catch {
+                step(node, .persistFailed(id, code: "\(error)"))
+            }
+        case .read(let id, let replica, let start, let bytes):
+            let segments = (try? store.segments(of: replica, from: start, byteBudget: bytes)) ?? []
+            step(node, .segmentsRead(id, segments))
+        case .readHeads(let id, let entries):
+            step(node, .headsRead(id, (try? store.heads(at: entries)) ?? entries.map { _ in nil }))
+        case .acknowledge(let acknowledgement):
+            do { step(node, .acknowledged(try store.acknowledge(acknowledgement))) } catch {
+                step(node, .acknowledgeFailed(code: "\(error)"))
+            }
+        case .leaveOpen: try? store.leaveOpen()
+        case .seal: if let commit = try? store.seal() { step(node, .sealed(StoreChange(of: commit))) }
+        case .keep(let acknowledgements): try? store.keep(acknowledgements)
+        case .collect(let stable, let after, let limit):
+            do { step(node, .collected(next: try store.collect(upTo: stable, after: after, limit: limit).next)) } catch
+            {
+                step(node, .collectFailed(code: "\(error)"))
+            }
+        case .send(let id, let frame): send(node, id, frame)
+        case .close(let id, _):
+            if let number = link(of: node, id) { close(number) }
+        case .dial(let id, _): step(node, .dialFailed(id, code: "no_dialling"))
+        case .establish, .trust, .remember, .report: break
+        }
+    }
+
+    private func link(of node: Int, _ id: ConnectionID) -> Int? {
+        links.firstIndex { $0.isOpen && $0.ends.contains(node) && $0.ids[0] == id }
+    }
+
+    private mutating func send(_ node: Int, _ id: ConnectionID, _ frame: Frame) {
+        guard let number = link(of: node, id), let bytes = try? FrameCodec.encode(frame),
+            let arrived = try? FrameCodec.decode(bytes)
+        else { return }
+        nodes[node].framesSent += 1
+        if case .acknowledgements(let sent) = frame {
+            nodes[node].rowsSent += sent.rows.count
+            nodes[node].rowBytesSent += bytes.count
+        }
+        let peer = links[number].ends.first { $0 != node } ?? node
+        step(node, .written(id, bytes: bytes.count))
+        step(peer, .received(id, arrived, bytes: bytes.count))
+    }
+}
+
+// MARK: What people write and see
+
+extension Mesh {
+    static let note = ObjectKey(collection: "note", id: "1")
+
+    static func key(_ id: String) -> ObjectKey { ObjectKey(collection: "note", id: ExactString(id)) }
+
+    @discardableResult
+    mutating func put(_ node: Int, _ title: String) throws -> Result<WriteOutcome, WriteRefusal> {
+        try put(node, Self.note, title)
+    }
+
+    @discardableResult
+    mutating func put(_ node: Int, _ key: ObjectKey, _ title: String) throws -> Result<WriteOutcome, WriteRefusal> {
+        let fields = [JSONValue.Member(key: "title", value: .string(ExactString(title)))]
+        return try append(node, .planned([.put(key, .init(fields: fields))]))
+    }
+
+    mutating func delete(_ node: Int, _ key: ObjectKey = note) throws {
+        try append(node, .planned([.delete(key, ifVersion: nil)]))
+    }
+
+    mutating func setPolicy(_ node: Int, _ policy: String) throws {
+        let wish = JSONValue.object([
+            JSONValue.Member(key: "deletePolicy", value: .string(ExactString(policy)))
+        ])
+        try append(node, .planned([.setSchema("note", wish)]))
+    }
+
+    func standing(_ node: Int, _ key: ObjectKey = note) throws -> ObjectStanding {
+        try nodes[node].store.object(key, space: .home)?.summary.standing ?? .nothing
+    }
+
+    func kept(_ node: Int) throws -> Int64 { try nodes[node].store.state().counts.deletedObjects }
+
+    func digests() throws -> Set<Sum256> {
+        for node in nodes { #expect(try node.store.recomputedDigest(of: .home) == node.store.state().digest) }
+        return Set(try nodes.map { try $0.store.state().digest })
+    }
+}
+
+extension StoreChange {
+    init(of commit: Commit) {
+        self.init(segments: commit.segments, stateDigest: commit.digest, additions: commit.additions)
+    }
+}
