@@ -24,6 +24,7 @@ struct Conversation {
         }
         var configuration = CoreConfiguration(
             own: device.id, name: "own", agentVersion: "test", runID: 1, seed: 1)
+        configuration.collectsDeletions = true
         configuration.bounds = bounds
         configuration.timing = timing
         core = AgentCore(

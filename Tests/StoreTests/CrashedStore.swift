@@ -65,6 +65,9 @@ enum CrashStep {
     /// Events of a peer.
     case apply([VerifiedSegment], [Int])
     case acknowledge(Int64)
+    /// Nobody is there for a while: writes may stay open.
+    case leaveOpen
+    case seal
 }
 
 /// A history of acknowledged writes whose result is known: the events of stream `s` are 0, 1, 2 …
@@ -82,6 +85,8 @@ struct CrashHistory {
             return Array(next..<next + count)
         }
         for round in 0..<rounds {
+            if round % 6 == 2 { steps.append(.leaveOpen) }
+            if round % 6 == 5 { steps.append(.seal) }
             let own = numbers(1 + round % 3)
             steps.append(.append(own))
             if round % 4 == 1 {
@@ -110,7 +115,7 @@ struct CrashHistory {
         steps[..<step].reduce(0) { sum, step in
             switch step {
             case .append(let numbers), .apply(_, let numbers): sum + numbers.count
-            case .write, .acknowledge: sum
+            case .write, .acknowledge, .leaveOpen, .seal: sum
             }
         }
     }
@@ -139,6 +144,8 @@ struct CrashHistory {
         case .acknowledge(let position):
             try store.acknowledge(
                 consumer: "c", stream: "s", space: .home, position: position, rewinding: false)
+        case .leaveOpen: try store.leaveOpen()
+        case .seal: _ = try store.seal()
         }
     }
 

@@ -333,13 +333,11 @@ package struct ObjectPlan: Sendable {
     package mutating func collect(
         _ key: ObjectKey, upTo stable: VersionVector, _ reading: some ObjectSource
     ) throws(StoreError) -> Bool {
-        try load(key, reading)
-        guard var entry = entries.removeValue(forKey: key) else { preconditionFailure("the object was loaded") }
-        defer { entries[key] = entry }
-        let dropped = entry.object.droppedEdits
-        guard entry.object.state.collect(where: stable.covers) else { return false }
-        entry.object.forgetDeletions(keeping: dropped)
-        entry.isChanged = true
+        let place = try load(key, reading)
+        let dropped = entries[place].object.droppedEdits
+        guard entries[place].object.state.collect(where: stable.covers) else { return false }
+        entries[place].object.forgetDeletions(keeping: dropped)
+        entries[place].isChanged = true
         return true
     }
 
