@@ -54,6 +54,19 @@ extension RigSuites {
             }
         }
 
+        @Test func `an object is not here, or was deleted`() throws {
+            try Rig.with(2) { rig in
+                let (one, two) = (rig.node(1), rig.node(2))
+                try expect(two, "vector", naming: ["not on this machine"], about: "task/milk")
+                try one.lanyard("put", "task/milk", #"{"title":"milk"}"#)
+                try eventually(within: .seconds(5), "node 2 has it and nothing is broken") {
+                    try two.why("task/milk").firstBroken == nil
+                }
+                try one.lanyard("delete", "task/milk", "--yes")
+                try expect(two, "store", naming: ["lanyard history task/milk"], about: "task/milk")
+            }
+        }
+
         @Test func `no address of the peer answers`() throws {
             try Rig.with(2) { rig in
                 try rig("isolate", "2")

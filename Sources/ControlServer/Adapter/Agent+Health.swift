@@ -16,7 +16,24 @@ extension Agent {
                 code: $0.code, time: Timestamp(millisecondsSinceEpoch: $0.lastMilliseconds), count: $0.count)
         }
         guard let target else { return reasoning.answer(for: nil, errors: errors) }
+        if let object = try await finding(target) {
+            return reasoning.answer(for: nil, object: (target, object), errors: errors)
+        }
         return reasoning.answer(for: try peer(target, in: now), errors: errors)
+    }
+
+    /// Nil for what is no name of an object: COLLECTION/ID.
+    private func finding(_ text: String) async throws(ControlError) -> WhyReasoning.ObjectFinding? {
+        let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2 else { return nil }
+        let key = ObjectKey(collection: ExactString(String(parts[0])), id: ExactString(String(parts[1])))
+        guard key.isValid else { return nil }
+        switch try await controlled({ try store.object(key, space: .home)?.summary.standing }) {
+        case nil, .nothing: return .unknown
+        case .live: return .here
+        case .deleted: return .deleted
+        case .undecided: return .undecided
+        }
     }
 
     /// By name, unique short id or id, or address.

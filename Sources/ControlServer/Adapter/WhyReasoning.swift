@@ -23,8 +23,20 @@ struct WhyReasoning {
         var since: Tick?
     }
 
-    func answer(for target: PeerView?, errors: [WhyResponse.Occurrence]) -> WhyResponse {
+    /// What a node knows of one object.
+    enum ObjectFinding {
+        case here
+        case unknown
+        case deleted
+        case undecided
+    }
+
+    /// - Parameter object: what was asked for, with `target` nil.
+    func answer(
+        for target: PeerView?, object: (name: String, finding: ObjectFinding)? = nil, errors: [WhyResponse.Occurrence]
+    ) -> WhyResponse {
         var faults = nodeFaults(isConnected: target?.state == .connected)
+        if let object, let fault = fault(of: object.name, object.finding) { faults.append(fault) }
         let peers = target.map { [$0] } ?? now.peers
         for peer in peers { if let fault = fault(of: peer) { faults.append(fault) } }
         if target == nil, now.members.count < 2, !now.peers.contains(where: { $0.lastFailure != nil }) {
@@ -94,6 +106,28 @@ struct WhyReasoning {
             faults.append(Fault(link: .store, detail: storeRefusal.message, hint: storeRefusal.hint))
         }
         return faults
+    }
+
+    // MARK: One object
+
+    private func fault(of object: String, _ finding: ObjectFinding) -> Fault? {
+        switch finding {
+        case .here: nil
+        case .unknown:
+            Fault(
+                link: .vector, detail: "\(object) is not on this machine",
+                hint:
+                    "If it was written elsewhere, a machine that has it must connect: `lanyard peers` shows who is away."
+            )
+        case .deleted:
+            Fault(
+                link: .store, detail: "\(object) was deleted",
+                hint: "`lanyard history \(object)` shows by whom and what it held; `lanyard put` writes a new one.")
+        case .undecided:
+            Fault(
+                link: .store, detail: "\(object) was deleted and edited apart, and nobody has decided",
+                hint: "Decide: lanyard conflicts resolve \(object) keep|delete")
+        }
     }
 
     // MARK: One peer
