@@ -175,7 +175,7 @@ final class AgentLoop: TransportEvents {
             case .success(let commit):
                 loop.value.note(commit)
                 if !commit.segments.isEmpty { loop.value.step(.sealed(StoreChange(commit))) }
-            case .failure(let error): loop.value.journal.note(code: StoreDriver.code(of: error))
+            case .failure(let error): loop.value.step(.sealFailed(code: StoreDriver.code(of: error)))
             }
         }
     }

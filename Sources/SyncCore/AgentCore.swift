@@ -34,6 +34,8 @@ package struct AgentCore: Sendable {
     var isStoreRefusing = false
     /// The store was told that local writes may stay open.
     var mayStayOpen = false
+    /// When to ask again for what the store refused to seal.
+    var sealRetryAt: Tick?
     /// Replicas of which two histories were seen: never asked for again.
     var forked: [ReplicaID] = []
 
@@ -98,6 +100,7 @@ package struct AgentCore: Sendable {
         self.now = now
         switch input {
         case .appended(let change), .sealed(let change): noteDurable(change)
+        case .sealFailed(let code): noteSealFailed(code)
         case .persisted(let id, let change): notePersisted(id, change)
         case .persistFailed(let id, let code): notePersistFailed(id, code)
         case .segmentsRead(let id, let segments): serveRead(id, segments)
@@ -133,9 +136,20 @@ package struct AgentCore: Sendable {
     /// Local writes stay open while there is nobody to tell, from the first `Hello` on they do not.
     private mutating func openOrSeal() {
         let isAlone = sessions.allSatisfy { $0.state == .closing }
-        guard isAlone != mayStayOpen else { return }
-        mayStayOpen = isAlone
-        effects.append(isAlone ? .leaveOpen : .seal)
+        if isAlone != mayStayOpen {
+            mayStayOpen = isAlone
+            sealRetryAt = nil
+            effects.append(isAlone ? .leaveOpen : .seal)
+        } else if let at = sealRetryAt, now >= at {
+            sealRetryAt = nil
+            effects.append(.seal)
+        }
+    }
+
+    /// What was written alone waits for a store that takes writes again, not for the next thing somebody writes.
+    private mutating func noteSealFailed(_ code: String) {
+        effects.append(.report(.storeRefused(code: code)))
+        if !mayStayOpen { sealRetryAt = now + configuration.timing.storeRetry }
     }
 
     /// When to step again with `.deadlinePassed` if nothing else happens; nil: never.
@@ -145,6 +159,7 @@ package struct AgentCore: Sendable {
         let acknowledgementDeadlines = upSessions.compactMap { sessions[$0].acknowledgements.dueAt }
         return [
             sessionDeadlines.min(), pullDeadlines.min(), acknowledgementDeadlines.min(), nextDialAt, storeRetryAt,
+            sealRetryAt,
             acknowledgeDeadline, collectionDeadline,
         ].compactMap(\.self).min()
     }

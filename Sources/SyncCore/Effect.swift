@@ -21,7 +21,8 @@ package enum Effect: Sendable, Equatable {
 
     /// Nobody is there: from now on local writes may stay open, to be folded before they are shipped.
     case leaveOpen
-    /// Somebody is there: seal what is open, and every local write from now on; answer with `sealed`.
+    /// Somebody is there: seal what is open, and every local write from now on; answer with `sealed` or
+    /// `sealFailed`.
     case seal
 
     case dial(ConnectionID, Endpoint)

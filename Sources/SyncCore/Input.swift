@@ -45,9 +45,10 @@ package struct StoreChange: Sendable, Equatable {
 package enum Input: Sendable, Equatable {
     /// A local write is durable and sealed.
     case appended(StoreChange)
-    /// The answer to `Effect.seal`: what was open may be served now. No answer comes when the store refused; the next
-    /// write that succeeds brings it.
+    /// The answer to `Effect.seal`: what was open may be served now.
     case sealed(StoreChange)
+    /// The other answer: what is open stays so, and is not served.
+    case sealFailed(code: String)
     /// The answer to `Effect.persist`.
     case persisted(PersistID, StoreChange)
     case persistFailed(PersistID, code: String)

@@ -26,7 +26,8 @@ package protocol ReplicaStore: AnyObject, Sendable {
 
     /// Folds and signs what is open, in one transaction; from now on every commit is sealed at once, also when this fails.
     /// Nothing that was shown changes. So do a commit that cannot stay open, `apply` and `close`, which come first.
-    /// - Returns: the segments that may be served now, none when nothing was open.
+    /// - Returns: the segments that may be served now, none when nothing was open. What was sealed by a call that then
+    ///   failed is part of the next answer.
     func seal() throws(StoreError) -> Commit
 
     /// The next append begins a new incarnation: called when a verified signature of our own key shows our current one

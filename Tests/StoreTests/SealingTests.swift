@@ -186,6 +186,19 @@ struct SealingTests {
     }
 
     @Test(arguments: StoreKind.allCases)
+    func `what was sealed on the way to a failure is told with the next answer`(kind: StoreKind) throws {
+        let store = try StoreBed(kind).open()
+        try store.leaveOpen()
+        _ = try store.append([put(member("title", "milk"))], wallMilliseconds: 1)
+        let foreign = try StoreBed(kind, device: TestDevice(3)).open()
+        _ = try foreign.append([[.event("s")]], wallMilliseconds: 1)
+        let behindAGap = try foreign.append([[.event("s")]], wallMilliseconds: 1).segments
+        #expect(throws: StoreError.self) { try store.apply(behindAGap, wallMilliseconds: 1) }
+        #expect(try store.seal().segments.count == 1)
+        #expect(try store.seal().segments.isEmpty)
+    }
+
+    @Test(arguments: StoreKind.allCases)
     func `open work is bounded: a full tail seals itself`(kind: StoreKind) throws {
         let store = try StoreBed(kind).open()
         try store.leaveOpen()

@@ -152,9 +152,14 @@ extension World {
     }
 
     mutating func seal(_ node: Int) {
-        guard let store = nodes[node].store, let before = try? store.state().digest,
-            let commit = try? store.seal(), !commit.segments.isEmpty
-        else { return }
+        guard let store = nodes[node].store, let before = try? store.state().digest else { return }
+        let commit: Commit
+        do { commit = try store.seal() } catch {
+            let answer = Event.input(
+                node: node, generation: nodes[node].generation, .sealFailed(code: "\(error)"))
+            return queue.plan(answer, at: now + milliseconds(0...1))
+        }
+        guard !commit.segments.isEmpty else { return }
         noteCommit(node, commit)
         check { $0.sealed(node: node, before: before, after: commit.digest) }
         let answer = Event.input(

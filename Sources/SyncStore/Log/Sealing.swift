@@ -56,14 +56,6 @@ struct Sealing: Sendable {
             return
         }
     }
-
-    /// What is told to peers.
-    var commit: Commit {
-        var commit = log.commit
-        (commit.digest, commit.objectPosition) = (after.digest, after.objectPosition)
-        commit.streams = []
-        return commit
-    }
 }
 
 /// The objects as they were before the tail.

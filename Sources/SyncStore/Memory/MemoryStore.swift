@@ -11,8 +11,15 @@ package final class MemoryStore: ReplicaStore {
         var isClosed = false
         var mayStayOpen = false
         var tail: OpenTail?
+        /// Sealed, and not yet part of any answer: what came behind it in the same call failed.
+        var unserved: [VerifiedSegment] = []
         /// A replica of which an earlier process left commits open, while they could not be signed.
         var leftOpen: ReplicaID?
+
+        mutating func takeUnserved() -> [VerifiedSegment] {
+            defer { unserved = [] }
+            return unserved
+        }
     }
 
     private let disk: MemoryDisk
@@ -67,7 +74,7 @@ package final class MemoryStore: ReplicaStore {
     package func close() {
         running.withLock { running in
             guard !running.isClosed else { return }
-            _ = try? seal(&running)
+            try? seal(&running)
             running.isClosed = true
             running.own.release()
             disk.state.withLock { state in
@@ -136,9 +143,10 @@ extension MemoryStore {
             let next = running.own.nextAuthor(on: try snapshot().log)
             let isSealed = !running.mayStayOpen || !LocalWrite.mayStayOpen(writes) || running.tail?.isFull ?? false
             if isSealed || running.tail.map({ $0.replica != next.replica }) ?? false {
-                let sealed = try seal(&running)
+                try seal(&running)
                 running.tail = nil
-                return try append(writes, wallMilliseconds, isSealed: true, &running).serving(sealed, andOwn: true)
+                let result = try append(writes, wallMilliseconds, isSealed: true, &running)
+                return result.serving(running.takeUnserved(), andOwn: true)
             }
             return try append(writes, wallMilliseconds, isSealed: false, &running).serving([], andOwn: false)
         }
@@ -175,11 +183,11 @@ extension MemoryStore {
     package func apply(_ segments: [VerifiedSegment], wallMilliseconds: Int64) throws(StoreError) -> Commit {
         try running.withLock { running throws(StoreError) in
             try signWhatWasLeft(&running)
-            let sealed = try seal(&running)
+            try seal(&running)
             running.tail = nil
             let contents = try snapshot()
             var plan = try LogPlan(segments, on: contents.log)
-            guard !plan.entries.isEmpty else { return plan.commit.serving(sealed, andOwn: true) }
+            guard !plan.entries.isEmpty else { return plan.commit.serving(running.takeUnserved(), andOwn: true) }
             let objects = try plan.applyObjects(on: contents.log, contents, faults: faults.model)
             let streams = try plan.applyStreams(on: contents.log, contents)
             try write(&running) { durable in
@@ -187,7 +195,7 @@ extension MemoryStore {
                 durable.write(streams)
             }
             running.own.applied(plan)
-            return plan.commit.serving(sealed, andOwn: true)
+            return plan.commit.serving(running.takeUnserved(), andOwn: true)
         }
     }
 
@@ -203,14 +211,13 @@ extension MemoryStore {
             guard !running.isClosed else { throw .closed }
             running.mayStayOpen = false
             try signWhatWasLeft(&running)
-            let sealed = try seal(&running)
-            return Commit(nothingOn: try snapshot().log).serving(sealed, andOwn: true)
+            try seal(&running)
+            return Commit(nothingOn: try snapshot().log).serving(running.takeUnserved(), andOwn: true)
         }
     }
 
-    /// - Returns: the segments that are signed now.
-    private func seal(_ running: inout Running) throws(StoreError) -> [VerifiedSegment] {
-        guard let tail = running.tail else { return [] }
+    private func seal(_ running: inout Running) throws(StoreError) {
+        guard let tail = running.tail else { return }
         var contents = try snapshot()
         contents.remove(tail)
         let sealing = try Sealing(
@@ -221,8 +228,8 @@ extension MemoryStore {
             durable.write(sealing)
         }
         running.own.sealed(tail.replica, sealing.tip)
+        running.unserved += sealing.log.entries.map(\.verified)
         running.tail = faults.contains(.foldWhatWasSeen) ? tail.seen(as: sealing) : nil
-        return sealing.commit.segments
     }
 
     private func signWhatWasLeft(_ running: inout Running) throws(StoreError) {

@@ -26,8 +26,15 @@ package final class SQLiteStore: ReplicaStore {
         var isClosed = false
         var mayStayOpen = false
         var tail: OpenTail?
+        /// Sealed, and not yet part of any answer: what came behind it in the same call failed.
+        var unserved: [VerifiedSegment] = []
         /// A replica of which an earlier process left commits open, while they could not be signed.
         var leftOpen: ReplicaID?
+
+        mutating func takeUnserved() -> [VerifiedSegment] {
+            defer { unserved = [] }
+            return unserved
+        }
         /// Databases kept from before a change of schema are removed by the first commit.
         var keepsOldSchema = true
     }
@@ -246,9 +253,10 @@ extension SQLiteStore {
             let next = writing.own.nextAuthor(on: state)
             let isSealed = !writing.mayStayOpen || !LocalWrite.mayStayOpen(writes) || writing.tail?.isFull ?? false
             if isSealed || writing.tail.map({ $0.replica != next.replica }) ?? false {
-                let sealed = try seal(&writing)
+                try seal(&writing)
                 writing.tail = nil
-                return try append(writes, wallMilliseconds, isSealed: true, &writing).serving(sealed, andOwn: true)
+                let result = try append(writes, wallMilliseconds, isSealed: true, &writing)
+                return result.serving(writing.takeUnserved(), andOwn: true)
             }
             return try append(writes, wallMilliseconds, isSealed: false, &writing).serving([], andOwn: false)
         }
@@ -291,11 +299,11 @@ extension SQLiteStore {
         try writing.withLock { writing throws(StoreError) in
             if writing.isClosed { throw .closed }
             try signWhatWasLeft(&writing)
-            let sealed = try seal(&writing)
+            try seal(&writing)
             writing.tail = nil
             let state = writing.log
             var plan = try LogPlan(segments, on: state)
-            guard !plan.entries.isEmpty else { return plan.commit.serving(sealed, andOwn: true) }
+            guard !plan.entries.isEmpty else { return plan.commit.serving(writing.takeUnserved(), andOwn: true) }
             plan = try write(&writing) { access throws(StoreError) in
                 let rows = try spaceRows(access)
                 let objects = ObjectRows(rows)
@@ -309,7 +317,7 @@ extension SQLiteStore {
             writing.log = plan.after
             writing.own.applied(plan)
             publish(writing)
-            return plan.commit.serving(sealed, andOwn: true)
+            return plan.commit.serving(writing.takeUnserved(), andOwn: true)
         }
     }
 
@@ -327,14 +335,13 @@ extension SQLiteStore {
             if writing.isClosed { throw .closed }
             writing.mayStayOpen = false
             try signWhatWasLeft(&writing)
-            let sealed = try seal(&writing)
-            return Commit(nothingOn: writing.log).serving(sealed, andOwn: true)
+            try seal(&writing)
+            return Commit(nothingOn: writing.log).serving(writing.takeUnserved(), andOwn: true)
         }
     }
 
-    /// - Returns: the segments that are signed now.
-    private func seal(_ writing: inout Writing) throws(StoreError) -> [VerifiedSegment] {
-        guard let tail = writing.tail else { return [] }
+    private func seal(_ writing: inout Writing) throws(StoreError) {
+        guard let tail = writing.tail else { return }
         let current = writing.log
         let sealing = try write(&writing) { access throws(StoreError) in
             let rows = try spaceRows(access)
@@ -346,9 +353,9 @@ extension SQLiteStore {
         }
         writing.log = sealing.after
         writing.own.sealed(tail.replica, sealing.tip)
+        writing.unserved += sealing.log.entries.map(\.verified)
         writing.tail = faults.contains(.foldWhatWasSeen) ? tail.seen(as: sealing) : nil
         publish(writing)
-        return sealing.commit.segments
     }
 
     private func signWhatWasLeft(_ writing: inout Writing) throws(StoreError) {
@@ -438,7 +445,7 @@ extension SQLiteStore {
     package func close() {
         writing.withLock { writing in
             guard !writing.isClosed else { return }
-            _ = try? seal(&writing)
+            try? seal(&writing)
             writing.isClosed = true
             published.withLock { $0.isClosed = true }
             readers.close()
