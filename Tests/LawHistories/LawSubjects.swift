@@ -10,7 +10,7 @@ extension LawSubject {
         LawSubject("set", Travel<ReplicatedSet<ExactString>>.canonical(), histories: 10_000),
         LawSubject("addOnlySet", Travel<AddOnlySet<ExactString>>.canonical(), histories: 10_000),
         LawSubject("orderedSet", Travel<ReplicatedOrderedSet<ExactString>>.canonical(), histories: 10_000),
-        LawSubject("text", Travel<ReplicatedText>.canonical(), histories: 10_000),
+        LawSubject("text", Travel<ReplicatedText>.canonical(), histories: 50_000),
         LawSubject("value", Travel<ReplicatedValue>.canonical(), histories: 10_000),
 
         LawSubject("list of registers", Travel<List<ReplicatedRegister<ExactString>>>.canonical(), histories: 4_000),

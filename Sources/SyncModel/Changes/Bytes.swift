@@ -58,6 +58,9 @@ public struct ByteReader {
     public private(set) var position: Int
     /// Index after the last byte of the range.
     public let end: Int
+    /// Whether this program wrote the bytes and kept them. Still nothing in them can trap; what is not looked for is another
+    /// form of the same value, where looking costs more than reading: only somebody else would write one.
+    let isOurs: Bool
     /// How deep in values inside values the reader is; see `nested(_:)`.
     private var depth = 0
 
@@ -68,8 +71,14 @@ public struct ByteReader {
     public init(_ bytes: [UInt8]) { self.init(bytes, 0..<bytes.count) }
 
     /// The bytes at `range`, which lies inside.
-    public init(_ bytes: [UInt8], _ range: Range<Int>) {
+    public init(_ bytes: [UInt8], _ range: Range<Int>) { self.init(bytes, range, isOurs: false) }
+
+    /// All of bytes that this program wrote and kept.
+    package init(ownBytes bytes: [UInt8]) { self.init(bytes, 0..<bytes.count, isOurs: true) }
+
+    private init(_ bytes: [UInt8], _ range: Range<Int>, isOurs: Bool) {
         precondition(range.lowerBound >= 0 && range.upperBound <= bytes.count, "a reader stays inside its bytes")
+        self.isOurs = isOurs
         self.bytes = bytes
         position = range.lowerBound
         end = range.upperBound

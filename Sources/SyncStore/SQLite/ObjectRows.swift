@@ -60,7 +60,7 @@ struct ObjectRows: ObjectSource {
     }
 
     private static func value<Value: ByteCoded>(_ bytes: [UInt8], _ trouble: String) throws(StoreError) -> Value {
-        var reader = ByteReader(bytes)
+        var reader = ByteReader(ownBytes: bytes)
         guard let value = try? Value(reading: &reader), reader.isAtEnd else { throw .corrupt(detail: trouble) }
         return value
     }

@@ -14,11 +14,11 @@ public struct Document<Value: Replicated>: Hashable, Sendable, Codable {
     /// The history that edits here are written to.
     public let replica: ReplicaID
     /// What all writes held so far add up to.
-    public private(set) var value: Value
+    public internal(set) var value: Value
     /// Which writes those are.
-    public private(set) var vector: VersionVector
+    public internal(set) var vector: VersionVector
     /// The greatest stamp among them.
-    public private(set) var greatestStamp: Stamp
+    public internal(set) var greatestStamp: Stamp
 
     /// A document without any write.
     public init(replica: ReplicaID) {

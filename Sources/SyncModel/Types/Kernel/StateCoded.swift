@@ -26,6 +26,13 @@ extension StateCoded {
         self = try Self(restoring: &state)
         reader = state.bytes
     }
+
+    /// Reads bytes that this program wrote and kept; see `ByteReader.isOurs`.
+    public init(ownBytes bytes: [UInt8]) throws(CodecError) {
+        var reader = ByteReader(ownBytes: bytes)
+        self = try Self(reading: &reader)
+        guard reader.isAtEnd else { throw .trailingBytes }
+    }
 }
 
 /// Writes one state; see `StateCoded`.

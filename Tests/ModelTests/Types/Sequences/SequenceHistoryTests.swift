@@ -90,11 +90,14 @@ extension ReplicatedOrderedSet: RandomlyEdited where Element == ExactString {
             for operation in change.operations {
                 #expect(try Value.Operation(canonicalBytes: operation.canonicalBytes) == operation)
             }
+            #expect(try DocumentChange(canonicalBytes: change.canonicalBytes) == change)
             try applying.apply(change)
         }
         for document in documents {
             merging.merge(document)
-            try joining.join(document.delta(since: joining.vector))
+            let delta = document.delta(since: joining.vector)
+            try joining.join(DocumentDelta(canonicalBytes: delta.canonicalBytes))
+            #expect(try Document(canonicalBytes: document.canonicalBytes) == document)
             let content = document.value.delta(since: joining.vector)
             #expect(try Value.Delta(canonicalBytes: content.canonicalBytes) == content)
         }

@@ -5,31 +5,15 @@ private enum Kind {
     static let delete: UInt8 = 2
 }
 
-extension TextContents: StateCoded {
-    /// Layout: presence; skeleton; live dots; length-prefixed UTF-8.
-    public func write(to writer: inout StateWriter) {
-        writer.append(presence)
-        writer.append(skeleton)
-        writer.append(live)
-        writer.append(element: scalars)
-    }
-
-    /// Reads what `write(to:)` wrote; refuses any other form of the same value.
-    public init(restoring reader: inout StateReader) throws(CodecError) {
-        presence = try DotSet(restoring: &reader)
-        skeleton = try Skeleton(restoring: &reader)
-        live = try DotRuns(restoring: &reader)
-        scalars = try ExactString(reading: &reader.bytes)
-    }
-}
-
 extension ReplicatedText: StateCoded {
     /// Layout: that of its contents.
     public func write(to writer: inout StateWriter) { contents.write(to: &writer) }
 
     /// Reads what `write(to:)` wrote; refuses any other form of the same value.
     public init(restoring reader: inout StateReader) throws(CodecError) {
-        guard let text = Self(try TextContents(restoring: &reader)) else { throw .outOfRange(field: "text") }
+        guard let text = Self(opening: try TextContents(restoring: &reader)), !text.storage.isPart else {
+            throw .outOfRange(field: "text")
+        }
         self = text
     }
 }

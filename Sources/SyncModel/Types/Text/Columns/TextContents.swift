@@ -1,0 +1,62 @@
+/// A text, or what a replica lacks of one, in canonical form: what is compared, hashed, kept and shipped.
+///
+/// Holds bytes, and reads them when they are needed: a text that is only kept costs what its bytes take.
+public struct TextContents: Hashable, Sendable, Codable {
+    /// The dots of explicit creations.
+    var presence = DotSet()
+    /// Sorted; whose scalars the columns name.
+    var replicas: [ReplicaID] = []
+    /// Layout: see PROTOCOL.md, "Text columns". Empty: no scalar at all.
+    var columns: [UInt8] = []
+
+    init() {}
+
+    private enum CodingKeys: CodingKey {
+        case presence
+        case replicas
+        case columns
+    }
+
+    /// Refuses what is not the contents of a text, or another form of them.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        presence = try container.decode(DotSet.self, forKey: .presence)
+        replicas = try container.decode([ReplicaID].self, forKey: .replicas)
+        columns = try container.decode([UInt8].self, forKey: .columns)
+        do { try check() } catch {
+            throw DecodingError.dataCorrupted(
+                .init(codingPath: decoder.codingPath, debugDescription: "not the contents of a text: \(error)"))
+        }
+    }
+
+    /// Refuses what another form, or nothing, would mean.
+    func check() throws(CodecError) {
+        for (one, next) in zip(replicas, replicas.dropFirst()) where one >= next {
+            throw .outOfRange(field: "replicas")
+        }
+        guard !columns.isEmpty else {
+            guard replicas.isEmpty else { throw .outOfRange(field: "replicas") }
+            return
+        }
+        try TextColumns(self).check(self)
+    }
+}
+
+extension TextContents: StateCoded {
+    /// Layout: presence; varint count of replicas; each replica; length-prefixed columns.
+    public func write(to writer: inout StateWriter) {
+        writer.append(presence)
+        writer.append(varint: UInt64(replicas.count))
+        for replica in replicas { writer.append(replica) }
+        writer.append(varint: UInt64(columns.count))
+        writer.bytes.append(contentsOf: columns)
+    }
+
+    /// Reads what `write(to:)` wrote; refuses any other form of the same value.
+    public init(restoring reader: inout StateReader) throws(CodecError) {
+        presence = try DotSet(restoring: &reader)
+        for _ in 0..<(try reader.count(bytesEach: 1, "replicas")) { replicas.append(try reader.replica()) }
+        columns = Array(reader.bytes.bytes[try reader.bytes.lengthPrefixed(upTo: .max, "text.columns")])
+        if !reader.bytes.isOurs { try check() }
+    }
+}

@@ -1,0 +1,91 @@
+extension ReplicatedText: RandomAccessCollection {
+    /// Always 0.
+    public var startIndex: Int { 0 }
+
+    /// How many scalars a reader sees.
+    public var endIndex: Int { storage.shownCount }
+
+    /// The scalar at this offset. Logarithmic; to read many, take `string`.
+    public subscript(offset: Int) -> Unicode.Scalar {
+        precondition(offset >= 0 && offset < endIndex, "offset \(offset) of \(endIndex) scalars")
+        let value = storage.reading { cell in
+            let place = cell.engine.pointee.tree.place(ofShown: offset)
+            let item = cell.engine.pointee.tree.item(place.leaf, place.index)
+            return cell.engine.pointee.arena[item.number + place.offset]
+        }
+        guard let scalar = Unicode.Scalar(value) else { preconditionFailure("a shown place of a text has its scalar") }
+        return scalar
+    }
+
+    /// The text a reader sees.
+    public var string: String { storage.string }
+
+    /// Whether somebody created the text explicitly, so that it is there even when empty.
+    public var isCreated: Bool { !presence.isEmpty }
+
+    /// A part of it, by offsets of scalars.
+    public func string(in range: Range<Int>) -> String {
+        precondition(range.lowerBound >= 0 && range.upperBound <= endIndex, "\(range) of \(endIndex) scalars")
+        return storage.reading { cell in
+            var utf8: [UInt8] = []
+            for numbers in cell.engine.pointee.numbers(ofShown: range) {
+                cell.engine.pointee.arena.append(numbers.lowerBound, numbers.count, to: &utf8)
+            }
+            return String(decoding: utf8, as: UTF8.self)
+        }
+    }
+}
+
+extension ReplicatedText: CustomStringConvertible {
+    /// The text a reader sees.
+    public var description: String { string }
+}
+
+/// A place in a text that stays where it is while others type: beside one scalar, whether that is deleted or not.
+public struct TextCursor: Hashable, Sendable, Codable {
+    /// Which side of its scalar the cursor is on, so what it stays with when somebody types right there.
+    public enum Side: String, Hashable, Sendable, Codable {
+        /// Before the scalar that follows: what is typed at the cursor is left of it.
+        case before
+        /// After the scalar that precedes: what is typed at the cursor is right of it.
+        case after
+    }
+
+    /// Nil: before the end, or after the beginning.
+    public let scalar: Dot?
+    /// What it stays with.
+    public let side: Side
+
+    /// A cursor beside `scalar`.
+    public init(scalar: Dot?, side: Side) {
+        self.scalar = scalar
+        self.side = side
+    }
+}
+
+extension ReplicatedText {
+    /// A cursor at `offset`, held by the scalar before or after it.
+    public func cursor(at offset: Int, side: TextCursor.Side) -> TextCursor {
+        precondition(offset >= 0 && offset <= count, "offset \(offset) of \(count) scalars")
+        let held = side == .before ? offset : offset - 1
+        guard held >= 0, held < count else { return TextCursor(scalar: nil, side: side) }
+        let dot = storage.reading { cell in
+            let place = cell.engine.pointee.tree.place(ofShown: held)
+            let item = cell.engine.pointee.tree.item(place.leaf, place.index)
+            return cell.engine.pointee.dots.fullDot(of: item.number + place.offset)
+        }
+        return TextCursor(scalar: dot, side: side)
+    }
+
+    /// Where the cursor is now; nil if its scalar has not arrived here.
+    public func offset(of cursor: TextCursor) -> Int? {
+        guard let scalar = cursor.scalar else { return cursor.side == .before ? count : 0 }
+        return storage.reading { cell in
+            guard let number = cell.engine.pointee.dots.number(of: scalar) else { return nil }
+            let place = cell.engine.pointee.tree.place(of: number)
+            let isShown = cell.engine.pointee.tree.item(place.leaf, place.index).isShown
+            let offset = cell.engine.pointee.tree.shownIndex(of: place)
+            return cursor.side == .after && isShown ? offset + 1 : offset
+        }
+    }
+}

@@ -1,0 +1,85 @@
+// Operations as they travel: places are named by dots.
+
+extension TextEngine {
+    /// Puts a text where its author did. Void when it names a scalar that its author cannot have seen, or that is none, or
+    /// when one of its dots is here: on every replica alike, since what the author had seen is applied before.
+    mutating func apply(_ placement: Placement, _ text: ExactString, at origin: Origin) {
+        let length = text.string.unicodeScalars.count
+        let (end, overflow) = origin.dot.counter.addingReportingOverflow(UInt64(length))
+        guard length > 0, !overflow, end <= Limits.counters, count + length <= Self.capacity else { return }
+        var parent = Self.none
+        var isLeft = false
+        var rightOrigin = Self.none
+        switch placement {
+        case .before(let reference):
+            guard let next = seen(reference, at: origin) else { return }
+            (parent, isLeft, rightOrigin) = (next, true, next)
+        case .after(let reference, let following):
+            if let reference {
+                guard let previous = seen(reference, at: origin) else { return }
+                parent = previous
+            }
+            switch following {
+            case .inherited: rightOrigin = self.rightOrigin(of: parent)
+            case .end: break
+            case .node(let reference):
+                guard let next = seen(reference, at: origin) else { return }
+                rightOrigin = next
+            }
+        }
+        let known = dots.index(of: origin.dot.replica)
+        if let known, dots.holdsAny(of: origin.dot.counter, count: length, by: known) { return }
+        insert(
+            text.string, parent: parent, isLeft: isLeft, rightOrigin: rightOrigin, counter: origin.dot.counter,
+            by: known ?? dots.makeIndex(of: origin.dot.replica))
+    }
+
+    /// The scalar that the author of `origin` means, if it can have seen it.
+    private func seen(_ reference: DotReference, at origin: Origin) -> Int? {
+        switch reference {
+        case .own(let counter):
+            guard counter < origin.dot.counter, let replica = dots.index(of: origin.dot.replica) else { return nil }
+            return dots.number(of: counter, by: replica)
+        case .other(let dot): return origin.knows(dot) ? dots.number(of: dot) : nil
+        }
+    }
+
+    /// Hides the scalars of these ranges that the author of `origin` can have seen. A range may claim any count, and ranges
+    /// may overlap, which nobody honest writes: the work is bounded by what is here.
+    mutating func apply(_ ranges: [DotRange], at origin: Origin) {
+        var known: [(replica: Int, start: UInt64, end: UInt64)] = []
+        for range in ranges {
+            let first = range.first.dot(by: origin.dot.replica)
+            let (sum, overflow) = first.counter.addingReportingOverflow(range.count)
+            let seen = first.replica == origin.dot.replica ? origin.dot.counter : origin.context.next(of: first.replica)
+            let end = min(overflow ? .max : sum, seen)
+            guard let replica = dots.index(of: first.replica), first.counter < end else { continue }
+            known.append((replica, first.counter, end))
+        }
+        if known.count > 1 { known.sort { ($0.replica, $0.start) < ($1.replica, $1.start) } }
+        var done: (replica: Int, end: UInt64) = (-1, 0)
+        for range in known {
+            let start = range.replica == done.replica ? max(range.start, done.end) : range.start
+            if start < range.end {
+                hide(range.replica, start..<range.end)
+                done = (range.replica, range.end)
+            }
+        }
+    }
+
+    /// Hides all that the author of `origin` had seen.
+    mutating func hideAll(knownTo origin: Origin) {
+        let takesAll = origin.faults.contains(.textRemovalTakesAll)
+        for replica in dots.replicas.indices {
+            let name = dots.replicas[replica]
+            let known = name == origin.dot.replica ? origin.dot.counter : origin.context.next(of: name)
+            hide(replica, 0..<(takesAll ? .max : known))
+        }
+    }
+
+    private mutating func hide(_ replica: Int, _ counters: Range<UInt64>) {
+        var numbers: [Range<Int>] = []
+        dots.forEachStretch(of: replica, in: counters) { numbers.append($0) }
+        for numbers in numbers { hide(numbers) }
+    }
+}

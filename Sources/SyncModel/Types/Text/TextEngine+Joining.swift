@@ -1,0 +1,199 @@
+// Taking in what another replica wrote as columns.
+
+extension TextEngine {
+    /// Adds the scalars of `columns` that are not here and hides what is known to be deleted.
+    ///
+    /// Scalars that have no place here, because they name one that is neither here nor there, are left out.
+    mutating func join(_ columns: TextColumns, held: VersionVector, theirs: VersionVector) {
+        guard let order = columns.causalOrder() else { return }
+        hideDeleted(columns, theirs)
+        insert(columns, order, JoinedText(columns, order), held: held)
+    }
+
+    fileprivate mutating func insert(
+        _ columns: TextColumns, _ order: [Int], _ text: JoinedText, held: VersionVector
+    ) {
+        let replicas = columns.replicas.map { dots.makeIndex(of: $0) }
+        let live = LiveCursor(columns)
+        for index in order { insert(columns.runs[index], columns, replicas, text, held, live) }
+    }
+
+    /// Hides what `theirs` has seen and does not show.
+    private mutating func hideDeleted(_ columns: TextColumns, _ theirs: VersionVector) {
+        var deleted: [Range<Int>] = []
+        for replica in dots.replicas.indices {
+            let next = theirs.next(of: dots.replicas[replica])
+            guard next > 0 else { continue }
+            var start: UInt64 = 0
+            if let rank = columns.replicas.firstIndex(of: dots.replicas[replica]) {
+                let first = columns.live.firstIndexPast { Int($0.replica) >= rank }
+                for run in columns.live[first...] {
+                    guard Int(run.replica) == rank, run.start < next else { break }
+                    if start < run.start {
+                        dots.forEachStretch(of: replica, in: start..<run.start) { deleted.append($0) }
+                    }
+                    start = run.end
+                }
+            }
+            if start < next { dots.forEachStretch(of: replica, in: start..<next) { deleted.append($0) } }
+        }
+        for numbers in deleted { hide(numbers) }
+    }
+
+    /// Adds those scalars of a run that are not here.
+    private mutating func insert(
+        _ run: TextColumns.Run, _ columns: TextColumns, _ replicas: [Int], _ text: JoinedText, _ held: VersionVector,
+        _ live: LiveCursor
+    ) {
+        let replica = replicas[Int(run.replica)]
+        guard var parent = number(run.parent, columns, replicas) else { return }
+        var isLeft = run.side == .left
+        var rightOrigin = Self.none
+        switch run.rightOrigin {
+        case .inherited: rightOrigin = self.rightOrigin(of: parent)
+        case .end: break
+        case .scalar(let reference):
+            guard let number = number(reference, columns, replicas) else { return }
+            rightOrigin = number
+        }
+        if isLeft { rightOrigin = parent }
+        let heldEnd = held.next(of: columns.replicas[Int(run.replica)])
+        var offset = 0
+        while offset < Int(run.count) {
+            let counter = run.counter + UInt64(offset)
+            if let present = dots.number(of: counter, by: replica) {
+                parent = present
+                isLeft = false
+                offset += 1
+                continue
+            }
+            let part = dots.absentCount(from: counter, upTo: Int(run.count) - offset, by: replica)
+            guard count + part <= Self.capacity else { return }
+            let first = count
+            let from = Int(run.number) + offset
+            insert(
+                ArenaPart(cell: text.cell, number: from, count: part), parent: parent, isLeft: isLeft,
+                rightOrigin: rightOrigin, counter: counter, by: replica)
+            // What was held once and is not here any more was not sent back to life.
+            let shownFrom = heldEnd <= counter ? from : from + Int(min(heldEnd - counter, UInt64(part)))
+            if shownFrom > from { hide(first..<first + shownFrom - from) }
+            live.forEachDead(in: shownFrom..<from + part) { dead in
+                hide(first + dead.lowerBound - from..<first + dead.upperBound - from)
+            }
+            parent = first + part - 1
+            isLeft = false
+            offset += part
+        }
+    }
+
+    /// The number here; nil: it is not here.
+    private func number(_ reference: TextColumns.Reference, _ columns: TextColumns, _ replicas: [Int]) -> Int? {
+        switch reference {
+        case .root: return Self.none
+        case .here(let number):
+            let run = columns.runs[columns.runIndex(of: number)]
+            return dots.number(of: run.counter + UInt64(number - run.number), by: replicas[Int(run.replica)])
+        case .elsewhere(let replica, let counter): return dots.number(of: counter, by: replicas[Int(replica)])
+        }
+    }
+}
+
+/// The scalars of columns, by number.
+private struct JoinedText {
+    /// An engine whose numbers are those of the columns; only what it remembers of each scalar is asked for.
+    let cell: TextCell
+
+    init(_ columns: TextColumns, _ order: [Int]) {
+        guard columns.isWhole, columns.count > 0 else {
+            cell = Self.blank(columns)
+            columns.text.withUnsafeBufferPointer { text in
+                var source = TextSource(text)
+                let engine = cell.engine
+                columns.forEachLiveNumber { source.fill(&engine.pointee.arena, $0.lowerBound, $0.count) }
+            }
+            return
+        }
+        if let built = TextBuilder.engine(columns, order) {
+            cell = built
+            return
+        }
+        // Scalars come in reading order, which only putting the runs in one by one can tell here.
+        cell = Self.blank(columns)
+        let read = TextCell(slowly: columns, order)
+        for run in columns.runs {
+            guard let replica = read.engine.pointee.dots.index(of: columns.replicas[Int(run.replica)]) else { continue }
+            for offset in 0..<Int(run.count) {
+                let number = read.engine.pointee.dots.number(of: run.counter + UInt64(offset), by: replica)
+                if let number {
+                    cell.engine.pointee.arena.fill(Int(run.number) + offset, with: read.engine.pointee.arena[number])
+                }
+            }
+        }
+    }
+
+    init(blank columns: TextColumns) { cell = Self.blank(columns) }
+
+    private static func blank(_ columns: TextColumns) -> TextCell {
+        let cell = TextCell()
+        cell.engine.pointee.arena.append(blanks: columns.count)
+        return cell
+    }
+}
+
+extension TextCell {
+    /// The text of whole columns; nil: its runs name each other in a circle.
+    convenience init?(_ columns: TextColumns) {
+        guard let order = columns.causalOrder() else { return nil }
+        if let built = TextBuilder.engine(columns, order) {
+            self.init(taking: built)
+        } else {
+            self.init(slowly: columns, order)
+        }
+    }
+
+    /// Puts the runs in one by one, and then the scalars, which come in reading order.
+    fileprivate convenience init(slowly columns: TextColumns, _ order: [Int]) {
+        self.init()
+        let text = JoinedText(blank: columns)
+        let nothing = VersionVector()
+        engine.pointee.insert(columns, order, text, held: nothing)
+        let engine = engine
+        columns.text.withUnsafeBufferPointer { utf8 in
+            var source = TextSource(utf8)
+            var shown: [(number: Int, count: Int)] = []
+            engine.pointee.tree.forEachItem { if $0.isShown { shown.append(($0.number, $0.count)) } }
+            for item in shown { source.fill(&engine.pointee.arena, item.number, item.count) }
+        }
+        engine.pointee.tree.recount(engine.pointee.arena)
+    }
+}
+
+/// Which of ascending numbers live.
+private struct LiveCursor {
+    private let live: [Range<Int>]
+
+    init(_ columns: TextColumns) {
+        var live: [Range<Int>] = []
+        columns.forEachLiveNumber { numbers in
+            if let last = live.last, last.upperBound == numbers.lowerBound {
+                live[live.count - 1] = last.lowerBound..<numbers.upperBound
+            } else {
+                live.append(numbers)
+            }
+        }
+        self.live = live
+    }
+
+    /// The parts of `range` that do not live.
+    func forEachDead(in range: Range<Int>, _ body: (Range<Int>) -> Void) {
+        var number = range.lowerBound
+        var index = live.firstIndexPast { $0.upperBound > number }
+        while number < range.upperBound {
+            let next = index < live.count ? min(live[index].lowerBound, range.upperBound) : range.upperBound
+            if number < next { body(number..<next) }
+            guard index < live.count else { return }
+            number = max(number, live[index].upperBound)
+            index += 1
+        }
+    }
+}

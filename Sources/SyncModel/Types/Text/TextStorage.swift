@@ -1,0 +1,102 @@
+import Synchronization
+
+/// What values of one text share until one of them is changed: its bytes, or its engine, or both.
+///
+/// Reading moves what the engine remembers of where it was asked last, so readers take turns; whoever changes it is alone.
+final class TextStorage: @unchecked Sendable {
+    static let empty = TextStorage()
+
+    private struct Cold {
+        var contents: TextContents
+        var shownCount: Int
+        /// Reading order; nil once the engine knows.
+        var text: [UInt8]
+    }
+
+    private let turn = Mutex(())
+    /// Valid as long as nobody changed the engine.
+    private var cold: Cold?
+    private var cell: TextCell?
+    /// The columns are of a part of a text.
+    let isPart: Bool
+
+    private init() {
+        isPart = false
+        cold = Cold(contents: TextContents(), shownCount: 0, text: [])
+    }
+
+    init?(_ contents: TextContents) {
+        guard !contents.columns.isEmpty else {
+            isPart = false
+            cold = Cold(contents: TextContents(), shownCount: 0, text: [])
+            return
+        }
+        guard let columns = try? TextColumns(contents), let shown = columns.scalarCount, shown == columns.liveHere
+        else {
+            return nil
+        }
+        isPart = !columns.isWhole
+        var contents = contents
+        contents.presence = DotSet()
+        cold = Cold(contents: contents, shownCount: shown, text: columns.text)
+    }
+
+    /// An engine of one's own.
+    init(copying other: TextStorage) {
+        isPart = false
+        cell = other.reading { TextCell(copying: $0) }
+    }
+
+    /// The engine, if it is built; what was known of its bytes is forgotten.
+    @inline(__always)
+    var changing: UnsafeMutablePointer<TextEngine>? {
+        guard let cell else { return nil }
+        if cold != nil { cold = nil }
+        return cell.engine
+    }
+
+    var isEmpty: Bool { cold.map { $0.contents.columns.isEmpty } ?? false }
+
+    /// Builds the engine if there is none; one reader at a time.
+    func reading<Result>(_ body: (TextCell) -> Result) -> Result {
+        turn.withLock { _ in
+            if let cell {
+                cell.engine.pointee.settle()
+                return body(cell)
+            }
+            let built = cold.flatMap { cold in
+                cold.contents.columns.isEmpty ? nil : (try? TextColumns(cold.contents)).flatMap { TextCell($0) }
+            }
+            let cell = built ?? TextCell()
+            self.cell = cell
+            return body(cell)
+        }
+    }
+
+    var shownCount: Int {
+        turn.withLock { _ in
+            if let cold { return cold.shownCount }
+            cell?.engine.pointee.settle()
+            return cell?.engine.pointee.tree.shownCount ?? 0
+        }
+    }
+
+    var string: String {
+        if let text = turn.withLock({ _ in cold?.text }) { return String(decoding: text, as: UTF8.self) }
+        return reading { $0.engine.pointee.string }
+    }
+
+    /// Of the whole, without presence.
+    var contents: TextContents {
+        if let contents = turn.withLock({ _ in cold?.contents }) { return contents }
+        return columns(since: VersionVector())
+    }
+
+    func columns(since vector: VersionVector) -> TextContents {
+        reading { cell in
+            var contents = TextContents()
+            (contents.replicas, contents.columns) = TextColumnsWriter.columns(of: &cell.engine.pointee, since: vector)
+            return contents
+        }
+    }
+}
