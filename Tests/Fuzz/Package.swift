@@ -37,6 +37,7 @@ let package = Package(
         fuzzTarget("FuzzMember"),
         fuzzTarget("FuzzObject"),
         fuzzTarget("FuzzState"),
+        fuzzTarget("FuzzText"),
         fuzzTarget("FuzzDevice"),
         // Must crash: shows that a crash is seen.
         fuzzTarget("FuzzCanary"),
