@@ -129,6 +129,9 @@ let package = Package(
         .testTarget(
             name: "LawTests", dependencies: ["LawHistories", "LawProbe", "SyncModel", "ReferenceModels"],
             swiftSettings: common),
+        // Our half of `deploy/bench text`.
+        .executableTarget(
+            name: "TextRace", dependencies: ["SyncModel"], path: "Tests/Benchmarks/TextRace", swiftSettings: common),
         .testTarget(name: "HouseRules", swiftSettings: common),
         // Real agents in network namespaces, through deploy/rig: needs root, so it only runs when deploy/test asks.
         .testTarget(name: "RigTests", swiftSettings: common),

@@ -82,14 +82,17 @@ check_swift() {
         die "Swift 6.2 or newer is needed, this is ${version/ /.}: install it from https://www.swift.org/install/linux and run this again"
 }
 
-# True when .build/release/NAME is missing or a source is newer. A build that changes nothing does not touch the
-# binaries, so the time of the last good build counts as well.
+# What is built by its own command keeps the time of its last good build apart from the others'.
+BUILD_STAMP=deploy-stamp
+
+# is_stale NAME [PATH…]: true when .build/release/NAME is missing or a source is newer, also one below PATH. A build that
+# changes nothing does not touch the binaries, so the time of the last good build counts as well.
 is_stale() {
-    local binary=$ROOT/.build/release/$1 stamp=$ROOT/.build/deploy-stamp
+    local binary=$ROOT/.build/release/$1 stamp=$ROOT/.build/$BUILD_STAMP
     [[ -x $binary ]] || return 0
     local newer=(-newer "$binary")
     [[ -e $stamp ]] && newer+=(-newer "$stamp")
-    [[ -n $(find "$ROOT/Sources" "$ROOT/Package.swift" -type f "${newer[@]}" -print -quit) ]]
+    [[ -n $(find "$ROOT/Sources" "$ROOT/Package.swift" "${@:2}" -type f "${newer[@]}" -print -quit) ]]
 }
 
 # run_build ARGUMENTS…: one `swift build`, shown on a terminal, kept for the error otherwise. $ROOT/.build/deploy-build.log has all of it.
@@ -104,7 +107,7 @@ run_build() {
         die "the build failed: see above and .build/deploy-build.log, repeat with: swift build -c release $*"
     fi
     # Sources saved while the build ran are newer than its beginning: the next build takes them.
-    mv "$begun" "$ROOT/.build/deploy-stamp"
+    mv "$begun" "$ROOT/.build/$BUILD_STAMP"
 }
 
 # Everything (agent, command, simulator, tests) from one configuration, so nothing is compiled twice.

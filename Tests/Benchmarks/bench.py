@@ -17,12 +17,16 @@ BASELINES = ["sqlite", "floor", "postgres", "redis"]
 
 def main():
     known = OURS + BASELINES
-    parser = argparse.ArgumentParser(prog="deploy/bench", description="Lanyard's figures beside baselines of the same run.")
+    parser = argparse.ArgumentParser(
+        prog="deploy/bench", description="Lanyard's figures beside baselines of the same run.",
+        epilog="deploy/bench text: the text engine beside Yrs, Loro and Automerge; has options of its own (text --help)")
     parser.add_argument("names", metavar="NAME", nargs="*", help="of: " + " ".join(known) + " (default: all)")
     parser.add_argument("--quick", action="store_true", help="one run of a small log: does it work, not how fast is it")
     parser.add_argument("--json", metavar="FILE", help="also write every figure as a line of JSON")
     options = parser.parse_args()
     for name in options.names:
+        if name == "text":
+            parser.error("'text' is a bench of its own and comes first: deploy/bench text …")
         if name not in known:
             parser.error(f"there is no figure '{name}'; there are: {' '.join(known)}")
     names = set(options.names or known)
