@@ -187,7 +187,7 @@ class Race:
             try:
                 self.solo(name)
             except traces.Missing as missing:
-                self.report.skip(name, missing)
+                self.report.skip(name, str(missing))
                 continue
             for group, part in (("replay", self.replay), ("size", self.sizes), ("last", self.last)):
                 if group in groups:
