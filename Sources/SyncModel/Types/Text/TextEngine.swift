@@ -244,7 +244,8 @@ struct TextEngine: ~Copyable {
         hasRight.reserve(count)
     }
 
-    mutating func reserveAll() { reserveBits(for: count) }
+    /// Makes room for what is known of each of `count` scalars.
+    mutating func reserve(_ count: Int) { reserveBits(for: count) }
 
     /// Puts the numbers from `number` on into the order.
     private mutating func insertSpan(_ number: Int, at place: SpanTree.Place) {

@@ -68,6 +68,25 @@ import Testing
         #expect(Array(editor.text.string(in: 1_000..<20_000).unicodeScalars) == Array(expected[1_000..<20_000]))
     }
 
+    @Test func `what hangs far behind in a text of another replica is read back`() throws {
+        var writer = TextEditor(replica: .author(9))
+        writer.insert(String(repeating: "0123456789", count: 10_000), at: 0)
+        _ = writer.commit(wallMilliseconds: 1)
+        // A lesser replica comes first in the bytes, and names scalars that come long after.
+        var other = TextEditor(writer.document.forked(as: .author(1)))
+        for offset in stride(from: 1_000, to: 100_000, by: 9_000) { other.insert("é", at: offset) }
+        _ = other.commit(wallMilliseconds: 2)
+        let text = other.text
+        var read = try ReplicatedText(canonicalBytes: text.canonicalBytes)
+        #expect(read == text && read.string == text.string)
+        let origin = Origin(
+            dot: Dot(replica: .author(2), counter: 0), stamp: .zero, context: other.document.vector)
+        read.apply(try #require(read.operation(inserting: "x", at: 99_000, by: .author(2))), at: origin)
+        var applied = text
+        applied.apply(try #require(text.operation(inserting: "x", at: 99_000, by: .author(2))), at: origin)
+        #expect(read == applied && read.string == applied.string)
+    }
+
     @Test func `a change in one line of a long text touches that line only`() throws {
         let lines = (0..<2_000).map { "line \($0) of a long text that somebody keeps\n" }
         var changed = lines

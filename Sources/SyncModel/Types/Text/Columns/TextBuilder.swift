@@ -54,6 +54,8 @@ struct TextBuilder {
 
     private mutating func addHeads(_ engine: UnsafeMutablePointer<TextEngine>) {
         for replica in columns.replicas { _ = engine.pointee.dots.makeIndex(of: replica) }
+        // A run may hang from a scalar with a greater number: of a replica that is later in order.
+        engine.pointee.reserve(columns.count)
         for (index, run) in columns.runs.enumerated() {
             let parent = Self.number(run.parent)
             let rightOrigin = Self.number(origins[index])
@@ -238,7 +240,6 @@ struct TextBuilder {
 
     private func fill(_ engine: UnsafeMutablePointer<TextEngine>) {
         engine.pointee.arena.append(blanks: columns.count)
-        engine.pointee.reserveAll()
         var live: [Range<Int>] = []
         columns.forEachLiveNumber { live.append($0) }
         columns.text.withUnsafeBufferPointer { text in
