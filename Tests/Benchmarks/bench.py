@@ -25,8 +25,6 @@ def main():
     parser.add_argument("--json", metavar="FILE", help="also write every figure as a line of JSON")
     options = parser.parse_args()
     for name in options.names:
-        if name == "text":
-            parser.error("'text' is a bench of its own and comes first: deploy/bench text …")
         if name not in known:
             parser.error(f"there is no figure '{name}'; there are: {' '.join(known)}")
     names = set(options.names or known)

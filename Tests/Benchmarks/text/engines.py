@@ -180,7 +180,7 @@ class Automerge:
     formats = ("save",)
     counts_bytes = False
     bulk_limit = None
-    tedious = {"rustcode": "replaying it once takes this wheel more than five minutes"}  # it begins with a long insertion
+    tedious = {"rustcode": "a single replay takes this wheel minutes"}  # it begins with a long insertion
     genesis = content = None
 
     def __init__(self, number, data=None):

@@ -1,12 +1,18 @@
-"""The figures of a race as Markdown: a table for each, engines side by side."""
+"""The figures of a race as Markdown: a table for each, engines side by side.
+
+`tables.py FILE…` prints those that `--json` kept, of several runs of different groups as if they were one.
+"""
+import json
 import os
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from engines import ENGINES  # noqa: E402
 from goals import GOALS, TITLES  # noqa: E402
 from report import Report, number  # noqa: E402
 
 OURS = "Lanyard"
+ORDER = [OURS] + [engine.title for engine in ENGINES.values()]
 
 
 class RaceReport(Report):
@@ -21,6 +27,14 @@ class RaceReport(Report):
             if (row["figure"], row["case"], row["system"]) == (figure, case, system) and form in (None, row["form"]):
                 return row
         return None
+
+    def read(self, path):
+        with open(path) as file:
+            for row in map(json.loads, file):
+                if "skipped" in row:
+                    self.skipped.append((row["skipped"], row["why"]))
+                else:
+                    self.rows.append(row)
 
     def table(self, judges=True):
         """`judges`: whether the goals are for what was measured."""
@@ -39,7 +53,7 @@ class RaceReport(Report):
 
     def side_by_side(self, figure, rows):
         columns = list(dict.fromkeys((row["system"], row["form"]) for row in rows))
-        columns.sort(key=lambda column: column[0] != OURS)
+        columns.sort(key=lambda column: ORDER.index(column[0]))
         compares = columns[0][0] == OURS
         head = [""]
         for system, form in columns:
@@ -90,3 +104,10 @@ def print_markdown(lines):
         print("| " + " | ".join(line) + " |")
         if index == 0:
             print("|---" * len(line) + "|")
+
+
+if __name__ == "__main__":
+    kept = RaceReport(None)
+    for path in sys.argv[1:]:
+        kept.read(path)
+    kept.table()
