@@ -83,7 +83,8 @@ struct IntentSource {
     private func run(_ random: inout SeededGenerator) -> PlainText {
         var text = ""
         for _ in 0..<1 + random.below(4) {
-            text.unicodeScalars.append(random.element(of: ["a", "b", "c", "\u{301}", "\u{1f469}", "\u{200d}", "\u{5d0}", "\u{202e}"]))
+            text.unicodeScalars.append(
+                random.element(of: ["a", "b", "c", "\u{301}", "\u{1f469}", "\u{200d}", "\u{5d0}", "\u{202e}"]))
         }
         return PlainText(text)
     }
