@@ -11,7 +11,7 @@ extension ReplicatedText: StateCoded {
 
     /// Reads what `write(to:)` wrote; refuses any other form of the same value.
     public init(restoring reader: inout StateReader) throws(CodecError) {
-        guard let text = Self(opening: try TextContents(restoring: &reader)), !text.storage.isPart else {
+        guard let text = Self(opening: try TextContents(restoring: &reader)) else {
             throw .outOfRange(field: "text")
         }
         self = text

@@ -73,21 +73,25 @@ public struct ReplicatedText: Replicated {
     /// Takes in a delta made at `theirs`, for a vector that `held` covers.
     public mutating func join(_ delta: Delta, held: VersionVector, theirs: VersionVector) {
         presence.join(delta.presence, held: held, theirs: theirs)
-        if !delta.columns.isEmpty, held.isEmpty, storage.isEmpty, let text = Self(opening: delta), !text.storage.isPart
-        {
-            storage = text.storage
+        guard !delta.columns.isEmpty else {
+            own().pointee.join(TextColumns(), held: held, theirs: theirs)
             return
         }
-        guard let columns = delta.columns.isEmpty ? TextColumns() : try? TextColumns(delta),
-            columns.scalarCount == columns.liveHere
-        else { return }
-        own().pointee.join(columns, held: held, theirs: theirs)
+        guard let columns = try? TextColumns(delta), columns.scalarCount == columns.liveHere else { return }
+        if columns.isWhole, held.isEmpty, storage.isEmpty, theirs.covers(columns.vector),
+            let text = Self(opening: delta)
+        {
+            storage = text.storage
+        } else {
+            own().pointee.join(columns, held: held, theirs: theirs)
+        }
     }
 
     /// The whole state.
     var contents: TextContents { delta(since: VersionVector()) }
 
-    /// A text from bytes that this program wrote itself: whether they are canonical is not looked at. Nil if they are none.
+    /// A whole text from bytes that this program wrote itself: whether they are canonical is not looked at. Nil if they are
+    /// none.
     public init?(opening contents: TextContents) {
         presence = contents.presence
         guard let storage = TextStorage(contents) else { return nil }
@@ -124,7 +128,7 @@ extension ReplicatedText: Hashable {
 extension ReplicatedText: Codable {
     /// Refuses what is not the contents of one.
     public init(from decoder: any Decoder) throws {
-        guard let text = Self(opening: try TextContents(from: decoder)), !text.storage.isPart else {
+        guard let text = Self(opening: try TextContents(from: decoder)) else {
             throw DecodingError.dataCorrupted(
                 .init(codingPath: decoder.codingPath, debugDescription: "not the contents of a text"))
         }

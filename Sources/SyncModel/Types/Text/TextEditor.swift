@@ -147,8 +147,11 @@ public struct TextEditor: Sendable {
     @inline(never)
     private mutating func ownAnew() -> UnsafeMutablePointer<TextEngine> {
         let pointer = current.value.own()
+        // The run that is open may be somebody else's, or ours from before other counters.
+        pointer.pointee.endRun()
         engine = EnginePointer(pointer: pointer)
         index = pointer.pointee.dots.makeIndex(of: current.replica)
+        if !hasPending { next = max(next, pointer.pointee.dots.end(of: index)) }
         return pointer
     }
 

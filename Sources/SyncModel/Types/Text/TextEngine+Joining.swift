@@ -7,15 +7,15 @@ extension TextEngine {
     mutating func join(_ columns: TextColumns, held: VersionVector, theirs: VersionVector) {
         guard let order = columns.causalOrder() else { return }
         hideDeleted(columns, theirs)
-        insert(columns, order, JoinedText(columns, order), held: held)
+        insert(columns, order, JoinedText(columns, order), held: held, theirs: theirs)
     }
 
     fileprivate mutating func insert(
-        _ columns: TextColumns, _ order: [Int], _ text: JoinedText, held: VersionVector
+        _ columns: TextColumns, _ order: [Int], _ text: JoinedText, held: VersionVector, theirs: VersionVector
     ) {
         let replicas = columns.replicas.map { dots.makeIndex(of: $0) }
         let live = LiveCursor(columns)
-        for index in order { insert(columns.runs[index], columns, replicas, text, held, live) }
+        for index in order { insert(columns.runs[index], columns, replicas, text, held, theirs, live) }
     }
 
     /// Hides what `theirs` has seen and does not show.
@@ -43,7 +43,7 @@ extension TextEngine {
     /// Adds those scalars of a run that are not here.
     private mutating func insert(
         _ run: TextColumns.Run, _ columns: TextColumns, _ replicas: [Int], _ text: JoinedText, _ held: VersionVector,
-        _ live: LiveCursor
+        _ theirs: VersionVector, _ live: LiveCursor
     ) {
         let replica = replicas[Int(run.replica)]
         guard var parent = number(run.parent, columns, replicas) else { return }
@@ -57,7 +57,9 @@ extension TextEngine {
             rightOrigin = number
         }
         if isLeft { rightOrigin = parent }
-        let heldEnd = held.next(of: columns.replicas[Int(run.replica)])
+        // What was held once and is not here was never a scalar of this text, and nobody sends what it does not hold.
+        let name = columns.replicas[Int(run.replica)]
+        let (start, end) = (held.next(of: name), theirs.next(of: name))
         var offset = 0
         while offset < Int(run.count) {
             let counter = run.counter + UInt64(offset)
@@ -67,17 +69,16 @@ extension TextEngine {
                 offset += 1
                 continue
             }
-            let part = dots.absentCount(from: counter, upTo: Int(run.count) - offset, by: replica)
+            guard counter >= start, counter < end else { return }
+            var part = dots.absentCount(from: counter, upTo: Int(run.count) - offset, by: replica)
+            part = Int(min(UInt64(part), end - counter))
             guard count + part <= Self.capacity else { return }
             let first = count
             let from = Int(run.number) + offset
             insert(
                 ArenaPart(cell: text.cell, number: from, count: part), parent: parent, isLeft: isLeft,
                 rightOrigin: rightOrigin, counter: counter, by: replica)
-            // What was held once and is not here any more was not sent back to life.
-            let shownFrom = heldEnd <= counter ? from : from + Int(min(heldEnd - counter, UInt64(part)))
-            if shownFrom > from { hide(first..<first + shownFrom - from) }
-            live.forEachDead(in: shownFrom..<from + part) { dead in
+            live.forEachDead(in: from..<from + part) { dead in
                 hide(first + dead.lowerBound - from..<first + dead.upperBound - from)
             }
             parent = first + part - 1
@@ -155,8 +156,7 @@ extension TextCell {
     fileprivate convenience init(slowly columns: TextColumns, _ order: [Int]) {
         self.init()
         let text = JoinedText(blank: columns)
-        let nothing = VersionVector()
-        engine.pointee.insert(columns, order, text, held: nothing)
+        engine.pointee.insert(columns, order, text, held: VersionVector(), theirs: columns.vector)
         let engine = engine
         columns.text.withUnsafeBufferPointer { utf8 in
             var source = TextSource(utf8)

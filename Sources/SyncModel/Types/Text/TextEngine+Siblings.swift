@@ -16,12 +16,7 @@ extension TextEngine {
         if !siblings.isBuilt { buildSiblings() }
         let new = Sibling(number: number, rightOrigin: rightOrigin, replica: dot.replica, counter: dot.counter)
         let key = Self.place(parent, isLeft: isLeft)
-        var behind: Int?
-        var next = siblings.first(at: key)
-        while let head = next, precedes(sibling(Int(heads[head])), new) {
-            behind = head
-            next = siblings.next(after: head)
-        }
+        let (behind, next) = neighbours(of: new, at: key)
         var before = behind.map { Int(heads[$0]) }
         var after = next.map { Int(heads[$0]) }
         if !isLeft, hasImplicitChild(parent) {
@@ -36,6 +31,18 @@ extension TextEngine {
         let place = place(parent: parent, isLeft: isLeft, before: before, after: after)
         addHeadAmongSiblings(number, parent: parent, isLeft: isLeft, rightOrigin: rightOrigin, behind: behind)
         return place
+    }
+
+    /// The heads between which a new one goes. Most come in the order of their dots, so the last is asked first.
+    private mutating func neighbours(of new: Sibling, at key: Int32) -> (behind: Int?, next: Int?) {
+        if let last = siblings.last(at: key), precedes(sibling(Int(heads[last])), new) { return (last, nil) }
+        var behind: Int?
+        var next = siblings.first(at: key)
+        while let head = next, precedes(sibling(Int(heads[head])), new) {
+            behind = head
+            next = siblings.next(after: head)
+        }
+        return (behind, next)
     }
 
     private mutating func place(parent: Int, isLeft: Bool, before: Int?, after: Int?) -> SpanTree.Place {
@@ -109,10 +116,9 @@ extension TextEngine {
     }
 
     private func lastChild(at place: Int32) -> Int {
-        guard var head = siblings.first(at: place) else {
+        guard let head = siblings.last(at: place) else {
             preconditionFailure("a scalar of a text that has explicit children has them filed")
         }
-        while let next = siblings.next(after: head) { head = next }
         return Int(heads[head])
     }
 
@@ -121,13 +127,7 @@ extension TextEngine {
         for head in 0..<heads.count {
             siblings.addHead()
             let new = sibling(Int(heads[head]))
-            var behind: Int?
-            var next = siblings.first(at: places[head])
-            while let other = next, precedes(sibling(Int(heads[other])), new) {
-                behind = other
-                next = siblings.next(after: other)
-            }
-            siblings.insert(head, behind: behind, at: places[head])
+            siblings.insert(head, behind: neighbours(of: new, at: places[head]).behind, at: places[head])
         }
     }
 }

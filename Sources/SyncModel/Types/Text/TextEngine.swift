@@ -124,6 +124,12 @@ struct TextEngine: ~Copyable {
     @inline(__always)
     mutating func settle() { if openCount > 0 { settleOpenRun() } }
 
+    /// Nobody types on: who types next may be another replica.
+    mutating func endRun() {
+        settle()
+        openEnd = -1
+    }
+
     @inline(never)
     private mutating func settleOpenRun() {
         let typed = openCount

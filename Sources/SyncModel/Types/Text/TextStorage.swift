@@ -17,25 +17,20 @@ final class TextStorage: @unchecked Sendable {
     /// Valid as long as nobody changed the engine.
     private var cold: Cold?
     private var cell: TextCell?
-    /// The columns are of a part of a text.
-    let isPart: Bool
-
     private init() {
-        isPart = false
         cold = Cold(contents: TextContents(), shownCount: 0, text: [])
     }
 
     init?(_ contents: TextContents) {
         guard !contents.columns.isEmpty else {
-            isPart = false
             cold = Cold(contents: TextContents(), shownCount: 0, text: [])
             return
         }
-        guard let columns = try? TextColumns(contents), let shown = columns.scalarCount, shown == columns.liveHere
+        guard let columns = try? TextColumns(contents), columns.isWhole, let shown = columns.scalarCount,
+            shown == columns.liveHere
         else {
             return nil
         }
-        isPart = !columns.isWhole
         var contents = contents
         contents.presence = DotSet()
         cold = Cold(contents: contents, shownCount: shown, text: columns.text)
@@ -43,7 +38,6 @@ final class TextStorage: @unchecked Sendable {
 
     /// An engine of one's own.
     init(copying other: TextStorage) {
-        isPart = false
         cell = other.reading { TextCell(copying: $0) }
     }
 

@@ -9,13 +9,12 @@ public func fuzzText(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = Array(UnsafeBufferPointer(start: start, count: count))
     guard let contents = try? TextContents(canonicalBytes: bytes) else { return 0 }
     precondition(contents.canonicalBytes == bytes, "columns have two forms")
-    let nothing = VersionVector()
-    let mine = Origin(dot: Dot(replica: author, counter: 1 << 61), stamp: .zero, context: nothing)
+    let mine = Origin(dot: Dot(replica: author, counter: 1 << 61), stamp: .zero, context: VersionVector())
     let held = VersionVector([.init(replica: author, next: 1 << 61 + 2)])
     var other = ReplicatedText()
     other.apply(.insert(.after(nil, .end), "é!"), at: mine)
     var joined = other
-    joined.join(contents, held: held, theirs: nothing)
+    joined.join(contents, held: held, theirs: contents.leastVector)
     _ = (joined.string, joined.spans)
     guard let text = try? ReplicatedText(canonicalBytes: bytes) else { return 0 }
     var edited = text

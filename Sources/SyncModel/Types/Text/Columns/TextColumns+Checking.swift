@@ -66,7 +66,7 @@ extension TextColumns {
             end.append(0)
             end += text
         }
-        guard contents.columns.suffix(end.count).elementsEqual(end) else { throw .outOfRange(field: "text.packed") }
+        guard contents.columns[textPosition...].elementsEqual(end) else { throw .outOfRange(field: "text.packed") }
     }
 
     /// Scalars of the text; nil if it is not UTF-8.

@@ -54,6 +54,8 @@ struct TextColumns {
 
     /// UTF-8 of the live scalars of these columns: in reading order if whole, else by number.
     var text: [UInt8] = []
+    /// Where in the bytes it begins.
+    var textPosition = 0
 }
 
 // MARK: - Bytes
@@ -77,6 +79,7 @@ extension TextColumns {
         case _: throw .outOfRange(field: "text.form")
         }
         try readRuns(&reader)
+        try checkReferences()
         try readLive(&reader)
         try readText(&reader)
         guard reader.isAtEnd else { throw .trailingBytes }
@@ -123,6 +126,29 @@ extension TextColumns {
         guard max(parents.greatest, origins.greatest) < Int64(count) else { throw .outOfRange(field: "text.reference") }
     }
 
+    /// What is elsewhere was written before what is here: or the order of the runs would not see it.
+    private func checkReferences() throws(CodecError) {
+        if isWhole { return }
+        for run in runs {
+            var references = [run.parent]
+            if case .scalar(let reference) = run.rightOrigin { references.append(reference) }
+            for case .elsewhere(let replica, let counter) in references {
+                let first = runs.firstIndexPast { $0.replica >= replica }
+                if first < runs.count, runs[first].replica == replica, counter >= runs[first].counter {
+                    throw .outOfRange(field: "text.reference")
+                }
+            }
+        }
+    }
+
+    /// The least vector that covers the runs.
+    var vector: VersionVector {
+        VersionVector(
+            runs.map {
+                VersionVector.Entry(replica: replicas[Int($0.replica)], next: $0.counter + UInt64($0.count))
+            })
+    }
+
     private mutating func readLive(_ reader: inout ByteReader) throws(CodecError) {
         guard isWhole else {
             for replica in replicas.indices {
@@ -131,7 +157,8 @@ extension TextColumns {
                     let gap = try reader.varint(upTo: Limits.counters - end, "text.live")
                     if index > 0, gap == 0 { throw .outOfRange(field: "text.live") }
                     let start = end + gap
-                    end = start + (try reader.varint(upTo: Limits.counters - start, "text.live")) + 1
+                    guard start < Limits.counters else { throw .outOfRange(field: "text.live") }
+                    end = start + (try reader.varint(upTo: Limits.counters - start - 1, "text.live")) + 1
                     live.append(Live(replica: Int32(truncatingIfNeeded: replica), start: start, end: end))
                 }
             }
@@ -168,6 +195,7 @@ extension TextColumns {
     }
 
     private mutating func readText(_ reader: inout ByteReader) throws(CodecError) {
+        textPosition = reader.position
         let length = try reader.varint(upTo: UInt64(count) * 4, "text.bytes")
         let packed = try reader.varint(upTo: UInt64(reader.remainingCount), "text.packed")
         guard packed > 0 else {

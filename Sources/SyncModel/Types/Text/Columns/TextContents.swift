@@ -11,6 +11,11 @@ public struct TextContents: Hashable, Sendable, Codable {
 
     init() {}
 
+    /// The least vector of a sender that can hold these scalars.
+    package var leastVector: VersionVector {
+        columns.isEmpty ? VersionVector() : (try? TextColumns(self))?.vector ?? VersionVector()
+    }
+
     private enum CodingKeys: CodingKey {
         case presence
         case replicas

@@ -154,6 +154,9 @@ struct DotTable: ~Copyable {
         }
     }
 
+    /// The counter behind the last scalar of a replica; 0: there is none.
+    func end(of replica: Int) -> UInt64 { sorted[replica].last.map { stretch(Int($0)).end } ?? 0 }
+
     /// All stretches of a replica by counter.
     func stretches(of replica: Int) -> [Stretch] { sorted[replica].map { stretch(Int($0)) } }
 

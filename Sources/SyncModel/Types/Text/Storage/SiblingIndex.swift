@@ -3,9 +3,10 @@
 ///
 /// A place is a scalar and a side, as `TextEngine.places` has it; children are heads of runs, linked to the next one.
 struct SiblingIndex: ~Copyable {
-    /// Open addressing; a key is a place + 1, 0 is free. The value is the first child.
+    /// Open addressing; a key is a place + 1, 0 is free. The values are the first child and the last.
     private var keys = Column<Int32>()
     private var firsts = Column<Int32>()
+    private var lasts = Column<Int32>()
     private var used = 0
     /// By head: the sibling behind it; −1: none.
     private(set) var following = Column<Int32>()
@@ -13,7 +14,7 @@ struct SiblingIndex: ~Copyable {
 
     init() {}
 
-    var bytesHeld: Int { keys.bytesHeld + firsts.bytesHeld + following.bytesHeld }
+    var bytesHeld: Int { keys.bytesHeld + firsts.bytesHeld + lasts.bytesHeld + following.bytesHeld }
 
     mutating func begin(heads: Int) {
         isBuilt = true
@@ -37,6 +38,12 @@ struct SiblingIndex: ~Copyable {
         return keys[slot] == 0 ? nil : Int(firsts[slot])
     }
 
+    /// The last child there; nil: there is none.
+    func last(at place: Int32) -> Int? {
+        let slot = slot(of: place)
+        return keys[slot] == 0 ? nil : Int(lasts[slot])
+    }
+
     func next(after head: Int) -> Int? {
         let next = following[head]
         return next < 0 ? nil : Int(next)
@@ -44,34 +51,41 @@ struct SiblingIndex: ~Copyable {
 
     /// Puts a head behind a sibling; nil: first of all.
     mutating func insert(_ head: Int, behind sibling: Int?, at place: Int32) {
+        let slot = slot(of: place)
+        let child = Int32(truncatingIfNeeded: head)
+        if keys[slot] == 0 {
+            keys[slot] = place + 1
+            firsts[slot] = child
+            lasts[slot] = child
+            used += 1
+            if used * 2 > keys.count { resize(to: keys.count * 2) }
+            return
+        }
         if let sibling {
             following[head] = following[sibling]
-            following[sibling] = Int32(truncatingIfNeeded: head)
-            return
-        }
-        let slot = slot(of: place)
-        if keys[slot] != 0 {
+            following[sibling] = child
+        } else {
             following[head] = firsts[slot]
-            firsts[slot] = Int32(truncatingIfNeeded: head)
-            return
+            firsts[slot] = child
         }
-        keys[slot] = place + 1
-        firsts[slot] = Int32(truncatingIfNeeded: head)
-        used += 1
-        if used * 2 > keys.count { resize(to: keys.count * 2) }
+        if following[head] < 0 { lasts[slot] = child }
     }
 
     private mutating func resize(to capacity: Int) {
         var oldKeys = Column<Int32>(capacity: capacity)
         var oldFirsts = Column<Int32>(capacity: capacity)
+        var oldLasts = Column<Int32>(capacity: capacity)
         oldKeys.append(repeating: 0, count: capacity)
         oldFirsts.append(repeating: 0, count: capacity)
+        oldLasts.append(repeating: 0, count: capacity)
         swap(&oldKeys, &keys)
         swap(&oldFirsts, &firsts)
+        swap(&oldLasts, &lasts)
         for index in 0..<oldKeys.count where oldKeys[index] != 0 {
             let slot = slot(of: oldKeys[index] - 1)
             keys[slot] = oldKeys[index]
             firsts[slot] = oldFirsts[index]
+            lasts[slot] = oldLasts[index]
         }
     }
 }
