@@ -9,7 +9,7 @@ final class TextStorage: @unchecked Sendable {
     private struct Cold {
         var contents: TextContents
         var shownCount: Int
-        /// Reading order; nil once the engine knows.
+        /// UTF-8 as it is read.
         var text: [UInt8]
     }
 

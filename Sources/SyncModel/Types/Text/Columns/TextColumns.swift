@@ -1,7 +1,8 @@
 /// The columns of a `TextContents`, read: runs of scalars with their places, and which of them live.
 ///
 /// Scalars are numbered by dot, from 0: replicas in order, then counters. Reading checks all that can be checked without the
-/// text that they are for; nothing is allocated beyond what the bytes pay for.
+/// text that they are for; what is allocated is bounded by `PositionTree.decodedLimit`
+/// scalars of four bytes, for a run or a match of any length takes a few bytes.
 struct TextColumns {
     /// Scalars of one replica with consecutive counters, each but the first the right child of the one before.
     struct Run {

@@ -1,7 +1,8 @@
 /// A growing row of plain numbers in memory of its own: what an array is, without its checks of ownership and bounds.
 ///
 /// Hot file: an index is checked in debug builds only. Only the text engine uses it, and every index that it takes from a
-/// peer's bytes is checked before. Tested against `Array` (ColumnTests).
+/// peer's bytes is checked before. Tested through the engine, against an array of scalars (TextEditorTests) and against the
+/// reference model (LawTests).
 struct Column<Element: BitwiseCopyable>: ~Copyable {
     private(set) var base: UnsafeMutablePointer<Element>
     private(set) var count = 0
@@ -56,11 +57,6 @@ struct Column<Element: BitwiseCopyable>: ~Copyable {
         count += 1
     }
 
-    mutating func removeLast(_ removed: Int = 1) {
-        assert(removed <= count)
-        count -= removed
-    }
-
     mutating func removeAll() { count = 0 }
 
     @inline(never)
@@ -74,8 +70,6 @@ struct Column<Element: BitwiseCopyable>: ~Copyable {
 }
 
 extension Column {
-    var bytesHeld: Int { capacity * MemoryLayout<Element>.stride }
-
     /// The first index from `start` on at which `isPast` holds; it must hold from there on.
     @inline(__always)
     func firstIndexPast(from start: Int = 0, _ isPast: (Element) -> Bool) -> Int {
@@ -100,8 +94,6 @@ struct BitColumn: ~Copyable {
 
     init() { words = Column() }
     init(copying other: borrowing BitColumn) { words = Column(copying: other.words) }
-
-    var bytesHeld: Int { words.bytesHeld }
 
     /// Makes room for bits below `count`.
     mutating func reserve(_ count: Int) {

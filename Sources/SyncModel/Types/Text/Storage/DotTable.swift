@@ -32,11 +32,6 @@ struct DotTable: ~Copyable {
         lastEnd = other.lastEnd
     }
 
-    var bytesHeld: Int {
-        numbers.bytesHeld + owners.bytesHeld + counters.bytesHeld + sorted.reduce(0) { $0 + $1.capacity * 4 }
-            + replicas.count * 96
-    }
-
     /// One stretch: numbers `number ..< number + count` are counters `counter ..< counter + count` of a replica.
     struct Stretch {
         let replica: Int

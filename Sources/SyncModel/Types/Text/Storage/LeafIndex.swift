@@ -17,8 +17,6 @@ struct LeafIndex: ~Copyable {
 
     init() {}
 
-    var bytesHeld: Int { chunks.bytesHeld + order.bytesHeld + firsts.bytesHeld }
-
     @inline(__always)
     private func chunk(_ position: Int) -> UnsafeMutablePointer<Int32> {
         chunks.base + Int(order[position]) * Self.stride

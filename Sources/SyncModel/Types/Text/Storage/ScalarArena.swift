@@ -36,12 +36,6 @@ struct ScalarArena: ~Copyable {
 
     deinit { for index in 0..<pages.count { pages[index].base.deallocate() } }
 
-    var bytesHeld: Int {
-        var sum = pages.bytesHeld
-        for index in 0..<pages.count { sum += Self.pageCount << Int(pages[index].shift) }
-        return sum
-    }
-
     @inline(__always)
     subscript(number: Int) -> UInt32 {
         assert(number >= 0 && number < count)

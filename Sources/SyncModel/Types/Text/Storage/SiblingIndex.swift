@@ -14,8 +14,6 @@ struct SiblingIndex: ~Copyable {
 
     init() {}
 
-    var bytesHeld: Int { keys.bytesHeld + firsts.bytesHeld + lasts.bytesHeld + following.bytesHeld }
-
     mutating func begin(heads: Int) {
         isBuilt = true
         resize(to: max(64, (heads * 2).nextPowerOfTwo))

@@ -4,7 +4,7 @@
 /// Nodes are pooled and linked by index: no reference is counted while a person types. The node that is being typed into is
 /// remembered, and what its ancestors do not know yet of it is kept beside (`pending`) until somebody asks further up.
 ///
-/// Hot file; see `Column`. Tested against an array of scalars (SpanTreeTests).
+/// Hot file; see `Column`, also for how it is tested.
 struct SpanTree: ~Copyable {
     /// Items of a leaf, children of an inner node.
     static let width = 32
@@ -87,8 +87,6 @@ struct SpanTree: ~Copyable {
         lastLeaf = other.lastLeaf
         // The index is built again when it is needed: a copy is often only read.
     }
-
-    var bytesHeld: Int { leaves.bytesHeld + inners.bytesHeld + index.bytesHeld }
 
     // MARK: Nodes
 
@@ -209,9 +207,6 @@ struct SpanTree: ~Copyable {
     }
 
     // MARK: Finding
-
-    /// Forgets the leaf asked for last: its start may have moved.
-    mutating func forgetCache() { cachedLeaf = -1 }
 
     /// The shown scalar before which `offset` others are shown; there must be one.
     @inline(__always)
