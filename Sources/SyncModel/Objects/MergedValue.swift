@@ -70,7 +70,7 @@ extension MergedValue {
             case .list(let elements):
                 bytes.append(varint: UInt64(elements.count))
                 for element in elements { element.appendVisible(to: &bytes) }
-            case .text(let text): bytes.append(lengthPrefixed: text.utf8)
+            case .text(let text): bytes.append(visible: text)
             case .members(let members):
                 bytes.append(varint: UInt64(members.count))
                 for member in members {
@@ -88,6 +88,12 @@ extension ObjectState {
     package var mergedFields: [MergedValue.Member] {
         guard case .live(let births) = judgement else { return [] }
         return MergedValue.members(births.compactMap(fields(of:)))
+    }
+
+    /// One of them; without parts where nothing is shown.
+    package func mergedField(_ name: ExactString) -> MergedValue {
+        guard case .live(let births) = judgement else { return MergedValue([]) }
+        return MergedValue(births.compactMap { fields(of: $0)?[name] })
     }
 
     /// What this object adds to the state digest; nil when no reader sees anything of it.

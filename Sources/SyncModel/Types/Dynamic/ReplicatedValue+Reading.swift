@@ -146,7 +146,7 @@ extension TypedState {
             bytes.append(varint: UInt64(state.count))
             for value in state { value.appendVisible(to: &bytes) }
         case .orderedSet(let state): append(state)
-        case .text(let state): bytes.append(lengthPrefixed: Array(state.string.utf8))
+        case .text(let state): bytes.append(visible: state)
         case .dictionary(let state):
             bytes.append(varint: UInt64(state.count))
             for (key, value) in state {

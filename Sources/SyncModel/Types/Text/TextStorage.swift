@@ -17,6 +17,9 @@ final class TextStorage: @unchecked Sendable {
     /// Valid as long as nobody changed the engine.
     private var cold: Cold?
     private var cell: TextCell?
+    /// Of what is shown, as long as nobody changed the engine, or as `keep` left it.
+    private var fingerprint: TextFingerprint?
+
     private init() {
         cold = Cold(contents: TextContents(), shownCount: 0, text: [])
     }
@@ -38,7 +41,7 @@ final class TextStorage: @unchecked Sendable {
 
     /// An engine of one's own.
     init(copying other: TextStorage) {
-        cell = other.reading { TextCell(copying: $0) }
+        (cell, fingerprint) = other.reading { (TextCell(copying: $0), other.fingerprint) }
     }
 
     /// The engine, if it is built; what was known of its bytes is forgotten.
@@ -48,6 +51,24 @@ final class TextStorage: @unchecked Sendable {
         if cold != nil { cold = nil }
         return cell.engine
     }
+
+    /// Of what is shown; looked for once.
+    var fingerprintSum: TextFingerprint.Sum {
+        if let known = turn.withLock({ _ in fingerprint }) { return known.sum }
+        let made = TextFingerprint(string)
+        turn.withLock { _ in fingerprint = made }
+        return made.sum
+    }
+
+    /// Whoever changes the engine takes it, and may give back what follows the change.
+    @inline(__always)
+    func takeFingerprint() -> TextFingerprint? {
+        guard let known = fingerprint else { return nil }
+        fingerprint = nil
+        return known
+    }
+
+    func keep(_ fingerprint: TextFingerprint) { self.fingerprint = fingerprint }
 
     var isEmpty: Bool { cold.map { $0.contents.columns.isEmpty } ?? false }
 
