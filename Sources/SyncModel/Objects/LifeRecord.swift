@@ -3,7 +3,7 @@ package struct LifeRecord: Hashable, Sendable {
     /// The last operation of one replica on this life: the others were before it.
     package struct Touch: Hashable, Sendable {
         package let replica: ReplicaID
-        /// Of the operation's first dot.
+        /// Of the operation's last dot: operations that are shipped as one end where the last of them ended.
         package var counter: UInt64
         package var stamp: Stamp
 
@@ -50,8 +50,9 @@ package struct LifeRecord: Hashable, Sendable {
     }
 
     /// Counts an operation for this life, against those of the deletions that end it which its author did not know.
-    mutating func touch(at origin: Origin, against enders: some Sequence<DeletionRecord>) {
-        let touch = Touch(replica: origin.dot.replica, counter: origin.dot.counter, stamp: origin.stamp)
+    mutating func touch(at origin: Origin, span: UInt64, against enders: some Sequence<DeletionRecord>) {
+        let touch = Touch(
+            replica: origin.dot.replica, counter: origin.dot.counter + max(span, 1) - 1, stamp: origin.stamp)
         touches.replace(touch)
         for ender in enders where !origin.knows(ender.dot) { dissent(from: ender.dot) { $0.replace(touch) } }
     }

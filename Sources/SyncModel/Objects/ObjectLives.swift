@@ -66,7 +66,7 @@ package struct ObjectLives: Hashable, Sendable {
         }
         guard !isFinallyEnded else { return .droppedWhileDeleted }
         var life = LifeRecord(birth: birth, stamp: origin.stamp, known: known)
-        life.touch(at: origin, against: enders(of: life))
+        life.touch(at: origin, span: span, against: enders(of: life))
         lives.insert(life, at: lives.firstIndex { birth < $0.birth } ?? lives.count)
         return .applied(life: birth)
     }
@@ -84,7 +84,7 @@ package struct ObjectLives: Hashable, Sendable {
         guard origin.knows(birth), members.admits(origin, onWorkOf: birth.replica.device) else { return .void }
         if let index = lives.firstIndex(where: { $0.birth == birth }) {
             note(origin, span: span)
-            lives[index].touch(at: origin, against: enders(of: lives[index]))
+            lives[index].touch(at: origin, span: span, against: enders(of: lives[index]))
             return .applied(life: birth)
         }
         guard drop([birth], at: origin, wallMilliseconds: wallMilliseconds) else { return .unknownLife }
@@ -147,7 +147,7 @@ package struct ObjectLives: Hashable, Sendable {
         }
         var kept: [Dot] = []
         for index in lives.indices where speaks(for: lives[index].birth) {
-            lives[index].touch(at: origin, against: enders(of: lives[index]))
+            lives[index].touch(at: origin, span: 1, against: enders(of: lives[index]))
             kept.append(lives[index].birth)
         }
         var isAnswer = false

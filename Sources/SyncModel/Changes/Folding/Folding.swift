@@ -2,7 +2,8 @@
 ///
 /// Neighbours that no foreign change came between, not yet seen by anybody. Operations whose whole effect a later one
 /// undid become void; counters are never numbered anew, a survivor keeps dot, change, stamp and content. Changes of which
-/// nothing is left melt into the next one that has something, so nine toggles of a checkbox ship as one change.
+/// nothing is left melt into the next one that has something, so nine toggles of a checkbox ship as one change. Letters
+/// typed one after the other become runs (TypingRun.swift).
 package struct Folding: Sendable {
     /// What only a store can tell.
     package struct Rules {
@@ -12,14 +13,17 @@ package struct Folding: Sendable {
         package let isLatestOnly: (String) -> Bool
         /// Objects to leave as they are.
         package let keeps: Set<ObjectKey>
+        /// Objects of which nothing may become void; what was typed in them may still ship as runs.
+        package let steady: Set<ObjectKey>
 
         package init(
             isUnknown: @escaping (ObjectKey) -> Bool, isLatestOnly: @escaping (String) -> Bool,
-            keeps: Set<ObjectKey> = []
+            keeps: Set<ObjectKey> = [], steady: Set<ObjectKey> = []
         ) {
             self.isUnknown = isUnknown
             self.isLatestOnly = isLatestOnly
             self.keeps = keeps
+            self.steady = steady
         }
     }
 
@@ -43,18 +47,24 @@ package struct Folding: Sendable {
                 // Too large together: the void stretch stays a change of its own.
                 if let pending { self.changes.append(pending) }
                 pending = nil
-                take(change.having(operations), &pending)
+                take(change.having(operations), &pending, rules)
                 continue
             }
             pending = nil
-            take(whole, &pending)
+            take(whole, &pending, rules)
         }
         if let pending { self.changes.append(pending) }
     }
 
-    private mutating func take(_ change: Change, _ pending: inout Change?) {
+    private mutating func take(_ change: Change, _ pending: inout Change?, _ rules: Rules) {
         let isVoid = change.operations.allSatisfy { if case .void = $0 { true } else { false } }
-        if isVoid { pending = change } else { changes.append(change) }
+        if isVoid {
+            pending = change
+        } else if let run = changes.last?.typedOn(by: change, leaving: rules.keeps.contains) {
+            changes[changes.count - 1] = run
+        } else {
+            changes.append(change)
+        }
     }
 
     private static func folded(_ change: Change, _ void: Set<UInt64>) -> [Operation] {

@@ -50,12 +50,16 @@ struct FoldingMarks {
 
     private mutating func mark(_ operation: Operation, at counter: UInt64) {
         switch operation {
-        case .editObject(let edit): if !rules.keeps.contains(edit.object) { mark(edit, at: counter) }
-        case .deleteObject(let deletion): if !rules.keeps.contains(deletion.object) { mark(deletion, at: counter) }
+        case .editObject(let edit): if mayChange(edit.object) { mark(edit, at: counter) }
+        case .deleteObject(let deletion): if mayChange(deletion.object) { mark(deletion, at: counter) }
         case .keepObject(let object):
             if endings[object] == .whole { void.insert(counter) } else { endings[object] = Ending.none }
         case .appendEvent, .addMember, .editSchema, .setStream, .void, .unknown: break
         }
+    }
+
+    private func mayChange(_ object: ObjectKey) -> Bool {
+        !rules.keeps.contains(object) && !rules.steady.contains(object)
     }
 
     private mutating func mark(_ deletion: Operation.ObjectDeletion, at counter: UInt64) {
