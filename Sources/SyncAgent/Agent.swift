@@ -102,6 +102,9 @@ package final class Agent: Sendable {
 
     // MARK: What the control server asks for
 
+    /// Lets go of memory that is only held to be faster the next time.
+    package func rest() { store.rest() }
+
     /// One durable change per write, in this order; at most `Limits.changesPerGroup` writes. A refused one leaves the
     /// others be.
     package func write(_ writes: [LocalWrite]) async throws -> [Result<WriteOutcome, WriteRefusal>] {

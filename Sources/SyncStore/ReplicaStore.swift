@@ -110,11 +110,15 @@ package protocol ReplicaStore: AnyObject, Sendable {
     func recomputedDigest(of space: SpaceID) throws(StoreError) -> Sum256
     /// Writes, syncs and removes a probe: whether a write would succeed now. Clears a past disk-full refusal if so.
     func probe() throws(StoreError)
+    /// Lets go of memory that is only held to be faster the next time.
+    func rest()
     /// Checkpoints and closes; later calls throw `.closed`. Idempotent.
     func close()
 }
 
 extension ReplicaStore {
+    package func rest() {}
+
     /// One change per group of operations, as they are.
     package func append(_ groups: [[Operation]], wallMilliseconds: Int64) throws(StoreError) -> Commit {
         try append(groups.map { .operations($0) }, wallMilliseconds: wallMilliseconds).commit

@@ -34,7 +34,7 @@ struct AgentProcess {
             socket: ControlSocket(path: configuration.socketPath, audience: isServiceSocket ? .group : .owner),
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: agent.logger,
             onListening: { notifier?.send(.ready) })
-        var services: [any Service] = [server, MemoryTrim()]
+        var services: [any Service] = [server, MemoryTrim { agent.rest() }]
         if let notifier, let interval = notifier.watchdogIntervalNanoseconds {
             services.append(Watchdog(agent: agent, notifier: notifier, intervalNanoseconds: interval))
         }

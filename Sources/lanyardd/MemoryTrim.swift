@@ -14,14 +14,18 @@ struct MemoryTrim: Service {
     /// What must have come in since the last time to be worth it.
     private static let growthBytes = 8 << 20
 
+    /// Lets go of what is only kept to be faster the next time.
+    let forget: @Sendable () -> Void
+
     func run() async throws {
         await cancelWhenGracefulShutdown {
-            var state = State()
+            var state = State(forget: forget)
             while (try? await Task.sleep(for: Self.period)) != nil { state.look() }
         }
     }
 
     private struct State {
+        let forget: @Sendable () -> Void
         var processorMicroseconds = MemoryTrim.processorTime()
         var residentBytesAfterTrim = 0
 
@@ -31,6 +35,7 @@ struct MemoryTrim: Service {
             guard processorMicroseconds - before <= quietMicroseconds, let resident = MemoryTrim.residentBytes(),
                 resident - residentBytesAfterTrim >= growthBytes
             else { return }
+            forget()
             MemoryTrim.trimHeap()
             MemoryTrim.unmapCode()
             residentBytesAfterTrim = MemoryTrim.residentBytes() ?? 0

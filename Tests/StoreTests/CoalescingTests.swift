@@ -20,7 +20,8 @@ struct CoalescingTests {
                 try author.write(
                     .schema(
                         collection,
-                        #"{"deletePolicy":"\#(Self.policies[collection]!)","fields":{"tags":"set","plays":"counter"}}"#)
+                        #"{"deletePolicy":"\#(Self.policies[collection]!)","fields":{"tags":"set","plays":"counter","body":"text"}}"#
+                    )
                 )
             }
             _ = try author.append(
@@ -43,7 +44,17 @@ struct CoalescingTests {
         let collection = ["w", "u", "l", "a"].randomElement(using: &random)!
         let name = "\(collection)/\(Int.random(in: 0..<3, using: &random))"
         let number = Int.random(in: 0..<4, using: &random)
-        switch Int.random(in: 0..<8, using: &random) {
+        switch Int.random(in: 0..<11, using: &random) {
+        // Where somebody is likely to have typed before: what is behind the end is refused, alike everywhere.
+        case 8, 9:
+            let letters = [Int](0...number).map { _ in "abc é👩🏽‍🚀".randomElement(using: &random)! }
+            return .planned([
+                .editing(
+                    name, "body",
+                    .insert(at: Int.random(in: 0..<6, using: &random), .string(ExactString(String(letters)))),
+                    creating: mayCreate)
+            ])
+        case 10: return .planned([.editing(name, "body", .delete(at: number, count: 1), creating: mayCreate)])
         case 0: return .operations([.event("light", "\(number)", type: "lamp\(number % 2)")])
         case 1: return .operations([.event("log", "\(number)")])
         case 2 where mayCreate: return .planned([.deleting(name)])

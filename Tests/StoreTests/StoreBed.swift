@@ -9,6 +9,8 @@ enum StoreKind: String, CaseIterable, Sendable, CustomTestStringConvertible {
     case memory
     case sqliteInTmpfs
     case sqliteOnDisk
+    /// Every object is kept as a snapshot and the edits since.
+    case sqliteOfLargeObjects
 
     var testDescription: String { rawValue }
 }
@@ -59,10 +61,11 @@ final class StoreBed: @unchecked Sendable {
             return try MemoryStore(
                 disk: disk, device: device.id, leases: hasLeases ? memoryLeases : nil, faults: faults,
                 incarnations: next, sign: device.sign)
-        case .sqliteInTmpfs, .sqliteOnDisk:
+        case .sqliteInTmpfs, .sqliteOnDisk, .sqliteOfLargeObjects:
             var configuration = SQLiteConfiguration(
                 directory: directory, leases: hasLeases ? LeaseFolder(path: leaseFolder.path) : nil)
             configuration.schema = schema
+            if kind == .sqliteOfLargeObjects { configuration.largeStateBytes = 1 }
             return try SQLiteStore(
                 configuration, device: device.id, faults: faults, incarnations: next, sign: device.sign)
         }

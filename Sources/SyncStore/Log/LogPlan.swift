@@ -53,10 +53,12 @@ package struct LogPlan: Sendable {
     }
 
     /// Applies what the segments say of objects.
+    ///
+    /// - Parameter steady: objects to which it is applied already.
     package mutating func applyObjects(
-        on state: LogState, _ reading: some ObjectSource, faults: ModelFaults = []
+        on state: LogState, steady: Set<ObjectKey> = [], _ reading: some ObjectSource, faults: ModelFaults = []
     ) throws(StoreError) -> ObjectPlan {
-        var objects = ObjectPlan(on: state, faults: faults)
+        var objects = ObjectPlan(on: state, steady: steady, faults: faults)
         for entry in entries {
             let segment = entry.verified.segment
             var reader = ByteReader(segment.bytes)

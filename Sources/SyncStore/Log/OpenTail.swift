@@ -3,7 +3,7 @@ package import SyncModel
 /// Our own commits that are durable and not signed yet: nobody else has seen them, so they may still be folded.
 ///
 /// Lives in memory beside the rows, and ends with the process: a tail that a new process finds is sealed as it is.
-/// Bounds: `changeLimit` changes, `byteLimit` bytes of them, and as many bytes of the objects they touched.
+/// Bounds: `changeLimit` changes, `byteLimit` bytes of them, and as many bytes of the small objects they touched.
 package struct OpenTail: Sendable {
     /// Beyond it a commit seals, so that sealing is always short.
     package static let changeLimit = 256
@@ -17,6 +17,14 @@ package struct OpenTail: Sendable {
     package private(set) var segments: [VerifiedSegment] = []
     /// The objects it touched, as they were before.
     package private(set) var bases: [ObjectKey: StoredObject] = [:]
+    /// The large ones, of which no copy is kept: nothing of them is left out when the tail is folded.
+    package private(set) var steady: [ObjectKey: Steady] = [:]
+
+    package struct Steady: Sendable {
+        package let before: ObjectStanding
+        package fileprivate(set) var now: ObjectStanding
+    }
+
     private var changeCount = 0
     private var byteCount = 0
 
@@ -32,8 +40,13 @@ package struct OpenTail: Sendable {
             byteCount += entry.verified.segment.bytes.count
         }
         for entry in planned.objects.changed where bases[entry.object.key] == nil && !entry.dots.isEmpty {
-            bases[entry.object.key] = entry.original
-            byteCount += entry.originalByteCount
+            let standing = entry.object.summary.standing
+            if let original = entry.original, steady[entry.object.key] == nil {
+                bases[entry.object.key] = original
+                byteCount += entry.originalByteCount
+            } else {
+                steady[entry.object.key, default: Steady(before: entry.before.standing, now: standing)].now = standing
+            }
         }
     }
 

@@ -21,19 +21,20 @@ struct Sealing: Sendable {
         _ tail: OpenTail, current: LogState, isLatestOnly: @escaping (String) -> Bool,
         _ stored: some ObjectSource, faults: ModelFaults = [], sign: ([UInt8]) -> [UInt8]
     ) throws(StoreError) {
+        let steady = Set(tail.steady.keys)
         var keeps: Set<ObjectKey> = []
         while true {
             let folding = Folding(
                 tail.changes, of: tail.replica,
                 Folding.Rules(
                     isUnknown: { tail.bases[$0].map { $0.state == ObjectState() } ?? false },
-                    isLatestOnly: isLatestOnly, keeps: keeps))
+                    isLatestOnly: isLatestOnly, keeps: keeps, steady: steady))
             var writer = SegmentWriter(space: tail.before.space, replica: tail.replica, from: tail.sealedTip)
             for change in folding.changes { writer.add(change, sign: sign) }
             let segments = writer.finish(sign: sign)
             var log = try LogPlan(segments, on: tail.before, foldedEvents: folding.events)
             var objects = try log.applyObjects(
-                on: tail.before, EarlierObjects(bases: tail.bases, stored: stored), faults: faults)
+                on: tail.before, steady: steady, EarlierObjects(bases: tail.bases, stored: stored), faults: faults)
             let kept = try objects.keepWhatWasShown(
                 of: folding, at: current.objectPosition, stored)
             guard kept.differing.isEmpty else {
@@ -50,6 +51,7 @@ struct Sealing: Sendable {
             var after = log.after
             after.objectPosition = current.objectPosition
             after.digest = current.digest
+            for object in tail.steady.values { after.counts.count(from: object.before, to: object.now) }
             self.log = log
             self.objects = objects
             self.after = after

@@ -9,7 +9,7 @@ extension MemoryContents {
             let rest = found.filter { $0.lastPosition <= tail.before.lastPosition }
             runs[stream] = rest.isEmpty ? nil : rest
         }
-        for key in tail.bases.keys {
+        for key in Array(tail.bases.keys) + tail.steady.keys {
             touches[key]?.removeAll { $0.replica == tail.replica && $0.index >= kept }
         }
     }

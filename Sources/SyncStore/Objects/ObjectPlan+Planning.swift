@@ -40,20 +40,33 @@ extension ObjectPlan {
         _ key: ObjectKey, in change: inout Change, _ reading: some ObjectSource,
         _ body: (ObjectPlanner) throws(ObjectRefusal) -> PlannedWrite
     ) throws(StoreError) -> ObjectRefusal? {
-        let schema = try schema(of: key.collection, reading)
-        let object = try object(key, reading)
-        let planner = ObjectPlanner(
-            key, object.state, localFields: object.localFields, version: object.version, schema: schema,
-            origin: change.origin, members: members)
         let planned: PlannedWrite
-        do throws(ObjectRefusal) { planned = try body(planner) } catch { return error }
+        switch try lookAt(key, origin: change.origin, reading, body) {
+        case .success(let write): planned = write
+        case .failure(let refusal): return refusal
+        }
         for operation in planned.operations { try apply(operation, in: &change, reading) }
         let isLocal = setLocal(planned, of: key, at: change.wallMilliseconds)
         let after = try self.object(key, reading)
         change.note(
             WriteOutcome.Step(
-                version: after.version, changed: isLocal || !planned.operations.isEmpty, object: after))
+                version: after.version, changed: isLocal || !planned.operations.isEmpty,
+                object: planned.isBrief ? nil : after))
         return nil
+    }
+
+    /// Never inlined: what the planner looked at is let go of before it is changed, or a book would be copied.
+    @inline(never)
+    private mutating func lookAt(
+        _ key: ObjectKey, origin: Origin, _ reading: some ObjectSource,
+        _ body: (ObjectPlanner) throws(ObjectRefusal) -> PlannedWrite
+    ) throws(StoreError) -> Result<PlannedWrite, ObjectRefusal> {
+        let schema = try schema(of: key.collection, reading)
+        let object = try object(key, reading)
+        let planner = ObjectPlanner(
+            key, object.state, localFields: object.localFields, version: object.version, schema: schema,
+            origin: origin, members: members)
+        do throws(ObjectRefusal) { return .success(try body(planner)) } catch { return .failure(error) }
     }
 
     private mutating func plan(

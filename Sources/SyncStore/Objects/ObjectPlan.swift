@@ -8,12 +8,15 @@ package struct ObjectPlan: Sendable {
     /// An object that the transaction changed.
     package struct Entry: Sendable {
         package fileprivate(set) var before: ObjectSummary
-        /// As it was before the transaction.
-        package let original: StoredObject
+        /// As it was before the transaction. Not kept of a large one: the first edit would have to copy it.
+        package let original: StoredObject?
+        package let isLarge: Bool
         /// With its new summary once the plan is finished.
         package fileprivate(set) var object: StoredObject
         /// One of each change that touched it.
         package fileprivate(set) var dots: [Dot] = []
+        /// What was done to a large one; nil once it was more than edits of a life.
+        package fileprivate(set) var journal: [ObjectTouch]? = []
         /// What this transaction has done to its lives so far.
         fileprivate var edits: [ObjectLives.EarlierEdit] = []
         fileprivate var isChanged = false
@@ -21,7 +24,20 @@ package struct ObjectPlan: Sendable {
         fileprivate var savedBefore = 0
 
         /// How much memory it takes to keep `original`, about.
-        package var originalByteCount: Int { original.state.isEmpty ? 64 : original.state.canonicalBytes.count }
+        package var originalByteCount: Int {
+            original.map { $0.state.isEmpty ? 64 : $0.state.canonicalBytes.count } ?? 64
+        }
+
+        /// Notes what can be done again without looking at anything else.
+        fileprivate mutating func journal(_ action: ObjectState.Action, _ change: Change) {
+            guard isLarge else { return }
+            switch action {
+            case .edit(.own, _), .edit(.other, _):
+                journal?.append(
+                    ObjectTouch(origin: change.origin, action: action, wallMilliseconds: change.wallMilliseconds))
+            case .edit(.birth, _), .delete, .keep: journal = nil
+            }
+        }
 
         fileprivate mutating func note(edit change: Change, of lives: [Dot]) {
             edits.append(
@@ -29,9 +45,10 @@ package struct ObjectPlan: Sendable {
                     lives: lives, dot: change.origin.dot, wallMilliseconds: change.wallMilliseconds))
         }
 
-        fileprivate mutating func note(_ change: Change, position: Int64) {
+        fileprivate mutating func note(_ change: Change, span: UInt64, position: Int64) {
             object.position = position
-            object.version = change.origin.dot
+            // The last of its dots, as `LifeRecord.Touch`.
+            object.version = change.origin.advanced(by: max(span, 1) - 1).dot
             object.changedMilliseconds = change.wallMilliseconds
             isChanged = true
             dots.append(change.origin.dot)
@@ -75,6 +92,12 @@ package struct ObjectPlan: Sendable {
     private var undo = Undo()
     /// Operations dropped before this transaction.
     private let lateBefore: Int64
+    /// Large objects that a refused change had looked at: still as they are stored.
+    private var untouched: [StoredObject] = []
+    /// Large objects of the open tail: what is done to them is done already.
+    private let steady: Set<ObjectKey>
+    /// One dot of each operation on those.
+    package private(set) var steadyDots: [ObjectKey: [Dot]] = [:]
 
     private struct Undo: Sendable {
         /// Of the change.
@@ -100,8 +123,9 @@ package struct ObjectPlan: Sendable {
 
     private let faults: ModelFaults
 
-    package init(on state: LogState, faults: ModelFaults = []) {
+    package init(on state: LogState, steady: Set<ObjectKey> = [], faults: ModelFaults = []) {
         self.faults = faults
+        self.steady = steady
         members = state.members
         position = state.objectPosition
         counts = state.counts
@@ -139,7 +163,10 @@ package struct ObjectPlan: Sendable {
     package mutating func takeBack() {
         for (place, entry) in undo.entries { entries[place] = entry }
         for (name, entry) in undo.schemas.reversed() { schemas[name] = entry }
-        for entry in entries[undo.entryCount...] { places[entry.object.key] = nil }
+        for entry in entries[undo.entryCount...] {
+            places[entry.object.key] = nil
+            if entry.isLarge, !entry.isChanged { untouched.append(entry.object) }
+        }
         entries.removeSubrange(undo.entryCount...)
         position = undo.position
         members = undo.members
@@ -169,7 +196,9 @@ package struct ObjectPlan: Sendable {
     ) throws(StoreError) {
         switch operation {
         case .editObject, .deleteObject, .keepObject:
-            if let (key, action) = operation.objectAction { try apply(action, to: key, change, reading) }
+            if let (key, action) = operation.objectAction {
+                try apply(action, to: key, span: operation.span, change, reading)
+            }
         case .editSchema(let edit):
             let before = try loaded(schema: edit.collection, reading)
             if undo.isKept { undo.schemas.append((edit.collection, before)) }
@@ -182,8 +211,12 @@ package struct ObjectPlan: Sendable {
     }
 
     private mutating func apply(
-        _ action: ObjectState.Action, to key: ObjectKey, _ change: Change, _ reading: some ObjectSource
+        _ action: ObjectState.Action, to key: ObjectKey, span: UInt64, _ change: Change, _ reading: some ObjectSource
     ) throws(StoreError) {
+        if steady.contains(key) {
+            steadyDots[key, default: []].append(change.origin.dot)
+            return
+        }
         let place = try load(key, reading)
         let earlier = try earlierEdits(action, entries[place], change.origin, reading)
         let outcome = entries[place].object.state.apply(
@@ -192,11 +225,13 @@ package struct ObjectPlan: Sendable {
         switch outcome {
         case .applied(let lives):
             let position = nextPosition()
-            entries[place].note(change, position: position)
+            entries[place].note(change, span: span, position: position)
             if !action.isDeletion { entries[place].note(edit: change, of: lives) }
+            entries[place].journal(action, change)
         case .droppedWhileDeleted:
             let position = nextPosition()
-            entries[place].note(change, position: position)
+            entries[place].note(change, span: span, position: position)
+            entries[place].journal = nil
             // Another deletion in the same transaction, whose author did not know of it either, lists it too.
             if let life = action.life(at: change.origin) { entries[place].note(edit: change, of: [life]) }
         case .unknownLife: counts.lateOperations += 1
@@ -233,13 +268,16 @@ package struct ObjectPlan: Sendable {
             }
             return place
         }
-        let object = try reading.object(key) ?? StoredObject(key: key)
-        var before = object.summary
+        let found = try reading.objectToChange(key) ?? ObjectToChange(StoredObject(key: key), isLarge: false)
+        var before = found.object.summary
         if before.standing == .live, let schema = try reading.schema(of: key.collection) {
-            before.indexed = schema.indexedValues(of: object.state)
+            before.indexed = schema.indexedValues(of: found.object.state)
         }
         places[key] = entries.count
-        entries.append(Entry(before: before, original: object, object: object))
+        entries.append(
+            Entry(
+                before: before, original: found.isLarge ? nil : found.object, isLarge: found.isLarge,
+                object: found.object))
         return entries.count - 1
     }
 
@@ -336,12 +374,18 @@ package struct ObjectPlan: Sendable {
         let place = try load(key, reading)
         let dropped = entries[place].object.droppedEdits
         guard entries[place].object.state.collect(where: stable.covers) else { return false }
+        entries[place].journal = nil
         entries[place].object.forgetDeletions(keeping: dropped)
         entries[place].isChanged = true
         return true
     }
 
     // MARK: The end
+
+    /// Large objects that are as they are stored.
+    package var unchangedLarge: [StoredObject] {
+        untouched + entries.filter { $0.isLarge && !$0.isChanged }.map(\.object)
+    }
 
     /// Computes what is kept beside the objects that changed, and what the transaction does to digest and counts.
     package mutating func finish(_ reading: some ObjectSource) throws(StoreError) {
@@ -360,7 +404,13 @@ package struct ObjectPlan: Sendable {
     private mutating func count(from before: ObjectSummary, to after: ObjectSummary) {
         if let term = before.digest { digestChange -= term }
         if let term = after.digest { digestChange += term }
-        counts.objects += (after.standing == .live ? 1 : 0) - (before.standing == .live ? 1 : 0)
-        counts.deletedObjects += (after.standing == .deleted ? 1 : 0) - (before.standing == .deleted ? 1 : 0)
+        counts.count(from: before.standing, to: after.standing)
+    }
+}
+
+extension StoreCounts {
+    mutating func count(from before: ObjectStanding, to after: ObjectStanding) {
+        objects += (after == .live ? 1 : 0) - (before == .live ? 1 : 0)
+        deletedObjects += (after == .deleted ? 1 : 0) - (before == .deleted ? 1 : 0)
     }
 }

@@ -3,6 +3,8 @@ package import SyncModel
 /// What a transaction may look at while it is planned: the objects as they are stored.
 package protocol ObjectSource {
     func object(_ key: ObjectKey) throws(StoreError) -> StoredObject?
+    /// The same for a transaction that may change it: of a large one nobody else keeps a copy that would have to be made.
+    func objectToChange(_ key: ObjectKey) throws(StoreError) -> ObjectToChange?
     /// Nil while nobody has set one.
     func schema(of collection: ExactString) throws(StoreError) -> CollectionSchema?
     /// Every operation on the object, in the order in which they arrived here.
@@ -11,4 +13,21 @@ package protocol ObjectSource {
     func objects(
         of collection: ExactString, _ body: (StoredObject) throws(StoreError) -> Bool
     ) throws(StoreError)
+}
+
+package struct ObjectToChange: Sendable {
+    package var object: StoredObject
+    /// It is not written as a whole: what is done to it is noted edit by edit.
+    package var isLarge: Bool
+
+    package init(_ object: StoredObject, isLarge: Bool) {
+        self.object = object
+        self.isLarge = isLarge
+    }
+}
+
+extension ObjectSource {
+    package func objectToChange(_ key: ObjectKey) throws(StoreError) -> ObjectToChange? {
+        try object(key).map { ObjectToChange($0, isLarge: false) }
+    }
 }

@@ -85,13 +85,10 @@ extension CollectionSchema {
 
     /// What a live object shows in the fields that are indexed.
     package func indexedValues(of state: ObjectState) -> [JSONValue.Member] {
-        let indexes = indexes
-        guard !indexes.isEmpty else { return [] }
-        return state.mergedFields.compactMap { member in
-            guard let index = indexes.first(where: { $0.field == member.key }),
-                let value = member.value.json(preferring: index.type)
-            else { return nil }
-            return JSONValue.Member(key: member.key, value: value)
+        indexes.compactMap { index in
+            state.mergedField(index.field).json(preferring: index.type).map {
+                JSONValue.Member(key: index.field, value: $0)
+            }
         }
     }
 }

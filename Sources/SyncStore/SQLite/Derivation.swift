@@ -6,7 +6,7 @@ import SyncModel
 /// One transaction; one pass over the log in the order of arrival, so every node that does it comes to the same.
 struct Derivation {
     /// Grows when this program understands operations that the one before did not.
-    static let version: Int64 = 3
+    static let version: Int64 = 4
     /// Of the segments whose objects are held in memory before they are written.
     private static let batchBytes = 1 << 20
 
@@ -55,10 +55,13 @@ struct Derivation {
         try access.run("DELETE FROM stream_setting")
         try access.run("DELETE FROM latest_event")
         try access.run("DELETE FROM touch")
+        try access.run("DELETE FROM snapshot")
+        try access.run("DELETE FROM edit")
         try access.run(
             """
             UPDATE object SET standing = 0, has_conflict = 0, position = -id, digest = NULL, version_replica = NULL,
-                version_counter = NULL, deletion_replica = NULL, deletion_counter = NULL, state = ?
+                version_counter = NULL, deletion_replica = NULL, deletion_counter = NULL, state = ?,
+                snapshot_bytes = 0, edit_bytes = 0
             """, .blob(ObjectState().canonicalBytes))
         try access.run(
             "UPDATE space SET objects = 0, deleted_objects = 0, late_operations = 0 WHERE id = ?",

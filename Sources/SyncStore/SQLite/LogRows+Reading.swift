@@ -36,6 +36,12 @@ extension LogRows {
             state.extendContext(of: replica, by: named.entries)
             return true
         }
+        state.members = try memberFacts()
+    }
+
+    /// Who was named a member where.
+    func memberFacts() throws(StoreError) -> MemberFacts {
+        var members = MemberFacts()
         try access.forEach(
             "SELECT fact, replica, counter FROM addition WHERE space = ? ORDER BY id", .integer(spaceRow)
         ) { row throws(StoreError) in
@@ -44,10 +50,11 @@ extension LogRows {
             }
             let fact = try Self.fact(row.blob(0))
             if fact.isBound {
-                state.members.add(fact.device, at: Dot(replica: replica, counter: UInt64(row.integer(2))))
+                members.add(fact.device, at: Dot(replica: replica, counter: UInt64(row.integer(2))))
             }
             return true
         }
+        return members
     }
 
     private static func fact(_ bytes: [UInt8]) throws(StoreError) -> MemberFact {

@@ -16,16 +16,20 @@ extension LogRows {
                 "DELETE FROM run WHERE stream = ? AND last_position > ?", .integer(row),
                 .integer(tail.before.lastPosition))
         }
-        for key in tail.bases.keys {
+        for key in Array(tail.bases.keys) + tail.steady.keys {
             guard let row = try ObjectRows(self).objectRow(key) else { continue }
             try access.run("DELETE FROM touch WHERE object = ? AND segment >= ?", .integer(row), .integer(first))
         }
         try access.run("DELETE FROM segment WHERE replica = ? AND end > ?", .integer(replica), .integer(start))
     }
 
-    func write(_ sealing: Sealing) throws(StoreError) {
-        let objects = ObjectRows(self)
-        try objects.write(sealing.objects, segments: try write(sealing.log, after: sealing.after))
+    func write(_ sealing: Sealing, _ objects: ObjectRows) throws(StoreError) {
+        let segments = try write(sealing.log, after: sealing.after)
+        try objects.writeObjects(of: sealing.objects, segments)
+        try objects.writeSums(sealing.after.counts, position: sealing.after.objectPosition)
+        for (key, dots) in sealing.objects.steadyDots {
+            if let row = try objects.objectRow(key) { try objects.touch(row, dots, in: segments) }
+        }
         for key in sealing.vanished { try objects.remove(key) }
     }
 

@@ -104,7 +104,7 @@ struct LogRows {
             .integer((total ?? 0) + run.count), .blob(run.places.bytes))
     }
 
-    private func replicaRow(_ replica: ReplicaID) throws(StoreError) -> Int64 {
+    func replicaRow(_ replica: ReplicaID) throws(StoreError) -> Int64 {
         if let row = try findReplica(replica) { return row }
         try access.run("INSERT INTO replica (space, replica) VALUES (?, ?)", .integer(spaceRow), .blob(replica.bytes))
         return access.lastInsertedRow

@@ -51,7 +51,7 @@ extension ObjectRows {
         try access.forEach(
             "SELECT \(Self.columns) FROM object WHERE collection = ? AND key > ? AND \(condition) ORDER BY key",
             .integer(collection), .text(after)
-        ) { row throws(StoreError) in page.take(try Self.object(row, name), schema) }
+        ) { row throws(StoreError) in page.take(try object(row, name), schema) }
     }
 
     private func indexed(
@@ -66,7 +66,7 @@ extension ObjectRows {
             ORDER BY field_value.key -- the order of the index: nothing is sorted, however many have the value
             """, .integer(collection), .text(condition.path[0].string), .blob(condition.value.canonicalBytes),
             .text(after)
-        ) { row throws(StoreError) in page.take(try Self.object(row, name), schema) }
+        ) { row throws(StoreError) in page.take(try object(row, name), schema) }
     }
 
     /// Objects that changed behind `position`, each once, by the position of its newest change.
@@ -81,8 +81,8 @@ extension ObjectRows {
             WHERE object.position > ? ORDER BY object.position
             """, .integer(position)
         ) { row throws(StoreError) in
-            let name = ExactString(row.text(12))
-            if collection ?? name == name { objects.append(try Self.object(row, name)) }
+            let name = ExactString(row.text(Self.columnCount))
+            if collection ?? name == name { objects.append(try object(row, name)) }
             return objects.count < limit
         }
         return objects

@@ -3,9 +3,14 @@ import SyncModel
 /// The rows of objects and collections: how an `ObjectPlan` is written, and what it reads.
 struct ObjectRows: ObjectSource {
     let log: LogRows
+    /// Of the connection that writes.
+    let hot: HotObjects?
     var access: SQLiteAccess { log.access }
 
-    init(_ log: LogRows) { self.log = log }
+    init(_ log: LogRows, hot: HotObjects? = nil) {
+        self.log = log
+        self.hot = hot
+    }
 
     // Reading
 
@@ -14,31 +19,38 @@ struct ObjectRows: ObjectSource {
         return try access.first(
             "SELECT \(Self.columns) FROM object WHERE collection = ? AND key = ?", .integer(collection),
             .text(key.id.string)
-        ) { row throws(StoreError) in try Self.object(row, key.collection) }
+        ) { row throws(StoreError) in try object(row, key.collection) }
     }
 
     /// Of `object`, as `object(_:_:)` reads them.
     static let columns = """
         object.key, object.position, object.changed, object.version_replica, object.version_counter, object.state, \
-        object.local, object.dismissed, object.standing, object.has_conflict, object.digest, object.dropped_edits
+        object.local, object.dismissed, object.standing, object.has_conflict, object.digest, object.dropped_edits, \
+        object.id, object.snapshot_bytes, object.edit_bytes
         """
+    static let columnCount: Int32 = 15
 
-    static func object(_ row: SQLRow, _ collection: ExactString) throws(StoreError) -> StoredObject {
+    func object(_ row: SQLRow, _ collection: ExactString) throws(StoreError) -> StoredObject {
         var object = StoredObject(key: ObjectKey(collection: collection, id: ExactString(row.text(0))))
         object.position = row.integer(1)
         object.changedMilliseconds = row.integer(2)
         if !row.isNull(3) {
             guard let replica = ReplicaID(bytes: row.blob(3)) else { throw .corrupt(detail: "a version is no dot") }
-            object.version = Dot(replica: replica, counter: try natural(row, 4))
+            object.version = Dot(replica: replica, counter: try Self.natural(row, 4))
         }
-        object.state = try value(row.blob(5), "an object's state does not read back")
+        object.state =
+            row.integer(13) > 0
+            ? try largeState(
+                row.integer(12), of: object.key, snapshotBytes: Int(row.integer(13)), editBytes: Int(row.integer(14)))
+            : try Self.value(row.blob(5), "an object's state does not read back")
         if !row.isNull(6) {
-            guard case .object(let fields) = try value(row.blob(6), "local fields do not read back") as JSONValue else {
+            guard case .object(let fields) = try Self.value(row.blob(6), "local fields do not read back") as JSONValue
+            else {
                 throw .corrupt(detail: "local fields are no object")
             }
             object.localFields = fields
         }
-        object.dismissedCount = try natural(row, 7)
+        object.dismissedCount = try Self.natural(row, 7)
         if !row.isNull(11) {
             guard let edits = EditedColumn.decoded(row.blob(11)) else {
                 throw .corrupt(detail: "dropped edits do not read back")
@@ -59,7 +71,7 @@ struct ObjectRows: ObjectSource {
         return number
     }
 
-    private static func value<Value: ByteCoded>(_ bytes: [UInt8], _ trouble: String) throws(StoreError) -> Value {
+    static func value<Value: ByteCoded>(_ bytes: [UInt8], _ trouble: String) throws(StoreError) -> Value {
         var reader = ByteReader(ownBytes: bytes)
         guard let value = try? Value(reading: &reader), reader.isAtEnd else { throw .corrupt(detail: trouble) }
         return value
@@ -91,14 +103,20 @@ struct ObjectRows: ObjectSource {
         guard let row = try collectionRow(collection) else { return }
         try access.forEach(
             "SELECT \(Self.columns) FROM object WHERE collection = ? ORDER BY key", .integer(row)
-        ) { row throws(StoreError) in try body(try Self.object(row, collection)) }
+        ) { row throws(StoreError) in try body(try object(row, collection)) }
     }
 
     // Writing
 
     /// - Parameter segments: those this transaction added.
     func write(_ plan: ObjectPlan, segments: [WrittenSegment]) throws(StoreError) {
+        giveBack(plan)
         guard plan.isChanged else { return }
+        try writeObjects(of: plan, segments)
+        try writeSums(plan.counts, position: plan.position)
+    }
+
+    func writeObjects(of plan: ObjectPlan, _ segments: [WrittenSegment]) throws(StoreError) {
         for change in plan.changedSchemas {
             try access.run(
                 "UPDATE collection SET schema = ? WHERE id = ?", .blob(change.after.canonicalBytes),
@@ -106,11 +124,14 @@ struct ObjectRows: ObjectSource {
         }
         for entry in plan.changed { try write(entry, segments) }
         for name in plan.reindexed { try reindex(name) }
+    }
+
+    func writeSums(_ counts: StoreCounts, position: Int64) throws(StoreError) {
         try access.run(
             """
             UPDATE space SET objects = ?, deleted_objects = ?, object_position = ?, late_operations = ? WHERE id = ?
-            """, .integer(plan.counts.objects), .integer(plan.counts.deletedObjects), .integer(plan.position),
-            .integer(plan.counts.lateOperations), .integer(log.spaceRow))
+            """, .integer(counts.objects), .integer(counts.deletedObjects), .integer(position),
+            .integer(counts.lateOperations), .integer(log.spaceRow))
     }
 
     func objectRow(_ key: ObjectKey) throws(StoreError) -> Int64? {
@@ -123,16 +144,14 @@ struct ObjectRows: ObjectSource {
     /// As if it had never been; it shows nothing, so it has no values in an index.
     func remove(_ key: ObjectKey) throws(StoreError) {
         guard let row = try objectRow(key) else { return }
+        try removeSnapshot(of: key, row)
         try access.run("DELETE FROM object WHERE id = ?", .integer(row))
     }
 
     private func write(_ entry: ObjectPlan.Entry, _ segments: [WrittenSegment]) throws(StoreError) {
         let collection = try makeCollectionRow(entry.object.key.collection)
-        let row = try upsert(entry.object, collection)
-        for segment in segments where entry.dots.contains(where: { segment.holds($0) }) {
-            try access.run(
-                "INSERT OR IGNORE INTO touch (object, segment) VALUES (?, ?)", .integer(row), .integer(segment.row))
-        }
+        let row = try writeState(of: entry, collection)
+        try touch(row, entry.dots, in: segments)
         let (before, after) = (entry.before.indexed, entry.object.summary.indexed)
         for value in before where !after.contains(value) {
             try access.run(
@@ -143,13 +162,41 @@ struct ObjectRows: ObjectSource {
         for value in after where !before.contains(value) { try index(value, collection, entry.object.key) }
     }
 
+    /// Notes that these segments have operations on an object.
+    func touch(_ row: Int64, _ dots: [Dot], in segments: [WrittenSegment]) throws(StoreError) {
+        for segment in segments where dots.contains(where: { segment.holds($0) }) {
+            try access.run(
+                "INSERT OR IGNORE INTO touch (object, segment) VALUES (?, ?)", .integer(row), .integer(segment.row))
+        }
+    }
+
+    /// - Returns: `object.id`.
+    private func writeState(of entry: ObjectPlan.Entry, _ collection: Int64) throws(StoreError) -> Int64 {
+        if let journal = journal(entry) {
+            let row = try upsert(entry.object, state: [], collection).row
+            try append(journal, to: entry.object, row)
+            return row
+        }
+        let bytes = entry.object.state.canonicalBytes
+        let isLarge = isLarge(bytes)
+        let (row, wasLarge) = try upsert(entry.object, state: isLarge ? [] : bytes, collection)
+        if isLarge {
+            try write(snapshot: bytes, of: entry.object, row)
+        } else if wasLarge {
+            try removeSnapshot(of: entry.object.key, row)
+        }
+        return row
+    }
+
     private func index(_ value: JSONValue.Member, _ collection: Int64, _ object: ObjectKey) throws(StoreError) {
         try access.run(
             "INSERT OR IGNORE INTO field_value (collection, field, value, key) VALUES (?, ?, ?, ?)",
             .integer(collection), .text(value.key.string), .blob(value.value.canonicalBytes), .text(object.id.string))
     }
 
-    private func upsert(_ object: StoredObject, _ collection: Int64) throws(StoreError) -> Int64 {
+    private func upsert(
+        _ object: StoredObject, state: [UInt8], _ collection: Int64
+    ) throws(StoreError) -> (row: Int64, wasLarge: Bool) {
         let deletion = object.deletion?.dot
         let found = try access.first(
             """
@@ -163,17 +210,17 @@ struct ObjectRows: ObjectSource {
                 version_counter = excluded.version_counter, digest = excluded.digest, state = excluded.state,
                 local = excluded.local, deletion_replica = excluded.deletion_replica,
                 deletion_counter = excluded.deletion_counter, dropped_edits = excluded.dropped_edits
-            RETURNING id
+            RETURNING id, snapshot_bytes
             """, .integer(collection), .text(object.key.id.string), .integer(object.summary.standing.rawValue),
             .integer(object.summary.hasConflict ? 1 : 0), .integer(Int64(clamping: object.dismissedCount)),
             .integer(object.position), .integer(object.changedMilliseconds),
             .blob(object.version?.replica.bytes), .integer(object.version.map { Int64($0.counter) }),
-            .blob(object.summary.digest?.bytes), .blob(object.state.canonicalBytes),
+            .blob(object.summary.digest?.bytes), .blob(state),
             .blob(object.localFields.isEmpty ? nil : JSONValue.object(object.localFields).canonicalBytes),
             .integer(try deletion.flatMap { dot throws(StoreError) in try log.findReplica(dot.replica) }),
             .integer(deletion.map { Int64($0.counter) }),
             .blob(object.collectedEdits.isEmpty ? nil : EditedColumn.encoded(object.collectedEdits))
-        ) { row throws(StoreError) in row.integer(0) }
+        ) { row throws(StoreError) in (row.integer(0), row.integer(1) > 0) }
         guard let found else { throw .corrupt(detail: "an object was written and is not there") }
         return found
     }
@@ -185,7 +232,7 @@ struct ObjectRows: ObjectSource {
         try access.forEach(
             "SELECT \(Self.columns) FROM object WHERE collection = ? AND standing = 1", .integer(collection)
         ) { row throws(StoreError) in
-            let object = try Self.object(row, name)
+            let object = try object(row, name)
             for value in schema.indexedValues(of: object.state) { try index(value, collection, object.key) }
             return true
         }

@@ -11,6 +11,8 @@ package struct SQLiteConfiguration: Sendable {
     package var checkpointPages = 1000
     /// Read-only connections; each costs about half a MiB of page cache.
     package var readerCount = 2
+    /// An object whose state has so many bytes is kept as a snapshot and the edits since.
+    package var largeStateBytes = 8 << 10
     /// Tests only: the name of a registered SQLite VFS.
     package var virtualFileSystem: String?
     package var schema = Schema.current

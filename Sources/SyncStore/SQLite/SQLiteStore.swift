@@ -23,6 +23,7 @@ package final class SQLiteStore: ReplicaStore {
         var writer: Connection?
         var log: LogState
         var own: OwnHistory
+        let hot: HotObjects
         var isClosed = false
         var mayStayOpen = false
         var tail: OpenTail?
@@ -81,7 +82,10 @@ package final class SQLiteStore: ReplicaStore {
                 path: files.database, virtualFileSystem: configuration.virtualFileSystem, role: .reader)
         }
         published = Mutex(Published(log: log, ownReplica: own.author?.replica))
-        writing = Mutex(Writing(writer: writer, log: log, own: own, leftOpen: leftOpen))
+        writing = Mutex(
+            Writing(
+                writer: writer, log: log, own: own, hot: HotObjects(largeBytes: configuration.largeStateBytes),
+                leftOpen: leftOpen))
         // A full disk does not keep the store from being read; the next write tries again.
         try? writing.withLock { writing throws(StoreError) in try signWhatWasLeft(&writing) }
     }
@@ -146,10 +150,12 @@ package final class SQLiteStore: ReplicaStore {
             if let free = files.freeBytes, free < configuration.reserveBytes { throw .diskFull }
             let writer = try usableWriter(&writing)
             let value = try writer.use { access throws(StoreError) in try access.transaction(body) }
+            writing.hot.finish(isDurable: true)
             published.withLock { $0.condition = .ok }
             removeOldSchema(&writing)
             return value
         } catch {
+            writing.hot.finish(isDurable: false)
             noteRefusal(error, &writing)
             throw error
         }
@@ -269,13 +275,17 @@ extension SQLiteStore {
         let before = writing.own.author
         let sign = isSealed ? sign : { _ in [] }
         let commit = LocalCommit(writing.own.nextAuthor(on: state), on: state, wallMilliseconds: wallMilliseconds)
+        let hot = writing.hot
         let planned = try write(&writing) { access throws(StoreError) in
             let rows = try spaceRows(access)
-            let objects = ObjectRows(rows)
+            let objects = ObjectRows(rows, hot: hot)
             var commit = commit
             for write in writes { try commit.take(write, reading: objects, sign: sign) }
             let planned = try commit.finish(reading: objects, StreamRows(rows), sign: sign)
-            guard planned.writesAnything else { return planned }
+            guard planned.writesAnything else {
+                objects.giveBack(planned.objects)
+                return planned
+            }
             try objects.write(planned.objects, segments: try rows.write(planned.log))
             try StreamRows(rows).write(planned.streams)
             if !planned.log.entries.isEmpty { try rows.remember(planned.author, before: before) }
@@ -304,9 +314,10 @@ extension SQLiteStore {
             let state = writing.log
             var plan = try LogPlan(segments, on: state)
             guard !plan.entries.isEmpty else { return plan.commit.serving(writing.takeUnserved(), andOwn: true) }
+            let hot = writing.hot
             plan = try write(&writing) { access throws(StoreError) in
                 let rows = try spaceRows(access)
-                let objects = ObjectRows(rows)
+                let objects = ObjectRows(rows, hot: hot)
                 var plan = plan
                 let planned = try plan.applyObjects(on: state, objects)
                 let streams = try plan.applyStreams(on: state, StreamRows(rows))
@@ -343,12 +354,14 @@ extension SQLiteStore {
     private func seal(_ writing: inout Writing) throws(StoreError) {
         guard let tail = writing.tail else { return }
         let current = writing.log
+        let hot = writing.hot
         let sealing = try write(&writing) { access throws(StoreError) in
             let rows = try spaceRows(access)
+            let objects = ObjectRows(rows, hot: hot)
             try rows.remove(tail)
             let sealing = try Sealing(
-                tail, current: current, isLatestOnly: current.isLatestOnly, ObjectRows(rows), sign: sign)
-            try rows.write(sealing)
+                tail, current: current, isLatestOnly: current.isLatestOnly, objects, sign: sign)
+            try rows.write(sealing, objects)
             return sealing
         }
         writing.log = sealing.after
@@ -377,8 +390,9 @@ extension SQLiteStore {
             if writing.isClosed { throw .closed }
             if let tail = writing.tail { throw .notApplicable(tail.replica, at: tail.sealedTip.next) }
             let state = writing.log
+            let hot = writing.hot
             let planned = try write(&writing) { access throws(StoreError) in
-                let objects = ObjectRows(try spaceRows(access))
+                let objects = ObjectRows(try spaceRows(access), hot: hot)
                 let plan = try CollectionPlan(stable, on: state, objects) { () throws(StoreError) in
                     try objects.deletions(upTo: stable, after: after, limit: limit)
                 }
@@ -441,6 +455,8 @@ extension SQLiteStore {
             }
         }
     }
+
+    package func rest() { writing.withLock { $0.hot.forget() } }
 
     package func close() {
         writing.withLock { writing in

@@ -28,7 +28,9 @@ private struct ObjectWorld {
     init(seed: UInt64, machineCount: Int) throws {
         random = SeededGenerator(seed: seed)
         beds = (1...machineCount).map { number in
-            [StoreKind.memory, .sqliteInTmpfs].map { StoreBed($0, device: TestDevice(UInt8(number))) }
+            [StoreKind.memory, seed % 2 == 0 ? .sqliteInTmpfs : .sqliteOfLargeObjects].map {
+                StoreBed($0, device: TestDevice(UInt8(number)))
+            }
         }
         stores = try beds.map { try $0.map { try $0.open() } }
         // The last machine hears of the others, and they of it, only when somebody writes it down later.

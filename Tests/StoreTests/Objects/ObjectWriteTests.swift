@@ -12,7 +12,7 @@ struct ObjectWriteTests {
         let written = try store.write(.putting("notes/one", #"{"title":"milk","tags":["a","b"],"n":null}"#), at: 77)
         let dots = try #require(written.dots)
         let before = try #require(try store.object("notes/one"))
-        #expect(before.version == dots.lowerBound && written.steps.map(\.version) == [dots.lowerBound])
+        #expect(before.version == dots.upperBound && written.steps.map(\.version) == [dots.upperBound])
         #expect(written.steps.map(\.changed) == [true] && before.changedMilliseconds == 77)
         #expect(before.summary.standing == .live && !before.summary.hasConflict)
         #expect(try store.json("notes/one") == JSONValue(json: #"{"title":"milk","tags":["a","b"],"n":null}"#))

@@ -115,6 +115,7 @@ package struct ObjectPlanner {
         var written = PlannedWrite()
         written.operations = try edits.operations(members, at: origin)
         if local != localFields { written.localFields = local }
+        written.isBrief = options.isBrief
         return written
     }
 

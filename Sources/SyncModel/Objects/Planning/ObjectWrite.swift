@@ -32,10 +32,13 @@ package enum ObjectWrite: Sendable, Hashable {
         /// Creates the object when there is none.
         package var creating = false
         package var ifVersion: Dot?
+        /// Whoever asks wants to know the version, and not to be shown the object.
+        package var isBrief = false
 
-        package init(creating: Bool = false, ifVersion: Dot? = nil) {
+        package init(creating: Bool = false, ifVersion: Dot? = nil, isBrief: Bool = false) {
             self.creating = creating
             self.ifVersion = ifVersion
+            self.isBrief = isBrief
         }
     }
 

@@ -6,6 +6,8 @@ package struct PlannedWrite: Sendable, Hashable {
     package var localFields: [JSONValue.Member]?
     /// The list of edits that deletions dropped is not shown any more, on this node.
     package var dismisses = false
+    /// Whoever asked wants to know the version, and not to be shown the object.
+    package var isBrief = false
 
     package init() {}
 

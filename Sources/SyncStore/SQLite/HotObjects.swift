@@ -1,0 +1,93 @@
+import Synchronization
+import SyncModel
+
+/// How a large object lies in the database.
+struct StoredForm: Sendable {
+    var snapshotBytes: Int
+    var editBytes = 0
+    /// Of the next edit.
+    var nextNumber: Int64 = 0
+    /// What the author of the newest edit of a replica had seen; of replicas with edits behind the snapshot.
+    var contexts: [ReplicaID: VersionVector] = [:]
+}
+
+/// Large objects that were edited a moment ago, as the writer left them: the next keystroke finds them built.
+///
+/// A transaction takes an object out and puts it back when it is durable, so what is in here is what is stored; what a
+/// failed one took is read again. Nobody else may keep a reference to what is in here: it would be copied.
+final class HotObjects: Sendable {
+    struct Hot: Sendable {
+        var object: StoredObject
+        var form: StoredForm
+    }
+
+    /// Beyond it the one edited longest ago goes.
+    private static let count = 4
+
+    /// An object is large from so many bytes of state on.
+    let largeBytes: Int
+
+    private struct State: Sendable {
+        /// The one edited last at the end.
+        var kept: [Hot] = []
+        /// Taken or made by the transaction that is running.
+        var forms: [ObjectKey: StoredForm] = [:]
+        var written: [Hot] = []
+    }
+
+    private let state = Mutex(State())
+
+    init(largeBytes: Int) { self.largeBytes = largeBytes }
+
+    /// The object, if it is here and as old as the row says.
+    func take(_ key: ObjectKey, position: Int64) -> StoredObject? {
+        state.withLock { state in
+            guard let index = state.kept.firstIndex(where: { $0.object.key == key }) else { return nil }
+            let hot = state.kept.remove(at: index)
+            guard hot.object.position == position else { return nil }
+            state.forms[key] = hot.form
+            return hot.object
+        }
+    }
+
+    /// Notes how an object lies that was read for the running transaction.
+    func note(_ form: StoredForm, of key: ObjectKey) { state.withLock { $0.forms[key] = form } }
+
+    /// How an object lies that the running transaction took.
+    func form(of key: ObjectKey) -> StoredForm? { state.withLock { $0.forms[key] } }
+
+    /// An object as the running transaction leaves it.
+    func put(_ object: StoredObject, _ form: StoredForm) {
+        state.withLock { state in
+            state.written.removeAll { $0.object.key == object.key }
+            var hot = Hot(object: object, form: form)
+            // As if it had been read: an index is another table.
+            hot.object.summary.indexed = []
+            state.written.append(hot)
+        }
+    }
+
+    /// The object is not large any more, or gone.
+    func drop(_ key: ObjectKey) {
+        state.withLock { state in
+            state.kept.removeAll { $0.object.key == key }
+            state.written.removeAll { $0.object.key == key }
+        }
+    }
+
+    /// The running transaction is durable, or left nothing behind.
+    func finish(isDurable: Bool) {
+        state.withLock { state in
+            if isDurable {
+                let keys = Set(state.written.map(\.object.key))
+                state.kept.removeAll { keys.contains($0.object.key) }
+                state.kept += state.written
+                state.kept.removeFirst(max(0, state.kept.count - Self.count))
+            }
+            state.written = []
+            state.forms = [:]
+        }
+    }
+
+    func forget() { state.withLock { $0.kept = [] } }
+}
