@@ -25,6 +25,9 @@ package protocol ObjectControl: Sendable {
     /// operation that the field's type does not have.
     func edit(space: String, _ edit: ObjectEdit) async throws(ControlError) -> ObjectEntry
 
+    /// The same for somebody who does not want to be shown the object.
+    func editBriefly(space: String, _ edit: ObjectEdit) async throws(ControlError) -> ObjectVersion
+
     /// False, and nothing is written, when there is no such object. With `ifVersion` also `version_mismatch`.
     func delete(space: String, _ name: ObjectName, ifVersion: DotText?) async throws(ControlError) -> Bool
 

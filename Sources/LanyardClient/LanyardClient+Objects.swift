@@ -43,6 +43,13 @@ extension LanyardClient {
         return try await value(request, body: edit.operations)
     }
 
+    /// Edits an object without being shown it: what an editor asks for at every keystroke in a long text.
+    public func editBriefly(_ edit: ObjectEdit, space: String = "home") async throws(ControlError) -> ObjectVersion {
+        var request = ClientRequest(.PATCH, object: edit.name, space: space)
+        request.query = [("create", edit.create ? "true" : nil), ("brief", "true")] + edit.condition.query
+        return try await value(request, body: edit.operations)
+    }
+
     /// Deletes an object everywhere. False when there was nothing to delete; then nothing is written.
     @discardableResult
     public func delete(

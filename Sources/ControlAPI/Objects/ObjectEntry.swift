@@ -33,6 +33,24 @@ public struct ObjectEntry: Codable, Hashable, Sendable {
     }
 }
 
+/// Answer to an edit of somebody who does not want to be shown the object: of a long text every keystroke would bring all
+/// of it.
+public struct ObjectVersion: Codable, Hashable, Sendable {
+    /// Its id within the collection.
+    public var id: String
+    /// Its collection.
+    public var collection: String
+    /// As in `ObjectEntry`.
+    public var version: DotText
+
+    /// All fields.
+    public init(id: String, collection: String, version: DotText) {
+        self.id = id
+        self.collection = collection
+        self.version = version
+    }
+}
+
 /// A condition of `lanyard list --where FIELD=VALUE`: the field reads as this value.
 public struct FieldCondition: Hashable, Sendable {
     /// The field, or a key below it.

@@ -46,6 +46,13 @@ extension Agent {
         return try entry(of: outcome.steps.first)
     }
 
+    package func editBriefly(space: String, _ edit: ObjectEdit) async throws(ControlError) -> ObjectVersion {
+        try checkSpace(space)
+        let outcome = try await writeObjects([try write(edit, isBrief: true)])
+        guard let version = outcome.steps.first?.version else { throw Self.missing }
+        return ObjectVersion(id: edit.name.id, collection: edit.name.collection, version: DotText(version))
+    }
+
     package func delete(space: String, _ name: ObjectName, ifVersion: DotText?) async throws(ControlError) -> Bool {
         try checkSpace(space)
         let outcome = try await writeObjects([.delete(ObjectKey(name), ifVersion: try dot(ifVersion))])
@@ -125,10 +132,10 @@ extension Agent {
         return .put(key, wanted)
     }
 
-    private func write(_ edit: ObjectEdit) throws(ControlError) -> ObjectWrite {
+    private func write(_ edit: ObjectEdit, isBrief: Bool = false) throws(ControlError) -> ObjectWrite {
         var edits: [FieldEdit] = []
         for operation in edit.operations { edits.append(try FieldEdit(operation)) }
-        var options = ObjectWrite.EditOptions(creating: edit.create)
+        var options = ObjectWrite.EditOptions(creating: edit.create, isBrief: isBrief)
         if case .version(let version) = edit.condition { options.ifVersion = try dot(version) }
         return .edit(ObjectKey(edit.name), edits, options)
     }

@@ -153,8 +153,12 @@ struct Edit: AsyncParsableCommand {
             WriteCondition.version(try DotText(parsing: text))
         }
         let edit = try ObjectEdit(name, try await parsed(), create: create, condition: condition ?? .none)
+        if global.quiet, !global.json {
+            _ = try await global.client().editBriefly(edit, space: global.space)
+            return
+        }
         let entry = try await global.client().edit(edit, space: global.space)
-        try global.print(entry) { global.quiet ? "" : ObjectText.text(entry, $0, isQuiet: false) }
+        try global.print(entry) { ObjectText.text(entry, $0, isQuiet: false) }
     }
 
     private func parsed() async throws(ControlError) -> [EditOperation] {

@@ -40,6 +40,11 @@ extension MemoryAgent {
         return answer
     }
 
+    func editBriefly(space: String, _ edit: ObjectEdit) throws(ControlError) -> ObjectVersion {
+        let entry = try self.edit(space: space, edit)
+        return ObjectVersion(id: entry.id, collection: entry.collection, version: entry.version)
+    }
+
     func edit(space: String, _ edit: ObjectEdit) throws(ControlError) -> ObjectEntry {
         try check(space)
         defer { wakeAll() }
