@@ -7,11 +7,12 @@ import time
 import traceback
 
 import baselines
+import book
 import objects
 import ours
 from report import Report
 
-OURS = ["discovery", "latency", "emit", "catchup", "memory", "start", "traffic", "puts", "merge", "edits"]
+OURS = ["discovery", "latency", "emit", "catchup", "memory", "start", "traffic", "puts", "merge", "edits", "book"]
 BASELINES = ["sqlite", "floor", "postgres", "redis"]
 
 
@@ -63,6 +64,7 @@ def parts(report, names, size):
         ({"merge"}, "SQLite, objects merged", lambda: objects.sqlite_merge(report, size)),
         ({"edits"}, "small edits", lambda: objects.measure_small_edits(report, size)),
         ({"edits"}, "SQLite, small edits", lambda: objects.sqlite_small_edits(report, size)),
+        ({"book"}, "long text", lambda: book.measure(report, size)),
         # Before ours: a disk that has just taken our gigabyte answers more slowly for minutes.
         ({"floor"}, "floor in C, catch-up", floor(baselines.floor_catch_up)),
         ({"catchup", "emit", "memory", "start", "traffic"}, "full world", lambda: ours.full_world(report, names, size)),

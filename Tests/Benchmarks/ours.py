@@ -21,6 +21,10 @@ class Size:
         self.idle_seconds = 10 if quick else 60
         self.objects = 10_000 if quick else 100_000
         self.edits = 2_000 if quick else 20_000
+        self.book = 1_000_000 if quick else 10_000_000  # characters
+        self.keystrokes = 200 if quick else 1_000
+        self.typed_live = 50 if quick else 300
+        self.typed_alone = 500 if quick else 3_000
 
 
 def emit_singles(control, stream, count):
