@@ -77,7 +77,7 @@ public struct ReplicatedText: Replicated {
             own().pointee.join(TextColumns(), held: held, theirs: theirs)
             return
         }
-        guard let columns = try? TextColumns(delta), columns.scalarCount == columns.liveHere else { return }
+        guard let columns = try? delta.read() else { return }
         if columns.isWhole, held.isEmpty, storage.isEmpty, theirs.covers(columns.vector),
             let text = Self(opening: delta)
         {
