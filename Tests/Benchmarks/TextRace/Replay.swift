@@ -19,7 +19,7 @@ enum Replay {
         let trace = try TraceReader.solo(path)
         let rows = try repeated(runs) {
             var editor = TextEditor(replica: .racer(1))
-            let typing = milliseconds { for patch in trace.patches { editor.type(patch) } }
+            let typing = milliseconds { editor.typeStrokes(trace) }
             try expect(editor.text.string, is: trace.end, "replay")
             let committing = milliseconds { _ = editor.commit(wallMilliseconds: 1_750_000_000_000) }
             return (typing, typing + committing)

@@ -35,6 +35,19 @@ extension TextEditor {
         }
     }
 
+    /// All of it, nothing committed.
+    mutating func typeStrokes(_ trace: SoloTrace) {
+        for stroke in trace.strokes {
+            let position = Int(stroke.position)
+            if stroke.deleted > 0 { remove(position..<position + Int(stroke.deleted)) }
+            if stroke.keystroke > 0, let keystroke = Unicode.Scalar(stroke.keystroke) {
+                insert(keystroke, at: position)
+            } else if stroke.text >= 0 {
+                insert(trace.texts[Int(stroke.text)], at: position)
+            }
+        }
+    }
+
     /// As one change.
     mutating func type(_ patches: some Sequence<Patch>) {
         for patch in patches { type(patch) }

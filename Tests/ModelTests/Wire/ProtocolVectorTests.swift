@@ -150,6 +150,18 @@ private struct Example {
 
     var object: ObjectKey { ObjectKey(collection: "note", id: "1") }
 
+    /// "héllo" becomes "acéllox", with a letter between that is gone again.
+    private var revised: ReplicatedText.Operation {
+        var editor = TextEditor(replica: replica)
+        editor.insert("héllo", at: 0)
+        _ = editor.commit(wallMilliseconds: 1)
+        editor.insert("abc", at: 1)
+        editor.remove(2..<3)
+        editor.remove(0..<1)
+        editor.insert("x", at: 6)
+        return editor.commit(wallMilliseconds: 2)?.operations.first ?? .create
+    }
+
     /// The first is the birth of an object with a field of every type.
     var operations: [(String, Operation)] {
         let list: ReplicatedValue.Operation = .list(
@@ -180,6 +192,12 @@ private struct Example {
                     Operation.ObjectEdit(
                         object: object, life: .other(Dot(replica: other, counter: 5)),
                         edits: [.update("tags", .set(.create))]))
+            ),
+            (
+                "edit.revised",
+                .editObject(
+                    Operation.ObjectEdit(
+                        object: object, life: .own(counter: 0), edits: [.update("body", .text(revised))]))
             ), ("delete", .deleteObject(Operation.ObjectDeletion(object: object, policy: .deleteWins))),
             (
                 "schema",

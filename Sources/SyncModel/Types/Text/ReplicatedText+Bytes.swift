@@ -3,6 +3,7 @@ private enum Kind {
     static let create: UInt8 = 0
     static let insert: UInt8 = 1
     static let delete: UInt8 = 2
+    static let revise: UInt8 = 3
 }
 
 extension ReplicatedText: StateCoded {
@@ -30,6 +31,9 @@ extension ReplicatedText.Operation: ByteCoded {
         case .delete(let ranges):
             bytes.append(Kind.delete)
             ranges.append(to: &bytes)
+        case .revise(let revision):
+            bytes.append(Kind.revise)
+            revision.append(to: &bytes)
         }
     }
 
@@ -39,6 +43,7 @@ extension ReplicatedText.Operation: ByteCoded {
         case Kind.create: self = .create
         case Kind.insert: self = .insert(try Placement(reading: &reader), try ExactString(reading: &reader))
         case Kind.delete: self = .delete(try [DotRange](reading: &reader))
+        case Kind.revise: self = .revise(try TextRevision(reading: &reader))
         case _: throw .outOfRange(field: "text.operation")
         }
     }

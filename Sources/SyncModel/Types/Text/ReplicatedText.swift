@@ -17,6 +17,8 @@ public struct ReplicatedText: Replicated {
         case insert(Placement, ExactString)
         /// The scalars with these dots; at least one.
         case delete([DotRange])
+        /// All of the above that somebody did in one go.
+        case revise(TextRevision)
     }
 
     /// What a replica at some vector lacks: its new scalars, and the dots of all that are not deleted.
@@ -32,12 +34,13 @@ public struct ReplicatedText: Replicated {
     /// Whether a reader sees a scalar, or that the text was created.
     public var isLive: Bool { !presence.isEmpty || !isEmpty }
 
-    /// One counter per scalar inserted or deleted.
+    /// One counter per scalar inserted or deleted; a revision counts what it inserts.
     public static func span(of operation: Operation) -> UInt64 {
         switch operation {
         case .create: 1
         case .insert(_, let text): UInt64(Swift.max(1, text.string.unicodeScalars.count))
         case .delete(let ranges): Swift.max(1, DotRange.span(of: ranges))
+        case .revise(let revision): UInt64(revision.count)
         }
     }
 
@@ -49,6 +52,7 @@ public struct ReplicatedText: Replicated {
         case .create: presence.replace(at: origin)
         case .insert(let placement, let text): change { $0.pointee.apply(placement, text, at: origin) }
         case .delete(let ranges): change { $0.pointee.apply(ranges, at: origin) }
+        case .revise(let revision): change { $0.pointee.apply(revision, at: origin) }
         }
     }
 
@@ -94,7 +98,7 @@ public struct ReplicatedText: Replicated {
             own().pointee.join(TextColumns(), held: held, theirs: theirs)
             return
         }
-        guard let columns = try? TextColumns(delta), columns.scalarCount == columns.liveHere else { return }
+        guard let columns = try? delta.read() else { return }
         if columns.isWhole, held.isEmpty, storage.isEmpty, theirs.covers(columns.vector),
             let text = Self(opening: delta)
         {

@@ -1,5 +1,5 @@
-/// A text that somebody types into here: every edit shows at once, and what was typed since the last commit is one change,
-/// with a run of letters as one operation.
+/// A text that somebody types into here: every edit shows at once, and what was typed since the last commit is one change of
+/// one operation.
 ///
 ///     var editor = TextEditor(replica: mine)
 ///     editor.insert("Hello", at: 0)
@@ -12,18 +12,20 @@
 /// place only; see `Document`.
 public struct TextEditor: Sendable {
     private var current: Document<ReplicatedText>
-    /// The counter of the next operation.
-    private var next: UInt64
     /// Of our replica in the engine.
     private var index = -1
     /// The engine of the text, as long as nobody else holds the text.
     private var engine: EnginePointer?
-    /// What is not committed, but for the last edit.
-    private var earlier: [PendingEdit] = []
-    private var last = PendingEdit(number: 0, count: 0)
+    /// The first number of the engine that is not committed; what is typed until then has the numbers behind it.
+    private var firstNumber = 0
+    /// The counter of that number.
+    private var firstCounter: UInt64
+    /// Numbers deleted since the last commit, but for the last stretch. Deleting takes no counters until it is committed.
+    private var earlier: [DeletedStretch] = []
+    private var last = DeletedStretch(number: 0, count: 0)
 
-    /// A number and how many; negative when those were deleted, 0: none.
-    private struct PendingEdit: BitwiseCopyable {
+    /// Count 0: none.
+    private struct DeletedStretch: BitwiseCopyable {
         var number: Int32
         var count: Int32
     }
@@ -39,14 +41,17 @@ public struct TextEditor: Sendable {
     /// A text to go on with, as the document's replica.
     public init(_ document: Document<ReplicatedText>) {
         current = document
-        next = document.vector.next(of: document.replica)
+        firstCounter = document.vector.next(of: document.replica)
     }
 
     /// With what was typed.
     public var text: ReplicatedText { current.value }
 
     /// Whether something was typed since the last commit.
-    public var hasPending: Bool { last.count != 0 }
+    public var hasPending: Bool { last.count > 0 || typedCount > 0 }
+
+    /// Scalars typed since the last commit.
+    private var typedCount: Int { engine.map { $0.pointer.pointee.nextNumber - firstNumber } ?? 0 }
 
     /// Text and vector; only while nothing is pending.
     public var document: Document<ReplicatedText> {
@@ -74,16 +79,8 @@ public struct TextEditor: Sendable {
     /// Goes on where something was typed last; false, and nothing happens, if that is not at `offset`.
     @inline(__always)
     private mutating func typeOn(_ byte: UInt8, at offset: Int) -> Bool {
-        guard let engine, isKnownUniquelyReferenced(&current.value.storage),
-            engine.pointer.pointee.typeOn(byte, at: offset)
-        else { return false }
-        next &+= 1
-        if last.count > 0 {
-            last.count &+= 1
-        } else {
-            note(PendingEdit(number: Int32(truncatingIfNeeded: engine.pointer.pointee.nextNumber - 1), count: 1))
-        }
-        return true
+        guard let engine, isKnownUniquelyReferenced(&current.value.storage) else { return false }
+        return engine.pointer.pointee.typeOn(byte, at: offset)
     }
 
     @inline(never)
@@ -92,15 +89,8 @@ public struct TextEditor: Sendable {
         precondition(
             offset >= 0 && offset <= engine.pointee.tree.shownCount,
             "offset \(offset) of \(engine.pointee.tree.shownCount) scalars")
-        let number = engine.pointee.count
-        engine.pointee.insert(scalars, at: offset, counter: next, by: index)
-        let added = engine.pointee.count - number
-        next += UInt64(added)
-        if last.count > 0, Int(last.number) + Int(last.count) == number, !engine.pointee.isHead[number] {
-            last.count += Int32(truncatingIfNeeded: added)
-        } else {
-            note(PendingEdit(number: Int32(truncatingIfNeeded: number), count: Int32(truncatingIfNeeded: added)))
-        }
+        let counter = firstCounter + UInt64(engine.pointee.count - firstNumber)
+        engine.pointee.insert(scalars, at: offset, counter: counter, by: index)
     }
 
     /// Deletes the scalars at `range`.
@@ -119,21 +109,16 @@ public struct TextEditor: Sendable {
 
     @inline(__always)
     private mutating func noteRemoved(_ number: Int, _ count: Int) {
-        next += UInt64(truncatingIfNeeded: count)
         let number = Int32(truncatingIfNeeded: number)
         let count = Int32(truncatingIfNeeded: count)
-        if last.count < 0, last.number == number + count {
-            last = PendingEdit(number: number, count: last.count - count)
-        } else if last.count < 0, last.number - last.count == number {
-            last.count -= count
+        if last.number == number &+ count {
+            last = DeletedStretch(number: number, count: last.count &+ count)
+        } else if last.number &+ last.count == number {
+            last.count &+= count
         } else {
-            note(PendingEdit(number: number, count: -count))
+            if last.count > 0 { earlier.append(last) }
+            last = DeletedStretch(number: number, count: count)
         }
-    }
-
-    private mutating func note(_ edit: PendingEdit) {
-        if last.count != 0 { earlier.append(last) }
-        last = edit
     }
 
     /// The engine, ours alone.
@@ -146,12 +131,16 @@ public struct TextEditor: Sendable {
 
     @inline(never)
     private mutating func ownAnew() -> UnsafeMutablePointer<TextEngine> {
+        let isFirst = !hasPending
         let pointer = current.value.own()
         // The run that is open may be somebody else's, or ours from before other counters.
         pointer.pointee.endRun()
         engine = EnginePointer(pointer: pointer)
         index = pointer.pointee.dots.makeIndex(of: current.replica)
-        if !hasPending { next = max(next, pointer.pointee.dots.end(of: index)) }
+        if isFirst {
+            firstNumber = pointer.pointee.count
+            firstCounter = max(firstCounter, pointer.pointee.dots.end(of: index))
+        }
         return pointer
     }
 
@@ -163,41 +152,74 @@ public struct TextEditor: Sendable {
         let start = Dot(replica: current.replica, counter: current.vector.next(of: current.replica))
         let stamp =
             Stamp.next(after: current.greatestStamp, wallMilliseconds: wallMilliseconds) ?? Stamp(rawValue: .max)
+        let engine = own()
+        let typed = engine.pointee.count - firstNumber
+        let operations = operations(engine)
+        let span = operations.reduce(0) { $0 + ReplicatedText.span(of: $1) }
+        // Deletions have counters of their own unless they are part of a revision.
+        if span > UInt64(typed) { engine.pointee.endRun() }
+        firstNumber += typed
+        firstCounter += span
+        if !earlier.isEmpty { earlier.removeAll(keepingCapacity: true) }
+        last = DeletedStretch(number: 0, count: 0)
         let change = DocumentChange(
-            start: start, count: next - start.counter, stamp: stamp, context: current.vector, operations: operations())
-        earlier.removeAll(keepingCapacity: true)
-        last = PendingEdit(number: 0, count: 0)
-        current.vector.advance(current.replica, to: next)
+            start: start, count: firstCounter - start.counter, stamp: stamp, context: current.vector,
+            operations: operations)
+        current.vector.advance(current.replica, to: firstCounter)
         current.greatestStamp = stamp
         return change
     }
 
-    private mutating func operations() -> [ReplicatedText.Operation] {
-        let engine = own()
+    /// What was typed, before what was deleted: its counters are the first.
+    private func operations(_ engine: UnsafeMutablePointer<TextEngine>) -> [ReplicatedText.Operation] {
+        if let keystroke = keystroke(engine) { return [keystroke] }
         let author = current.replica
-        var operations: [ReplicatedText.Operation] = []
-        var deleted: [Range<Int>] = []
-        func flush() {
-            guard !deleted.isEmpty else { return }
-            operations.append(.delete(engine.pointee.dotRanges(of: deleted, by: author)))
-            deleted = []
+        let (gone, old) = deleted
+        let deletion = engine.pointee.sortedDotRanges(of: old, by: author)
+        let runs = engine.pointee.runs(from: firstNumber, by: author)
+        if runs.isEmpty { return [.delete(deletion)] }
+        let text = engine.pointee.string(of: engine.pointee.shown(from: firstNumber, without: gone))
+        if let revision = TextRevision(
+            runs: runs, gone: gone.map { $0.lowerBound - firstNumber..<$0.upperBound - firstNumber },
+            text: ExactString(text), deleted: deletion)
+        {
+            return [.revise(revision)]
         }
-        for edit in earlier + [last] {
-            let number = Int(edit.number)
-            if edit.count < 0 {
-                deleted.append(number..<number - Int(edit.count))
-                continue
-            }
-            flush()
-            let place = engine.pointee.position(of: number)
-            let placement = engine.pointee.placement(
-                parent: place.parent, isLeft: place.isLeft, rightOrigin: place.rightOrigin, by: author)
-            var utf8: [UInt8] = []
-            engine.pointee.arena.append(number, Int(edit.count), to: &utf8)
-            operations.append(.insert(placement, ExactString(String(decoding: utf8, as: UTF8.self))))
+        var number = firstNumber
+        let insertions = runs.map { run in
+            defer { number += run.count }
+            return ReplicatedText.Operation.insert(
+                run.placement, ExactString(engine.pointee.arena.string(number, run.count)))
         }
-        flush()
-        return operations
+        return insertions + [.delete(engine.pointee.sortedDotRanges(of: old + gone, by: author))]
+    }
+
+    /// One run, or one stretch deleted: what is shipped as somebody types, so without a detour.
+    private func keystroke(_ engine: UnsafeMutablePointer<TextEngine>) -> ReplicatedText.Operation? {
+        let author = current.replica
+        if last.count == 0 {
+            guard let run = engine.pointee.run(from: firstNumber, by: author),
+                firstNumber + run.count == engine.pointee.count
+            else { return nil }
+            return .insert(run.placement, ExactString(engine.pointee.arena.string(firstNumber, run.count)))
+        }
+        guard firstNumber == engine.pointee.count, earlier.isEmpty else { return nil }
+        let stretch = engine.pointee.dots.stretch(of: Int(last.number))
+        guard Int(last.number + last.count) <= stretch.number + stretch.count else { return nil }
+        let first = engine.pointee.dots.fullDot(of: Int(last.number))
+        return .delete([DotRange(first: DotReference(first, by: author), count: UInt64(last.count))])
+    }
+
+    /// What is deleted of what was typed since the last commit, and of what was there before: by number, not touching.
+    private var deleted: (gone: [Range<Int>], old: [Range<Int>]) {
+        guard last.count > 0 else { return ([], []) }
+        var (gone, old): ([Range<Int>], [Range<Int>]) = ([], [])
+        for stretch in (earlier + [last]).sorted(by: { $0.number < $1.number }) {
+            let numbers = Int(stretch.number)..<Int(stretch.number + stretch.count)
+            old.appendMerging(numbers.clamped(to: 0..<max(firstNumber, 0)))
+            gone.appendMerging(numbers.clamped(to: firstNumber..<max(firstNumber, numbers.upperBound)))
+        }
+        return (gone, old)
     }
 
     // MARK: Others' edits
@@ -207,7 +229,7 @@ public struct TextEditor: Sendable {
         precondition(!hasPending, "commit what was typed before others' edits come in")
         engine = nil
         try current.apply(change)
-        next = current.vector.next(of: current.replica)
+        firstCounter = current.vector.next(of: current.replica)
     }
 
     /// The same, and what it does to what is shown: to be done in this order by whatever shows the text.
@@ -232,6 +254,6 @@ public struct TextEditor: Sendable {
         // The whole text may be another one afterwards.
         engine = nil
         try current.join(delta)
-        next = current.vector.next(of: current.replica)
+        firstCounter = current.vector.next(of: current.replica)
     }
 }

@@ -4,34 +4,75 @@ extension TextEngine {
     /// Puts a text where its author did. Void when it names a scalar that its author cannot have seen, or that is none, or
     /// when one of its dots is here: on every replica alike, since what the author had seen is applied before.
     mutating func apply(_ placement: Placement, _ text: ExactString, at origin: Origin) {
-        let length = text.string.unicodeScalars.count
+        apply(placement, text.string, text.string.unicodeScalars.count, at: origin)
+    }
+
+    /// False: it is void.
+    @discardableResult
+    private mutating func apply(
+        _ placement: Placement, _ scalars: some Scalars, _ length: Int, at origin: Origin
+    ) -> Bool {
         let (end, overflow) = origin.dot.counter.addingReportingOverflow(UInt64(length))
-        guard length > 0, !overflow, end <= Limits.counters, count + length <= Self.capacity else { return }
+        guard length > 0, !overflow, end <= Limits.counters, count + length <= Self.capacity else { return false }
         var parent = Self.none
         var isLeft = false
         var rightOrigin = Self.none
         switch placement {
         case .before(let reference):
-            guard let next = seen(reference, at: origin) else { return }
+            guard let next = seen(reference, at: origin) else { return false }
             (parent, isLeft, rightOrigin) = (next, true, next)
         case .after(let reference, let following):
             if let reference {
-                guard let previous = seen(reference, at: origin) else { return }
+                guard let previous = seen(reference, at: origin) else { return false }
                 parent = previous
             }
             switch following {
             case .inherited: rightOrigin = self.rightOrigin(of: parent)
             case .end: break
             case .node(let reference):
-                guard let next = seen(reference, at: origin) else { return }
+                guard let next = seen(reference, at: origin) else { return false }
                 rightOrigin = next
             }
         }
         let known = dots.index(of: origin.dot.replica)
-        if let known, dots.holdsAny(of: origin.dot.counter, count: length, by: known) { return }
+        if let known, dots.holdsAny(of: origin.dot.counter, count: length, by: known) { return false }
         insert(
-            text.string, parent: parent, isLeft: isLeft, rightOrigin: rightOrigin, counter: origin.dot.counter,
+            scalars, parent: parent, isLeft: isLeft, rightOrigin: rightOrigin, counter: origin.dot.counter,
             by: known ?? dots.makeIndex(of: origin.dot.replica))
+        return true
+    }
+
+    /// What was there goes first, then each run comes, void or not, as an insertion does; nobody sees what is gone again.
+    mutating func apply(_ revision: TextRevision, at origin: Origin) {
+        apply(revision.deleted, at: origin)
+        guard origin.dot.counter <= Limits.counters - UInt64(revision.count) else { return }
+        let scalars = revision.scalars
+        var gone = revision.gone[...]
+        var start = 0
+        for run in revision.runs {
+            let (first, end) = (count, start + run.count)
+            var watched: [TextEdit]?
+            swap(&watched, &edits)
+            let isIn = apply(run.placement, scalars[start..<end], run.count, at: origin.advanced(by: UInt64(start)))
+            var shown: [Range<Int>] = []
+            var offset = start
+            while let next = gone.first, next.lowerBound < end {
+                let part = next.clamped(to: start..<end)
+                shown.appendMerging(offset..<part.lowerBound)
+                if isIn { hide(first + part.lowerBound - start..<first + part.upperBound - start) }
+                offset = part.upperBound
+                if next.upperBound > end { break }
+                gone = gone.dropFirst()
+            }
+            shown.appendMerging(offset..<end)
+            swap(&watched, &edits)
+            if isIn, edits != nil {
+                for part in shown {
+                    noteInserted(first + part.lowerBound - start..<first + part.upperBound - start)
+                }
+            }
+            start = end
+        }
     }
 
     /// The scalar that the author of `origin` means, if it can have seen it.

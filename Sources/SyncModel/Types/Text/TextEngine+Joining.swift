@@ -5,17 +5,51 @@ extension TextEngine {
     ///
     /// Scalars that have no place here, because they name one that is neither here nor there, are left out.
     mutating func join(_ columns: TextColumns, held: VersionVector, theirs: VersionVector) {
-        guard let order = columns.causalOrder() else { return }
         hideDeleted(columns, theirs)
-        insert(columns, order, JoinedText(columns, order), held: held, theirs: theirs)
+        endRun()
+        guard columns.count > 0 else { return }
+        if isNew(columns, held, theirs), TextBuilder.put(columns, into: &self) { return }
+        insert(columns, JoinedText(columns), held: held, theirs: theirs)
     }
 
+    /// Whether all scalars of `columns` are to be added, and none is here.
+    private func isNew(_ columns: TextColumns, _ held: VersionVector, _ theirs: VersionVector) -> Bool {
+        guard edits == nil, count + columns.count <= Self.capacity else { return false }
+        for (rank, name) in columns.replicas.enumerated() {
+            let runs = columns.runs[Int(columns.firstRuns[rank])..<Int(columns.firstRuns[rank + 1])]
+            guard let first = runs.first, let last = runs.last else { continue }
+            let end = last.counter + UInt64(last.count)
+            guard first.counter >= held.next(of: name), end <= theirs.next(of: name) else { return false }
+            if let replica = dots.index(of: name),
+                dots.holdsAny(of: first.counter, count: Int(end - first.counter), by: replica)
+            {
+                return false
+            }
+        }
+        return true
+    }
+
+    /// Writes down where runs hang that came all at once, and files nothing.
+    mutating func addHeads(_ starts: [Int32], _ places: [Int32], _ rightOrigins: [Int32]) {
+        for index in starts.indices {
+            heads.append(starts[index])
+            self.places.append(places[index])
+            self.rightOrigins.append(rightOrigins[index])
+            isHead.set(Int(starts[index]))
+            let parent = Int(places[index] >> 1) - 1
+            if parent >= 0 { places[index] & 1 == 1 ? hasLeft.set(parent) : hasRight.set(parent) }
+        }
+    }
+
+    /// Adds what is not here run by run.
     fileprivate mutating func insert(
-        _ columns: TextColumns, _ order: [Int], _ text: JoinedText, held: VersionVector, theirs: VersionVector
+        _ columns: TextColumns, _ text: JoinedText, held: VersionVector, theirs: VersionVector
     ) {
         let replicas = columns.replicas.map { dots.makeIndex(of: $0) }
         let live = LiveCursor(columns)
-        for index in order { insert(columns.runs[index], columns, replicas, text, held, theirs, live) }
+        for index in columns.order {
+            insert(columns.runs[Int(index)], columns, replicas, text, held, theirs, live)
+        }
     }
 
     /// Hides what `theirs` has seen and does not show.
@@ -49,11 +83,10 @@ extension TextEngine {
         guard var parent = number(run.parent, columns, replicas) else { return }
         var isLeft = run.side == .left
         var rightOrigin = Self.none
-        switch run.rightOrigin {
-        case .inherited: rightOrigin = self.rightOrigin(of: parent)
-        case .end: break
-        case .scalar(let reference):
-            guard let number = number(reference, columns, replicas) else { return }
+        if run.rightOrigin == .inherited {
+            rightOrigin = self.rightOrigin(of: parent)
+        } else {
+            guard let number = number(run.rightOrigin, columns, replicas) else { return }
             rightOrigin = number
         }
         if isLeft { rightOrigin = parent }
@@ -89,13 +122,13 @@ extension TextEngine {
 
     /// The number here; nil: it is not here.
     private func number(_ reference: TextColumns.Reference, _ columns: TextColumns, _ replicas: [Int]) -> Int? {
-        switch reference {
-        case .root: return Self.none
-        case .here(let number):
-            let run = columns.runs[columns.runIndex(of: number)]
-            return dots.number(of: run.counter + UInt64(number - run.number), by: replicas[Int(run.replica)])
-        case .elsewhere(let replica, let counter): return dots.number(of: counter, by: replicas[Int(replica)])
+        if let number = reference.here {
+            let run = columns.runs[columns.finder.index(of: Int32(truncatingIfNeeded: number))]
+            return dots.number(of: run.counter + UInt64(number - Int(run.number)), by: replicas[Int(run.replica)])
         }
+        guard let index = reference.elsewhere else { return Self.none }
+        let (replica, counter) = columns.elsewhere[index]
+        return dots.number(of: counter, by: replicas[Int(replica)])
     }
 }
 
@@ -104,29 +137,33 @@ private struct JoinedText {
     /// An engine whose numbers are those of the columns; only what it remembers of each scalar is asked for.
     let cell: TextCell
 
-    init(_ columns: TextColumns, _ order: [Int]) {
-        guard columns.isWhole, columns.count > 0 else {
+    init(_ columns: TextColumns) {
+        guard columns.isWhole else {
             cell = Self.blank(columns)
             columns.text.withUnsafeBufferPointer { text in
                 var source = TextSource(text)
-                let engine = cell.engine
-                columns.forEachLiveNumber { source.fill(&engine.pointee.arena, $0.lowerBound, $0.count) }
+                columns.forEachLiveNumber { source.fill(&cell.engine.pointee.arena, $0.lowerBound, $0.count) }
             }
             return
         }
-        if let built = TextBuilder.engine(columns, order) {
+        let built = TextCell()
+        if TextBuilder.put(columns, into: &built.engine.pointee) {
             cell = built
             return
         }
         // Scalars come in reading order, which only putting the runs in one by one can tell here.
         cell = Self.blank(columns)
-        let read = TextCell(slowly: columns, order)
-        for run in columns.runs {
-            guard let replica = read.engine.pointee.dots.index(of: columns.replicas[Int(run.replica)]) else { continue }
-            for offset in 0..<Int(run.count) {
-                let number = read.engine.pointee.dots.number(of: run.counter + UInt64(offset), by: replica)
-                if let number {
-                    cell.engine.pointee.arena.fill(Int(run.number) + offset, with: read.engine.pointee.arena[number])
+        let read = TextCell(slowly: columns)
+        withExtendedLifetime(read) {
+            for run in columns.runs {
+                let replica = read.engine.pointee.dots.index(of: columns.replicas[Int(run.replica)])
+                guard let replica else { continue }
+                for offset in 0..<Int(run.count) {
+                    let number = read.engine.pointee.dots.number(of: run.counter + UInt64(offset), by: replica)
+                    if let number {
+                        cell.engine.pointee.arena.fill(
+                            Int(run.number) + offset, with: read.engine.pointee.arena[number])
+                    }
                 }
             }
         }
@@ -136,27 +173,27 @@ private struct JoinedText {
 
     private static func blank(_ columns: TextColumns) -> TextCell {
         let cell = TextCell()
-        cell.engine.pointee.arena.append(blanks: columns.count)
+        withExtendedLifetime(cell) { cell.engine.pointee.arena.append(blanks: columns.count) }
         return cell
     }
 }
 
 extension TextCell {
-    /// The text of whole columns; nil: its runs name each other in a circle.
-    convenience init?(_ columns: TextColumns) {
-        guard let order = columns.causalOrder() else { return nil }
-        if let built = TextBuilder.engine(columns, order) {
-            self.init(taking: built)
-        } else {
-            self.init(slowly: columns, order)
-        }
+    /// The text of whole columns.
+    convenience init(_ columns: TextColumns) {
+        self.init()
+        if !TextBuilder.put(columns, into: &engine.pointee) { insert(slowly: columns) }
+    }
+
+    fileprivate convenience init(slowly columns: TextColumns) {
+        self.init()
+        insert(slowly: columns)
     }
 
     /// Puts the runs in one by one, and then the scalars, which come in reading order.
-    fileprivate convenience init(slowly columns: TextColumns, _ order: [Int]) {
-        self.init()
+    private func insert(slowly columns: TextColumns) {
         let text = JoinedText(blank: columns)
-        engine.pointee.insert(columns, order, text, held: VersionVector(), theirs: columns.vector)
+        engine.pointee.insert(columns, text, held: VersionVector(), theirs: columns.vector)
         let engine = engine
         columns.text.withUnsafeBufferPointer { utf8 in
             var source = TextSource(utf8)

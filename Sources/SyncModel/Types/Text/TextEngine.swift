@@ -302,7 +302,7 @@ struct TextEngine: ~Copyable {
         if edits != nil { noteInserted(number..<arena.count) }
     }
 
-    private mutating func noteInserted(_ numbers: Range<Int>) {
+    mutating func noteInserted(_ numbers: Range<Int>) {
         var utf8: [UInt8] = []
         arena.append(numbers.lowerBound, numbers.count, to: &utf8)
         let offset = tree.shownIndex(of: tree.place(of: numbers.lowerBound))
@@ -356,6 +356,10 @@ extension String: Scalars {
 
 extension Unicode.Scalar: Scalars {
     func append(to arena: inout ScalarArena) { arena.append(value) }
+}
+
+extension ArraySlice<UInt32>: Scalars {
+    func append(to arena: inout ScalarArena) { for scalar in self { arena.append(scalar) } }
 }
 
 /// A part of another engine's scalars.

@@ -29,14 +29,8 @@ final class TextStorage: @unchecked Sendable {
             cold = Cold(contents: TextContents(), shownCount: 0, text: [])
             return
         }
-        guard let columns = try? TextColumns(contents), columns.isWhole, let shown = columns.scalarCount,
-            shown == columns.liveHere
-        else {
-            return nil
-        }
-        var contents = contents
-        contents.presence = DotSet()
-        cold = Cold(contents: contents, shownCount: shown, text: columns.text)
+        guard let columns = try? contents.read(), columns.isWhole else { return nil }
+        cold = Cold(contents: contents.bare, shownCount: columns.liveHere, text: columns.text)
     }
 
     /// An engine of one's own.
@@ -80,7 +74,7 @@ final class TextStorage: @unchecked Sendable {
                 return body(cell)
             }
             let built = cold.flatMap { cold in
-                cold.contents.columns.isEmpty ? nil : (try? TextColumns(cold.contents)).flatMap { TextCell($0) }
+                cold.contents.columns.isEmpty ? nil : (try? cold.contents.read()).map { TextCell($0) }
             }
             let cell = built ?? TextCell()
             self.cell = cell
@@ -109,9 +103,8 @@ final class TextStorage: @unchecked Sendable {
 
     func columns(since vector: VersionVector) -> TextContents {
         reading { cell in
-            var contents = TextContents()
-            (contents.replicas, contents.columns) = TextColumnsWriter.columns(of: &cell.engine.pointee, since: vector)
-            return contents
+            let written = TextColumnsWriter.columns(of: &cell.engine.pointee, since: vector)
+            return TextContents(replicas: written.replicas, columns: written.columns)
         }
     }
 }

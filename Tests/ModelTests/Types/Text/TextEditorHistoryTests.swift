@@ -68,7 +68,9 @@ import Testing
             // Backspace.
             if generator.chance(30) { editors[index].remove(offset - 1..<offset) }
         }
-        if let change = editors[index].commit(wallMilliseconds: 1) { log.append(change) }
+        guard let change = editors[index].commit(wallMilliseconds: 1) else { return }
+        log.append(change)
+        #expect((try? Change(canonicalBytes: change.canonicalBytes)) == change, "seed \(seed)")
     }
 
     /// Changes that are held, or whose context is not, are for the document to ignore or refuse.

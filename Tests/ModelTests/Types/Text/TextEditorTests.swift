@@ -7,18 +7,47 @@ import Testing
         return try #require(change)
     }
 
-    @Test func `what is typed in a row is one operation, and so is what is deleted in a row`() throws {
+    @Test func `a session of typing is one operation, and what was deleted in it again has no text there`() throws {
         var editor = TextEditor(replica: .author(1))
         for (offset, letter) in "Hello, world".unicodeScalars.enumerated() { editor.insert(letter, at: offset) }
         for offset in (7..<12).reversed() { editor.remove(offset..<offset + 1) }
         for (offset, letter) in "you".enumerated() { editor.insert(String(letter), at: 7 + offset) }
         #expect(editor.text.string == "Hello, you")
         let change = try commit(&editor)
-        #expect(change.operations.count == 3 && change.count == 12 + 5 + 3)
+        guard case .revise(let revision) = try #require(change.operations.first) else {
+            Issue.record("typed and deleted is a revision")
+            return
+        }
+        #expect(change.operations.count == 1 && change.count == 12 + 3)
+        #expect(revision.text == "Hello, you" && revision.gone == [7..<12] && revision.deleted.isEmpty)
         #expect(editor.commit(wallMilliseconds: 2) == nil)
         var other = TextEditor(replica: .author(2))
         try other.apply(change)
         #expect(other.text == editor.text && other.text.string == "Hello, you")
+    }
+
+    @Test func `a keystroke, and a stretch deleted, are operations of a few bytes`() throws {
+        var editor = TextEditor(replica: .author(1))
+        editor.insert("Hello", at: 0)
+        #expect(try commit(&editor).operations == [.insert(.after(nil, .inherited), "Hello")])
+        editor.remove(1..<3)
+        #expect(try commit(&editor).operations == [.delete([DotRange(first: .own(1), count: 2)])])
+        editor.insert("a", at: 1)
+        let change = try commit(&editor)
+        #expect(change.start.counter == 7 && change.operations == [.insert(.before(.own(1)), "a")])
+    }
+
+    @Test func `who types much and keeps little ships it as it was typed`() throws {
+        var editor = TextEditor(replica: .author(1))
+        editor.insert(String(repeating: "x", count: 2_000), at: 0)
+        editor.remove(1..<2_000)
+        let change = try commit(&editor)
+        #expect(change.operations.count == 2 && change.count == 2_000 + 1_999)
+        editor.insert("y", at: 1)
+        var other = TextEditor(replica: .author(2))
+        try other.apply(change)
+        try other.apply(try commit(&editor))
+        #expect(other.text == editor.text && other.text.string == "xy")
     }
 
     @Test func `typing goes on behind what somebody else typed`() throws {

@@ -21,6 +21,25 @@ import Testing
         }
     }
 
+    @Test func `an operation of few bytes makes nobody reserve much`() {
+        func revision(gone: UInt64) -> [UInt8] {
+            var writer = StateWriter([3, 0])
+            writer.append(varint: gone << 3 | 2)
+            writer.bytes += [1, 1]
+            writer.append(varint: gone - 1)
+            return writer.bytes + [1, 97, 0]
+        }
+        #expect(throws: Never.self) { try ReplicatedText.Operation(canonicalBytes: revision(gone: 272)) }
+        #expect(throws: CodecError.self) { try ReplicatedText.Operation(canonicalBytes: revision(gone: 273)) }
+        #expect(throws: CodecError.self) { try ReplicatedText.Operation(canonicalBytes: revision(gone: 1 << 40)) }
+    }
+
+    @Test func `a revision that claims to name others names some`() {
+        // One run of "a" behind an own scalar; then the same under a flag that says that names follow.
+        #expect(throws: Never.self) { try ReplicatedText.Operation(canonicalBytes: [3, 0, 4, 2, 0, 1, 97, 0]) }
+        #expect(throws: CodecError.self) { try ReplicatedText.Operation(canonicalBytes: [3, 1, 4, 0, 2, 0, 1, 97, 0]) }
+    }
+
     @Test func `a scalar of these columns is named by its number, not as one elsewhere`() throws {
         func columns(_ parent: [UInt8]) -> [UInt8] {
             [1, 1, 0, 1] + parent + [1, 0, 1, 0, 1, 0, 0, 1, 0, 0, 2, 0, 97, 98]

@@ -62,37 +62,58 @@ extension Placement: ByteCoded {
         static let followed: UInt8 = 2
     }
 
+    /// What a node is named for.
+    enum NodeSort: Int {
+        case parent
+        case rightOrigin
+        case deleted
+    }
+
+    /// Which place, less than 8.
+    var code: UInt8 {
+        guard case .after(let previous, let rightOrigin) = self else { return Code.before }
+        let code = previous == nil ? Code.beginning : Code.after
+        return switch rightOrigin {
+        case .inherited: code + Code.inherited
+        case .end: code + Code.end
+        case .node: code + Code.followed
+        }
+    }
+
+    /// The nodes that it names, in order.
+    func forEachNode(_ body: (DotReference, NodeSort) -> Void) {
+        switch self {
+        case .before(let next): body(next, .parent)
+        case .after(let previous, let rightOrigin):
+            if let previous { body(previous, .parent) }
+            if case .node(let next) = rightOrigin { body(next, .rightOrigin) }
+        }
+    }
+
+    /// The place with this code; `node` is asked for the nodes that it names, in order.
+    init(code: UInt8, _ node: (NodeSort) throws(CodecError) -> DotReference) throws(CodecError) {
+        guard code != Code.before else {
+            self = .before(try node(.parent))
+            return
+        }
+        guard code < Code.after + 3 else { throw .outOfRange(field: "placement") }
+        let previous = code < Code.after ? nil : try node(.parent)
+        switch code - (code < Code.after ? Code.beginning : Code.after) {
+        case Code.inherited: self = .after(previous, .inherited)
+        case Code.end: self = .after(previous, .end)
+        case _: self = .after(previous, .node(try node(.rightOrigin)))
+        }
+    }
+
     /// Layout: one byte that says which, then the nodes that it names.
     public func append(to bytes: inout [UInt8]) {
-        switch self {
-        case .before(let next):
-            bytes.append(Code.before)
-            next.append(to: &bytes)
-        case .after(let previous, let rightOrigin):
-            let code = previous == nil ? Code.beginning : Code.after
-            switch rightOrigin {
-            case .inherited: bytes.append(code + Code.inherited)
-            case .end: bytes.append(code + Code.end)
-            case .node: bytes.append(code + Code.followed)
-            }
-            previous?.append(to: &bytes)
-            if case .node(let next) = rightOrigin { next.append(to: &bytes) }
-        }
+        bytes.append(code)
+        forEachNode { node, _ in node.append(to: &bytes) }
     }
 
     /// Reads what `append(to:)` wrote; refuses anything else.
     public init(reading reader: inout ByteReader) throws(CodecError) {
         let code = try reader.byte()
-        guard code != Code.before else {
-            self = .before(try DotReference(reading: &reader))
-            return
-        }
-        guard code < Code.after + 3 else { throw .outOfRange(field: "placement") }
-        let previous = code < Code.after ? nil : try DotReference(reading: &reader)
-        switch code - (code < Code.after ? Code.beginning : Code.after) {
-        case Code.inherited: self = .after(previous, .inherited)
-        case Code.end: self = .after(previous, .end)
-        case _: self = .after(previous, .node(try DotReference(reading: &reader)))
-        }
+        try self.init(code: code) { _ throws(CodecError) in try DotReference(reading: &reader) }
     }
 }

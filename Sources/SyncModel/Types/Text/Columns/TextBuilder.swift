@@ -1,81 +1,111 @@
-/// Builds the engine of a whole text from its columns in one walk, without looking for any place.
+/// Puts the runs of columns into an engine that holds none of their scalars, all at once: what hangs together is one piece,
+/// and a place is looked for only where a piece hangs from a scalar that was here.
 ///
-/// The walk goes backwards through the text: where several runs follow one scalar, what decides between them is what stood
-/// to their right, and that has been passed by then.
+/// The walk goes backwards through each piece: where several runs follow one scalar, what decides between them is what
+/// stood to their right, and that has been passed by then.
 struct TextBuilder {
     private let columns: TextColumns
-    private let origins: [TextColumns.RightOrigin]
-    /// Heads (runs that do not just go on with the number before), by place and then by number.
-    private var attached: [UInt64] = []
-    /// Of heads: first number, behind the last, right origin.
+    /// The engine's index of each replica of the columns.
+    private let replicas: [Int]
+    /// What the columns' number 0 is here.
+    private let base: Int32
+    /// Heads (runs that do not just go on with the number before): first number, place as `TextEngine` has it, right origin.
     private var starts: [Int32] = []
-    private var ends: [Int32] = []
+    private var places: [Int32] = []
     private var rightOrigins: [Int32] = []
-    /// For a group of right children: where those begin that stand behind the rest of the run.
-    private var splits: [Int: Int] = [:]
+    private var heads = NumberFinder()
+    /// Heads by place and then by number, in the order of siblings once the walk was there.
+    private var attached: [UInt64] = []
+    /// How many of them hang from what was here.
+    private var rootCount = 0
+    /// By head: the first that is attached to it.
+    private var firstAttached: [Int32] = []
+    /// By the first of several right children of a place: where those begin that stand behind the rest of the run.
+    private var splits: [Int32] = []
     /// Right origins that decide something, and how far from the end they were passed; −1: not yet.
     private var deciding: [Int32] = []
     private var passed: [Int] = []
     private var passedCount = 0
+    /// Where the piece began that is being walked.
+    private var pieceStart = 0
     /// Spans of numbers, backwards.
     private var spans: [(first: Int32, count: Int32)] = []
+    /// Whether what hangs from the beginning goes before all that is here, or behind.
+    private var isFirst = true
 
-    /// Nil when a right origin stands where no honest author saw it; then the runs have to be put in one by one.
-    static func engine(_ columns: TextColumns, _ order: [Int]) -> TextCell? {
-        var builder = TextBuilder(columns, order)
-        return builder.build()
-    }
+    /// What hangs from one scalar that was here: the first of its `attached`, and its spans.
+    private typealias Piece = (start: Int, spans: Range<Int>)
 
-    private init(_ columns: TextColumns, _ order: [Int]) {
-        self.columns = columns
-        origins = columns.resolvedRightOrigins(order)
-    }
-
-    private static func number(_ origin: TextColumns.RightOrigin) -> Int32 {
-        if case .scalar(.here(let number)) = origin { return number }
-        return -1
-    }
-
-    private static func number(_ reference: TextColumns.Reference) -> Int32 {
-        if case .here(let number) = reference { return number }
-        return -1
-    }
-
-    private mutating func build() -> TextCell? {
-        let cell = TextCell()
-        let engine = cell.engine
-        addHeads(engine)
-        attached.sort()
-        findDeciding()
-        guard walk() else { return nil }
-        fill(engine)
-        return cell
-    }
-
-    private mutating func addHeads(_ engine: UnsafeMutablePointer<TextEngine>) {
-        for replica in columns.replicas { _ = engine.pointee.dots.makeIndex(of: replica) }
-        // A run may hang from a scalar with a greater number: of a replica that is later in order.
-        engine.pointee.reserve(columns.count)
-        for (index, run) in columns.runs.enumerated() {
-            let parent = Self.number(run.parent)
-            let rightOrigin = Self.number(origins[index])
-            let goesOn =
-                run.side == .right && parent >= 0 && parent == run.number - 1
-                && rightOrigin == rightOrigins[rightOrigins.count - 1]
-            if goesOn {
-                ends[ends.count - 1] = run.number + run.count
-            } else {
-                // What hangs on the left of a scalar is before what hangs on its right.
-                let place = UInt64(parent + 1) << 1 | (run.side == .left ? 0 : 1)
-                attached.append(place << 32 | UInt64(starts.count))
-                starts.append(run.number)
-                ends.append(run.number + run.count)
-                rightOrigins.append(rightOrigin)
-                engine.pointee.addHead(
-                    Int(run.number), parent: Int(parent), isLeft: run.side == .left, rightOrigin: Int(rightOrigin))
-            }
-            engine.pointee.dots.append(Int(run.count), counter: run.counter, by: Int(run.replica))
+    /// False, and nothing happens, when a right origin stands where no honest author saw it, or somebody typed at one of the
+    /// places here too; then the runs have to be put in one by one.
+    static func put(_ columns: TextColumns, into engine: inout TextEngine) -> Bool {
+        guard var builder = TextBuilder(columns, &engine), builder.areFree(&engine), let pieces = builder.walk() else {
+            return false
         }
+        builder.fill(&engine, pieces)
+        return true
+    }
+
+    private init?(_ columns: TextColumns, _ engine: inout TextEngine) {
+        self.columns = columns
+        base = Int32(truncatingIfNeeded: engine.count)
+        replicas = columns.replicas.map { engine.dots.makeIndex(of: $0) }
+        guard let origins = resolvedOrigins(engine), addHeads(origins, engine) else { return nil }
+        heads = NumberFinder(starts, count: columns.count)
+        attached.sortByUpperHalf()
+        rootCount = attached.firstIndexPast { Int32(truncatingIfNeeded: $0 >> 33) - 1 >= base }
+        findFirstAttached()
+        findDeciding()
+    }
+
+    /// The number here; nil: it is not here.
+    private func number(_ reference: TextColumns.Reference, _ engine: borrowing TextEngine) -> Int32? {
+        if let number = reference.here { return base + Int32(truncatingIfNeeded: number) }
+        guard let index = reference.elsewhere else { return -1 }
+        let (replica, counter) = columns.elsewhere[index]
+        return engine.dots.number(of: counter, by: replicas[Int(replica)]).map { Int32(truncatingIfNeeded: $0) }
+    }
+
+    /// By run; nil: one is not here.
+    private func resolvedOrigins(_ engine: borrowing TextEngine) -> [Int32]? {
+        var origins = [Int32](repeating: -1, count: columns.runs.count)
+        for index in columns.order {
+            let index = Int(index)
+            let (parent, origin) = (columns.runs[index].parent, columns.origins[index])
+            if origin != .inherited {
+                guard let number = number(origin, engine) else { return nil }
+                origins[index] = number
+            } else if let here = parent.here {
+                origins[index] = origins[columns.finder.index(of: Int32(truncatingIfNeeded: here))]
+            } else {
+                guard let number = number(parent, engine) else { return nil }
+                origins[index] = Int32(truncatingIfNeeded: engine.rightOrigin(of: Int(number)))
+            }
+        }
+        return origins
+    }
+
+    /// False: a parent is not here.
+    private mutating func addHeads(_ origins: [Int32], _ engine: borrowing TextEngine) -> Bool {
+        starts.reserveCapacity(columns.runs.count)
+        places.reserveCapacity(columns.runs.count)
+        rightOrigins.reserveCapacity(columns.runs.count)
+        attached.reserveCapacity(columns.runs.count)
+        for (index, run) in columns.runs.enumerated() {
+            guard let parent = number(run.parent, engine) else { return false }
+            let number = base + run.number
+            let isLeft = run.side == .left
+            if !isLeft, parent >= base, parent == number - 1, origins[index] == rightOrigins[rightOrigins.count - 1] {
+                continue
+            }
+            // What hangs on the left of a scalar is before what hangs on its right.
+            let place = UInt64(UInt32(bitPattern: parent + 1)) << 1 | (isLeft ? 0 : 1)
+            attached.append(place << 32 | UInt64(starts.count))
+            starts.append(number)
+            places.append(TextEngine.place(Int(parent), isLeft: isLeft))
+            rightOrigins.append(origins[index])
+        }
+        return true
     }
 
     private func place(_ index: Int) -> UInt64 { attached[index] >> 32 }
@@ -90,26 +120,85 @@ struct TextBuilder {
         return end
     }
 
-    /// The head whose run a scalar is in.
-    private func headOf(_ number: Int32) -> Int { starts.firstIndexPast { $0 > number } - 1 }
+    /// The number behind a head's run.
+    private func end(of head: Int) -> Int32 {
+        head + 1 < starts.count ? starts[head + 1] : base + Int32(truncatingIfNeeded: columns.count)
+    }
 
-    private func hasImplicitChild(_ number: Int32) -> Bool {
-        number >= 0 && number + 1 < ends[headOf(number)]
+    private mutating func findFirstAttached() {
+        firstAttached.reserveCapacity(starts.count)
+        var index = rootCount
+        for start in starts {
+            while index < attached.count, parent(index) < start { index += 1 }
+            firstAttached.append(Int32(truncatingIfNeeded: index))
+        }
+        splits = [Int32](repeating: -1, count: attached.count)
+    }
+
+    /// The head whose run goes on behind `number`, if one does.
+    private func implicitHead(behind number: Int32) -> Int? {
+        guard number >= base else { return nil }
+        let head = heads.index(of: number)
+        return number + 1 < end(of: head) ? head : nil
     }
 
     private mutating func findDeciding() {
         var start = 0
         while start < attached.count {
             let end = groupEnd(start)
-            if !isLeft(start), end - start > 1 || hasImplicitChild(parent(start)) {
-                var origins = Set((start..<end).map { rightOrigins[head($0)] })
-                if hasImplicitChild(parent(start)) { origins.insert(rightOrigins[headOf(parent(start))]) }
-                if origins.count > 1 { deciding += origins.filter { $0 >= 0 } }
+            if !isLeft(start) {
+                let implicit = implicitHead(behind: parent(start))
+                if end - start > 1 || implicit != nil {
+                    var origins = Set((start..<end).map { rightOrigins[head($0)] })
+                    if let implicit { origins.insert(rightOrigins[implicit]) }
+                    if origins.count > 1 { deciding += origins.filter { $0 >= 0 } }
+                }
             }
             start = end
         }
+        if deciding.isEmpty { return }
         deciding = Array(Set(deciding)).sorted()
         passed = [Int](repeating: -1, count: deciding.count)
+    }
+
+    /// Whether nothing that is here comes between siblings of these columns.
+    private mutating func areFree(_ engine: inout TextEngine) -> Bool {
+        var start = 0
+        while start < rootCount {
+            let end = groupEnd(start)
+            let parent = Int(parent(start))
+            if parent < 0 {
+                guard let isFirst = goFirst(end, &engine) else { return false }
+                self.isFirst = isFirst
+            } else if end - start > 1 || (isLeft(start) ? engine.hasLeft[parent] : engine.hasRightChild(parent)) {
+                return false
+            }
+            start = end
+        }
+        return true
+    }
+
+    /// Whether what hangs from the beginning goes before all that is here, or behind; nil: neither.
+    private func goFirst(_ end: Int, _ engine: inout TextEngine) -> Bool? {
+        guard engine.count > 0 else { return true }
+        guard (0..<end).allSatisfy({ rightOrigins[head($0)] < 0 }) else { return nil }
+        // Heads are in the order of their dots.
+        let (first, last) = (dot(ofHead: head(0)), dot(ofHead: head(end - 1)))
+        var isBehind = false
+        var isBefore = false
+        for index in 0..<engine.heads.count where engine.places[index] == TextEngine.place(-1, isLeft: false) {
+            guard engine.rightOrigins[index] < 0 else { return nil }
+            let dot = engine.dots.fullDot(of: Int(engine.heads[index]))
+            if dot < first { isBehind = true } else if last < dot { isBefore = true } else { return nil }
+        }
+        return isBehind ? (isBefore ? nil : false) : true
+    }
+
+    private func dot(ofHead head: Int) -> Dot {
+        let run = columns.runs[columns.finder.index(of: starts[head] - base)]
+        return Dot(
+            replica: columns.replicas[Int(run.replica)],
+            counter: run.counter + UInt64(starts[head] - base - run.number))
     }
 
     // MARK: The walk
@@ -123,35 +212,45 @@ struct TextBuilder {
         case run(head: Int, end: Int32, Int)
     }
 
-    /// False when something that decides was not passed in time.
-    private mutating func walk() -> Bool {
-        let rootEnd = attached.firstIndexPast { $0 >> 33 > 0 }
-        guard arrange(0, rootEnd, implicit: nil) != nil else { return false }
-        var steps: [Step] = [.list(0, rootEnd)]
+    /// Nil when something that decides was not passed in time.
+    private mutating func walk() -> [Piece]? {
+        spans.reserveCapacity(2 * starts.count)
+        var pieces: [Piece] = []
+        var steps: [Step] = []
+        var start = 0
+        while start < rootCount {
+            let end = groupEnd(start)
+            let first = spans.count
+            pieceStart = passedCount
+            guard arrange(start, end, implicit: nil) != nil else { return nil }
+            steps.append(.list(start, end))
+            guard walk(&steps) else { return nil }
+            pieces.append((start, first..<spans.count))
+            start = end
+        }
+        return passedCount == columns.count ? pieces : nil
+    }
+
+    private mutating func walk(_ steps: inout [Step]) -> Bool {
         while let step = steps.popLast() {
             switch step {
             case .list(let start, let end):
                 guard start < end else { continue }
-                steps.append(.list(start, end - 1))
+                if start < end - 1 { steps.append(.list(start, end - 1)) }
                 let head = head(end - 1)
-                steps.append(.behind(head: head, firstAttached(to: starts[head])))
+                guard walkBehind(head, Int(firstAttached[head]), &steps) else { return false }
             case .behind(let head, let index):
                 guard walkBehind(head, index, &steps) else { return false }
             case .run(let head, let end, let index):
                 walkRun(head, end, index, &steps)
             }
         }
-        return passedCount == columns.count
-    }
-
-    private func firstAttached(to number: Int32) -> Int {
-        let key = UInt64(number + 1) << 33
-        return attached.firstIndexPast { $0 >= key }
+        return true
     }
 
     private mutating func walkBehind(_ head: Int, _ index: Int, _ steps: inout [Step]) -> Bool {
         var index = index
-        let tail = ends[head] - 1
+        let tail = end(of: head) - 1
         while index < attached.count, parent(index) <= tail {
             let end = groupEnd(index)
             if isLeft(index) {
@@ -159,7 +258,7 @@ struct TextBuilder {
                 continue
             }
             guard let split = arrange(index, end, implicit: parent(index) < tail ? head : nil) else { return false }
-            splits[index] = split
+            splits[index] = Int32(truncatingIfNeeded: split)
             if split < end {
                 // What stands between decides in there, so it is walked first.
                 steps.append(.behind(head: head, end))
@@ -168,16 +267,13 @@ struct TextBuilder {
             }
             index = end
         }
-        steps.append(.run(head: head, end: ends[head], index))
+        walkRun(head, tail + 1, index, &steps)
         return true
     }
 
     /// Passes the scalars before `end`, down to the next place that something is attached to.
     private mutating func walkRun(_ head: Int, _ end: Int32, _ index: Int, _ steps: inout [Step]) {
-        guard index > 0, end > starts[head], parent(index - 1) >= starts[head] else {
-            pass(starts[head], end)
-            return
-        }
+        guard index > firstAttached[head], end > starts[head] else { return pass(starts[head], end) }
         var start = index - 1
         while start > 0, place(start - 1) == place(index - 1) { start -= 1 }
         let number = parent(start)
@@ -188,7 +284,8 @@ struct TextBuilder {
         } else {
             pass(number + 1, end)
             steps.append(.run(head: head, end: number + 1, start))
-            steps.append(.list(start, splits[start, default: index]))
+            let split = splits[start] < 0 ? index : Int(splits[start])
+            if start < split { steps.append(.list(start, split)) }
         }
     }
 
@@ -207,14 +304,14 @@ struct TextBuilder {
 
     /// Sorts right children of one place and says where those begin that stand behind the rest of the run (`implicit`).
     private mutating func arrange(_ start: Int, _ end: Int, implicit: Int?) -> Int? {
-        guard start < end, end - start > 1 || implicit != nil else { return end }
+        guard end - start > 1 || implicit != nil else { return end }
         let origins = (start..<end).map { rightOrigins[head($0)] } + (implicit.map { [rightOrigins[$0]] } ?? [])
         if Set(origins).count > 1 {
             // How far each is from the end; the end itself is nearest.
             var distances: [Int32: Int] = [-1: -1]
             for origin in origins where origin >= 0 {
                 let index = deciding.firstIndexPast { $0 >= origin }
-                guard index < deciding.count, deciding[index] == origin, passed[index] >= 0 else { return nil }
+                guard index < deciding.count, deciding[index] == origin, passed[index] >= pieceStart else { return nil }
                 distances[origin] = passed[index]
             }
             attached[start..<end].sort { left, right in
@@ -238,58 +335,68 @@ struct TextBuilder {
 
     // MARK: Filling
 
-    private func fill(_ engine: UnsafeMutablePointer<TextEngine>) {
-        engine.pointee.arena.append(blanks: columns.count)
-        var live: [Range<Int>] = []
-        columns.forEachLiveNumber { live.append($0) }
+    private func fill(_ engine: inout TextEngine, _ pieces: [Piece]) {
+        engine.reserve(engine.count + columns.count)
+        for run in columns.runs {
+            engine.dots.append(Int(run.count), counter: run.counter, by: replicas[Int(run.replica)])
+        }
+        engine.addHeads(starts, places, rightOrigins)
+        if engine.siblings.isBuilt { fileSiblings(&engine) }
+        engine.arena.append(blanks: columns.count)
+        var shown = ShownNumbers(count: columns.count)
+        columns.forEachLiveNumber { shown.insert($0) }
         columns.text.withUnsafeBufferPointer { text in
             var source = TextSource(text)
-            for span in spans.reversed() {
-                var number = Int(span.first)
-                let end = number + Int(span.count)
-                var index = live.firstIndexPast { $0.upperBound > number }
-                while number < end {
-                    let isShown = index < live.count && live[index].lowerBound <= number
-                    let change = index < live.count ? (isShown ? live[index].upperBound : live[index].lowerBound) : end
-                    let part = min(change, end) - number
-                    if isShown { source.fill(&engine.pointee.arena, number, part) }
-                    engine.pointee.tree.append(
-                        SpanTree.Item(number: number, count: part, isShown: isShown), engine.pointee.arena)
-                    number += part
-                    if isShown, number == live[index].upperBound { index += 1 }
+            if !columns.isWhole {
+                columns.forEachLiveNumber { source.fill(&engine.arena, Int(base) + $0.lowerBound, $0.count) }
+            }
+            for piece in pieces {
+                let items = items(spans[piece.spans], shown)
+                if columns.isWhole {
+                    for item in items where item.isShown { source.fill(&engine.arena, item.number, item.count) }
                 }
+                let place = place(of: piece, &engine)
+                engine.tree.insert(items, at: place, engine.arena)
             }
         }
     }
-}
 
-/// UTF-8 that is given out scalar by scalar; it was checked before.
-struct TextSource {
-    private let bytes: UnsafeBufferPointer<UInt8>
-    private let isASCII: Bool
-    private var position = 0
-
-    init(_ bytes: UnsafeBufferPointer<UInt8>) {
-        self.bytes = bytes
-        isASCII = bytes.isASCII
-    }
-
-    mutating func next() -> UInt32 {
-        let first = UInt32(bytes[position])
-        let length = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4
-        var scalar = length == 1 ? first : first & (0x7f >> UInt32(length))
-        for offset in 1..<max(1, length) { scalar = scalar << 6 | UInt32(bytes[position + offset]) & 0x3f }
-        position += length
-        return scalar
-    }
-
-    /// Gives `count` blanks of the arena from `number` on what comes next.
-    mutating func fill(_ arena: inout ScalarArena, _ number: Int, _ count: Int) {
-        if isASCII {
-            arena.fill(number, with: UnsafeBufferPointer(rebasing: bytes[position..<position + count]))
-            position += count
-        } else {
-            for offset in 0..<count { arena.fill(number + offset, with: next()) }
+    /// All are children of new places, or alone.
+    private func fileSiblings(_ engine: inout TextEngine) {
+        let firstHead = engine.heads.count - starts.count
+        for _ in starts { engine.siblings.addHead() }
+        var behind: Int?
+        for index in attached.indices {
+            let head = head(index)
+            if index == 0 || place(index) != place(index - 1) {
+                behind = index == 0 && parent(0) < 0 && !isFirst ? engine.siblings.last(at: places[head]) : nil
+            }
+            engine.siblings.insert(firstHead + head, behind: behind, at: places[head])
+            behind = firstHead + head
         }
+    }
+
+    private func place(of piece: Piece, _ engine: inout TextEngine) -> SpanTree.Place {
+        let parent = Int(parent(piece.start))
+        if parent < 0 { return isFirst ? engine.tree.firstPlace : engine.tree.lastPlace }
+        var place = engine.tree.place(of: parent)
+        if !isLeft(piece.start) { place.offset += 1 }
+        return place
+    }
+
+    private func items(_ spans: ArraySlice<(first: Int32, count: Int32)>, _ shown: ShownNumbers) -> [SpanTree.Item] {
+        var items: [SpanTree.Item] = []
+        items.reserveCapacity(2 * spans.count)
+        for span in spans.reversed() {
+            var number = Int(span.first - base)
+            let end = number + Int(span.count)
+            while number < end {
+                let isShown = shown[number]
+                let change = shown.firstChange(in: number..<end, from: isShown) ?? end
+                items.append(SpanTree.Item(number: Int(base) + number, count: change - number, isShown: isShown))
+                number = change
+            }
+        }
+        return items
     }
 }

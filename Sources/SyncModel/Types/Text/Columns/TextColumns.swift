@@ -5,35 +5,38 @@
 /// scalars of four bytes, for a run or a match of any length takes a few bytes.
 struct TextColumns {
     /// Scalars of one replica with consecutive counters, each but the first the right child of the one before.
-    struct Run {
-        var replica: Int32
+    struct Run: BitwiseCopyable {
         var counter: UInt64
+        var replica: Int32
         /// Of the first scalar.
         var number: Int32
         var count: Int32
         var parent: Reference
-        var side: Side
         /// Of a left child its parent.
-        var rightOrigin: RightOrigin
+        var rightOrigin: Reference
+        var side: Side
     }
 
-    enum Side: UInt8 {
+    enum Side: UInt8, BitwiseCopyable {
         case left = 0
         case right = 1
     }
 
-    enum RightOrigin: Equatable {
-        /// That of the parent.
-        case inherited
-        case end
-        case scalar(Reference)
-    }
+    /// A scalar: one of these columns, or an earlier one that the receiver holds (an index in `elsewhere`); or none.
+    struct Reference: Equatable, BitwiseCopyable {
+        private let code: Int32
 
-    /// A scalar: one of these columns, or an earlier one that the receiver holds.
-    enum Reference: Equatable {
-        case root
-        case here(Int32)
-        case elsewhere(replica: Int32, counter: UInt64)
+        private init(code: Int32) { self.code = code }
+        init(here number: Int32) { code = number }
+        init(elsewhere index: Int) { code = -2 - Int32(truncatingIfNeeded: index) }
+
+        /// The beginning as a parent, the end as a right origin.
+        static let none = Self(code: -1)
+        /// The right origin of the parent.
+        static let inherited = Self(code: .min)
+
+        var here: Int? { code >= 0 ? Int(code) : nil }
+        var elsewhere: Int? { code < -1 && code != .min ? -2 - Int(code) : nil }
     }
 
     /// Whether this is a whole text: then the scalars come in reading order.
@@ -41,9 +44,19 @@ struct TextColumns {
     var replicas: [ReplicaID] = []
     /// By replica, then by counter; as few as possible.
     var runs: ContiguousArray<Run> = []
-    /// Per replica, the first number; and the total at the end.
-    var bases: [Int32] = []
-    var count = 0
+    /// Scalars that references name and that are not of these columns.
+    private(set) var elsewhere: ContiguousArray<(replica: Int32, counter: UInt64)> = []
+    /// Per replica its first run, and their number at the end; the same of scalars.
+    private(set) var firstRuns: [Int32] = []
+    private(set) var bases: [Int32] = []
+    private(set) var count = 0
+    /// The runs so that each comes behind what it names.
+    private(set) var order: [Int32] = []
+    /// The right origin of each run, what is inherited looked up; it stays inherited where only the holder of an earlier
+    /// scalar knows it.
+    private(set) var origins: ContiguousArray<Reference> = []
+    /// Finds runs by the number of a scalar.
+    private(set) var finder = NumberFinder()
     /// Live dots as counters, per replica, sorted, not touching. Also those before the columns, unless whole.
     var live: ContiguousArray<Live> = []
 
@@ -54,9 +67,9 @@ struct TextColumns {
     }
 
     /// UTF-8 of the live scalars of these columns: in reading order if whole, else by number.
-    var text: [UInt8] = []
-    /// Where in the bytes it begins.
-    var textPosition = 0
+    private(set) var text: [UInt8] = []
+    /// Where in the bytes its packed form is; empty: it is not packed.
+    private(set) var packed = 0..<0
 }
 
 // MARK: - Bytes
@@ -81,21 +94,27 @@ extension TextColumns {
         }
         try readRuns(&reader)
         try checkReferences()
+        finder = NumberFinder(runs.map(\.number), count: count)
+        guard let order = causalOrder() else { throw .outOfRange(field: "text.place") }
+        self.order = order
+        origins = resolvedRightOrigins()
         try readLive(&reader)
         try readText(&reader)
         guard reader.isAtEnd else { throw .trailingBytes }
-        guard causalOrder() != nil else { throw .outOfRange(field: "text.place") }
+        guard scalarCount == liveHere else { throw .outOfRange(field: "text.count") }
     }
 
     private mutating func readRuns(_ reader: inout ByteReader) throws(CodecError) {
         // A whole text names no scalar that is elsewhere.
         var parents = ReferenceReader(replicas: isWhole ? 0 : replicas.count)
-        var origins = parents
+        var rightOrigins = parents
         var total: UInt64 = 0
         for replica in replicas.indices {
             bases.append(Int32(truncatingIfNeeded: total))
+            firstRuns.append(Int32(truncatingIfNeeded: runs.count))
+            let ownCount = try reader.count(bytesEach: 3, "text.runs")
             var end: UInt64 = 0
-            for _ in 0..<(try reader.count(bytesEach: 3, "text.runs")) {
+            for _ in 0..<ownCount {
                 let gap = try reader.varint(upTo: Limits.counters, "text.gap")
                 let (counter, overflow) = end.addingReportingOverflow(gap)
                 let head = try reader.varint()
@@ -103,20 +122,21 @@ extension TextColumns {
                 guard !overflow, counter <= Limits.counters, length <= PositionTree.decodedLimit else {
                     throw .outOfRange(field: "text.run")
                 }
-                let parent = try parents.parent(&reader)
-                let place: (Side, RightOrigin)
+                let parent = try parents.parent(&reader, &elsewhere)
+                var side = Side.right
+                var rightOrigin = Reference.inherited
                 switch head & 3 {
-                case Kind.left: place = (.left, .scalar(parent))
-                case Kind.inherited: place = (.right, .inherited)
-                case Kind.end: place = (.right, .end)
-                case _: place = (.right, .scalar(try origins.rightOrigin(&reader)))
+                case Kind.left: (side, rightOrigin) = (.left, parent)
+                case Kind.inherited: break
+                case Kind.end: rightOrigin = .none
+                case _: rightOrigin = try rightOrigins.rightOrigin(&reader, &elsewhere)
                 }
-                if parent == .root, place.0 == .left || place.1 == .end { throw .outOfRange(field: "text.place") }
+                if parent == .none, side == .left || rightOrigin == .none { throw .outOfRange(field: "text.place") }
                 runs.append(
                     Run(
-                        replica: Int32(truncatingIfNeeded: replica), counter: counter,
+                        counter: counter, replica: Int32(truncatingIfNeeded: replica),
                         number: Int32(truncatingIfNeeded: total), count: Int32(truncatingIfNeeded: length),
-                        parent: parent, side: place.0, rightOrigin: place.1))
+                        parent: parent, rightOrigin: rightOrigin, side: side))
                 end = counter + length
                 total += length
                 guard total <= PositionTree.decodedLimit else { throw .outOfRange(field: "text.count") }
@@ -124,20 +144,18 @@ extension TextColumns {
         }
         count = Int(total)
         bases.append(Int32(truncatingIfNeeded: total))
-        guard max(parents.greatest, origins.greatest) < Int64(count) else { throw .outOfRange(field: "text.reference") }
+        firstRuns.append(Int32(truncatingIfNeeded: runs.count))
+        guard max(parents.greatest, rightOrigins.greatest) < Int64(count) else {
+            throw .outOfRange(field: "text.reference")
+        }
     }
 
     /// What is elsewhere was written before what is here: or the order of the runs would not see it.
     private func checkReferences() throws(CodecError) {
-        if isWhole { return }
-        for run in runs {
-            var references = [run.parent]
-            if case .scalar(let reference) = run.rightOrigin { references.append(reference) }
-            for case .elsewhere(let replica, let counter) in references {
-                let first = runs.firstIndexPast { $0.replica >= replica }
-                if first < runs.count, runs[first].replica == replica, counter >= runs[first].counter {
-                    throw .outOfRange(field: "text.reference")
-                }
+        for (replica, counter) in elsewhere {
+            let first = Int(firstRuns[Int(replica)])
+            if first < Int(firstRuns[Int(replica) + 1]), counter >= runs[first].counter {
+                throw .outOfRange(field: "text.reference")
             }
         }
     }
@@ -196,15 +214,15 @@ extension TextColumns {
     }
 
     private mutating func readText(_ reader: inout ByteReader) throws(CodecError) {
-        textPosition = reader.position
         let length = try reader.varint(upTo: UInt64(count) * 4, "text.bytes")
-        let packed = try reader.varint(upTo: UInt64(reader.remainingCount), "text.packed")
-        guard packed > 0 else {
+        let packedLength = try reader.varint(upTo: UInt64(reader.remainingCount), "text.packed")
+        guard packedLength > 0 else {
             text = Array(reader.bytes[try reader.skip(Int(length))])
             return
         }
         // One byte of a match stands for a thousand at most, in bytes that we wrote.
-        let range = try reader.skip(Int(packed))
+        let range = try reader.skip(Int(packedLength))
+        packed = range
         let source = reader.bytes
         var isComplete = false
         let unpacked = [UInt8](unsafeUninitializedCapacity: Int(length)) { buffer, written in
@@ -217,110 +235,5 @@ extension TextColumns {
         }
         guard isComplete else { throw .outOfRange(field: "text.packed") }
         text = unpacked
-    }
-}
-
-/// Reads references: each as the difference to the one before.
-struct ReferenceReader {
-    private let replicas: Int
-    private var last: Int64 = 0
-    /// Of the numbers read; to be checked when it is known how many there are.
-    private(set) var greatest: Int64 = -1
-
-    init(replicas: Int) { self.replicas = replicas }
-
-    mutating func parent(_ reader: inout ByteReader) throws(CodecError) -> TextColumns.Reference {
-        let code = try reader.varint()
-        return code == 0 ? .root : try reference(code - 1, &reader)
-    }
-
-    mutating func rightOrigin(_ reader: inout ByteReader) throws(CodecError) -> TextColumns.Reference {
-        try reference(try reader.varint(), &reader)
-    }
-
-    private mutating func reference(
-        _ code: UInt64, _ reader: inout ByteReader
-    ) throws(CodecError) -> TextColumns.Reference {
-        if code & 1 == 1 {
-            guard code >> 1 < UInt64(replicas) else { throw .outOfRange(field: "text.replica") }
-            return .elsewhere(
-                replica: Int32(truncatingIfNeeded: code >> 1),
-                counter: try reader.varint(upTo: Limits.counters, "text.counter"))
-        }
-        let zigzag = code >> 1
-        guard zigzag <= PositionTree.decodedLimit * 2 else { throw .outOfRange(field: "text.reference") }
-        last += Int64(zigzag >> 1) ^ -Int64(zigzag & 1)
-        guard last >= 0, last <= Int64(PositionTree.decodedLimit) else { throw .outOfRange(field: "text.reference") }
-        greatest = max(greatest, last)
-        return .here(Int32(truncatingIfNeeded: last))
-    }
-}
-
-// MARK: - Order
-
-extension TextColumns {
-    /// The runs so that each comes behind what it names; nil: some name each other in a circle.
-    ///
-    /// A replica wrote its runs one after another, so what waits is always a replica's next run. A stack of our own: how deep
-    /// it goes is up to whoever sent this.
-    func causalOrder() -> [Int]? {
-        if replicas.count == 1 {
-            // The usual text: what was written first comes first.
-            for run in runs { if !isBefore(run.parent, run) || !isBefore(run.rightOrigin, run) { return nil } }
-            return Array(runs.indices)
-        }
-        var order: [Int] = []
-        order.reserveCapacity(runs.count)
-        // Per replica: its next run, and where its runs end.
-        var next: [Int] = []
-        for replica in replicas.indices { next.append(runs.firstIndexPast { Int($0.replica) >= replica }) }
-        let ends = next.dropFirst() + [runs.count]
-        var isOnStack = [Bool](repeating: false, count: replicas.count)
-        for start in replicas.indices {
-            // A replica, and the number that it must get behind.
-            var stack: [(replica: Int, target: Int32)] = [(start, bases[start + 1] - 1)]
-            isOnStack[start] = true
-            while let (replica, target) = stack.last {
-                let done =
-                    next[replica] < ends[ends.startIndex + replica] ? runs[next[replica]].number : bases[replica + 1]
-                guard done <= target else {
-                    isOnStack[replica] = false
-                    stack.removeLast()
-                    continue
-                }
-                let run = runs[next[replica]]
-                guard let missing = missing(of: run, next, ends) else {
-                    order.append(next[replica])
-                    next[replica] += 1
-                    continue
-                }
-                guard !isOnStack[missing.replica] else { return nil }
-                isOnStack[missing.replica] = true
-                stack.append(missing)
-            }
-        }
-        return order
-    }
-
-    private func isBefore(_ reference: Reference, _ run: Run) -> Bool {
-        if case .here(let number) = reference { return number < run.number }
-        return true
-    }
-
-    private func isBefore(_ rightOrigin: RightOrigin, _ run: Run) -> Bool {
-        if case .scalar(let reference) = rightOrigin { return isBefore(reference, run) }
-        return true
-    }
-
-    private func missing(of run: Run, _ next: [Int], _ ends: ArraySlice<Int>) -> (replica: Int, target: Int32)? {
-        func missing(_ reference: Reference) -> (replica: Int, target: Int32)? {
-            guard case .here(let number) = reference else { return nil }
-            let replica = bases.firstIndexPast { $0 > number } - 1
-            let done = next[replica] < ends[ends.startIndex + replica] ? runs[next[replica]].number : bases[replica + 1]
-            return number < done ? nil : (replica, number)
-        }
-        if let parent = missing(run.parent) { return parent }
-        if case .scalar(let reference) = run.rightOrigin { return missing(reference) }
-        return nil
     }
 }

@@ -24,7 +24,7 @@ struct TextColumnsWriter {
     /// The number that was referred to last, as a parent and as a right origin.
     private var lastParent: Int64 = 0
     private var lastRightOrigin: Int64 = 0
-    private var shown = ShownNumbers()
+    private var shown = ShownNumbers(count: 0)
 
     /// What `vector` does not cover, and what lives of all.
     static func columns(
@@ -44,7 +44,7 @@ struct TextColumnsWriter {
         order = used.sorted { replicas[$0] < replicas[$1] }
         for (rank, replica) in order.enumerated() { ranks[replica] = rank }
         collect(&engine, vector)
-        shown.mark(engine)
+        shown = ShownNumbers(engine)
         bytes.reserveCapacity(total / 2 + 64)
         bytes.append(isWhole ? 0 : 1)
         for pieces in pieces {
@@ -203,52 +203,6 @@ struct TextColumnsWriter {
                 bytes.append(0)
                 bytes.append(contentsOf: utf8)
             }
-        }
-    }
-}
-
-/// Which numbers are shown.
-private struct ShownNumbers {
-    private var words: [UInt64] = []
-
-    mutating func mark(_ engine: borrowing TextEngine) {
-        words = [UInt64](repeating: 0, count: engine.count >> 6 + 2)
-        words.withUnsafeMutableBufferPointer { words in
-            engine.tree.forEachItem { item in
-                guard item.isShown else { return }
-                var number = item.number
-                let end = item.number + item.count
-                while number < end {
-                    let part = min(end - number, 64 - number & 63)
-                    let mask: UInt64 = part == 64 ? ~0 : (1 << UInt64(part) - 1) << UInt64(number & 63)
-                    words[number >> 6] |= mask
-                    number += part
-                }
-            }
-        }
-    }
-
-    /// The first number in `range` for which it is not `isShown`; nil: there is none.
-    func firstChange(in range: Range<Int>, from isShown: Bool) -> Int? {
-        guard !range.isEmpty else { return nil }
-        var word = range.lowerBound >> 6
-        var bits = (isShown ? ~words[word] : words[word]) & (~0 << UInt64(range.lowerBound & 63))
-        while bits == 0 {
-            word += 1
-            guard word << 6 < range.upperBound else { return nil }
-            bits = isShown ? ~words[word] : words[word]
-        }
-        let number = word << 6 + bits.trailingZeroBitCount
-        return number < range.upperBound ? number : nil
-    }
-
-    /// The shown parts of `range`.
-    func forEachRun(in range: Range<Int>, _ body: (Range<Int>) -> Void) {
-        var number = range.lowerBound
-        while let start = firstChange(in: number..<range.upperBound, from: false) {
-            let end = firstChange(in: start..<range.upperBound, from: true) ?? range.upperBound
-            body(start..<end)
-            number = end
         }
     }
 }

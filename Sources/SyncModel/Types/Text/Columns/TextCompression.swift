@@ -11,56 +11,116 @@ enum TextCompression {
     /// Layout: pieces, each: varint (literals · 8 + min(7, match − 3), 0: no match, the end); literals; when that was 7,
     /// varint (match − 10); distance in two bytes, the least first.
     static func compress(_ bytes: UnsafeBufferPointer<UInt8>) -> [UInt8] {
-        var output: [UInt8] = []
-        output.reserveCapacity(bytes.count / 2 + 16)
+        [UInt8](unsafeUninitializedCapacity: bytes.count + bytes.count >> 10 + 64) { buffer, written in
+            guard let start = buffer.baseAddress else { return }
+            written = compress(bytes, to: start)
+        }
+    }
+
+    /// Whether this is how a text is written: as `compress` packs it, or not packed (empty) when that does not shorten it.
+    static func isWritten(_ packed: UnsafeBufferPointer<UInt8>, for bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        let expected = compress(bytes)
+        if packed.isEmpty { return expected.count >= bytes.count }
+        return expected.count < bytes.count && expected.withUnsafeBufferPointer { isEqual($0, packed) }
+    }
+
+    private static func isEqual(_ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard left.count == right.count else { return false }
+        var index = 0
+        while index + 8 <= left.count {
+            guard word(left.baseAddress! + index) == word(right.baseAddress! + index) else { return false }
+            index += 8
+        }
+        while index < left.count {
+            guard left[index] == right[index] else { return false }
+            index += 1
+        }
+        return true
+    }
+
+    /// A piece takes more than what it stands for only behind 2,048 literals or more, and then a few bytes: a thousandth of
+    /// the text and 64 bytes more are room enough. Returns how many were written.
+    private static func compress(
+        _ bytes: UnsafeBufferPointer<UInt8>, to start: UnsafeMutablePointer<UInt8>
+    ) -> Int {
+        guard let input = bytes.baseAddress else { return 0 }
+        var output = start
         var table = [Int32](repeating: -1, count: 1 << hashBits)
         var anchor = 0
         var position = 0
         let limit = bytes.count - shortest
-        while position <= limit {
-            let word = load(bytes, position)
-            let hash = Int((word &* 2_654_435_761) >> UInt32(32 - hashBits))
-            let candidate = Int(table[hash])
-            table[hash] = Int32(truncatingIfNeeded: position)
-            guard candidate >= 0, position - candidate <= farthest, load(bytes, candidate) == word else {
-                // Text that does not repeat is stepped over faster and faster.
-                position += 1 + (position - anchor) >> 6
-                continue
-            }
-            var start = position
-            var source = candidate
-            while start > anchor, source > 0, bytes[start - 1] == bytes[source - 1] {
-                start -= 1
-                source -= 1
-            }
-            var end = position + shortest
-            while end < bytes.count, bytes[end] == bytes[end - start + source] { end += 1 }
-            append(bytes, anchor..<start, match: end - start, distance: start - source, to: &output)
-            position = end
-            anchor = end
-            if end - 2 <= limit, end >= 2 {
-                table[Int((load(bytes, end - 2) &* 2_654_435_761) >> UInt32(32 - hashBits))] = Int32(
-                    truncatingIfNeeded: end - 2)
+        table.withUnsafeMutableBufferPointer { table in
+            while position <= limit {
+                let four = load(input, position)
+                let slot = hash(four)
+                let candidate = Int(table[slot])
+                table[slot] = Int32(truncatingIfNeeded: position)
+                guard candidate >= 0, position - candidate <= farthest, load(input, candidate) == four else {
+                    // Text that does not repeat is stepped over faster and faster.
+                    position += 1 + (position - anchor) >> 6
+                    continue
+                }
+                var start = position
+                var source = candidate
+                while start > anchor, source > 0, input[start - 1] == input[source - 1] {
+                    start -= 1
+                    source -= 1
+                }
+                let distance = start - source
+                var end = position + shortest
+                while end + 8 <= bytes.count, word(input + end) == word(input + end - distance) { end += 8 }
+                while end < bytes.count, input[end] == input[end - distance] { end += 1 }
+                append(input + anchor, start - anchor, match: end - start, distance: distance, to: &output)
+                position = end
+                anchor = end
+                if end - 2 <= limit, end >= 2 {
+                    table[hash(load(input, end - 2))] = Int32(truncatingIfNeeded: end - 2)
+                }
             }
         }
-        if anchor < bytes.count { append(bytes, anchor..<bytes.count, match: 0, distance: 0, to: &output) }
-        return output
+        if anchor < bytes.count { append(input + anchor, bytes.count - anchor, match: 0, distance: 0, to: &output) }
+        return output - start
     }
 
-    private static func load(_ bytes: UnsafeBufferPointer<UInt8>, _ position: Int) -> UInt32 {
-        UnsafeRawPointer(bytes.baseAddress! + position).loadUnaligned(as: UInt32.self).littleEndian
+    @inline(__always)
+    private static func hash(_ four: UInt32) -> Int { Int((four &* 2_654_435_761) >> UInt32(32 - hashBits)) }
+
+    @inline(__always)
+    private static func load(_ bytes: UnsafePointer<UInt8>, _ position: Int) -> UInt32 {
+        UnsafeRawPointer(bytes + position).loadUnaligned(as: UInt32.self).littleEndian
     }
 
+    @inline(__always)
+    private static func word(_ bytes: UnsafePointer<UInt8>) -> UInt64 {
+        UnsafeRawPointer(bytes).loadUnaligned(as: UInt64.self)
+    }
+
+    @inline(__always)
     private static func append(
-        _ bytes: UnsafeBufferPointer<UInt8>, _ literals: Range<Int>, match: Int, distance: Int, to output: inout [UInt8]
+        _ literals: UnsafePointer<UInt8>, _ count: Int, match: Int, distance: Int,
+        to output: inout UnsafeMutablePointer<UInt8>
     ) {
         let code = match == 0 ? 0 : min(7, match - 3)
-        output.append(varint: UInt64(literals.count << 3 | code))
-        output.append(contentsOf: bytes[literals])
+        append(varint: count << 3 | code, to: &output)
+        output.update(from: literals, count: count)
+        output += count
         guard match > 0 else { return }
-        if code == 7 { output.append(varint: UInt64(match - 10)) }
-        output.append(UInt8(truncatingIfNeeded: distance))
-        output.append(UInt8(truncatingIfNeeded: distance >> 8))
+        if code == 7 { append(varint: match - 10, to: &output) }
+        output[0] = UInt8(truncatingIfNeeded: distance)
+        output[1] = UInt8(truncatingIfNeeded: distance >> 8)
+        output += 2
+    }
+
+    @inline(__always)
+    private static func append(varint value: Int, to output: inout UnsafeMutablePointer<UInt8>) {
+        var rest = value
+        while rest >= 0x80 {
+            output.pointee = UInt8(truncatingIfNeeded: rest) | 0x80
+            output += 1
+            rest >>= 7
+        }
+        output.pointee = UInt8(truncatingIfNeeded: rest)
+        output += 1
     }
 
     @inline(__always)

@@ -5,15 +5,30 @@ public struct TextContents: Hashable, Sendable, Codable {
     /// The dots of explicit creations.
     var presence = DotSet()
     /// Sorted; whose scalars the columns name.
-    var replicas: [ReplicaID] = []
+    private(set) var replicas: [ReplicaID] = []
     /// Layout: see PROTOCOL.md, "Text columns". Empty: no scalar at all.
-    var columns: [UInt8] = []
+    private(set) var columns: [UInt8] = []
+    private var reading = Reading()
 
     init() {}
 
+    init(replicas: [ReplicaID], columns: [UInt8]) {
+        self.replicas = replicas
+        self.columns = columns
+    }
+
+    /// What the columns say; who checked them has read them already.
+    func read() throws(CodecError) -> TextColumns {
+        if let kept = reading.kept { return kept.columns }
+        return try TextColumns(self)
+    }
+
+    /// The same without what was read: to be kept.
+    var bare: TextContents { TextContents(replicas: replicas, columns: columns) }
+
     /// The least vector of a sender that can hold these scalars.
     package var leastVector: VersionVector {
-        columns.isEmpty ? VersionVector() : (try? TextColumns(self))?.vector ?? VersionVector()
+        columns.isEmpty ? VersionVector() : (try? read())?.vector ?? VersionVector()
     }
 
     private enum CodingKeys: CodingKey {
@@ -28,23 +43,42 @@ public struct TextContents: Hashable, Sendable, Codable {
         presence = try container.decode(DotSet.self, forKey: .presence)
         replicas = try container.decode([ReplicaID].self, forKey: .replicas)
         columns = try container.decode([UInt8].self, forKey: .columns)
-        do { try check() } catch {
+        do { reading = try checked() } catch {
             throw DecodingError.dataCorrupted(
                 .init(codingPath: decoder.codingPath, debugDescription: "not the contents of a text: \(error)"))
         }
     }
 
     /// Refuses what another form, or nothing, would mean.
-    func check() throws(CodecError) {
+    private func checked() throws(CodecError) -> Reading {
         for (one, next) in zip(replicas, replicas.dropFirst()) where one >= next {
             throw .outOfRange(field: "replicas")
         }
         guard !columns.isEmpty else {
             guard replicas.isEmpty else { throw .outOfRange(field: "replicas") }
-            return
+            return Reading()
         }
-        try TextColumns(self).check(self)
+        let read = try TextColumns(self)
+        try read.check(self)
+        return Reading(read)
     }
+}
+
+/// The columns as they were read when they were checked, so that they are read once. No part of the value.
+private struct Reading: Hashable, Sendable {
+    final class Kept: Sendable {
+        let columns: TextColumns
+
+        init(_ columns: TextColumns) { self.columns = columns }
+    }
+
+    let kept: Kept?
+
+    init() { kept = nil }
+    init(_ columns: TextColumns) { kept = Kept(columns) }
+
+    static func == (left: Self, right: Self) -> Bool { true }
+    func hash(into hasher: inout Hasher) {}
 }
 
 extension TextContents: StateCoded {
@@ -62,6 +96,6 @@ extension TextContents: StateCoded {
         presence = try DotSet(restoring: &reader)
         for _ in 0..<(try reader.count(bytesEach: 1, "replicas")) { replicas.append(try reader.replica()) }
         columns = Array(reader.bytes.bytes[try reader.bytes.lengthPrefixed(upTo: .max, "text.columns")])
-        if !reader.bytes.isOurs { try check() }
+        if !reader.bytes.isOurs { reading = try checked() }
     }
 }

@@ -205,6 +205,15 @@ extension ScalarArena {
         }
     }
 
+    /// `count` scalars from `number` on.
+    func string(_ number: Int, _ count: Int) -> String {
+        String(unsafeUninitializedCapacity: count + Int(excess(number, count).utf8)) { buffer in
+            guard var end = buffer.baseAddress else { return 0 }
+            write(number, count, to: &end)
+            return end - buffer.baseAddress!
+        }
+    }
+
     /// Appends the UTF-8 of `count` scalars from `number` on.
     func append(_ number: Int, _ count: Int, to output: inout [UInt8]) {
         let room = count + Int(excess(number, count).utf8)

@@ -33,9 +33,12 @@ extension SpanTree {
         forgetItem()
         makeRoom(for: isInside ? 2 : 1, at: &place, arena)
         let words = leaf(place.leaf)
-        if isInside { cut(place.leaf, place.index, at: place.offset) }
+        if isInside {
+            cut(place.leaf, place.index, at: place.offset, leaving: 1)
+        } else {
+            open(place.leaf, place.index)
+        }
         let target = place.index + (isInside ? 1 : 0)
-        open(place.leaf, target)
         words[Leaf.numbers + target] = Int32(truncatingIfNeeded: number)
         words[Leaf.lengths + target] = Int32(truncatingIfNeeded: count)
         note(place.leaf, shown: count, excess: excess)
@@ -107,9 +110,12 @@ extension SpanTree {
             }
         case (false, false):
             makeRoom(for: 2, at: &place, arena)
-            cut(place.leaf, place.index, at: end)
-            cut(place.leaf, place.index, at: place.offset)
-            leaf(place.leaf)[Leaf.lengths + place.index + 1] *= -1
+            let words = leaf(place.leaf)
+            cut(place.leaf, place.index, at: end, leaving: 1)
+            words[Leaf.lengths + place.index] = Int32(truncatingIfNeeded: place.offset)
+            words[Leaf.numbers + place.index + 1] =
+                words[Leaf.numbers + place.index] + Int32(truncatingIfNeeded: place.offset)
+            words[Leaf.lengths + place.index + 1] = -Int32(truncatingIfNeeded: count)
         }
         // Only now: a split sums what its items show.
         note(place.leaf, shown: -count, excess: -hidden)
@@ -141,23 +147,26 @@ extension SpanTree {
         }
     }
 
-    /// Cuts an item in two; there is room.
-    func cut(_ leaf: Int, _ index: Int, at offset: Int) {
-        open(leaf, index + 1)
+    /// Cuts an item in two, with free items between them; there is room.
+    func cut(_ leaf: Int, _ index: Int, at offset: Int, leaving free: Int = 0) {
+        open(leaf, index + 1, by: 1 + free)
         let words = self.leaf(leaf)
         let length = words[Leaf.lengths + index]
         let part = length > 0 ? Int32(truncatingIfNeeded: offset) : -Int32(truncatingIfNeeded: offset)
-        words[Leaf.numbers + index + 1] = words[Leaf.numbers + index] + Int32(truncatingIfNeeded: offset)
-        words[Leaf.lengths + index + 1] = length - part
+        words[Leaf.numbers + index + 1 + free] = words[Leaf.numbers + index] + Int32(truncatingIfNeeded: offset)
+        words[Leaf.lengths + index + 1 + free] = length - part
         words[Leaf.lengths + index] = part
     }
 
-    func open(_ leaf: Int, _ index: Int) {
+    @inline(__always)
+    func open(_ leaf: Int, _ index: Int, by added: Int = 1) {
         let words = self.leaf(leaf)
         let moved = Int(words[Leaf.count]) - index
-        (words + Leaf.numbers + index + 1).update(from: words + Leaf.numbers + index, count: moved)
-        (words + Leaf.lengths + index + 1).update(from: words + Leaf.lengths + index, count: moved)
-        words[Leaf.count] += 1
+        if moved > 0 {
+            (words + Leaf.numbers + index + added).update(from: words + Leaf.numbers + index, count: moved)
+            (words + Leaf.lengths + index + added).update(from: words + Leaf.lengths + index, count: moved)
+        }
+        words[Leaf.count] += Int32(truncatingIfNeeded: added)
     }
 
     func close(_ leaf: Int, _ index: Int) {

@@ -117,22 +117,73 @@ extension SpanTree {
         attach(right, behind: left, areLeaves: false)
         return right
     }
+}
 
-    /// Puts an item behind all others: how a tree is built whole.
-    mutating func append(_ item: Item, _ arena: borrowing ScalarArena) {
-        var rest = item
+// MARK: - Many at once
+
+extension SpanTree {
+    var firstPlace: Place { Place(leaf: Self.firstLeaf, index: 0, offset: 0) }
+
+    /// Behind all.
+    var lastPlace: Place {
+        var last = Self.firstLeaf
+        var node = root
+        while node >= 0 {
+            let words = inner(node)
+            last = Int(words[Inner.children + Int(words[Inner.count]) - 1])
+            node = words[Inner.isOverLeaves] == 1 ? -1 : last
+        }
+        return Place(leaf: last, index: itemCount(in: last), offset: 0)
+    }
+
+    /// Puts items at a place, in this order. Their numbers are new.
+    mutating func insert(_ items: [Item], at place: Place, _ arena: borrowing ScalarArena) {
+        guard !items.isEmpty else { return }
+        forgetItem()
+        cachedLeaf = -1
+        // Who asks by number next has it sorted anew, which costs less than to file many one by one.
+        if isIndexed, items.count > 64 && items.count > leaves.count / Leaf.stride || itemCount(in: Self.firstLeaf) == 0
+        {
+            isIndexed = false
+        }
+        var place = place
+        if place.offset > 0, place.offset == item(place.leaf, place.index).count {
+            place = Place(leaf: place.leaf, index: place.index + 1, offset: 0)
+        }
+        if place.offset > 0 {
+            makeRoom(for: 1, at: &place, arena)
+            cut(place.leaf, place.index, at: place.offset)
+            place = Place(leaf: place.leaf, index: place.index + 1, offset: 0)
+        }
+        // A few do not leave leaves half empty behind.
+        if items.count <= Self.width / 4 { makeRoom(for: items.count, at: &place, arena) }
+        if place.index < itemCount(in: place.leaf), itemCount(in: place.leaf) + items.count > Self.width {
+            _ = split(place.leaf, at: place.index, arena)
+        }
+        for item in items { place = append(item, at: place, arena) }
+    }
+
+    /// Puts an item at a place between two, and says where the next one goes.
+    private mutating func append(_ item: Item, at place: Place, _ arena: borrowing ScalarArena) -> Place {
+        var (place, rest) = (place, item)
         while rest.count > 0 {
             let count = item.isShown ? min(rest.count, Self.longestItem) : rest.count
-            if Int(leaf(lastLeaf)[Leaf.count]) == Self.width { lastLeaf = split(lastLeaf, at: Self.width, arena) }
-            let words = leaf(lastLeaf)
-            let index = Int(words[Leaf.count])
-            words[Leaf.numbers + index] = Int32(truncatingIfNeeded: rest.number)
-            words[Leaf.lengths + index] = Int32(truncatingIfNeeded: item.isShown ? count : -count)
-            words[Leaf.count] += 1
-            if item.isShown { note(lastLeaf, shown: count, excess: arena.excess(rest.number, count)) }
+            if place.index == Self.width {
+                // What goes on behind it has leaves of its own.
+                place = Place(leaf: split(place.leaf, at: Self.width, arena), index: 0, offset: 0)
+            }
+            makeRoom(for: 1, at: &place, arena)
+            let words = leaf(place.leaf)
+            if place.index < Int(words[Leaf.count]) { open(place.leaf, place.index) } else { words[Leaf.count] += 1 }
+            words[Leaf.numbers + place.index] = Int32(truncatingIfNeeded: rest.number)
+            words[Leaf.lengths + place.index] = Int32(truncatingIfNeeded: item.isShown ? count : -count)
+            if item.isShown { note(place.leaf, shown: count, excess: arena.excess(rest.number, count)) }
+            if isIndexed { index.assign(rest.number, count, to: place.leaf, limit: arena.count) }
+            place.index += 1
             rest.number += count
             rest.count -= count
         }
+        return place
     }
 }
 
@@ -142,6 +193,6 @@ extension SpanTree {
         var items: [Item] = []
         forEachItem { items.append($0) }
         self = SpanTree()
-        for item in items { append(item, arena) }
+        insert(items, at: firstPlace, arena)
     }
 }

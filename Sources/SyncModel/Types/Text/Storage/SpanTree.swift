@@ -66,8 +66,6 @@ struct SpanTree: ~Copyable {
     /// The item of that leaf that was asked for last, and how many scalars of the leaf are shown before it.
     var cachedIndex = 0
     var cachedBefore: Int32 = 0
-    /// Where a tree that is built whole goes on.
-    var lastLeaf = 0
 
     /// Leaves by number, once somebody asked for one.
     var index = LeafIndex()
@@ -84,7 +82,6 @@ struct SpanTree: ~Copyable {
         pendingLeaf = other.pendingLeaf
         pendingShown = other.pendingShown
         pendingExcess = other.pendingExcess
-        lastLeaf = other.lastLeaf
         // The index is built again when it is needed: a copy is often only read.
     }
 

@@ -1,0 +1,72 @@
+/// What somebody typed and deleted in one go, as one operation: runs of new scalars, which of these are gone again, and which
+/// are gone that were there before.
+///
+/// Counters belong to the new scalars, in the order of the runs. One that is gone again has a place, since others may hang
+/// from it, and no text: nobody but its author ever saw it.
+public struct TextRevision: Hashable, Sendable {
+    /// New scalars next to each other.
+    struct Run: Hashable {
+        let placement: Placement
+        let count: Int
+    }
+
+    /// At least one, each of at least one scalar.
+    let runs: [Run]
+    /// Of the new scalars, counted from 0: ascending, not touching.
+    package let gone: [Range<Int>]
+    /// Those of the new scalars that live.
+    package let text: ExactString
+    /// Written before this.
+    package let deleted: [DotRange]
+    /// New scalars.
+    let count: Int
+
+    /// How many scalars may be gone again beside a text: none costs a byte, so what a few bytes can make others reserve is
+    /// bounded by what somebody wrote who keeps a letter of sixteen.
+    static func goneLimit(utf8 count: Int) -> Int { 256 + 16 * count }
+
+    /// Nil: too many are gone, or all together too many.
+    init?(runs: [Run], gone: [Range<Int>], text: ExactString, deleted: [DotRange]) {
+        self.runs = runs
+        self.gone = gone
+        self.text = text
+        self.deleted = deleted
+        count = runs.reduce(0) { $0 + $1.count }
+        guard count <= PositionTree.decodedLimit,
+            gone.reduce(0, { $0 + $1.count }) <= Self.goneLimit(utf8: text.string.utf8.count)
+        else { return nil }
+    }
+
+    /// The new scalars, 0 for those that are gone.
+    var scalars: [UInt32] {
+        var scalars: [UInt32] = []
+        scalars.reserveCapacity(count)
+        var rest = gone[...]
+        for scalar in text.string.unicodeScalars {
+            while let next = rest.first, next.lowerBound == scalars.count {
+                scalars.append(contentsOf: repeatElement(0, count: next.count))
+                rest = rest.dropFirst()
+            }
+            scalars.append(scalar.value)
+        }
+        scalars.append(contentsOf: repeatElement(0, count: count - scalars.count))
+        return scalars
+    }
+}
+
+extension TextRevision: Codable {
+    /// Refuses what is none.
+    public init(from decoder: any Decoder) throws {
+        let bytes = try decoder.singleValueContainer().decode([UInt8].self)
+        do { try self.init(canonicalBytes: bytes) } catch {
+            throw DecodingError.dataCorrupted(
+                .init(codingPath: decoder.codingPath, debugDescription: "not a revision of a text: \(error)"))
+        }
+    }
+
+    /// Its bytes.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(canonicalBytes)
+    }
+}
