@@ -108,6 +108,7 @@ def measure_bytes(report, size, world, label):
     world.count_sessions(1, 2)
     control = world.control(1, timeout=600)
     count = size.typed_live
+    sent = sent_bytes(world)
     live = keystrokes("long", 10_000, count)
     begun = time.monotonic()
     for number, request in enumerate(live):
@@ -115,6 +116,8 @@ def measure_bytes(report, size, world, label):
         one_by_one(control, [request])
     control.close()
     wait_until(lambda: world.agree(1, 2), 60, "the other node has what was typed", 0.05)
+    report.add(f"{label}: a keystroke of ten a second, bytes its author's agent sends", "lanyard",
+               (sent_bytes(world) - sent) / count, "bytes", goal=250)
     report.add(f"{label}: a keystroke of ten a second, bytes on the wire, both ways with TCP and IP", "lanyard",
                world.session_bytes(1) / count, "bytes")
     pushed = [(memory.written_bytes(world.pid(node)) - old) / count for node, old in zip((1, 2), written)]
@@ -126,6 +129,11 @@ def measure_bytes(report, size, world, label):
     quiet = pulled(world, 0)
     report.add(f"{label}: a keystroke typed alone and pulled later, bytes of the agents' traffic", "lanyard",
                (pulled(world, size.typed_alone) - quiet) / size.typed_alone, "bytes", goal=10)
+
+
+def sent_bytes(world):
+    """As node 1 counts them: frames, signatures and all."""
+    return sum(peer["bytesOut"] for peer in world.ask(1, "/v1/peers"))
 
 
 def pulled(world, count):

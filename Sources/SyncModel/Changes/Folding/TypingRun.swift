@@ -56,7 +56,8 @@ extension ObjectFields.Operation {
                 return ObjectFields.Typing(path: path, edit: .insert(placement, text))
             case .text(.delete(let ranges)): return ObjectFields.Typing(path: path, edit: .delete(ranges))
             // An edit of an element keeps the element: that is told by its dot.
-            case .text(.create), .text(.revise), .list, .register, .constant, .counter, .set, .addOnlySet, .orderedSet: return nil
+            case .text(.create), .text(.revise), .list, .register, .constant, .counter, .set, .addOnlySet, .orderedSet:
+                return nil
             }
         }
         return nil
