@@ -72,9 +72,34 @@ extension ReplicatedText: Lawful {
         case .create: [.create]
         case .type(let offset, let text): one(operation(inserting: text.string, at: offset, by: author))
         case .delete(let offset, let count): one(operation(deleting: offset..<offset + count, by: author))
-        case .rewrite(let text): operations(setting: text.string, by: author)
+        case .rewrite(let text): Self.revised(operations(setting: text.string, by: author))
         case _: []
         }
+    }
+
+    /// The same in one go, and of each run a last letter that is gone again; as it is, if nothing is typed.
+    private static func revised(_ operations: [Operation]) -> [Operation] {
+        var runs: [TextRevision.Run] = []
+        var gone: [Range<Int>] = []
+        var text = ""
+        var deleted: [DotRange] = []
+        var count = 0
+        for operation in operations {
+            switch operation {
+            case .insert(let placement, let inserted):
+                let length = inserted.string.unicodeScalars.count
+                runs.append(TextRevision.Run(placement: placement, count: length + 1))
+                gone.append(count + length..<count + length + 1)
+                text += inserted.string
+                count += length + 1
+            case .delete(let ranges): deleted += ranges
+            case .create, .revise: return operations
+            }
+        }
+        guard !runs.isEmpty,
+            let revision = TextRevision(runs: runs, gone: gone, text: ExactString(text), deleted: deleted)
+        else { return operations }
+        return [.revise(revision)]
     }
 
     package static func plain(_ operation: Operation, by author: ReplicaID, in cast: Cast) -> PlainOperation {
@@ -83,6 +108,19 @@ extension ReplicatedText: Lawful {
         case .insert(let placement, let text):
             .type(cast.plain(placement, by: author), Array(text.string.unicodeScalars))
         case .delete(let ranges): .erase(cast.plain(ranges, by: author))
+        case .revise(let revision):
+            .revise(plain(revision, by: author, in: cast), cast.plain(revision.deleted, by: author))
+        }
+    }
+
+    private static func plain(_ revision: TextRevision, by author: ReplicaID, in cast: Cast) -> [PlainRun] {
+        let gone = Set(revision.gone.joined())
+        let scalars = revision.scalars.enumerated().map { gone.contains($0) ? nil : Unicode.Scalar($1) }
+        var start = 0
+        return revision.runs.map { run in
+            defer { start += run.count }
+            return PlainRun(
+                place: cast.plain(run.placement, by: author), scalars: Array(scalars[start..<start + run.count]))
         }
     }
 }

@@ -40,6 +40,17 @@ package struct PlainPlace: Equatable, Sendable {
     }
 }
 
+/// Scalars typed next to each other; nil is one that its author erased before anybody else saw it.
+package struct PlainRun: Equatable, Sendable {
+    package let place: PlainPlace
+    package let scalars: [Unicode.Scalar?]
+
+    package init(place: PlainPlace, scalars: [Unicode.Scalar?]) {
+        self.place = place
+        self.scalars = scalars
+    }
+}
+
 /// Every operation of every replicated type, in one vocabulary.
 package indirect enum PlainOperation: Equatable, Sendable {
     case create
@@ -64,6 +75,8 @@ package indirect enum PlainOperation: Equatable, Sendable {
     /// Of text: one counter per scalar.
     case type(PlainPlace, [Unicode.Scalar])
     case erase([PlainDot])
+    /// Both in one go: one counter per scalar of the runs.
+    case revise([PlainRun], [PlainDot])
     /// Of a value that may have several types at once.
     case typed(Kind, PlainOperation)
 
@@ -76,6 +89,7 @@ package indirect enum PlainOperation: Equatable, Sendable {
         case .insert(_, let values): values.reduce(0) { $0 + $1.span }
         case .delete(let dots), .erase(let dots): UInt64(max(1, dots.count))
         case .type(_, let scalars): UInt64(scalars.count)
+        case .revise(let runs, _): UInt64(runs.reduce(0) { $0 + $1.scalars.count })
         }
     }
 }
@@ -87,7 +101,9 @@ extension PlainOperation {
         case .removeKey: true
         case .update(_, let nested), .edit(_, let nested), .typed(_, let nested): nested.removesKeys
         case .insert(_, let values): values.contains(where: \.removesKeys)
-        case .create, .set, .increment, .add, .remove, .delete, .move, .place, .takeOut, .replace, .type, .erase: false
+        case .create, .set, .increment, .add, .remove, .delete, .move, .place, .takeOut, .replace, .type, .erase,
+            .revise:
+            false
         }
     }
 }

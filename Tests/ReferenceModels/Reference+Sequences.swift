@@ -111,6 +111,19 @@ extension Reference {
                     place = PlainPlace(after: typed.dot, follower: .inherited)
                 }
             case .erase(let dots): erased.formUnion(dots.filter(event.knows))
+            case .revise(let runs, let dots):
+                erased.formUnion(dots.filter(event.knows))
+                var start: UInt64 = 0
+                for run in runs {
+                    var place = run.place
+                    for (offset, scalar) in run.scalars.enumerated() {
+                        let typed = event.nested(event.operation, advancedBy: start + UInt64(offset))
+                        guard tree.insert(typed.dot, at: place, knows: typed.knows) else { break }
+                        if let scalar { scalars[typed.dot] = (scalar, typed) }
+                        place = PlainPlace(after: typed.dot, follower: .inherited)
+                    }
+                    start += UInt64(run.scalars.count)
+                }
             case _: break
             }
         }

@@ -5,13 +5,18 @@
 /// from it, and no text: nobody but its author ever saw it.
 public struct TextRevision: Hashable, Sendable {
     /// New scalars next to each other.
-    struct Run: Hashable {
-        let placement: Placement
-        let count: Int
+    package struct Run: Hashable, Sendable {
+        package let placement: Placement
+        package let count: Int
+
+        package init(placement: Placement, count: Int) {
+            self.placement = placement
+            self.count = count
+        }
     }
 
     /// At least one, each of at least one scalar.
-    let runs: [Run]
+    package let runs: [Run]
     /// Of the new scalars, counted from 0: ascending, not touching.
     package let gone: [Range<Int>]
     /// Those of the new scalars that live.
@@ -26,7 +31,7 @@ public struct TextRevision: Hashable, Sendable {
     static func goneLimit(utf8 count: Int) -> Int { 256 + 16 * count }
 
     /// Nil: too many are gone, or all together too many.
-    init?(runs: [Run], gone: [Range<Int>], text: ExactString, deleted: [DotRange]) {
+    package init?(runs: [Run], gone: [Range<Int>], text: ExactString, deleted: [DotRange]) {
         self.runs = runs
         self.gone = gone
         self.text = text
@@ -38,7 +43,7 @@ public struct TextRevision: Hashable, Sendable {
     }
 
     /// The new scalars, 0 for those that are gone.
-    var scalars: [UInt32] {
+    package var scalars: [UInt32] {
         var scalars: [UInt32] = []
         scalars.reserveCapacity(count)
         var rest = gone[...]
