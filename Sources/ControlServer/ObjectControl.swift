@@ -21,8 +21,8 @@ package protocol ObjectControl: Sendable {
     /// is, and the error's `written` counts those before it. When a commit fails it is the same.
     func put(space: String, all puts: [ObjectPut]) async throws(ControlError) -> EmitResponse
 
-    /// One change. Throws what `put` does, `not_found` without `create`, `index_out_of_range`, and `type_mismatch` for an
-    /// operation that the field's type does not have.
+    /// One change. Throws what `put` does, `not_found` without `create`, `index_out_of_range`, `type_mismatch` for an
+    /// operation that the field's type does not have, and with `wholeCharacters` also `inside_character`.
     func edit(space: String, _ edit: ObjectEdit) async throws(ControlError) -> ObjectEntry
 
     /// False, and nothing is written, when there is no such object. With `ifVersion` also `version_mismatch`.

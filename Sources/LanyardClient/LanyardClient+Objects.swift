@@ -39,7 +39,9 @@ extension LanyardClient {
     /// Edits an object and returns it as it is then; all of the edits are done, or none.
     public func edit(_ edit: ObjectEdit, space: String = "home") async throws(ControlError) -> ObjectEntry {
         var request = ClientRequest(.PATCH, object: edit.name, space: space)
-        request.query = [("create", edit.create ? "true" : nil)] + edit.condition.query
+        request.query =
+            [("create", edit.create ? "true" : nil), ("wholeCharacters", edit.wholeCharacters ? "true" : nil)]
+            + edit.condition.query
         return try await value(request, body: edit.operations)
     }
 

@@ -72,6 +72,14 @@ extension ControlError {
             hint: count == 0 ? "Insert at 0 first." : "Places are counted from 0.")
     }
 
+    /// `offset` is inside what a person sees as one character, which goes from `start` to `end`.
+    package static func insideCharacter(_ field: String, offset: Int, start: Int, end: Int) -> ControlError {
+        ControlError(
+            .insideCharacter,
+            "The place \(offset) is inside of a character of \"\(field)\", which goes from \(start) to \(end).",
+            hint: "Take \(start) or \(end); to cut the character on purpose: lanyard edit --split-characters")
+    }
+
     /// A constant that has a value.
     package static func constantField(_ field: String) -> ControlError {
         ControlError(

@@ -128,7 +128,7 @@ extension Agent {
     private func write(_ edit: ObjectEdit) throws(ControlError) -> ObjectWrite {
         var edits: [FieldEdit] = []
         for operation in edit.operations { edits.append(try FieldEdit(operation)) }
-        var options = ObjectWrite.EditOptions(creating: edit.create)
+        var options = ObjectWrite.EditOptions(creating: edit.create, keepsCharacters: edit.wholeCharacters)
         if case .version(let version) = edit.condition { options.ifVersion = try dot(version) }
         return .edit(ObjectKey(edit.name), edits, options)
     }

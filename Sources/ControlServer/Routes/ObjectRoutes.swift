@@ -26,11 +26,14 @@ struct ObjectRoutes: Sendable {
                 }
                 return .json(try await agent.object(space: space, name, at: version))
             },
-            Route(.patch, Self.object, query: ["create", "ifVersion"]) { [agent] request throws(ControlError) in
+            Route(.patch, Self.object, query: ["create", "wholeCharacters", "ifVersion"]) {
+                [agent] request throws(ControlError) in
                 let (space, name) = (try request.name(.space), try request.objectName())
                 let (creates, condition) = (try request.flag("create"), try request.condition())
+                let keepsCharacters = try request.flag("wholeCharacters")
                 let operations = try EditOperation.list(parsing: try await request.jsonBody())
-                let edit = try ObjectEdit(name, operations, create: creates, condition: condition)
+                let edit = try ObjectEdit(
+                    name, operations, create: creates, wholeCharacters: keepsCharacters, condition: condition)
                 return .json(try await agent.edit(space: space, edit))
             },
             Route(.delete, Self.object, query: ["ifVersion"]) { [agent] request throws(ControlError) in

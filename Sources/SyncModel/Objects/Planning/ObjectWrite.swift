@@ -32,10 +32,13 @@ package enum ObjectWrite: Sendable, Hashable {
         /// Creates the object when there is none.
         package var creating = false
         package var ifVersion: Dot?
+        /// An insertion or deletion inside a `Character` of a text is refused.
+        package var keepsCharacters = false
 
-        package init(creating: Bool = false, ifVersion: Dot? = nil) {
+        package init(creating: Bool = false, ifVersion: Dot? = nil, keepsCharacters: Bool = false) {
             self.creating = creating
             self.ifVersion = ifVersion
+            self.keepsCharacters = keepsCharacters
         }
     }
 
