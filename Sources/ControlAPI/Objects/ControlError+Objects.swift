@@ -93,6 +93,15 @@ extension ControlError {
             .unknownField, "The object has no field \"\(field)\".", hint: "See its fields: lanyard get COLLECTION/ID")
     }
 
+    /// Not a version of this object, or one that is not known here.
+    package static let noVersion = ControlError(
+        .notFound, "The object has no such version here.", hint: "See its versions: lanyard history COLLECTION/ID")
+
+    /// It was deleted, or not to be seen, at that version.
+    package static let notThen = ControlError(
+        .notFound, "The object was not there at that version.",
+        hint: "See what became of it: lanyard history COLLECTION/ID")
+
     /// Nothing was ever put there.
     package static let unknownCollection = ControlError(
         .unknownCollection, "There is no such collection here.",
