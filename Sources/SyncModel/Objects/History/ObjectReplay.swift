@@ -43,11 +43,13 @@ package struct ObjectReplay: Sendable {
 
     // MARK: Edits of one life
 
-    /// The life that the change edits, where it is all there is: then who is shown does not change.
+    /// The life that the change edits, where it alone is shown and no deletion ends it: then what an edit of it says for or
+    /// against deletions is nothing, and who is shown does not change.
     private func onlyLife(editedBy change: ObjectPast.Change) -> Dot? {
-        guard state.lives.deletions.isEmpty, state.lives.lives.count == 1, let life = state.lives.lives.first else {
-            return nil
-        }
+        guard case .live(let births) = state.judgement, births.count == 1,
+            let life = state.lives.lives.first(where: { $0.birth == births[0] }),
+            !state.lives.deletions.contains(where: { $0.ends(life) })
+        else { return nil }
         for operation in change.operations {
             guard case .edit(let reference, _) = operation.action, reference != .birth,
                 reference.birth(at: operation.origin) == life.birth

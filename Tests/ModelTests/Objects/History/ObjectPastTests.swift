@@ -116,9 +116,14 @@ import Testing
         #expect(told.last?.map(\.content) == [.value(old: "abc", new: nil)])
     }
 
-    @Test func `ten thousand keystrokes are told in a moment, each by what it typed`() throws {
+    @Test(arguments: [false, true])
+    func `ten thousand keystrokes are told in a moment, each by what it typed`(isReborn: Bool) throws {
         var desk = Desk.among(1, schema: schema)[0]
         try desk.put(#"{"t":""}"#)
+        if isReborn {
+            try desk.delete()
+            try desk.put(#"{"t":""}"#)
+        }
         for index in 0..<10_000 {
             try desk.edit("t", index % 10 == 9 ? .delete(at: index / 20, count: 1) : .insert(at: index / 20, "x"))
         }
