@@ -20,6 +20,7 @@ public enum ErrorCode: String, CaseIterable, Sendable {
     // What was asked is well-formed and does not fit what is here.
     case typeMismatch = "type_mismatch"
     case indexOutOfRange = "index_out_of_range"
+    case insideCharacter = "inside_character"
     // What was asked for is not here.
     case notFound = "not_found"
     case unknownSpace = "unknown_space"
@@ -77,7 +78,7 @@ public enum ErrorCode: String, CaseIterable, Sendable {
         case .objectDeleted, .ticketExpired, .ticketUsed: 410
         case .payloadTooLarge, .bodyTooLarge, .tooLarge: 413
         case .unsupportedMediaType: 415
-        case .typeMismatch, .indexOutOfRange, .numberOutOfRange, .tooDeep: 422
+        case .typeMismatch, .indexOutOfRange, .insideCharacter, .numberOutOfRange, .tooDeep: 422
         case .internalFault: 500
         case .unreachable, .connectionLost: 502
         case .storeFailed, .objectIncomplete, .stopping, .agentNotRunning: 503
@@ -90,7 +91,7 @@ public enum ErrorCode: String, CaseIterable, Sendable {
     public var exitCode: ExitCode {
         switch self {
         case .malformedJSON, .invalidUTF8, .tooDeep, .tooLarge, .numberOutOfRange, .schemaInvalid, .typeMismatch,
-            .indexOutOfRange, .payloadTooLarge, .bodyTooLarge, .unreachable, .diskFull, .storeFailed,
+            .indexOutOfRange, .insideCharacter, .payloadTooLarge, .bodyTooLarge, .unreachable, .diskFull, .storeFailed,
             .objectIncomplete, .stopping, .internalFault, .unsupportedMediaType, .methodNotAllowed:
             .failed
         case .invalidName, .invalidArgument, .unknownKey, .unknownOperation, .socketPathTooLong: .usage

@@ -21,8 +21,8 @@ package protocol ObjectControl: Sendable {
     /// is, and the error's `written` counts those before it. When a commit fails it is the same.
     func put(space: String, all puts: [ObjectPut]) async throws(ControlError) -> EmitResponse
 
-    /// One change. Throws what `put` does, `not_found` without `create`, `index_out_of_range`, and `type_mismatch` for an
-    /// operation that the field's type does not have.
+    /// One change. Throws what `put` does, `not_found` without `create`, `index_out_of_range`, `type_mismatch` for an
+    /// operation that the field's type does not have, and with `wholeCharacters` also `inside_character`.
     func edit(space: String, _ edit: ObjectEdit) async throws(ControlError) -> ObjectEntry
 
     /// The same for somebody who does not want to be shown the object.
@@ -40,7 +40,8 @@ package protocol ObjectControl: Sendable {
     /// somebody decides.
     func object(space: String, _ name: ObjectName) async throws(ControlError) -> ObjectEntry
 
-    /// The object as it was here after the change with this version. Throws `not_found`.
+    /// The object as the author of this version left it: with all that it had seen, and nothing that was written apart. The
+    /// same on every node. Throws `not_found`, also for a version that is not one of this object's.
     func object(space: String, _ name: ObjectName, at version: DotText) async throws(ControlError) -> ObjectEntry
 
     /// Live objects of one collection, by id in the order of UTF-8 bytes. Throws `unknown_collection` when nothing was
@@ -52,7 +53,17 @@ package protocol ObjectControl: Sendable {
 
     /// What became of the object, oldest first, in the order in which it was applied here; of one field (and what is below
     /// it), or of all. Throws `not_found` for an object that never was, `unknown_field` for a field that never was.
-    func history(_ query: HistoryQuery) async throws(ControlError) -> EntryPage<HistoryEntry>
+    ///
+    /// - Parameter memory: the same for all pages that one request reads.
+    func history(_ query: HistoryQuery, _ memory: PageMemory) async throws(ControlError) -> EntryPage<HistoryEntry>
+
+    /// Who wrote what is shown of a field, in the order in which it is shown; now, or at a version. The same on every node
+    /// that shows the same. Throws what reading the object does, `unknown_field` when nothing is shown there.
+    func blame(_ query: BlameQuery) async throws(ControlError) -> [BlameEntry]
+
+    /// How the object reads at one version and at another, or now: the fields that differ, by name. An object that is not
+    /// shown then has no fields. Throws `not_found` for a version that is not one of this object's.
+    func difference(_ query: DifferenceQuery) async throws(ControlError) -> [DifferenceEntry]
 
     // MARK: Watching
 
@@ -154,6 +165,41 @@ package struct HistoryQuery: Sendable, Equatable {
         self.field = field
         self.after = after
         self.limit = limit
+    }
+}
+
+/// Whose work to tell.
+package struct BlameQuery: Sendable, Equatable {
+    package var space: String
+    package var name: ObjectName
+    package var field: FieldPath
+    /// Nil: now.
+    package var at: DotText?
+
+    package init(space: String, name: ObjectName, field: FieldPath, at: DotText? = nil) {
+        self.space = space
+        self.name = name
+        self.field = field
+        self.at = at
+    }
+}
+
+/// Which versions to compare.
+package struct DifferenceQuery: Sendable, Equatable {
+    package var space: String
+    package var name: ObjectName
+    package var from: DotText
+    /// Nil: now.
+    package var at: DotText?
+    /// Only of this field, or of what is at this path; nil: of all.
+    package var field: FieldPath?
+
+    package init(space: String, name: ObjectName, from: DotText, at: DotText? = nil, field: FieldPath? = nil) {
+        self.space = space
+        self.name = name
+        self.from = from
+        self.at = at
+        self.field = field
     }
 }
 

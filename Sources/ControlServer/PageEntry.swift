@@ -14,6 +14,7 @@ extension PageEntry {
 extension ObjectEntry: PageEntry {}
 extension DeletedEntry: PageEntry {}
 extension HistoryEntry: PageEntry {}
+extension BlameEntry: PageEntry {}
 
 /// A list being read: a page as one JSON array, or all of it as lines, a page at a time as the reader takes them.
 struct PageReading<Entry: PageEntry>: Sendable {

@@ -38,16 +38,22 @@ extension LanyardClient {
 
     /// Edits an object and returns it as it is then; all of the edits are done, or none.
     public func edit(_ edit: ObjectEdit, space: String = "home") async throws(ControlError) -> ObjectEntry {
-        var request = ClientRequest(.PATCH, object: edit.name, space: space)
-        request.query = [("create", edit.create ? "true" : nil)] + edit.condition.query
-        return try await value(request, body: edit.operations)
+        try await value(Self.request(edit, space), body: edit.operations)
     }
 
     /// Edits an object without being shown it: what an editor asks for at every keystroke in a long text.
     public func editBriefly(_ edit: ObjectEdit, space: String = "home") async throws(ControlError) -> ObjectVersion {
-        var request = ClientRequest(.PATCH, object: edit.name, space: space)
-        request.query = [("create", edit.create ? "true" : nil), ("brief", "true")] + edit.condition.query
+        var request = Self.request(edit, space)
+        request.query.append(("brief", "true"))
         return try await value(request, body: edit.operations)
+    }
+
+    private static func request(_ edit: ObjectEdit, _ space: String) -> ClientRequest {
+        var request = ClientRequest(.PATCH, object: edit.name, space: space)
+        request.query =
+            [("create", edit.create ? "true" : nil), ("wholeCharacters", edit.wholeCharacters ? "true" : nil)]
+            + edit.condition.query
+        return request
     }
 
     /// Deletes an object everywhere. False when there was nothing to delete; then nothing is written.
@@ -68,7 +74,7 @@ extension LanyardClient {
 
     // MARK: Reading objects
 
-    /// An object as it is, or as it was here at an earlier version. Throws `not_found`.
+    /// An object as it is, or as the author of an earlier version left it. Throws `not_found`.
     public func object(
         _ name: ObjectName, at version: DotText? = nil, space: String = "home"
     ) async throws(ControlError) -> ObjectEntry {
@@ -108,6 +114,29 @@ extension LanyardClient {
         request.path += "/history"
         request.query = [("field", field?.description), ("limit", limit.map(String.init))]
         try await readLines(request, body)
+    }
+
+    /// Calls `body` with batches of who wrote what is shown of a field, in the order in which it is shown; now, or at a version.
+    /// Throws `unknown_field` when nothing is shown there.
+    public func readBlame(
+        of name: ObjectName, field: FieldPath, at version: DotText? = nil, space: String = "home",
+        _ body: ([BlameEntry]) async throws -> Void
+    ) async throws(ControlError) {
+        var request = ClientRequest(.GET, object: name, space: space)
+        request.path += "/blame"
+        request.query = [("field", field.description), ("at", version?.description)]
+        try await readLines(request, body)
+    }
+
+    /// The fields in which an object at version `from` differs from what it is at another, or now. Throws `not_found` for a
+    /// version that is not one of the object's, `unknown_field` for a field that it has at neither.
+    public func difference(
+        of name: ObjectName, from: DotText, at version: DotText? = nil, field: FieldPath? = nil, space: String = "home"
+    ) async throws(ControlError) -> [DifferenceEntry] {
+        var request = ClientRequest(.GET, object: name, space: space)
+        request.path += "/difference"
+        request.query = [("from", from.description), ("at", version?.description), ("field", field?.description)]
+        return try await value(request)
     }
 
     // MARK: Watching

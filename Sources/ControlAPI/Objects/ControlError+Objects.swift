@@ -72,6 +72,14 @@ extension ControlError {
             hint: count == 0 ? "Insert at 0 first." : "Places are counted from 0.")
     }
 
+    /// `offset` is inside what a person sees as one character, which goes from `start` to `end`.
+    package static func insideCharacter(_ field: String, offset: Int, start: Int, end: Int) -> ControlError {
+        ControlError(
+            .insideCharacter,
+            "The place \(offset) is inside of a character of \"\(field)\", which goes from \(start) to \(end).",
+            hint: "Take \(start) or \(end); to cut the character on purpose: lanyard edit --split-characters")
+    }
+
     /// A constant that has a value.
     package static func constantField(_ field: String) -> ControlError {
         ControlError(
@@ -84,6 +92,15 @@ extension ControlError {
         ControlError(
             .unknownField, "The object has no field \"\(field)\".", hint: "See its fields: lanyard get COLLECTION/ID")
     }
+
+    /// Not a version of this object, or one that is not known here.
+    package static let noVersion = ControlError(
+        .notFound, "The object has no such version here.", hint: "See its versions: lanyard history COLLECTION/ID")
+
+    /// It was deleted, or not to be seen, at that version.
+    package static let notThen = ControlError(
+        .notFound, "The object was not there at that version.",
+        hint: "See what became of it: lanyard history COLLECTION/ID")
 
     /// Nothing was ever put there.
     package static let unknownCollection = ControlError(

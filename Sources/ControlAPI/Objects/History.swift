@@ -12,7 +12,7 @@ public struct HistoryEntry: Hashable, Sendable {
         case kept
     }
 
-    /// The object's version after the change: to be given as `--at`.
+    /// The object's version after the change: given as `--at` it shows the object as the author left it.
     public var version: DotText
     /// When, by the wall clock of the device that did it.
     public var time: Timestamp
@@ -22,15 +22,17 @@ public struct HistoryEntry: Hashable, Sendable {
     public var kind: Kind
     /// The field, or a path below it; nil when it is about the object as a whole.
     public var field: FieldPath?
-    /// What the field read before; nil when it was not there.
+    /// What the field read before; nil when it was not there, and when `edits` says what changed.
     public var old: JSONText?
-    /// What it read afterwards; nil when it was gone.
+    /// What it read afterwards; nil when it was gone, and when `edits` says what changed.
     public var new: JSONText?
+    /// Of a text that was edited: how, step by step; else nil.
+    public var edits: [TextChange]?
 
     /// All fields.
     public init(
         version: DotText, time: Timestamp, device: String, kind: Kind, field: FieldPath? = nil, old: JSONText? = nil,
-        new: JSONText? = nil
+        new: JSONText? = nil, edits: [TextChange]? = nil
     ) {
         self.version = version
         self.time = time
@@ -39,6 +41,7 @@ public struct HistoryEntry: Hashable, Sendable {
         self.field = field
         self.old = old
         self.new = new
+        self.edits = edits
     }
 }
 
@@ -51,9 +54,10 @@ extension HistoryEntry: Codable {
         case field
         case old
         case new
+        case edits
     }
 
-    /// Reads an object in which `old` and `new` may be left out: `null` is a value.
+    /// Reads an object in which `old`, `new` and `edits` may be left out: `null` is a value.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: Key.self)
         func value(_ key: Key) throws -> JSONText? {
@@ -65,7 +69,7 @@ extension HistoryEntry: Codable {
             device: try container.decode(String.self, forKey: .device),
             kind: try container.decode(Kind.self, forKey: .kind),
             field: try container.decodeIfPresent(FieldPath.self, forKey: .field), old: try value(.old),
-            new: try value(.new))
+            new: try value(.new), edits: try container.decodeIfPresent([TextChange].self, forKey: .edits))
     }
 
     /// Writes the same.
@@ -78,6 +82,7 @@ extension HistoryEntry: Codable {
         try container.encodeIfPresent(field, forKey: .field)
         if let old { try container.encode(old, forKey: .old) }
         if let new { try container.encode(new, forKey: .new) }
+        if let edits { try container.encode(edits, forKey: .edits) }
     }
 }
 

@@ -53,17 +53,22 @@ public struct ObjectEdit: Hashable, Sendable {
     public var operations: [EditOperation]
     /// Create the object if it is not there; else that is `not_found`.
     public var create: Bool
+    /// Refuse an insertion or deletion in a text that would cut what a person sees as one character: `inside_character`.
+    /// Places count Unicode scalars all the same.
+    public var wholeCharacters: Bool
     /// When it is done at all.
     public var condition: WriteCondition
 
     /// All parts. Throws `invalid_argument` for no or too many operations.
     public init(
-        _ name: ObjectName, _ operations: [EditOperation], create: Bool = false, condition: WriteCondition = .none
+        _ name: ObjectName, _ operations: [EditOperation], create: Bool = false, wholeCharacters: Bool = false,
+        condition: WriteCondition = .none
     ) throws(ControlError) {
         try EditOperation.check(count: operations.count)
         self.name = name
         self.operations = operations
         self.create = create
+        self.wholeCharacters = wholeCharacters
         self.condition = condition
     }
 }

@@ -29,7 +29,7 @@ private enum StepWord: String, CaseIterable {
     var keys: [StepKey] {
         switch self {
         case .put: [.collection, .id, .fields, .replace, .ifVersion, .ifAbsent]
-        case .edit: [.collection, .id, .edits, .create, .ifVersion, .ifAbsent]
+        case .edit: [.collection, .id, .edits, .create, .wholeCharacters, .ifVersion, .ifAbsent]
         case .delete: [.collection, .id, .ifVersion]
         case .emit: [.stream, .type, .payload]
         }
@@ -47,6 +47,7 @@ private enum StepKey: String, CodingKey {
     case payload
     case replace
     case create
+    case wholeCharacters
     case ifVersion
     case ifAbsent
 }
@@ -89,7 +90,8 @@ private struct StepText: Codable {
             return .edit(
                 try ObjectEdit(
                     try name(container), try container.decode([EditOperation].self, forKey: .edits),
-                    create: try flag(.create, container), condition: try condition(container)))
+                    create: try flag(.create, container), wholeCharacters: try flag(.wholeCharacters, container),
+                    condition: try condition(container)))
         case .delete:
             return .delete(
                 try name(container), ifVersion: try container.decodeIfPresent(DotText.self, forKey: .ifVersion))
@@ -137,6 +139,7 @@ private struct StepText: Codable {
             try Self.encode(edit.name, &container)
             try container.encode(edit.operations, forKey: .edits)
             if edit.create { try container.encode(true, forKey: .create) }
+            if edit.wholeCharacters { try container.encode(true, forKey: .wholeCharacters) }
             try Self.encode(edit.condition, &container)
         case .delete(let name, let version):
             try container.encode(StepWord.delete.rawValue, forKey: .op)

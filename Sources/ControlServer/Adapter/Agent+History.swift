@@ -3,132 +3,271 @@ package import SyncAgent
 import SyncModel
 import SyncStore
 
-/// Goes through an object's operations in the order in which they were applied here, doing them again.
-struct ObjectHistory {
-    struct Step {
-        let touch: ObjectTouch
-        /// The object behind the operation.
-        let state: ObjectState
+// What became of an object, and who did what to it.
+extension Agent {
+    /// All that was done to the object. Throws `not_found` when nothing of that is kept here.
+    func past(of name: ObjectName) throws(ControlError) -> ObjectPast {
+        let past = try keptPast(of: name)
+        guard !past.changes.isEmpty else { throw .noObject }
+        return past
     }
 
-    private var touches: ArraySlice<ObjectTouch>
-    private let members: MemberFacts
-    private var state = ObjectState()
-
-    init(_ touches: [ObjectTouch], members: MemberFacts) {
-        self.touches = touches[...]
-        self.members = members
+    private func keptPast(of name: ObjectName) throws(ControlError) -> ObjectPast {
+        let touches = try stored { () throws(StoreError) in try store.touches(of: ObjectKey(name), space: .home) }
+        return ObjectPast(
+            touches.map { touch in
+                PastOperation(origin: touch.origin, action: touch.action, wallMilliseconds: touch.wallMilliseconds)
+            })
     }
 
-    mutating func next() -> Step? {
-        while let touch = touches.popFirst() {
-            let outcome = state.apply(
-                touch.action, at: touch.origin, wallMilliseconds: touch.wallMilliseconds, members: members,
-                earlier: { [] })
-            switch outcome {
-            case .applied: return Step(touch: touch, state: state)
-            case .droppedWhileDeleted, .unknownLife, .void, .repeated: continue
-            }
+    /// The object as the author of a version left it, and that version; nil: now.
+    func state(
+        of name: ObjectName, behind version: DotText, in past: ObjectPast
+    ) throws(ControlError) -> (state: ObjectState, version: Dot) {
+        guard let dot = try dot(version), let change = past.change(of: dot) else { throw .noVersion }
+        let members = try stored { () throws(StoreError) in try store.members() }
+        return (past.state(behind: change, members: members), change.version)
+    }
+
+    private func schema(of name: ObjectName) throws(ControlError) -> CollectionSchema? {
+        try stored { () throws(StoreError) in
+            try store.schema(of: ExactString(name.collection), space: .home)
         }
-        return nil
+    }
+
+    // MARK: What became of it
+
+    package func history(
+        _ query: HistoryQuery, _ memory: PageMemory
+    ) async throws(ControlError) -> EntryPage<HistoryEntry> {
+        try checkSpace(query.space)
+        var reading: HistoryReading
+        if let left = memory.take(HistoryReading.self, at: query.after) {
+            reading = left
+        } else {
+            let past = try past(of: query.name)
+            let members = try stored { () throws(StoreError) in try store.members() }
+            reading = HistoryReading(
+                past, from: try HistoryPlace(query.after, in: past),
+                ObjectReplay(schema: try schema(of: query.name), members: members))
+        }
+        let page = reading.page(query)
+        if query.after == nil, page.entries.isEmpty {
+            guard reading.existed, let field = query.field else { throw .noObject }
+            throw .unknownField(field.description)
+        }
+        if let next = page.next { memory.leave(reading, at: next) }
+        return page
+    }
+
+    // MARK: Who wrote it
+
+    package func blame(_ query: BlameQuery) async throws(ControlError) -> [BlameEntry] {
+        try checkSpace(query.space)
+        let past: ObjectPast
+        let state: ObjectState
+        if let at = query.at {
+            past = try self.past(of: query.name)
+            state = try self.state(of: query.name, behind: at, in: past).state
+            guard state.isShown else { throw .notThen }
+        } else {
+            // The object first: its past, read later, has at least what the object shows.
+            state = try shownObject(query.name).state
+            past = try keptPast(of: query.name)
+        }
+        let spans = past.blame(state, query.field.exactKeys, try schema(of: query.name))
+        guard let spans else { throw .unknownField(query.field.description) }
+        var names = VersionNames()
+        var entries: [BlameEntry] = []
+        entries.reserveCapacity(spans.count)
+        for span in spans {
+            let part: BlameEntry.Part =
+                switch span.content {
+                case .text(let offset, let text): .text(offset: offset, text)
+                case .value(let value): .value(JSONText(value))
+                }
+            entries.append(
+                BlameEntry(
+                    field: try FieldPath(keys: span.path.map(\.string)), part: part,
+                    device: names.device(of: span.version),
+                    time: span.wallMilliseconds.map { Timestamp(millisecondsSinceEpoch: $0) },
+                    version: names.text(of: span.version)))
+        }
+        return entries
+    }
+
+    // MARK: How two versions differ
+
+    package func difference(_ query: DifferenceQuery) async throws(ControlError) -> [DifferenceEntry] {
+        try checkSpace(query.space)
+        let past = try past(of: query.name)
+        let old = try state(of: query.name, behind: query.from, in: past).state
+        let new: ObjectState
+        if let at = query.at {
+            new = try state(of: query.name, behind: at, in: past).state
+        } else {
+            let object = try stored { () throws(StoreError) in
+                try store.object(ObjectKey(query.name), space: .home)
+            }
+            new = object?.state ?? ObjectState()
+        }
+        let (schema, path) = (try schema(of: query.name), query.field?.exactKeys)
+        if let field = query.field, let path, old.shownValue(at: path, schema) == nil,
+            new.shownValue(at: path, schema) == nil
+        {
+            throw .unknownField(field.description)
+        }
+        return old.differences(to: new, schema: schema, path: path).map { difference in
+            let content: DifferenceEntry.Content =
+                switch difference.content {
+                case .value(let old, let new):
+                    .value(old: old.map { JSONText($0) }, new: new.map { JSONText($0) })
+                case .text(let comparison):
+                    .text(
+                        edits: comparison.edits.map { TextChange($0) },
+                        lines: comparison.lines.map { lines in
+                            LineChange(
+                                line: lines.line, newLine: lines.newLine, deleted: lines.deleted,
+                                inserted: lines.inserted)
+                        })
+                }
+            return DifferenceEntry(field: query.field ?? FieldPath(field: difference.field.string), content: content)
+        }
     }
 }
 
-extension Agent {
-    func history(of name: ObjectName) throws(ControlError) -> ObjectHistory {
-        try stored { () throws(StoreError) in
-            ObjectHistory(
-                try store.touches(of: ObjectKey(name), space: .home), members: try store.members())
-        }
+/// Where a page of a history begins: a change, and an entry of those that tell what it did.
+private struct HistoryPlace {
+    let change: Int
+    var entry: Int
+
+    init(change: Int, entry: Int) {
+        self.change = change
+        self.entry = entry
     }
 
-    package func history(_ query: HistoryQuery) async throws(ControlError) -> EntryPage<HistoryEntry> {
-        try checkSpace(query.space)
-        let key = ObjectKey(query.name)
-        let schema = try stored { () throws(StoreError) in
-            try store.schema(of: key.collection, space: .home)
+    /// Throws `invalid_argument` for a cursor that was not handed out. Changes are only ever added behind.
+    init(_ cursor: String?, in past: ObjectPast) throws(ControlError) {
+        guard let cursor else {
+            self.init(change: 0, entry: 0)
+            return
         }
-        var history = try history(of: query.name)
+        let numbers = cursor.split(separator: ".", omittingEmptySubsequences: false).map { UInt32($0) }
+        guard numbers.count == 2, let change = numbers[0], let entry = numbers[1], change < past.changes.count else {
+            throw .badCursor
+        }
+        self.init(change: Int(change), entry: Int(entry))
+    }
+
+    var text: String { "\(change).\(entry)" }
+}
+
+/// A history on its way from page to page.
+private struct HistoryReading: Sendable {
+    private let past: ObjectPast
+    private var place: HistoryPlace
+    private var replay: ObjectReplay
+    /// What the change at `place` did, once it is done again.
+    private var told: [HistoryEntry]?
+    private var names = VersionNames()
+    /// Whether anything that was done to the object counted.
+    private(set) var existed: Bool
+
+    init(_ past: ObjectPast, from place: HistoryPlace, _ replay: ObjectReplay) {
+        self.past = past
+        self.place = place
+        self.replay = replay
+        existed = place.change > 0
+        for change in past.changes[..<place.change] { self.replay.skip(change) }
+    }
+
+    /// The entries from here on, as many as the query and the size of a page allow, and at least one if there is one.
+    mutating func page(_ query: HistoryQuery) -> EntryPage<HistoryEntry> {
         var entries: [HistoryEntry] = []
-        var before: JSONValue = .object([])
-        var existed = false
-        while let step = history.next() {
-            existed = true
-            let after = step.state.reading(schema)
-            entries += Self.entries(of: step, from: before, to: after, field: query.field)
-            before = after
+        var byteCount = 0
+        while place.change < past.changes.count {
+            let told = told ?? tell(past.changes[place.change], query.field)
+            self.told = told
+            while place.entry < told.count {
+                let isFull = entries.count >= query.limit || byteCount > ControlLimits.pagePayloadBytes
+                if isFull, !entries.isEmpty { return EntryPage(entries: entries, next: place.text) }
+                entries.append(told[place.entry])
+                byteCount += told[place.entry].valueByteCount
+                place.entry += 1
+            }
+            self.told = nil
+            place = HistoryPlace(change: place.change + 1, entry: 0)
         }
-        guard existed else { throw .noObject }
-        if let field = query.field, entries.isEmpty { throw .unknownField(field.description) }
-        return try page(entries, query)
+        return EntryPage(entries: entries)
     }
 
-    private static func entries(
-        of step: ObjectHistory.Step, from before: JSONValue, to after: JSONValue, field: FieldPath?
-    ) -> [HistoryEntry] {
-        func entry(_ kind: HistoryEntry.Kind, _ path: FieldPath?, _ old: JSONValue?, _ new: JSONValue?) -> HistoryEntry
-        {
-            HistoryEntry(
-                version: DotText(step.touch.origin.dot),
-                time: Timestamp(millisecondsSinceEpoch: step.touch.wallMilliseconds),
-                device: "\(step.touch.origin.dot.replica.device)", kind: kind, field: path,
-                old: old.map { JSONText($0) }, new: new.map { JSONText($0) })
-        }
-        let kind: HistoryEntry.Kind
-        switch step.touch.action {
-        case .edit(.birth, _): kind = .created
-        case .edit: kind = .edited
-        case .delete: return field == nil ? [entry(.deleted, nil, nil, nil)] : []
-        case .keep: return field == nil ? [entry(.kept, nil, nil, nil)] : []
-        }
-        if let field {
-            let (old, new) = (before.value(at: field.exactKeys), after.value(at: field.exactKeys))
-            return old == new ? [] : [entry(kind, field, old, new)]
-        }
-        let names = Set(before.keys + after.keys).sorted()
-        let changed = names.compactMap { name -> HistoryEntry? in
-            let (old, new) = (before[name], after[name])
-            return old == new ? nil : entry(kind, FieldPath(field: name.string), old, new)
+    /// Does a change again.
+    private mutating func tell(_ change: ObjectPast.Change, _ field: FieldPath?) -> [HistoryEntry] {
+        guard let fields = replay.redo(change, path: field?.exactKeys) else { return [] }
+        existed = true
+        let whole = HistoryEntry(
+            version: names.text(of: change.version),
+            time: Timestamp(millisecondsSinceEpoch: change.wallMilliseconds),
+            device: names.device(of: change.version), kind: change.kind)
+        switch whole.kind {
+        case .deleted, .kept: return field == nil ? [whole] : []
+        case .created, .edited: break
         }
         // A creation without fields, or an edit of what another type hides.
-        return changed.isEmpty ? [entry(kind, nil, nil, nil)] : changed
-    }
-
-    private func page(_ entries: [HistoryEntry], _ query: HistoryQuery) throws(ControlError) -> EntryPage<HistoryEntry>
-    {
-        var start = 0
-        if let cursor = query.after {
-            guard let number = Int(cursor), entries.indices.contains(number) else { throw .badCursor }
-            start = number
+        if fields.isEmpty { return field == nil ? [whole] : [] }
+        return fields.map { change in
+            var entry = whole
+            entry.field = field ?? FieldPath(field: change.field.string)
+            switch change.content {
+            case .value(let old, let new):
+                entry.old = old.map { JSONText($0) }
+                entry.new = new.map { JSONText($0) }
+            case .text(let edits): entry.edits = edits.map { TextChange($0) }
+            }
+            return entry
         }
-        let end = min(start + query.limit, entries.count)
-        return EntryPage(entries: Array(entries[start..<end]), next: end < entries.count ? String(end) : nil)
     }
 }
 
-extension ObjectState {
-    /// The fields as readers see them, references included whether they are live or not.
-    fileprivate func reading(_ schema: CollectionSchema?) -> JSONValue {
-        ObjectReading(self, schema: schema, isLive: { _ in true }).json
+/// The text forms of versions, each replica's and device's made once.
+private struct VersionNames {
+    private var names: [ReplicaID: (replica: String, device: String)] = [:]
+
+    mutating func text(of dot: Dot) -> DotText { DotText(replica: name(dot).replica, counter: dot.counter) }
+
+    mutating func device(of dot: Dot) -> String { name(dot).device }
+
+    private mutating func name(_ dot: Dot) -> (replica: String, device: String) {
+        if let name = names[dot.replica] { return name }
+        let name = ("\(dot.replica)", "\(dot.replica.device)")
+        names[dot.replica] = name
+        return name
     }
 }
 
-extension JSONValue {
-    fileprivate var keys: [ExactString] {
-        if case .object(let members) = self { members.map { $0.key } } else { [] }
-    }
-
-    /// What is under keys and indices, one below the other.
-    fileprivate func value(at path: [ExactString]) -> JSONValue? {
-        var value: JSONValue? = self
-        for key in path {
-            if case .array(let elements) = value {
-                guard let index = Int(key.string), elements.indices.contains(index) else { return Optional.none }
-                value = elements[index]
-            } else {
-                value = value?[key]
+extension ObjectPast.Change {
+    fileprivate var kind: HistoryEntry.Kind {
+        for operation in operations {
+            switch operation.action {
+            case .edit(.birth, _): return .created
+            case .edit: continue
+            case .delete: return .deleted
+            case .keep: return .kept
             }
         }
-        return value
+        return .edited
+    }
+}
+
+extension TextChange {
+    fileprivate init(_ edit: TextEdit) {
+        self.init(offset: edit.offset, deleted: edit.deleted, inserted: edit.inserted)
+    }
+}
+
+extension HistoryEntry {
+    fileprivate var valueByteCount: Int {
+        let values = (old?.bytes.count ?? 0) + (new?.bytes.count ?? 0)
+        return (edits ?? []).reduce(values) { $0 + $1.deleted.utf8.count + $1.inserted.utf8.count }
     }
 }

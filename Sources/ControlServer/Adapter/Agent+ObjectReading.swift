@@ -20,38 +20,34 @@ extension Agent {
         }
     }
 
-    private func found(_ name: ObjectName) throws(ControlError) -> StoredObject {
+    /// What readers see now.
+    func shownObject(_ name: ObjectName) throws(ControlError) -> StoredObject {
         let object = try stored { () throws(StoreError) in try store.object(ObjectKey(name), space: .home) }
+        switch object?.summary.standing {
+        case .nothing, nil: throw .noObject
+        case .deleted: throw .objectGone
+        case .undecided: throw .undecided
+        case .live: break
+        }
         guard let object else { throw .noObject }
         return object
     }
 
     package func object(space: String, _ name: ObjectName) async throws(ControlError) -> ObjectEntry {
         try checkSpace(space)
-        let object = try found(name)
-        switch object.summary.standing {
-        case .nothing: throw .noObject
-        case .deleted: throw .objectGone
-        case .undecided: throw .undecided
-        case .live: return try entry(of: object)
-        }
+        return try entry(of: try shownObject(name))
     }
 
     package func object(
         space: String, _ name: ObjectName, at version: DotText
     ) async throws(ControlError) -> ObjectEntry {
         try checkSpace(space)
-        var object = try found(name)
-        var history = try history(of: name)
-        while let step = history.next() {
-            guard DotText(step.touch.origin.dot) == version else { continue }
-            guard step.state.isShown else { throw .noObject }
-            object.state = step.state
-            object.version = step.touch.origin.dot
-            object.localFields = []
-            return try entry(of: object)
-        }
-        throw .noObject
+        let (state, dot) = try self.state(of: name, behind: version, in: try past(of: name))
+        guard state.isShown else { throw .notThen }
+        var object = StoredObject(key: ObjectKey(name))
+        object.state = state
+        object.version = dot
+        return try entry(of: object)
     }
 
     package func objects(

@@ -135,7 +135,8 @@ extension Agent {
     private func write(_ edit: ObjectEdit, isBrief: Bool = false) throws(ControlError) -> ObjectWrite {
         var edits: [FieldEdit] = []
         for operation in edit.operations { edits.append(try FieldEdit(operation)) }
-        var options = ObjectWrite.EditOptions(creating: edit.create, isBrief: isBrief)
+        var options = ObjectWrite.EditOptions(
+            creating: edit.create, keepsCharacters: edit.wholeCharacters, isBrief: isBrief)
         if case .version(let version) = edit.condition { options.ifVersion = try dot(version) }
         return .edit(ObjectKey(edit.name), edits, options)
     }

@@ -102,6 +102,8 @@ extension ControlError {
         case .typeMismatch(let field, let expected): self = .typeMismatch(field, is: expected.rawValue)
         case .constant(let field): self = .constantField(field)
         case .indexOutOfRange(let field, let count): self = .indexOutOfRange(field, count: count)
+        case .insideCharacter(let field, let offset, let start, let end):
+            self = .insideCharacter(field, offset: offset, start: start, end: end)
         case .counterOverflow(let field):
             self.init(
                 .numberOutOfRange, "The counter \"\(field)\" would leave 64 bits.", hint: "Count less at once.")

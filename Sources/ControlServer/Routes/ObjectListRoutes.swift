@@ -37,10 +37,41 @@ struct ObjectListRoutes: Sendable {
                 let (space, name) = (try request.name(.space), try request.objectName())
                 var field: FieldPath?
                 if let text = request.query["field"] { field = try FieldPath(parsing: text) }
+                let memory = PageMemory()
                 return try await PageReading(request: request) { [field] after, limit throws(ControlError) in
                     try await agent.history(
-                        HistoryQuery(space: space, name: name, field: field, after: after, limit: limit))
+                        HistoryQuery(space: space, name: name, field: field, after: after, limit: limit), memory)
                 }.response()
+            },
+            Route(.get, ObjectRoutes.object + "/blame", query: ["field", "at", "after", "limit"]) {
+                [agent] request throws(ControlError) in
+                let (space, name) = (try request.name(.space), try request.objectName())
+                guard let text = request.query["field"] else {
+                    throw ControlError(
+                        .invalidArgument, "It takes a field to say who wrote it.",
+                        hint: "Give \"field\", for example body.")
+                }
+                let entries = try await agent.blame(
+                    BlameQuery(
+                        space: space, name: name, field: try FieldPath(parsing: text), at: try request.version("at")))
+                return try await PageReading(request: request) { after, limit throws(ControlError) in
+                    try entries.page(after: after, limit: limit)
+                }.response()
+            },
+            Route(.get, ObjectRoutes.object + "/difference", query: ["from", "at", "field"]) {
+                [agent] request throws(ControlError) in
+                let (space, name) = (try request.name(.space), try request.objectName())
+                guard let from = try request.version("from") else {
+                    throw ControlError(
+                        .invalidArgument, "It takes a version to compare with.",
+                        hint: "Give \"from\": a version that the object's history names.")
+                }
+                var field: FieldPath?
+                if let text = request.query["field"] { field = try FieldPath(parsing: text) }
+                return .json(
+                    try await agent.difference(
+                        DifferenceQuery(
+                            space: space, name: name, from: from, at: try request.version("at"), field: field)))
             },
             Route(.get, "/v1/spaces/{space}/watch", query: ["collection", "after"]) {
                 [agent] request throws(ControlError) in try await Self.watch(request, agent)
@@ -82,5 +113,18 @@ struct ObjectListRoutes: Sendable {
             try await writer.write(changes)
             query.after = last.position
         }
+    }
+}
+
+extension [BlameEntry] {
+    /// A cursor is the number of the entry that a page begins with.
+    fileprivate func page(after cursor: String?, limit: Int) throws(ControlError) -> EntryPage<BlameEntry> {
+        var start = 0
+        if let cursor {
+            guard let number = Int(cursor), indices.contains(number) else { throw .badCursor }
+            start = number
+        }
+        let end = limit < count - start ? start + limit : count
+        return EntryPage(entries: Array(self[start..<end]), next: end < count ? String(end) : nil)
     }
 }

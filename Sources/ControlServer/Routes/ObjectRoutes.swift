@@ -26,13 +26,15 @@ struct ObjectRoutes: Sendable {
                 }
                 return .json(try await agent.object(space: space, name, at: version))
             },
-            Route(.patch, Self.object, query: ["create", "ifVersion", "brief"]) {
+            Route(.patch, Self.object, query: ["create", "wholeCharacters", "ifVersion", "brief"]) {
                 [agent] request throws(ControlError) in
                 let (space, name) = (try request.name(.space), try request.objectName())
                 let (creates, condition) = (try request.flag("create"), try request.condition())
+                let keepsCharacters = try request.flag("wholeCharacters")
                 let isBrief = try request.flag("brief")
                 let operations = try EditOperation.list(parsing: try await request.jsonBody())
-                let edit = try ObjectEdit(name, operations, create: creates, condition: condition)
+                let edit = try ObjectEdit(
+                    name, operations, create: creates, wholeCharacters: keepsCharacters, condition: condition)
                 if isBrief { return .json(try await agent.editBriefly(space: space, edit)) }
                 return .json(try await agent.edit(space: space, edit))
             },

@@ -24,7 +24,7 @@ extension MergedValue {
     }
 
     /// Dots of different lives are different, so a join that claims to have seen nothing unites.
-    private static func united<Value: Replicated>(_ values: [Value]) -> Value {
+    static func united<Value: Replicated>(_ values: [Value]) -> Value {
         values.dropFirst().reduce(into: values[0]) { united, value in
             united.merge(value, held: VersionVector(), theirs: VersionVector())
         }

@@ -19,6 +19,8 @@ package enum ObjectRefusal: Error, Hashable, Sendable {
     /// A constant has a value and keeps it.
     case constant(field: String)
     case indexOutOfRange(field: String, count: Int)
+    /// The offset in a text is inside the `Character` that goes from `start` to `end`, and that was not to be cut.
+    case insideCharacter(field: String, offset: Int, start: Int, end: Int)
     /// A counter would leave 64 bits.
     case counterOverflow(field: String)
     /// More than `JSONValue.maximumDepth` containers inside each other.
@@ -51,6 +53,7 @@ extension ObjectRefusal {
         case .typeMismatch: "type_mismatch"
         case .constant: "constant"
         case .indexOutOfRange: "index_out_of_range"
+        case .insideCharacter: "inside_character"
         case .counterOverflow: "counter_overflow"
         case .tooDeep: "too_deep"
         case .tooLarge: "too_large"

@@ -92,6 +92,11 @@ package struct ObjectState: Hashable, Sendable {
         }
     }
 
+    /// Changes the fields of one life where they are.
+    mutating func changeFields(of birth: Dot, _ body: (inout ObjectFields) -> Void) {
+        if let index = lives.lives.firstIndex(where: { $0.birth == birth }) { body(&fields[index]) }
+    }
+
     package var isEmpty: Bool { lives.isEmpty }
     package var judgement: ObjectLives.Judgement { lives.judgement }
 

@@ -4,70 +4,87 @@ import LanyardClient
 
 struct History: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show who changed what in an object, and when; or the object as it was.")
+        abstract: "Show who changed what in an object, and when; the object as it was; or who wrote which part.",
+        discussion: """
+            Without options: every change, oldest first, as it was applied here. Of a text only what was deleted and inserted.
+            With --at: the object as the author of that version left it, the same on every device.
+            With --blame: who wrote each part of what the field shows now, or showed with --at.
+            With --from: what changed from that version until now, or until --at.
+            """)
     @Argument(help: ArgumentHelp("The object.", valueName: "collection/id"))
     var object: String
     @Option(help: ArgumentHelp("Show the object as it was at this version.", valueName: "version"))
     var at: String?
+    @Option(help: ArgumentHelp("Show what changed since this version.", valueName: "version"))
+    var from: String?
     @Option(help: ArgumentHelp("Only this field, or what is at FIELD/KEY.", valueName: "field"))
     var field: String?
+    @Flag(help: "Show who wrote which part of the field, and when.")
+    var blame = false
     @OptionGroup var global: GlobalOptions
 
     func validate() throws {
-        if at != nil, field != nil { throw ValidationError("Give --at or --field, not both.") }
+        if blame, field == nil { throw ValidationError("--blame needs to know of what: give --field.") }
+        if blame, from != nil { throw ValidationError("Give --blame or --from, not both.") }
+        if at != nil, field != nil, !blame, from == nil {
+            throw ValidationError("--at with --field needs --blame or --from.")
+        }
     }
 
     func run() async throws {
         let name = try ObjectName(parsing: object)
         let path = try field.map { text throws(ControlError) in try FieldPath(parsing: text) }
         let version = try at.map { text throws(ControlError) in try DotText(parsing: text) }
+        let start = try from.map { text throws(ControlError) in try DotText(parsing: text) }
         let client = try global.client()
-        if let version {
+        if blame, let path {
+            try await showBlame(of: path, in: name, at: version, client)
+        } else if let start {
+            let entries = try await client.difference(
+                of: name, from: start, at: version, field: path, space: global.space)
+            try global.print(entries) { DifferenceText(style: $0).text(entries) }
+            if entries.isEmpty { global.note("No difference.") }
+        } else if let version {
             let entry = try await client.object(name, at: version, space: global.space)
             try global.print(entry) { ObjectText.text(entry, $0, isQuiet: global.quiet) }
-        } else if global.json {
+        } else {
+            try await showChanges(of: path, in: name, client)
+        }
+    }
+
+    private func showChanges(of path: FieldPath?, in name: ObjectName, _ client: LanyardClient) async throws {
+        if global.json {
             var array = JSONArrayOutput()
             try await client.readHistory(of: name, field: path, space: global.space) { try array.add($0) }
             try array.end()
-        } else {
-            let text = HistoryText(names: await DeviceNames(client, space: global.space), style: global.style)
-            var last: DotText?
-            try await client.readHistory(of: name, field: path, space: global.space) { entries in
-                for entry in entries {
-                    if entry.version != last { try StandardOutput.write(text.head(entry)) }
-                    last = entry.version
-                    try StandardOutput.write(text.line(entry))
-                }
+            return
+        }
+        let text = HistoryText(names: await DeviceNames(client, space: global.space), style: global.style)
+        var last: DotText?
+        try await client.readHistory(of: name, field: path, space: global.space) { entries in
+            for entry in entries {
+                if entry.version != last { try StandardOutput.write(text.head(entry)) }
+                last = entry.version
+                try StandardOutput.write(text.lines(entry))
             }
         }
     }
-}
 
-/// A change as one line, and a line below it for each field that it touched.
-private struct HistoryText {
-    let names: DeviceNames
-    let style: Style
-
-    func head(_ entry: HistoryEntry) -> String {
-        let kind =
-            switch entry.kind {
-            case .created: style.good("created")
-            case .edited: "edited"
-            case .deleted: style.bad("deleted")
-            case .kept: style.good("kept")
-            }
-        return "\(entry.time)  \(names[entry.device])  \(kind)  \(style.faint("version \(entry.version)"))\n"
-    }
-
-    func line(_ entry: HistoryEntry) -> String {
-        guard let field = entry.field else { return "" }
-        let name = "  \(style.faint(shown("\(field)")))  "
-        let new = shown(ValueText.line(entry.new))
-        switch (entry.old, entry.new) {
-        case (nil, _): return name + new + "\n"
-        case (let old?, nil): return "\(name)\(shown(ValueText.line(old))) \(style.bad("removed"))\n"
-        case (let old?, _?): return "\(name)\(shown(ValueText.line(old))) → \(new)\n"
+    private func showBlame(
+        of path: FieldPath, in name: ObjectName, at version: DotText?, _ client: LanyardClient
+    ) async throws {
+        if global.json {
+            var array = JSONArrayOutput()
+            try await client.readBlame(of: name, field: path, at: version, space: global.space) { try array.add($0) }
+            try array.end()
+            return
         }
+        var entries: [BlameEntry] = []
+        try await client.readBlame(of: name, field: path, at: version, space: global.space) { entries += $0 }
+        let text = BlameText(
+            field: path, names: await DeviceNames(client, space: global.space), style: global.style)
+        try StandardOutput.write(text.text(entries))
+        if entries.isEmpty { global.note("There is nothing in it.") }
     }
 }
 

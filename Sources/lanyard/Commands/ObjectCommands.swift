@@ -127,11 +127,13 @@ struct Edit: AsyncParsableCommand {
               PATH.unset             remove a field or key
               PATH.add=VALUE         add to a set
               PATH.remove=VALUE      remove from a set
-              PATH.insert@N=VALUE    insert into a list or text, before element or character N
-              PATH.delete@N:COUNT    delete COUNT elements or characters from N on
+              PATH.insert@N=VALUE    insert into a list or text, before element or Unicode scalar N
+              PATH.delete@N:COUNT    delete COUNT elements or Unicode scalars from N on
               PATH.move@FROM:TO      move an element of a list
             PATH is a field, or FIELD/KEY for what is inside; in a key ~1 is a slash and ~0 a tilde. A field with a dot in its \
             name is set by PATH.set=VALUE. VALUE is JSON if it parses, else the text itself.
+            What people see as one character may be several scalars, like a flag. An edit that would cut one in two is \
+            refused, and says where it begins and ends.
             With - standard input is a JSON list of operations, as these texts or as objects: \
             [{"op":"set","path":"title","value":"Milk"},{"op":"increment","path":"plays","by":1},"tags.add=food"]
             """)
@@ -143,6 +145,8 @@ struct Edit: AsyncParsableCommand {
     var create = false
     @Flag(name: .customLong("string"), help: "Take VALUE as text even if it is JSON.")
     var asText = false
+    @Flag(help: "Let edits of a text cut characters that are made of several scalars.")
+    var splitCharacters = false
     @Option(help: ArgumentHelp("Only if the object has this version.", valueName: "version"))
     var ifVersion: String?
     @OptionGroup var global: GlobalOptions
@@ -152,7 +156,8 @@ struct Edit: AsyncParsableCommand {
         let condition = try ifVersion.map { text throws(ControlError) in
             WriteCondition.version(try DotText(parsing: text))
         }
-        let edit = try ObjectEdit(name, try await parsed(), create: create, condition: condition ?? .none)
+        let edit = try ObjectEdit(
+            name, try await parsed(), create: create, wholeCharacters: !splitCharacters, condition: condition ?? .none)
         if global.quiet, !global.json {
             _ = try await global.client().editBriefly(edit, space: global.space)
             return

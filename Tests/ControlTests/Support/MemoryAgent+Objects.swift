@@ -13,6 +13,18 @@ extension MemoryAgent {
         wakeAll()
     }
 
+    /// Answers this to who asks whose work a field is, or how versions differ.
+    func tell(blame: [BlameEntry] = [], differences: [DifferenceEntry] = []) {
+        objects.blame = blame
+        objects.differences = differences
+    }
+
+    /// Says that this happened to an object.
+    func note(_ entry: HistoryEntry, of name: ObjectName) { objects.note(entry, of: name) }
+
+    /// The last edit that was asked for.
+    var lastEdit: ObjectEdit? { objects.lastEdit }
+
     // MARK: Writing
 
     func put(space: String, _ put: ObjectPut) throws(ControlError) -> ObjectEntry {
@@ -91,9 +103,24 @@ extension MemoryAgent {
         return objects.deletedObjects(query)
     }
 
-    func history(_ query: HistoryQuery) throws(ControlError) -> EntryPage<HistoryEntry> {
+    func history(_ query: HistoryQuery, _ memory: PageMemory) throws(ControlError) -> EntryPage<HistoryEntry> {
         try check(query.space)
         return try objects.history(query)
+    }
+
+    func blame(_ query: BlameQuery) throws(ControlError) -> [BlameEntry] {
+        try check(query.space)
+        blameQueries.append(query)
+        _ = try objects.object(query.name)
+        guard query.field.field != "none" else { throw ControlError.unknownField(query.field.description) }
+        return objects.blame
+    }
+
+    func difference(_ query: DifferenceQuery) throws(ControlError) -> [DifferenceEntry] {
+        try check(query.space)
+        differenceQueries.append(query)
+        for version in [query.from, query.at].compactMap(\.self) { _ = try objects.object(query.name, at: version) }
+        return objects.differences
     }
 
     // MARK: Watching

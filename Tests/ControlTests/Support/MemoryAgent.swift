@@ -41,6 +41,8 @@ actor MemoryAgent: AgentControl {
     var streamSettings: [String: StreamSettings] = [:]
     /// How many objects each call of `put(space:all:)` brought.
     var putGroups: [Int] = []
+    var blameQueries: [BlameQuery] = []
+    var differenceQueries: [DifferenceQuery] = []
 
     init(peers: [Peer] = []) { peerList = peers }
 

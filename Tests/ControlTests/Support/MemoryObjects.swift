@@ -18,6 +18,11 @@ struct MemoryObjects {
     var refusals: [ObjectName: ControlError] = [:]
     private(set) var position: UInt64 = 0
     private var freshIDs = 0
+    /// What is answered to who asks whose work a field is, or how versions differ.
+    var blame: [BlameEntry] = []
+    var differences: [DifferenceEntry] = []
+    /// As it came.
+    private(set) var lastEdit: ObjectEdit?
 
     static let time = Timestamp(millisecondsSinceEpoch: 1_763_700_000_000)
 
@@ -35,6 +40,7 @@ struct MemoryObjects {
     }
 
     mutating func edit(_ edit: ObjectEdit) throws(ControlError) -> ObjectEntry {
+        lastEdit = edit
         let current = try current(edit.name, edit.condition)
         guard current != nil || edit.create else { throw ControlError.nothingToEdit }
         var fields = current?.fields ?? .object([])
@@ -125,6 +131,9 @@ struct MemoryObjects {
             new: new)
         past[name, default: []].append((entry, fields))
     }
+
+    /// Says that this happened to the object, as an agent tells it that knows what a text is.
+    mutating func note(_ entry: HistoryEntry, of name: ObjectName) { past[name, default: []].append((entry, nil)) }
 
     private var version: DotText { DotText(replica: MemoryAgent.replica, counter: 1_000_000 + position) }
 

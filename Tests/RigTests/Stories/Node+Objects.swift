@@ -35,6 +35,39 @@ struct HistoryStep: Decodable {
     let field: String?
     let old: JSONValue?
     let new: JSONValue?
+    let edits: [TextStep]?
+}
+
+/// A step of an edit of a text.
+struct TextStep: Decodable, Equatable {
+    let offset: Int
+    let deleted: String
+    let inserted: String
+}
+
+/// Who wrote a stretch of a text, or an element.
+struct Blame: Decodable, Equatable {
+    let field: String
+    let offset: Int?
+    let text: String?
+    let value: JSONValue?
+    let device: String
+    let time: String
+    let version: String
+}
+
+struct Difference: Decodable, Equatable {
+    struct Lines: Decodable, Equatable {
+        let line: Int
+        let newLine: Int
+        let deleted: [String]
+        let inserted: [String]
+    }
+    let field: String
+    let old: JSONValue?
+    let new: JSONValue?
+    let edits: [TextStep]?
+    let lines: [Lines]?
 }
 
 /// A command that was not carried out: `{"error":{"code","message","hint"}}` and its exit code.
@@ -93,6 +126,22 @@ extension Node {
 
     func history(_ object: String) throws -> [HistoryStep] {
         try decode([HistoryStep].self, try lanyard("history", object, "--json").output)
+    }
+
+    /// As the author of that version left it.
+    func object(_ object: String, at version: String) throws -> StoredObject {
+        try decode(StoredObject.self, try lanyard("history", object, "--at", version, "--json").output)
+    }
+
+    func blame(_ object: String, _ field: String, at version: String? = nil) throws -> [Blame] {
+        let command =
+            ["history", object, "--field", field, "--blame", "--json"] + (version.map { ["--at", $0] } ?? [])
+        return try decode([Blame].self, try lanyard(command).output)
+    }
+
+    func difference(_ object: String, from: String, at version: String? = nil) throws -> [Difference] {
+        let command = ["history", object, "--from", from, "--json"] + (version.map { ["--at", $0] } ?? [])
+        return try decode([Difference].self, try lanyard(command).output)
     }
 
     /// The same command for many objects, `$object` in turn, typed as one line of shell: one after the other, all have to

@@ -21,6 +21,8 @@ package struct FieldEdit: Sendable, Hashable {
     package let action: Action
     /// With `set`: what contradicts the value goes too, be it of another type or from another life.
     var settles = false
+    /// With `insert` and `delete` in a text: refused inside a `Character`.
+    var keepsCharacters = false
 
     package init(path: [ExactString], action: Action) {
         precondition(!path.isEmpty, "an edit names a field")

@@ -102,7 +102,8 @@ package struct ObjectPlanner {
         for edit in fieldEdits { try ValueLimits.check(edit) }
         var edits = try editsForEdit(options)
         var local = isLive ? localFields : []
-        for edit in fieldEdits {
+        for var edit in fieldEdits {
+            edit.keepsCharacters = options.keepsCharacters
             if isLocal(edit.path[0]) {
                 var value = PlainValue(local.value(of: edit.path[0]), path: [edit.path[0]])
                 try value.perform(edit, at: edit.path.dropFirst())

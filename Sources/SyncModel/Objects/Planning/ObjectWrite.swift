@@ -32,12 +32,17 @@ package enum ObjectWrite: Sendable, Hashable {
         /// Creates the object when there is none.
         package var creating = false
         package var ifVersion: Dot?
+        /// An insertion or deletion inside a `Character` of a text is refused.
+        package var keepsCharacters = false
         /// Whoever asks wants to know the version, and not to be shown the object.
         package var isBrief = false
 
-        package init(creating: Bool = false, ifVersion: Dot? = nil, isBrief: Bool = false) {
+        package init(
+            creating: Bool = false, ifVersion: Dot? = nil, keepsCharacters: Bool = false, isBrief: Bool = false
+        ) {
             self.creating = creating
             self.ifVersion = ifVersion
+            self.keepsCharacters = keepsCharacters
             self.isBrief = isBrief
         }
     }

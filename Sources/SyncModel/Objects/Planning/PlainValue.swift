@@ -20,7 +20,7 @@ struct PlainValue {
 
     /// Does an edit to what is at `rest` below this value, or to the value itself if that is empty.
     mutating func perform(_ edit: FieldEdit, at rest: ArraySlice<ExactString>) throws(ObjectRefusal) {
-        guard let key = rest.first else { return try perform(edit.action) }
+        guard let key = rest.first else { return try perform(edit) }
         switch json {
         case .object(let members):
             guard type == nil || type == .dictionary else { throw mismatch() }
@@ -48,8 +48,9 @@ struct PlainValue {
 
     private func outOfRange(_ count: Int) -> ObjectRefusal { .indexOutOfRange(field: field, count: count) }
 
-    private mutating func perform(_ action: FieldEdit.Action) throws(ObjectRefusal) {
-        switch action {
+    private mutating func perform(_ edit: FieldEdit) throws(ObjectRefusal) {
+        let keepsCharacters = edit.keepsCharacters
+        switch edit.action {
         case .set(let value): json = value
         case .unset:
             guard type != .constant else { throw .constant(field: field) }
@@ -57,8 +58,8 @@ struct PlainValue {
         case .increment(let amount): try increment(by: amount)
         case .add(let element): try add(element)
         case .remove(let element): try remove(element)
-        case .insert(let index, let value): try insert(value, at: index)
-        case .delete(let index, let count): try delete(at: index, count: count)
+        case .insert(let index, let value): try insert(value, at: index, keepsCharacters)
+        case .delete(let index, let count): try delete(at: index, count: count, keepsCharacters)
         case .move(let source, let target): try move(from: source, to: target)
         }
     }
@@ -90,13 +91,16 @@ struct PlainValue {
 
     private var isSequence: Bool { type == nil || type == .list || type == .orderedSet || type == .text }
 
-    private mutating func insert(_ value: JSONValue, at index: Int) throws(ObjectRefusal) {
+    private mutating func insert(
+        _ value: JSONValue, at index: Int, _ keepsCharacters: Bool
+    ) throws(ObjectRefusal) {
         guard isSequence else { throw mismatch() }
         switch json ?? .array([]) {
         case .string(let string):
             guard case .string(let added) = value, type == nil || type == .text else { throw mismatch() }
             var scalars = Array(string.string.unicodeScalars)
             guard (0...scalars.count).contains(index) else { throw outOfRange(scalars.count) }
+            if keepsCharacters { try scalars.checkCharacters(at: index..<index, of: field) }
             scalars.insert(contentsOf: added.string.unicodeScalars, at: index)
             json = .text(scalars)
         case .array(var elements):
@@ -112,7 +116,9 @@ struct PlainValue {
         }
     }
 
-    private mutating func delete(at index: Int, count: Int) throws(ObjectRefusal) {
+    private mutating func delete(
+        at index: Int, count: Int, _ keepsCharacters: Bool
+    ) throws(ObjectRefusal) {
         guard json != nil else { throw .noSuchField(field) }
         guard isSequence else { throw mismatch() }
         func range(in present: Int) throws(ObjectRefusal) -> Range<Int> {
@@ -122,7 +128,9 @@ struct PlainValue {
         switch json {
         case .string(let string):
             var scalars = Array(string.string.unicodeScalars)
-            scalars.removeSubrange(try range(in: scalars.count))
+            let range = try range(in: scalars.count)
+            if keepsCharacters { try scalars.checkCharacters(at: range, of: field) }
+            scalars.removeSubrange(range)
             json = .text(scalars)
         case .array(var elements):
             elements.removeSubrange(try range(in: elements.count))

@@ -91,6 +91,12 @@ public struct ReplicatedValue: Replicated {
         }
     }
 
+    /// Changes the text, if there is one, where it is.
+    mutating func changeText(_ body: (inout ReplicatedText) -> Void) {
+        guard state(.text) != nil else { return }
+        change(.text) { $0.update(\.text, TypedState.text, body) }
+    }
+
     func state(_ type: FieldType) -> TypedState? { states.first { $0.type == type } }
 
     /// Changes the state of one type in place; it comes and goes with what it holds.

@@ -60,7 +60,8 @@ public struct ReplicatedText: Replicated {
     @inline(__always)
     private mutating func change(_ body: (UnsafeMutablePointer<TextEngine>) -> Void) {
         let engine = ownWithFingerprint()
-        guard var fingerprint = storage.takeFingerprint() else { return body(engine) }
+        // Somebody who has edits noted wants them all.
+        guard var fingerprint = storage.takeFingerprint(), engine.pointee.edits == nil else { return body(engine) }
         engine.pointee.edits = []
         body(engine)
         let edits = engine.pointee.edits ?? []

@@ -1,16 +1,19 @@
-/// One step of what others' edits do to a text that somebody has open: delete so many scalars at an offset, then insert.
+/// One step of what an edit does to a text that somebody has open or looks back at: delete scalars at an offset, then insert.
 public struct TextEdit: Hashable, Sendable {
     /// Of the text as the steps before left it, in Unicode scalars.
     public let offset: Int
-    /// Scalars.
+    /// What was there and went; empty: only inserted.
+    public let deleted: String
+    /// Its scalars.
     public let deletedCount: Int
     /// Empty: only deleted.
     public let inserted: String
 
-    /// All three.
-    public init(offset: Int, deletedCount: Int, inserted: String) {
+    /// All parts.
+    public init(offset: Int, deleted: String, inserted: String) {
         self.offset = offset
-        self.deletedCount = deletedCount
+        self.deleted = deleted
+        deletedCount = deleted.unicodeScalars.count
         self.inserted = inserted
     }
 }

@@ -303,10 +303,15 @@ struct TextEngine: ~Copyable {
     }
 
     mutating func noteInserted(_ numbers: Range<Int>) {
+        let offset = tree.shownIndex(of: tree.place(of: numbers.lowerBound))
+        let inserted = string(of: numbers)
+        edits?.append(TextEdit(offset: offset, deleted: "", inserted: inserted))
+    }
+
+    private func string(of numbers: Range<Int>) -> String {
         var utf8: [UInt8] = []
         arena.append(numbers.lowerBound, numbers.count, to: &utf8)
-        let offset = tree.shownIndex(of: tree.place(of: numbers.lowerBound))
-        edits?.append(TextEdit(offset: offset, deletedCount: 0, inserted: String(decoding: utf8, as: UTF8.self)))
+        return String(decoding: utf8, as: UTF8.self)
     }
 
     /// Hides those of these numbers that are shown.
@@ -318,7 +323,8 @@ struct TextEngine: ~Copyable {
             let part = min(numbers.upperBound - number, item.count - place.offset)
             if item.isShown {
                 if edits != nil {
-                    edits?.append(TextEdit(offset: tree.shownIndex(of: place), deletedCount: part, inserted: ""))
+                    let deleted = string(of: number..<number + part)
+                    edits?.append(TextEdit(offset: tree.shownIndex(of: place), deleted: deleted, inserted: ""))
                 }
                 tree.hide(place, count: part, arena)
                 openEnd = -1

@@ -17,8 +17,8 @@ extension ValuePlace {
             try increment(by: amount)
         case .add(let element): try add(element, type)
         case .remove(let element): try remove(element, type)
-        case .insert(let index, let value): try insert(value, at: index, type)
-        case .delete(let index, let count): try delete(at: index, count: count, type)
+        case .insert(let index, let value): try insert(value, at: index, type, edit.keepsCharacters)
+        case .delete(let index, let count): try delete(at: index, count: count, type, edit.keepsCharacters)
         case .move(let source, let target): try move(from: source, to: target, type)
         }
         if isSeen(after: action) { keepVisible(type) }
@@ -72,11 +72,14 @@ extension ValuePlace {
         }
     }
 
-    private func insert(_ value: JSONValue, at index: Int, _ type: FieldType) throws(ObjectRefusal) {
+    private func insert(
+        _ value: JSONValue, at index: Int, _ type: FieldType, _ keepsCharacters: Bool
+    ) throws(ObjectRefusal) {
         let count = try count(type)
         guard (0...count).contains(index) else { throw .indexOutOfRange(field: field, count: count) }
         switch (type, value) {
         case (.text, .string(let string)):
+            if keepsCharacters { try draft.value.text.checkCharacters(at: index..<index, of: field) }
             create(.text)
             draft.text.insert(string.string, at: index)
         case (.text, _): throw mismatch(.text)
@@ -94,7 +97,9 @@ extension ValuePlace {
         }
     }
 
-    private func delete(at index: Int, count: Int, _ type: FieldType) throws(ObjectRefusal) {
+    private func delete(
+        at index: Int, count: Int, _ type: FieldType, _ keepsCharacters: Bool
+    ) throws(ObjectRefusal) {
         let present = try self.count(type)
         guard index >= 0, count > 0, index <= present, count <= present - index else {
             throw .indexOutOfRange(field: field, count: present)
@@ -104,7 +109,9 @@ extension ValuePlace {
         case .list: draft.list.removeSubrange(range)
         case .orderedSet:
             if let removal = draft.value.orderedSet.operation(removing: range) { draft.orderedSet.record(removal) }
-        case .text: draft.text.removeSubrange(range)
+        case .text:
+            if keepsCharacters { try draft.value.text.checkCharacters(at: range, of: field) }
+            draft.text.removeSubrange(range)
         case .register, .constant, .counter, .set, .addOnlySet, .dictionary: throw mismatch(type)
         }
     }
@@ -119,6 +126,19 @@ extension ValuePlace {
         case .list: draft.list.move(from: source, to: target)
         case .orderedSet: draft.orderedSet.move(from: source, to: target)
         case .register, .constant, .counter, .set, .addOnlySet, .text, .dictionary: throw mismatch(type)
+        }
+    }
+}
+
+extension RandomAccessCollection where Element == Unicode.Scalar, Index == Int {
+    /// Throws `insideCharacter` when `range`, which lies in the text, cuts a `Character` at one of its ends.
+    func checkCharacters(at range: Range<Int>, of field: String) throws(ObjectRefusal) {
+        for offset in [range.lowerBound, range.upperBound] {
+            let around = characterBoundaries(around: offset)
+            if around.count > 1 {
+                throw .insideCharacter(
+                    field: field, offset: offset, start: around.lowerBound, end: around.upperBound)
+            }
         }
     }
 }

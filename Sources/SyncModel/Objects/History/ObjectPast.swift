@@ -1,0 +1,125 @@
+/// One operation on an object as a log has it.
+package struct PastOperation: Hashable, Sendable {
+    package let origin: Origin
+    package let action: ObjectState.Action
+    /// The author's clock, for display.
+    package let wallMilliseconds: Int64
+
+    package init(origin: Origin, action: ObjectState.Action, wallMilliseconds: Int64) {
+        self.origin = origin
+        self.action = action
+        self.wallMilliseconds = wallMilliseconds
+    }
+
+    /// How many counters it owns.
+    fileprivate var span: UInt64 {
+        switch action {
+        case .edit(let life, let edits):
+            edits.reduce(life == .birth ? 1 : 0) { $0 + ObjectFields.span(of: $1) }
+        case .delete, .keep: 1
+        }
+    }
+
+    fileprivate var isEdit: Bool {
+        switch action {
+        case .edit: true
+        case .delete, .keep: false
+        }
+    }
+}
+
+/// Everything that was done to one object, change by change, in the order in which it arrived at a node.
+package struct ObjectPast: Sendable {
+    /// What one change did to the object: all its edits, or one deletion or decision.
+    package struct Change: Sendable {
+        /// In their order; at least one.
+        package let operations: ArraySlice<PastOperation>
+
+        /// The object's version behind the change: its last operation.
+        package var version: Dot { last.origin.dot }
+        package var wallMilliseconds: Int64 { last.wallMilliseconds }
+        var stamp: Stamp { last.origin.stamp }
+
+        fileprivate var last: PastOperation { operations[operations.endIndex - 1] }
+        fileprivate var counters: Range<UInt64> {
+            operations[operations.startIndex].origin.dot.counter..<last.origin.dot.counter + last.span
+        }
+    }
+
+    package let changes: [Change]
+
+    /// - Parameter operations: in causal order; those of one change together.
+    package init(_ operations: [PastOperation]) {
+        var changes: [Change] = []
+        var start = 0
+        for index in operations.indices {
+            let next = index + 1
+            if next < operations.count, Self.areOfOneChange(operations[index], operations[next]) { continue }
+            changes.append(Change(operations: operations[start..<next]))
+            start = next
+        }
+        self.changes = changes
+    }
+
+    /// A stamp is greater than every other that its author had seen, its own earlier ones included: a replica gives it to
+    /// one change.
+    private static func areOfOneChange(_ one: PastOperation, _ next: PastOperation) -> Bool {
+        one.isEdit && next.isEdit && one.origin.dot.replica == next.origin.dot.replica
+            && one.origin.stamp == next.origin.stamp
+    }
+
+    // MARK: As it was
+
+    /// The change that has this version, or in which the operation with this dot is; nil: none of this object.
+    package func change(of version: Dot) -> Change? {
+        changes.first { $0.version.replica == version.replica && $0.counters.contains(version.counter) }
+    }
+
+    /// The object as the author of a change left it: with all that the author had seen, and nothing that was concurrent.
+    /// The same on every node that holds the change.
+    package func state(behind change: Change, members: MemberFacts) -> ObjectState {
+        let last = change.last.origin
+        var state = ObjectState()
+        for change in changes {
+            for operation in change.operations
+            where last.knows(operation.origin.dot) || operation.origin.dot == last.dot {
+                _ = state.apply(
+                    operation.action, at: operation.origin, wallMilliseconds: operation.wallMilliseconds,
+                    members: members, earlier: { [] })
+            }
+        }
+        return state
+    }
+
+    /// Finds the changes of many dots.
+    var index: Index { Index(changes) }
+
+    struct Index {
+        private struct Entry {
+            let counters: Range<UInt64>
+            let change: Int
+        }
+
+        private let changes: [Change]
+        /// Of each replica, by counters.
+        private var entries: [ReplicaID: [Entry]] = [:]
+
+        fileprivate init(_ changes: [Change]) {
+            self.changes = changes
+            // Changes of one replica arrive in their order.
+            for (index, change) in changes.enumerated() {
+                entries[change.version.replica, default: []].append(Entry(counters: change.counters, change: index))
+            }
+        }
+
+        /// The change that `dot` is in (nil: none that is known here), and how many counters from it on are in that same.
+        func change(of dot: Dot) -> (change: Change?, count: UInt64) {
+            let entries = entries[dot.replica] ?? []
+            let index = entries.firstIndexPast { $0.counters.upperBound > dot.counter }
+            guard index < entries.count else { return (nil, .max) }
+            let counters = entries[index].counters
+            guard counters.contains(dot.counter) else { return (nil, counters.lowerBound - dot.counter) }
+            return (changes[entries[index].change], counters.upperBound - dot.counter)
+        }
+    }
+}

@@ -1,0 +1,83 @@
+import ControlAPI
+
+/// `lanyard history` for people: a change as one line, and lines below it for each field that it touched.
+struct HistoryText {
+    let names: DeviceNames
+    let style: Style
+
+    func head(_ entry: HistoryEntry) -> String {
+        let kind =
+            switch entry.kind {
+            case .created: style.good("created")
+            case .edited: "edited"
+            case .deleted: style.bad("deleted")
+            case .kept: style.good("kept")
+            }
+        return "\(entry.time)  \(names[entry.device])  \(kind)  \(style.faint("version \(entry.version)"))\n"
+    }
+
+    func lines(_ entry: HistoryEntry) -> String {
+        guard let field = entry.field else { return "" }
+        guard let edits = entry.edits else {
+            return "  " + ChangedValueText(style: style).line(field, entry.old, entry.new)
+        }
+        let name = style.faint(shown("\(field)"))
+        return edits.map { "  \(name)  \(text($0))\n" }.joined()
+    }
+
+    /// An edit of a text: where, what went, what came.
+    private func text(_ edit: TextChange) -> String {
+        let place = style.faint("at \(edit.offset)")
+        let (deleted, inserted) = (style.bad(quoted(edit.deleted)), style.good(quoted(edit.inserted)))
+        if edit.deleted.isEmpty { return "\(place)  + \(inserted)" }
+        if edit.inserted.isEmpty { return "\(place)  - \(deleted)" }
+        return "\(place)  \(deleted) → \(inserted)"
+    }
+
+    private static let longest = 120
+
+    /// On one line, with its line breaks to be seen; the middle of a long one is left out.
+    private func quoted(_ text: String) -> String {
+        let count = text.count
+        let short = count > Self.longest ? "\(text.prefix(80))…\(text.suffix(30))" : text
+        let line = shown(String(short.map { $0.isNewline ? "⏎" : $0 }))
+        return count > Self.longest ? "“\(line)” (\(count) characters)" : "“\(line)”"
+    }
+}
+
+/// A value that became another.
+struct ChangedValueText {
+    let style: Style
+
+    func line(_ field: FieldPath, _ old: JSONText?, _ new: JSONText?) -> String {
+        let name = "\(style.faint(shown("\(field)")))  "
+        let after = shown(ValueText.line(new))
+        switch (old, new) {
+        case (nil, _): return name + after + "\n"
+        case (let old?, nil): return "\(name)\(shown(ValueText.line(old))) \(style.bad("removed"))\n"
+        case (let old?, _?): return "\(name)\(shown(ValueText.line(old))) → \(after)\n"
+        }
+    }
+}
+
+/// `lanyard history --from` for people: values as in a history, texts line by line as `diff` shows them.
+struct DifferenceText {
+    let style: Style
+
+    func text(_ entries: [DifferenceEntry]) -> String { entries.map(text).joined() }
+
+    private func text(_ entry: DifferenceEntry) -> String {
+        switch entry.content {
+        case .value(let old, let new): return ChangedValueText(style: style).line(entry.field, old, new)
+        case .text(_, let changes):
+            return changes.map { change in
+                let head = "\(style.faint(shown("\(entry.field)")))  \(style.strong("line \(change.line)"))\n"
+                return head + change.deleted.map { style.bad("- \(shownLine($0))") + "\n" }.joined()
+                    + change.inserted.map { style.good("+ \(shownLine($0))") + "\n" }.joined()
+            }.joined()
+        }
+    }
+}
+
+/// A line of a text, safe to show, with blanks for tabs.
+func shownLine(_ line: String) -> String { shown(line.replacing("\t", with: "    ")) }
