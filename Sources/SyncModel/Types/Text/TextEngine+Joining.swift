@@ -45,6 +45,8 @@ extension TextEngine {
     fileprivate mutating func insert(
         _ columns: TextColumns, _ text: JoinedText, held: VersionVector, theirs: VersionVector
     ) {
+        var columns = columns
+        columns.resolve()
         let replicas = columns.replicas.map { dots.makeIndex(of: $0) }
         let live = LiveCursor(columns)
         for index in columns.order {

@@ -47,6 +47,8 @@ struct TextBuilder {
     }
 
     private init?(_ columns: TextColumns, _ engine: inout TextEngine) {
+        var columns = columns
+        columns.resolve()
         self.columns = columns
         base = Int32(truncatingIfNeeded: engine.count)
         replicas = columns.replicas.map { engine.dots.makeIndex(of: $0) }

@@ -53,13 +53,13 @@ extension TextColumns {
         func missing(_ reference: Reference) -> (replica: Int, target: Int32)? {
             guard let here = reference.here else { return nil }
             let number = Int32(truncatingIfNeeded: here)
-            let replica = Int(runs[finder.index(of: number)].replica)
+            let replica = bases.firstIndexPast { $0 > number } - 1
             return number < done(replica, next) ? nil : (replica, number)
         }
         return missing(run.parent) ?? missing(run.rightOrigin)
     }
 
-    /// See `origins`.
+    /// See `origins`; the finder is there.
     func resolvedRightOrigins() -> ContiguousArray<Reference> {
         var origins = ContiguousArray(runs.map(\.rightOrigin))
         for index in order {

@@ -53,9 +53,9 @@ struct TextColumns {
     /// The runs so that each comes behind what it names.
     private(set) var order: [Int32] = []
     /// The right origin of each run, what is inherited looked up; it stays inherited where only the holder of an earlier
-    /// scalar knows it.
+    /// scalar knows it. Empty until `resolve` was called: who only reads the text does not need it.
     private(set) var origins: ContiguousArray<Reference> = []
-    /// Finds runs by the number of a scalar.
+    /// Finds runs by the number of a scalar, as long as `origins` are there.
     private(set) var finder = NumberFinder()
     /// Live dots as counters, per replica, sorted, not touching. Also those before the columns, unless whole.
     var live: ContiguousArray<Live> = []
@@ -94,14 +94,19 @@ extension TextColumns {
         }
         try readRuns(&reader)
         try checkReferences()
-        finder = NumberFinder(runs.map(\.number), count: count)
         guard let order = causalOrder() else { throw .outOfRange(field: "text.place") }
         self.order = order
-        origins = resolvedRightOrigins()
         try readLive(&reader)
         try readText(&reader)
         guard reader.isAtEnd else { throw .trailingBytes }
         guard scalarCount == liveHere else { throw .outOfRange(field: "text.count") }
+    }
+
+    /// Looks up what is inherited.
+    mutating func resolve() {
+        if !origins.isEmpty { return }
+        finder = NumberFinder(runs.map(\.number), count: count)
+        origins = resolvedRightOrigins()
     }
 
     private mutating func readRuns(_ reader: inout ByteReader) throws(CodecError) {

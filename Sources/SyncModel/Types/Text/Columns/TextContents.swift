@@ -58,7 +58,8 @@ public struct TextContents: Hashable, Sendable, Codable {
             guard replicas.isEmpty else { throw .outOfRange(field: "replicas") }
             return Reading()
         }
-        let read = try TextColumns(self)
+        var read = try TextColumns(self)
+        read.resolve()
         try read.check(self)
         return Reading(read)
     }
