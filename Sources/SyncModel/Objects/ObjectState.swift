@@ -58,7 +58,8 @@ package struct ObjectState: Hashable, Sendable {
             let judged = origin.judged(byClock: wallMilliseconds)
             let kept = lives.keep(at: judged, wallMilliseconds: wallMilliseconds, members: members)
             guard let kept else { return .repeated }
-            return kept.isEmpty ? .void : .applied(kept)
+            // A decision may answer a deletion and speak for no life: that is not nothing.
+            return lives.touched.covers(judged.dot) ? .applied(kept) : .void
         }
     }
 

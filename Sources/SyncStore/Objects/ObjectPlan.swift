@@ -268,7 +268,12 @@ package struct ObjectPlan: Sendable {
             }
             return place
         }
-        let found = try reading.objectToChange(key) ?? ObjectToChange(StoredObject(key: key), isLarge: false)
+        let found: ObjectToChange
+        if let index = untouched.firstIndex(where: { $0.key == key }) {
+            found = ObjectToChange(untouched.remove(at: index), isLarge: true)
+        } else {
+            found = try reading.objectToChange(key) ?? ObjectToChange(StoredObject(key: key), isLarge: false)
+        }
         var before = found.object.summary
         if before.standing == .live, let schema = try reading.schema(of: key.collection) {
             before.indexed = schema.indexedValues(of: found.object.state)

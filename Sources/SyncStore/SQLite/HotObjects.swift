@@ -33,6 +33,11 @@ final class HotObjects: Sendable {
         /// Taken or made by the transaction that is running.
         var forms: [ObjectKey: StoredForm] = [:]
         var written: [Hot] = []
+
+        mutating func remove(_ key: ObjectKey) {
+            kept.removeAll { $0.object.key == key }
+            written.removeAll { $0.object.key == key }
+        }
     }
 
     private let state = Mutex(State())
@@ -59,28 +64,25 @@ final class HotObjects: Sendable {
     /// An object as the running transaction leaves it.
     func put(_ object: StoredObject, _ form: StoredForm) {
         state.withLock { state in
-            state.written.removeAll { $0.object.key == object.key }
+            // Not only once it is durable: what a transaction wrote by another way lies otherwise at the same position.
+            state.remove(object.key)
             var hot = Hot(object: object, form: form)
             // As if it had been read: an index is another table.
             hot.object.summary.indexed = []
             state.written.append(hot)
+            state.written.removeFirst(max(0, state.written.count - Self.count))
         }
     }
 
     /// The object is not large any more, or gone.
     func drop(_ key: ObjectKey) {
-        state.withLock { state in
-            state.kept.removeAll { $0.object.key == key }
-            state.written.removeAll { $0.object.key == key }
-        }
+        state.withLock { $0.remove(key) }
     }
 
     /// The running transaction is durable, or left nothing behind.
     func finish(isDurable: Bool) {
         state.withLock { state in
             if isDurable {
-                let keys = Set(state.written.map(\.object.key))
-                state.kept.removeAll { keys.contains($0.object.key) }
                 state.kept += state.written
                 state.kept.removeFirst(max(0, state.kept.count - Self.count))
             }

@@ -38,7 +38,7 @@ extension ObjectRows {
             hot?.note(form, of: key)
             return state
         }
-        let members = try log.memberFacts()
+        let members = try members.facts(log)
         try access.forEach(
             """
             SELECT edit.number, replica.replica, edit.counter, edit.stamp, edit.wall, edit.context, edit.life, edit.edits
@@ -106,7 +106,8 @@ extension ObjectRows {
                 .integer(touch.wallMilliseconds), .blob(context), .blob(name), .blob(bytes))
             form.contexts[replica] = known
             form.nextNumber += 1
-            form.editBytes += bytes.count + name.count + (context?.count ?? 0) + 32
+            // Contexts come once per author and move little: where there are many authors, a snapshot would not be rid of them.
+            form.editBytes += bytes.count + name.count + 32
         }
         try access.run("UPDATE object SET edit_bytes = ? WHERE id = ?", .integer(Int64(form.editBytes)), .integer(row))
         hot?.put(object, form)

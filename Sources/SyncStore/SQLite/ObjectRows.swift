@@ -5,6 +5,7 @@ struct ObjectRows: ObjectSource {
     let log: LogRows
     /// Of the connection that writes.
     let hot: HotObjects?
+    let members = KnownMembers()
     var access: SQLiteAccess { log.access }
 
     init(_ log: LogRows, hot: HotObjects? = nil) {
@@ -243,6 +244,19 @@ struct ObjectRows: ObjectSource {
         try access.run(
             "INSERT INTO collection (space, name) VALUES (?, ?)", .integer(log.spaceRow), .text(name.string))
         return access.lastInsertedRow
+    }
+}
+
+/// Who was named a member where, read once for all objects that a transaction looks at. Facts that came later than an edit do
+/// not matter to it.
+final class KnownMembers {
+    private var known: MemberFacts?
+
+    func facts(_ log: LogRows) throws(StoreError) -> MemberFacts {
+        if let known { return known }
+        let facts = try log.memberFacts()
+        known = facts
+        return facts
     }
 }
 

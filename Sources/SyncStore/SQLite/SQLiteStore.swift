@@ -201,6 +201,7 @@ package final class SQLiteStore: ReplicaStore {
                 writing.own.end()
             }
             writing.log = log
+            writing.hot.forget()
         } catch {
             writer.close()
             throw error

@@ -154,6 +154,51 @@ struct LargeObjectTests {
         #expect(try other.object("book/one")?.version == shown.1)
     }
 
+    /// Behind a paste too, and then something that is no typing.
+    @Test(arguments: StoreKind.allCases)
+    func `a run ends where something else begins`(kind: StoreKind) throws {
+        let (_, store) = try Self.shelf(kind)
+        _ = try store.seal()
+        let before = try store.state().counts.changes
+        try store.leaveOpen()
+        let paste = String(repeating: "pasted ", count: 10_000)
+        try store.write(Self.typing("book/one", paste, at: 10))
+        for number in 0..<100 { try store.write(Self.typing("book/one", "k", at: 10 + 70_000 + number)) }
+        try store.write(.editing("book/one", "title", .set(.string("Paul"))))
+        for number in 0..<3 { try store.write(Self.typing("book/one", "l", at: number)) }
+        for number in 0..<3 { try store.write(.editing("book/one", "body", .delete(at: 2 - number, count: 1))) }
+        try store.write(Self.typing("book/one", "elsewhere", at: 5_000))
+        let (shown, digest) = (try store.json("book/one"), try store.state().digest)
+        _ = try store.seal()
+        #expect(try store.state().counts.changes == before + 3, "the paste with its letters, the title, the rest")
+        #expect(try store.json("book/one") == shown)
+        #expect(try store.recomputedDigest(of: .home) == digest)
+        let other = try StoreBed(.memory, device: TestDevice(2)).open()
+        try other.pull(from: store)
+        #expect(try Self.isSame(store, other))
+    }
+
+    /// Many who write at once, and all but one too late.
+    @Test(arguments: [StoreKind.sqliteInTmpfs, .sqliteOfLargeObjects])
+    func `refused writes of one commit leave the book as it is`(kind: StoreKind) throws {
+        let (_, store) = try Self.shelf(kind)
+        let version = try #require(try store.object("book/one")?.version)
+        let late = LocalWrite.planned([
+            .edit(
+                ObjectKey("book/one"), [FieldEdit(path: ["body"], action: .insert(at: 0, .string("x")))],
+                ObjectWrite.EditOptions(ifVersion: version))
+        ])
+        let result = try store.append([LocalWrite](repeating: late, count: 20), wallMilliseconds: 5)
+        #expect(result.outcomes.filter { if case .success = $0 { true } else { false } }.count == 1)
+        try store.write(Self.typing("book/one", "y", at: 1))
+        guard case .string(let text)? = try store.json("book/one")?["body"] else {
+            Issue.record("no body")
+            return
+        }
+        #expect(text.string == "xy" + Self.book)
+        #expect(try store.recomputedDigest(of: .home) == store.state().digest)
+    }
+
     @Test(arguments: [StoreKind.sqliteInTmpfs])
     func `an edit can be answered without the book`(kind: StoreKind) throws {
         let (_, store) = try Self.shelf(kind)

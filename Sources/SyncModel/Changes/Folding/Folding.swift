@@ -40,31 +40,33 @@ package struct Folding: Sendable {
         let marks = FoldingMarks(changes, of: replica, rules)
         (edited, deleted, events) = (marks.edited, marks.deleted, marks.events)
         var pending: Change?
+        var run: TypingRun?
         for change in changes {
             let operations = Self.folded(change, marks.void)
             let whole = pending.map { $0.followed(by: change, operations) } ?? change.having(operations)
-            guard let whole else {
+            if whole == nil, let pending {
                 // Too large together: the void stretch stays a change of its own.
-                if let pending { self.changes.append(pending) }
-                pending = nil
-                take(change.having(operations), &pending, rules)
-                continue
+                end(&run)
+                self.changes.append(pending)
             }
-            pending = nil
-            take(whole, &pending, rules)
+            let next = whole ?? change.having(operations)
+            pending = next.isVoid ? next : nil
+            if !next.isVoid { take(next, &run, rules) }
         }
+        end(&run)
         if let pending { self.changes.append(pending) }
     }
 
-    private mutating func take(_ change: Change, _ pending: inout Change?, _ rules: Rules) {
-        let isVoid = change.operations.allSatisfy { if case .void = $0 { true } else { false } }
-        if isVoid {
-            pending = change
-        } else if let run = changes.last?.typedOn(by: change, leaving: rules.keeps.contains) {
-            changes[changes.count - 1] = run
-        } else {
-            changes.append(change)
-        }
+    private mutating func take(_ change: Change, _ run: inout TypingRun?, _ rules: Rules) {
+        if run?.take(change) ?? false { return }
+        end(&run)
+        run = TypingRun(change, leaving: rules.keeps)
+        if run == nil { changes.append(change) }
+    }
+
+    private mutating func end(_ run: inout TypingRun?) {
+        changes += run?.folded ?? []
+        run = nil
     }
 
     private static func folded(_ change: Change, _ void: Set<UInt64>) -> [Operation] {
@@ -81,6 +83,8 @@ package struct Folding: Sendable {
 }
 
 extension Change {
+    fileprivate var isVoid: Bool { operations.allSatisfy { if case .void = $0 { true } else { false } } }
+
     fileprivate func having(_ operations: [Operation]) -> Change {
         Change(
             start: start, stamp: stamp, wallMilliseconds: wallMilliseconds, context: context, operations: operations)

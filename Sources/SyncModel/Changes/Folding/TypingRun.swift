@@ -4,34 +4,109 @@
 // the byte; so is the life, which knows the last dot and the last stamp of its author (`LifeRecord.Touch`). An edit of a text
 // looks at no stamp, which is why the run may have that of its last letter.
 
-extension Change {
-    /// This change and what its author typed on in the next one, as one change; nil where they do not belong together, or
-    /// are too much together.
-    ///
-    /// - Parameter isLeft: objects to leave as they are.
-    func typedOn(by next: Change, leaving isLeft: (ObjectKey) -> Bool) -> Change? {
-        guard next.context.isEmpty, operations.count == 1, next.operations.count == 1,
-            case .editObject(let edit) = operations[0], case .editObject(let more) = next.operations[0],
-            edit.object == more.object, edit.life == more.life, edit.life != .birth, !isLeft(edit.object),
-            edit.edits.allSatisfy({ $0.typing != nil }), more.edits.allSatisfy({ $0.typing != nil })
-        else { return nil }
-        var counters = edit.editCounters(from: start)
-        var edits = edit.edits
-        for (counter, following) in zip(more.editCounters(from: next.start), more.edits) {
-            if let last = edits.last, let joined = last.typedOn(by: following, from: counters[counters.count - 1]) {
-                edits[edits.count - 1] = joined
-            } else {
-                edits.append(following)
-                counters.append(counter)
-            }
+/// Neighbouring changes that become one, while they are collected: a letter costs what it costs, however long the run is.
+struct TypingRun {
+    /// As they were written.
+    private var changes: [Change]
+    private let edit: Operation.ObjectEdit
+    /// Of the run, but for an insertion that may grow.
+    private var edits: [ObjectFields.Operation] = []
+    private var last: Last?
+    /// At least what the edits take.
+    private var byteCount: Int
+
+    fileprivate struct Last {
+        var edit: ObjectFields.Operation
+        let counter: UInt64
+        /// What is inserted, where it is an insertion: letters are added to it one by one.
+        var text: String.UnicodeScalarView?
+        var span: UInt64
+    }
+
+    /// Nil for a change that is anything but typing in one life of one object, or of an object to leave as it is.
+    init?(_ change: Change, leaving kept: Set<ObjectKey>) {
+        guard let edit = change.typing, !kept.contains(edit.object) else { return nil }
+        self.edit = edit
+        changes = [change]
+        byteCount = edit.canonicalBytes.count
+        take(edit, from: change.start)
+    }
+
+    /// What its author did next; false where that does not belong to the run, or is too much together.
+    mutating func take(_ next: Change) -> Bool {
+        guard next.context.isEmpty, let more = next.typing, more.object == edit.object, more.life == edit.life else {
+            return false
         }
+        let added = more.canonicalBytes.count
+        guard byteCount + added <= Limits.editBytes else { return false }
+        byteCount += added
+        changes.append(next)
+        take(more, from: next.start)
+        return true
+    }
+
+    private mutating func take(_ more: Operation.ObjectEdit, from counter: UInt64) {
+        for (counter, following) in zip(more.editCounters(from: counter), more.edits) {
+            if last?.take(following) ?? false { continue }
+            if let last { edits.append(last.whole) }
+            last = Last(following, from: counter)
+        }
+    }
+
+    /// One change, or what there was.
+    var folded: [Change] {
+        guard changes.count > 1, let newest = changes.last, let last else { return changes }
         let operations = [
-            Operation.editObject(Operation.ObjectEdit(object: edit.object, life: edit.life, edits: edits))
+            Operation.editObject(
+                Operation.ObjectEdit(object: edit.object, life: edit.life, edits: edits + [last.whole]))
         ]
-        guard ChangeAuthor.canAuthor(operations) else { return nil }
-        return Change(
-            start: start, stamp: next.stamp, wallMilliseconds: next.wallMilliseconds, context: context,
-            operations: operations)
+        guard ChangeAuthor.canAuthor(operations) else { return changes }
+        return [
+            Change(
+                start: changes[0].start, stamp: newest.stamp, wallMilliseconds: newest.wallMilliseconds,
+                context: changes[0].context, operations: operations)
+        ]
+    }
+}
+
+extension TypingRun.Last {
+    fileprivate init(_ edit: ObjectFields.Operation, from counter: UInt64) {
+        self.edit = edit
+        self.counter = counter
+        span = ObjectFields.span(of: edit)
+        if case .insert(_, let inserted)? = edit.typing?.edit { text = inserted.string.unicodeScalars }
+    }
+
+    /// Takes what goes on with it; false, and nothing happens, if that does not.
+    fileprivate mutating func take(_ next: ObjectFields.Operation) -> Bool {
+        guard let here = edit.typing, let there = next.typing, here.path == there.path else { return false }
+        switch (here.edit, there.edit) {
+        case (.insert, .insert(.after(.own(let previous), .inherited), let more)):
+            guard previous + 1 == counter + span else { return false }
+            text?.append(contentsOf: more.string.unicodeScalars)
+        case (.delete(let ranges), .delete(let more)):
+            guard ranges.count == 1, more.count == 1, let joined = ranges[0].joined(with: more[0]) else { return false }
+            edit = edit.replacing(.delete([joined]))
+        default: return false
+        }
+        span += ObjectFields.span(of: next)
+        return true
+    }
+
+    fileprivate var whole: ObjectFields.Operation {
+        guard let text, case .insert(let placement, _)? = edit.typing?.edit else { return edit }
+        return edit.replacing(.insert(placement, ExactString(String(text))))
+    }
+}
+
+extension Change {
+    /// The one edit that it is, if that holds letters typed or deleted and nothing else.
+    fileprivate var typing: Operation.ObjectEdit? {
+        guard operations.count == 1, case .editObject(let edit) = operations[0], edit.life != .birth,
+            !edit.edits.isEmpty,
+            edit.edits.allSatisfy({ $0.typing != nil })
+        else { return nil }
+        return edit
     }
 }
 
@@ -63,24 +138,8 @@ extension ObjectFields.Operation {
         return nil
     }
 
-    /// This edit, which begins at `counter`, and one directly behind it, as one.
-    fileprivate func typedOn(by next: ObjectFields.Operation, from counter: UInt64) -> ObjectFields.Operation? {
-        guard let here = typing, let there = next.typing, here.path == there.path else { return nil }
-        switch (here.edit, there.edit) {
-        case (.insert(let placement, let text), .insert(.after(.own(let previous), .inherited), let more)):
-            guard previous + 1 == counter + ReplicatedText.span(of: here.edit) else { return nil }
-            var scalars = text.string.unicodeScalars
-            scalars.append(contentsOf: more.string.unicodeScalars)
-            return replacing(.insert(placement, ExactString(String(scalars))))
-        case (.delete(let ranges), .delete(let more)):
-            guard ranges.count == 1, more.count == 1, let joined = ranges[0].joined(with: more[0]) else { return nil }
-            return replacing(.delete([joined]))
-        default: return nil
-        }
-    }
-
     /// The same place, another edit of the text there.
-    private func replacing(_ edit: ReplicatedText.Operation) -> ObjectFields.Operation {
+    fileprivate func replacing(_ edit: ReplicatedText.Operation) -> ObjectFields.Operation {
         guard case .update(let key, let nested) = self else { return self }
         if case .dictionary(let inner) = nested { return .update(key, .dictionary(inner.replacing(edit))) }
         return .update(key, .text(edit))

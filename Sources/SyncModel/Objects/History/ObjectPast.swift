@@ -35,8 +35,8 @@ package struct ObjectPast: Sendable {
         /// In their order; at least one.
         package let operations: ArraySlice<PastOperation>
 
-        /// The object's version behind the change: its last operation.
-        package var version: Dot { last.origin.dot }
+        /// The object's version behind the change: its last dot.
+        package var version: Dot { Dot(replica: last.origin.dot.replica, counter: max(counters.upperBound, 1) - 1) }
         package var wallMilliseconds: Int64 { last.wallMilliseconds }
         var stamp: Stamp { last.origin.stamp }
 
