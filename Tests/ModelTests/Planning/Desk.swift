@@ -77,7 +77,7 @@ struct Desk {
             preconditionFailure("a write to an object comes to operations on it")
         }
         let outcome = object.apply(action, at: entry.origin, wallMilliseconds: 0, members: members) { [] }
-        if case .applied = outcome { version = entry.origin.dot }
+        if case .applied = outcome { version = entry.origin.advanced(by: entry.operation.span - 1).dot }
         held.advance(entry.origin.dot.replica, to: entry.origin.dot.counter + entry.operation.span)
         stamp = max(stamp, entry.origin.stamp)
         log.append(entry)
