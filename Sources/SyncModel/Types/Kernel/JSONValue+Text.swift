@@ -48,21 +48,33 @@ extension JSONValue {
 
     private static func appendText(_ string: ExactString, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
-        for byte in string.string.utf8 {
-            switch byte {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"):
-                bytes.append(UInt8(ascii: "\\"))
-                bytes.append(byte)
-            case 0x0a: bytes.append(contentsOf: "\\n".utf8)
-            case 0x0d: bytes.append(contentsOf: "\\r".utf8)
-            case 0x09: bytes.append(contentsOf: "\\t".utf8)
-            case 0..<0x20:
-                bytes.append(contentsOf: "\\u00".utf8)
-                bytes.append(contentsOf: [byte].hexadecimal.utf8)
-            case _: bytes.append(byte)
+        var text = string.string
+        text.withUTF8 { utf8 in
+            if utf8.count > bytes.count { bytes.reserveCapacity(bytes.count + utf8.count + 2) }
+            // What needs no escape goes over in stretches: a book is more than its line ends.
+            var start = 0
+            for (index, byte) in utf8.enumerated() where byte < 0x20 || byte == 0x22 || byte == 0x5c {
+                bytes.append(contentsOf: utf8[start..<index])
+                appendEscaped(byte, to: &bytes)
+                start = index + 1
             }
+            bytes.append(contentsOf: utf8[start...])
         }
         bytes.append(UInt8(ascii: "\""))
+    }
+
+    private static func appendEscaped(_ byte: UInt8, to bytes: inout [UInt8]) {
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+            bytes.append(UInt8(ascii: "\\"))
+            bytes.append(byte)
+        case 0x0a: bytes.append(contentsOf: "\\n".utf8)
+        case 0x0d: bytes.append(contentsOf: "\\r".utf8)
+        case 0x09: bytes.append(contentsOf: "\\t".utf8)
+        case _:
+            bytes.append(contentsOf: "\\u00".utf8)
+            bytes.append(contentsOf: [byte].hexadecimal.utf8)
+        }
     }
 }
 

@@ -9,6 +9,7 @@ extension ValuePlace {
             if case .unset = action { return }
             throw .noSuchField(field)
         }
+        let staysLive = staysLive(type, after: action)
         switch action {
         case .set: break
         case .unset: try unset(type)
@@ -21,7 +22,18 @@ extension ValuePlace {
         case .delete(let index, let count): try delete(at: index, count: count, type, edit.keepsCharacters)
         case .move(let source, let target): try move(from: source, to: target, type)
         }
-        if isSeen(after: action) { keepVisible(type) }
+        if isSeen(after: action), !staysLive { keepVisible(type) }
+    }
+
+    /// Told before the edit: to look at a text behind it, all of the text would be copied.
+    private func staysLive(_ type: FieldType, after action: FieldEdit.Action) -> Bool {
+        guard type == .text else { return false }
+        let text = draft.value.text
+        return switch action {
+        case .insert(_, .string(let inserted)): text.isCreated || !inserted.string.isEmpty
+        case .delete(_, let count): text.isCreated || count < text.count
+        case .set, .increment, .unset, .add, .remove, .insert, .move: false
+        }
     }
 
     private func isSeen(after action: FieldEdit.Action) -> Bool {
