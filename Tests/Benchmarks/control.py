@@ -25,13 +25,16 @@ class Control:
         return head
 
     def _exactly(self, count):
-        while len(self.rest) < count:
-            part = self.socket.recv(65536)
+        # Joined once: of ten megabytes, adding each part to what is there would take longer than the agent.
+        parts, missing = [self.rest[:count]], count - len(self.rest[:count])
+        self.rest = self.rest[count:]
+        while missing:
+            part = self.socket.recv(min(missing, 1 << 20))
             if not part:
                 raise ConnectionError("the agent closed the connection")
-            self.rest += part
-        body, self.rest = self.rest[:count], self.rest[count:]
-        return body
+            parts.append(part)
+            missing -= len(part)
+        return b"".join(parts)
 
     def _head(self):
         lines = self._until(b"\r\n\r\n").decode().split("\r\n")
@@ -51,11 +54,11 @@ class Control:
         status, headers = self._head()
         if headers.get("transfer-encoding") != "chunked":
             return status, self._exactly(int(headers.get("content-length", 0)))
-        answer = b""
+        chunks = []
         while chunk := self._chunk():
-            answer += chunk
+            chunks.append(chunk)
         self._until(b"")
-        return status, answer
+        return status, b"".join(chunks)
 
     def json(self, method, path, value=None):
         status, body = self.request(method, path, b"" if value is None else json.dumps(value).encode())
