@@ -64,7 +64,7 @@ package protocol ReplicaStore: AnyObject, Sendable {
     func collections(of space: SpaceID) throws(StoreError) -> [StoredCollection]
     func schema(of collection: ExactString, space: SpaceID) throws(StoreError) -> CollectionSchema?
     /// Every operation on the object, in the order in which they arrived here; none for an object that never was.
-    func touches(of key: ObjectKey, space: SpaceID) throws(StoreError) -> [ObjectTouch]
+    func touches(of key: ObjectKey, space: SpaceID) throws(StoreError) -> [PastOperation]
 
     // Acknowledgements and collection
 

@@ -6,9 +6,11 @@ import Testing
 
 /// The history of a text as routes, client and command tell it.
 @Suite struct HistoryTests {
-    private static let name = try! ObjectName(collection: "note", id: "n")
     private static let path = "/v1/spaces/home/collections/note/objects/n"
     private static let version = DotText(replica: MemoryAgent.replica, counter: 1_000_001)
+    private let name: ObjectName
+
+    init() throws { name = try ObjectName(collection: "note", id: "n") }
 
     private static func entry(
         _ text: String, at offset: Int, by device: String = MemoryAgent.device, second: Int64 = 0
@@ -40,7 +42,7 @@ import Testing
             await server.agent.note(
                 HistoryEntry(
                     version: Self.version, time: MemoryObjects.time, device: MemoryAgent.device, kind: .edited,
-                    field: FieldPath(field: "body"), edits: edits), of: Self.name)
+                    field: FieldPath(field: "body"), edits: edits), of: name)
             let run = try await lanyard(server, "history", "note/n")
             #expect(
                 run.lines.suffix(3) == [
@@ -52,7 +54,7 @@ import Testing
             let steps = try #require(rows.last?["edits"] as? [[String: Any]])
             #expect(steps.map { $0.keys.sorted() } == Array(repeating: ["deleted", "inserted", "offset"], count: 3))
             var read: [HistoryEntry] = []
-            try await server.client.readHistory(of: Self.name) { read += $0 }
+            try await server.client.readHistory(of: name) { read += $0 }
             #expect(read.last?.edits == edits && read.last?.old == nil && read.last?.new == nil)
         }
     }
@@ -65,7 +67,7 @@ import Testing
                 HistoryEntry(
                     version: Self.version, time: MemoryObjects.time, device: MemoryAgent.device, kind: .edited,
                     field: FieldPath(field: "body"), edits: [TextChange(offset: 0, deleted: "", inserted: long)]),
-                of: Self.name)
+                of: name)
             let line = try #require(try await lanyard(server, "history", "note/n").lines.last)
             #expect(line.hasSuffix("aaaz” (301 characters)") && line.contains("…") && line.count < 200)
         }
@@ -96,7 +98,7 @@ import Testing
             let rows = try #require(try json.json() as? [[String: Any]])
             #expect(rows.count == 4 && rows[1]["offset"] as? Int == 14 && rows[1]["text"] as? String == "lk")
             #expect(rows[0].keys.sorted() == ["device", "field", "offset", "text", "time", "version"])
-            let query = BlameQuery(space: "home", name: Self.name, field: FieldPath(field: "body"))
+            let query = BlameQuery(space: "home", name: name, field: FieldPath(field: "body"))
             #expect(await server.agent.blameQueries == [query, query])
         }
     }
@@ -188,7 +190,7 @@ import Testing
                     ["edits", "field", "lines"], ["field", "new", "old"], ["field", "new"],
                 ])
             let asked = DifferenceQuery(
-                space: "home", name: Self.name, from: Self.version, at: Self.version, field: FieldPath(field: "body"))
+                space: "home", name: name, from: Self.version, at: Self.version, field: FieldPath(field: "body"))
             #expect(await server.agent.differenceQueries.last == asked)
             await server.agent.tell()
             let same = try await lanyard(server, "history", "note/n", "--from", "\(Self.version)")
@@ -218,14 +220,14 @@ import Testing
             _ = try await lanyard(server, "edit", "note/n", "title=b", "--split-characters")
             #expect(await server.agent.lastEdit?.wholeCharacters == false)
             let operation = try EditOperation(parsing: "title=c")
-            _ = try await server.client.edit(try ObjectEdit(Self.name, [operation]))
+            _ = try await server.client.edit(try ObjectEdit(name, [operation]))
             #expect(await server.agent.lastEdit?.wholeCharacters == false)
-            _ = try await server.client.edit(try ObjectEdit(Self.name, [operation], wholeCharacters: true))
+            _ = try await server.client.edit(try ObjectEdit(name, [operation], wholeCharacters: true))
             #expect(await server.agent.lastEdit?.wholeCharacters == true)
             _ = try await server.client.perform(
-                try Transaction([.edit(try ObjectEdit(Self.name, [operation], wholeCharacters: true))]))
+                try Transaction([.edit(try ObjectEdit(name, [operation], wholeCharacters: true))]))
             #expect(await server.agent.lastEdit?.wholeCharacters == true)
-            _ = try await server.client.perform(try Transaction([.edit(try ObjectEdit(Self.name, [operation]))]))
+            _ = try await server.client.perform(try Transaction([.edit(try ObjectEdit(name, [operation]))]))
             #expect(await server.agent.lastEdit?.wholeCharacters == false)
         }
     }
@@ -233,7 +235,7 @@ import Testing
     @Test func `a place inside a character is refused with the places that are not`() async throws {
         try await LiveServer.with { server async throws in
             await server.agent.refuseWrites(
-                to: Self.name, with: .insideCharacter("body", offset: 3, start: 2, end: 6))
+                to: name, with: .insideCharacter("body", offset: 3, start: 2, end: 6))
             let run = try await lanyard(server, "edit", "note/n", "body.insert@3=x")
             #expect(run.exitCode == 1)
             #expect(run.errors.contains("The place 3 is inside of a character of \"body\", which goes from 2 to 6."))

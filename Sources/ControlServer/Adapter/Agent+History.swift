@@ -13,11 +13,7 @@ extension Agent {
     }
 
     private func keptPast(of name: ObjectName) throws(ControlError) -> ObjectPast {
-        let touches = try stored { () throws(StoreError) in try store.touches(of: ObjectKey(name), space: .home) }
-        return ObjectPast(
-            touches.map { touch in
-                PastOperation(origin: touch.origin, action: touch.action, wallMilliseconds: touch.wallMilliseconds)
-            })
+        ObjectPast(try stored { () throws(StoreError) in try store.touches(of: ObjectKey(name), space: .home) })
     }
 
     /// The object as the author of a version left it, and that version; nil: now.

@@ -74,7 +74,7 @@ private struct EarlierObjects<Stored: ObjectSource>: ObjectSource {
         try stored.schema(of: collection)
     }
 
-    func touches(of key: ObjectKey) throws(StoreError) -> [ObjectTouch] { try stored.touches(of: key) }
+    func touches(of key: ObjectKey) throws(StoreError) -> [PastOperation] { try stored.touches(of: key) }
 
     func objects(
         of collection: ExactString, _ body: (StoredObject) throws(StoreError) -> Bool

@@ -41,8 +41,8 @@ extension MemoryContents: ObjectSource {
         return Array(found.sorted { $0.position < $1.position }.prefix(limit))
     }
 
-    func touches(of key: ObjectKey) throws(StoreError) -> [ObjectTouch] {
-        var found: [ObjectTouch] = []
+    func touches(of key: ObjectKey) throws(StoreError) -> [PastOperation] {
+        var found: [PastOperation] = []
         for place in touches[key] ?? [] {
             guard let history = segments[place.replica] else { continue }
             var context = VersionVector()
@@ -50,7 +50,7 @@ extension MemoryContents: ObjectSource {
                 context.join(VersionVector(stored.verified.context))
             }
             guard
-                ObjectTouch.read(
+                PastOperation.read(
                     &found, of: key, in: history[place.index].verified.segment.bytes, by: place.replica,
                     context: context)
             else { throw .corrupt(detail: "a segment's changes do not read back") }

@@ -387,7 +387,7 @@ extension MemoryStore {
         try snapshot(of: space)?.schema(of: collection)
     }
 
-    package func touches(of key: ObjectKey, space: SpaceID) throws(StoreError) -> [ObjectTouch] {
+    package func touches(of key: ObjectKey, space: SpaceID) throws(StoreError) -> [PastOperation] {
         try snapshot(of: space)?.touches(of: key) ?? []
     }
 

@@ -16,7 +16,7 @@ package struct ObjectPlan: Sendable {
         /// One of each change that touched it.
         package fileprivate(set) var dots: [Dot] = []
         /// What was done to a large one; nil once it was more than edits of a life.
-        package fileprivate(set) var journal: [ObjectTouch]? = []
+        package fileprivate(set) var journal: [PastOperation]? = []
         /// What this transaction has done to its lives so far.
         fileprivate var edits: [ObjectLives.EarlierEdit] = []
         fileprivate var isChanged = false
@@ -34,7 +34,7 @@ package struct ObjectPlan: Sendable {
             switch action {
             case .edit(.own, _), .edit(.other, _):
                 journal?.append(
-                    ObjectTouch(origin: change.origin, action: action, wallMilliseconds: change.wallMilliseconds))
+                    PastOperation(origin: change.origin, action: action, wallMilliseconds: change.wallMilliseconds))
             case .edit(.birth, _), .delete, .keep: journal = nil
             }
         }
@@ -253,7 +253,7 @@ package struct ObjectPlan: Sendable {
             origin.knows(Dot(replica: $0.replica, counter: $0.next - 1))
         }
         if isAllKnown { return [] }
-        return ObjectTouch.earlierEdits(try reading.touches(of: entry.object.key), members) + entry.edits
+        return PastOperation.earlierEdits(try reading.touches(of: entry.object.key), members) + entry.edits
     }
 
     // MARK: Reading through

@@ -8,7 +8,7 @@ package protocol ObjectSource {
     /// Nil while nobody has set one.
     func schema(of collection: ExactString) throws(StoreError) -> CollectionSchema?
     /// Every operation on the object, in the order in which they arrived here.
-    func touches(of key: ObjectKey) throws(StoreError) -> [ObjectTouch]
+    func touches(of key: ObjectKey) throws(StoreError) -> [PastOperation]
     /// Every object of the collection, in the order of ids, until `body` returns false.
     func objects(
         of collection: ExactString, _ body: (StoredObject) throws(StoreError) -> Bool

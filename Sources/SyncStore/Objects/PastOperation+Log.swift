@@ -1,24 +1,12 @@
-package import SyncModel
+import SyncModel
 
-/// One operation on an object, as the log has it.
-package struct ObjectTouch: Sendable, Hashable {
-    package let origin: Origin
-    package let action: ObjectState.Action
-    /// The author's clock, for display.
-    package let wallMilliseconds: Int64
-
-    package init(origin: Origin, action: ObjectState.Action, wallMilliseconds: Int64) {
-        self.origin = origin
-        self.action = action
-        self.wallMilliseconds = wallMilliseconds
-    }
-
+extension PastOperation {
     /// Appends the operations on `key` that a stored segment holds.
     ///
     /// - Parameter context: what the segment's author had seen.
     /// - Returns: false when the bytes are not what a store keeps.
     static func read(
-        _ touches: inout [ObjectTouch], of key: ObjectKey, in bytes: [UInt8], by replica: ReplicaID,
+        _ touches: inout [PastOperation], of key: ObjectKey, in bytes: [UInt8], by replica: ReplicaID,
         context: VersionVector
     ) -> Bool {
         var reader = ByteReader(bytes)
@@ -31,7 +19,7 @@ package struct ObjectTouch: Sendable, Hashable {
                 let origin = Origin(
                     dot: Dot(replica: replica, counter: counter), stamp: view.stamp, context: context)
                 touches.append(
-                    ObjectTouch(origin: origin, action: action, wallMilliseconds: view.wallMilliseconds))
+                    PastOperation(origin: origin, action: action, wallMilliseconds: view.wallMilliseconds))
             }
         }
         return true
@@ -40,7 +28,7 @@ package struct ObjectTouch: Sendable, Hashable {
     /// The edits and decisions among them that were not void, with the lives they were on.
     ///
     /// - Parameter members: every fact that was known when the newest of them was applied; later ones do not matter.
-    static func earlierEdits(_ touches: [ObjectTouch], _ members: MemberFacts) -> [ObjectLives.EarlierEdit] {
+    static func earlierEdits(_ touches: [PastOperation], _ members: MemberFacts) -> [ObjectLives.EarlierEdit] {
         var births: [Dot] = []
         var edits: [ObjectLives.EarlierEdit] = []
         for touch in touches {

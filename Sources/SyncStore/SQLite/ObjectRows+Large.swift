@@ -57,7 +57,7 @@ extension ObjectRows {
     }
 
     /// Columns: as `largeState` asks for them.
-    private static func edit(_ row: SQLRow, _ form: inout StoredForm) throws(StoreError) -> ObjectTouch {
+    private static func edit(_ row: SQLRow, _ form: inout StoredForm) throws(StoreError) -> PastOperation {
         guard let replica = ReplicaID(bytes: row.blob(1)), let life = VectorColumn.decoded(row.blob(6))?.entries.first,
             let moved = row.isNull(5) ? VersionVector() : VectorColumn.decoded(row.blob(5))
         else { throw .corrupt(detail: "an edit behind a snapshot does not read back") }
@@ -74,18 +74,18 @@ extension ObjectRows {
             dot: Dot(replica: replica, counter: UInt64(row.integer(2))), stamp: LogRows.stamp(row.integer(3)),
             context: form.contexts[replica] ?? VersionVector())
         let birth = Dot(replica: life.replica, counter: life.next - 1)
-        return ObjectTouch(
+        return PastOperation(
             origin: origin,
             action: .edit(Operation.LifeReference(to: birth, by: replica), edits), wallMilliseconds: row.integer(4))
     }
 
     /// What is to be written behind the snapshot of a large object; nil where the object is to be written as a whole.
-    func journal(_ entry: ObjectPlan.Entry) -> [ObjectTouch]? {
+    func journal(_ entry: ObjectPlan.Entry) -> [PastOperation]? {
         guard entry.isLarge, let form = hot?.form(of: entry.object.key), !isDue(form) else { return nil }
         return entry.journal
     }
 
-    func append(_ journal: [ObjectTouch], to object: StoredObject, _ row: Int64) throws(StoreError) {
+    func append(_ journal: [PastOperation], to object: StoredObject, _ row: Int64) throws(StoreError) {
         guard var form = hot?.form(of: object.key) else { return }
         for touch in journal {
             guard case .edit(let life, let edits) = touch.action else { continue }

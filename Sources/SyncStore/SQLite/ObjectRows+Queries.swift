@@ -102,8 +102,8 @@ extension ObjectRows {
     }
 
     /// Every operation on the object, in the order in which they arrived here.
-    func touches(of key: ObjectKey) throws(StoreError) -> [ObjectTouch] {
-        var touches: [ObjectTouch] = []
+    func touches(of key: ObjectKey) throws(StoreError) -> [PastOperation] {
+        var touches: [PastOperation] = []
         guard let collection = try collectionRow(key.collection) else { return touches }
         var replicas: [(row: Int64, id: ReplicaID)] = []
         var last: [Int64: Int64] = [:]
@@ -133,7 +133,7 @@ extension ObjectRows {
             """, .integer(collection), .text(key.id.string)
         ) { row throws(StoreError) in
             guard let replica = names[row.integer(0)], let steps = contexts[row.integer(0)],
-                ObjectTouch.read(
+                PastOperation.read(
                     &touches, of: key, in: row.blob(2), by: replica, context: steps.context(at: row.integer(1)))
             else { throw .corrupt(detail: "a segment's changes do not read back") }
             return true

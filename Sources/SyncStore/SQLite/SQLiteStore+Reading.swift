@@ -52,7 +52,7 @@ extension SQLiteStore {
         try readLog(space) { rows throws(StoreError) in try ObjectRows(rows).schema(of: collection) } ?? nil
     }
 
-    package func touches(of key: ObjectKey, space: SpaceID) throws(StoreError) -> [ObjectTouch] {
+    package func touches(of key: ObjectKey, space: SpaceID) throws(StoreError) -> [PastOperation] {
         try readLog(space) { rows throws(StoreError) in try ObjectRows(rows).touches(of: key) } ?? []
     }
 }

@@ -1,16 +1,4 @@
-/// One operation on an object as a log has it.
-package struct PastOperation: Hashable, Sendable {
-    package let origin: Origin
-    package let action: ObjectState.Action
-    /// The author's clock, for display.
-    package let wallMilliseconds: Int64
-
-    package init(origin: Origin, action: ObjectState.Action, wallMilliseconds: Int64) {
-        self.origin = origin
-        self.action = action
-        self.wallMilliseconds = wallMilliseconds
-    }
-
+extension PastOperation {
     /// How many counters it owns.
     fileprivate var span: UInt64 {
         switch action {

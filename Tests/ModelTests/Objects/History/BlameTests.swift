@@ -3,8 +3,12 @@ import Testing
 
 /// Who wrote what is shown.
 @Suite struct BlameTests {
-    private let schema = try! CollectionSchema(
-        #"{"fields":{"t":"text","s":"set","k":"counter","l":"list","o":"orderedSet","c":"constant"}}"#)
+    private let schema: CollectionSchema
+
+    init() throws {
+        schema = try CollectionSchema(
+            #"{"fields":{"t":"text","s":"set","k":"counter","l":"list","o":"orderedSet","c":"constant"}}"#)
+    }
 
     private func blame(_ desk: Desk, _ path: String) -> [BlameSpan]? {
         desk.past.blame(desk.object, path.keys, schema)

@@ -3,7 +3,9 @@ import Testing
 
 /// An object at earlier versions, and what each change did to it.
 @Suite struct ObjectPastTests {
-    private let schema = try! CollectionSchema(WrittenHistory.schema)
+    private let schema: CollectionSchema
+
+    init() throws { schema = try CollectionSchema(WrittenHistory.schema) }
 
     @Test func `a version shows what its author read, on every node that holds it`() throws {
         for seed in UInt64(1)...300 {
