@@ -36,21 +36,39 @@ extension RandomAccessCollection where Element == Unicode.Scalar, Index == Int {
     }
 }
 
-private enum CharacterBreak {
-    /// Whether a `Character` ends between these two whatever stands before them. "No" may mean "perhaps".
+enum CharacterBreak {
+    /// Whether a `Character` ends between these two whatever stands before them. "No" may mean "perhaps": in a run of flags.
     ///
     /// Two scalars that a string of just them parts can be held together by what stands before in two ways: rule GB11 (an
-    /// emoji, a joiner, an emoji) and rule GB9c (a conjunct of Indic consonants). In both the first of the two is a mark.
+    /// emoji, a joiner, an emoji) and rule GB9c (a conjunct of Indic consonants). In both the first of the two is a mark, so
+    /// such a one is tried behind an emoji, and behind a consonant with the sign that asks for another.
     static func isSure(_ first: Unicode.Scalar, _ second: Unicode.Scalar) -> Bool {
         if first.isASCII, second.isASCII { return first != "\r" || second != "\n" }
-        let properties = first.properties
-        if properties.isGraphemeExtend || properties.isEmojiModifier { return false }
+        // Long runs of halves of flags are asked about one by one.
+        if flags.contains(first), flags.contains(second) { return false }
+        guard areParted("", first, second) else { return false }
+        return !isMark(first) || areParted("👩", first, second) && areParted("\u{915}\u{94D}", first, second)
+    }
+
+    private static let flags: ClosedRange<Unicode.Scalar> = "\u{1F1E6}"..."\u{1F1FF}"
+
+    private static func isMark(_ scalar: Unicode.Scalar) -> Bool {
+        let properties = scalar.properties
+        if properties.isGraphemeExtend || properties.isEmojiModifier { return true }
         switch properties.generalCategory {
-        case .nonspacingMark, .spacingMark, .enclosingMark, .format: return false
-        case _: break
+        case .nonspacingMark, .spacingMark, .enclosingMark, .format: return true
+        case _: return false
         }
-        var pair = String(Character(first))
-        pair.unicodeScalars.append(second)
-        return pair.dropFirst().first != nil
+    }
+
+    /// Whether a `Character` of a string of these ends between the two.
+    private static func areParted(_ context: String, _ first: Unicode.Scalar, _ second: Unicode.Scalar) -> Bool {
+        var string = context
+        string.unicodeScalars.append(first)
+        let border = string.utf8.count
+        string.unicodeScalars.append(second)
+        var end = 0
+        for character in string where end < border { end += character.utf8.count }
+        return end == border
     }
 }

@@ -26,13 +26,7 @@ extension ReplicatedText: RandomAccessCollection {
     /// A part of it, by offsets of scalars.
     public func string(in range: Range<Int>) -> String {
         precondition(range.lowerBound >= 0 && range.upperBound <= endIndex, "\(range) of \(endIndex) scalars")
-        return storage.reading { cell in
-            var utf8: [UInt8] = []
-            for numbers in cell.engine.pointee.numbers(ofShown: range) {
-                cell.engine.pointee.arena.append(numbers.lowerBound, numbers.count, to: &utf8)
-            }
-            return String(decoding: utf8, as: UTF8.self)
-        }
+        return storage.reading { $0.engine.pointee.string(ofShown: range) }
     }
 }
 

@@ -1,5 +1,5 @@
-// Offsets as editors of other kinds count them. All take logarithmic time but those of `Character`, which depend on what
-// stands before: these walk the text, unless it is ASCII.
+// Offsets as editors of other kinds count them. All take logarithmic time; the first question about `Character`s reads the
+// text, and one after an edit reads some hundred scalars around that (`CharacterCount`).
 
 extension ReplicatedText {
     /// The offset in UTF-8 bytes of the scalar offset `offset`.
@@ -14,29 +14,37 @@ extension ReplicatedText {
     /// The scalar offset of a UTF-16 code unit; nil between two surrogates, and beyond the end.
     public func offset(utf16 unit: Int) -> Int? { self.offset(of: unit, in: .utf16) }
 
+    /// How many `Character`s the text has.
+    public var characterCount: Int { storage.askingCharacters { characters, _ in characters.summary.count } }
+
     /// How many `Character`s begin before the scalar offset `offset`.
     public func characterOffset(of offset: Int) -> Int {
         precondition(offset >= 0 && offset <= count, "offset \(offset) of \(count) scalars")
-        let string = self.string
-        if string.utf8.count == count, !string.utf8.contains(0x0d) { return offset }
-        let end = string.unicodeScalars.index(string.startIndex, offsetBy: offset)
-        var characters = 0
-        var index = string.startIndex
-        while index < end {
-            characters += 1
-            index = string.index(after: index)
+        return storage.askingCharacters { characters, engine in
+            guard let found = characters.first(where: { end, _ in end > offset }) else {
+                return characters.summary.count
+            }
+            let inside = offset - found.range.lowerBound
+            if found.summary.count == found.range.count { return found.before.count + inside }
+            // A `Character` ends where it does whatever stands behind it: a part has as many as begin in it.
+            let part = engine.pointee.string(ofShown: found.range.lowerBound..<offset)
+            return found.before.count + CharacterCount(part, count: inside).count
         }
-        return characters
     }
 
     /// The scalar offset at which `Character` number `character` begins; nil beyond the end.
     public func offset(ofCharacter character: Int) -> Int? {
-        let string = self.string
-        if string.utf8.count == count, !string.utf8.contains(0x0d) { return 0...count ~= character ? character : nil }
-        guard character >= 0,
-            let index = string.index(string.startIndex, offsetBy: character, limitedBy: string.endIndex)
-        else { return nil }
-        return string.unicodeScalars.distance(from: string.startIndex, to: index)
+        guard character >= 0 else { return nil }
+        return storage.askingCharacters { characters, engine in
+            guard let found = characters.first(where: { _, before in before.count > character }) else {
+                return character == characters.summary.count ? characters.count : nil
+            }
+            let inside = character - found.before.count
+            if found.summary.count == found.range.count { return found.range.lowerBound + inside }
+            let string = engine.pointee.string(ofShown: found.range)
+            let index = string.index(string.startIndex, offsetBy: inside)
+            return found.range.lowerBound + string.unicodeScalars.distance(from: string.startIndex, to: index)
+        }
     }
 
     private func excess(before offset: Int) -> UnicodeExcess {

@@ -50,28 +50,10 @@ public struct ReplicatedText: Replicated {
     public mutating func apply(_ operation: Operation, at origin: Origin) {
         switch operation {
         case .create: presence.replace(at: origin)
-        case .insert(let placement, let text): change { $0.pointee.apply(placement, text, at: origin) }
-        case .delete(let ranges): change { $0.pointee.apply(ranges, at: origin) }
-        case .revise(let revision): change { $0.pointee.apply(revision, at: origin) }
+        case .insert(let placement, let text): own().pointee.apply(placement, text, at: origin)
+        case .delete(let ranges): own().pointee.apply(ranges, at: origin)
+        case .revise(let revision): own().pointee.apply(revision, at: origin)
         }
-    }
-
-    /// Changes the text; its fingerprint, if it has one, follows.
-    @inline(__always)
-    private mutating func change(_ body: (UnsafeMutablePointer<TextEngine>) -> Void) {
-        let engine = ownWithFingerprint()
-        // Somebody who has edits noted wants them all.
-        guard var fingerprint = storage.takeFingerprint(), engine.pointee.edits == nil else { return body(engine) }
-        engine.pointee.edits = []
-        body(engine)
-        let edits = engine.pointee.edits ?? []
-        engine.pointee.edits = nil
-        fingerprint.follow(edits) { range, body in
-            for numbers in engine.pointee.numbers(ofShown: range) {
-                for number in numbers { body(engine.pointee.arena[number]) }
-            }
-        }
-        storage.keep(fingerprint)
     }
 
     /// Empty: no counters are inside.
@@ -123,13 +105,6 @@ public struct ReplicatedText: Replicated {
     /// The engine, ours alone, to be changed.
     @inline(__always)
     mutating func own() -> UnsafeMutablePointer<TextEngine> {
-        let engine = ownWithFingerprint()
-        _ = storage.takeFingerprint()
-        return engine
-    }
-
-    @inline(__always)
-    private mutating func ownWithFingerprint() -> UnsafeMutablePointer<TextEngine> {
         if isKnownUniquelyReferenced(&storage), let engine = storage.changing {
             engine.pointee.settle()
             return engine

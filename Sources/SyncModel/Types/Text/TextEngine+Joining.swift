@@ -5,6 +5,7 @@ extension TextEngine {
     ///
     /// Scalars that have no place here, because they name one that is neither here nor there, are left out.
     mutating func join(_ columns: TextColumns, held: VersionVector, theirs: VersionVector) {
+        splices = nil
         hideDeleted(columns, theirs)
         endRun()
         guard columns.count > 0 else { return }

@@ -44,6 +44,9 @@ struct TextEngine: ~Copyable {
 
     /// What others' edits did to what is shown, while somebody wants to know.
     var edits: [TextEdit]?
+    /// Where what is shown changed since somebody looked at it stretch by stretch; nil: nobody did, or it changed beyond
+    /// what is worth following.
+    var splices: [TextSplice]?
 
     init() {}
 
@@ -57,6 +60,7 @@ struct TextEngine: ~Copyable {
         isHead = BitColumn(copying: other.isHead)
         hasLeft = BitColumn(copying: other.hasLeft)
         hasRight = BitColumn(copying: other.hasRight)
+        splices = other.splices
     }
 
     /// Numbers given so far.
@@ -132,6 +136,7 @@ struct TextEngine: ~Copyable {
         arena.append(written: typed)
         dots.append(typed, counter: openCounter, by: openReplica)
         tree.extend(openLeaf, openIndex, by: typed, excess: UnicodeExcess())
+        if splices != nil { noteSplice(at: openEnd - typed, deleted: 0, inserted: typed) }
         openCounter += UInt64(typed)
         openBytes = openBytes.map { $0 + typed }
         openRoom -= typed
@@ -184,6 +189,7 @@ struct TextEngine: ~Copyable {
         append(scalars, counter: counter, by: replica)
         insertSpan(number, at: spot.place)
         let added = arena.count - number
+        if splices != nil { noteSplice(at: offset, deleted: 0, inserted: added) }
         openRun(behind: offset + added, counter: counter + UInt64(added), by: replica)
     }
 
@@ -212,6 +218,7 @@ struct TextEngine: ~Copyable {
     @inline(__always)
     mutating func removeOne(at offset: Int) -> Int {
         openEnd = -1
+        if splices != nil { noteSplice(at: offset, deleted: 1, inserted: 0) }
         return tree.hideOne(at: offset, arena)
     }
 
@@ -226,6 +233,7 @@ struct TextEngine: ~Copyable {
             tree.hide(place, count: part, arena)
             rest -= part
         }
+        if splices != nil { noteSplice(at: range.lowerBound, deleted: range.count, inserted: 0) }
         openEnd = -1
     }
 
@@ -300,6 +308,10 @@ struct TextEngine: ~Copyable {
         insertSpan(number, at: place)
         openEnd = -1
         if edits != nil { noteInserted(number..<arena.count) }
+        if splices != nil {
+            let offset = tree.shownIndex(of: tree.place(of: number))
+            noteSplice(at: offset, deleted: 0, inserted: arena.count - number)
+        }
     }
 
     mutating func noteInserted(_ numbers: Range<Int>) {
@@ -326,6 +338,7 @@ struct TextEngine: ~Copyable {
                     let deleted = string(of: number..<number + part)
                     edits?.append(TextEdit(offset: tree.shownIndex(of: place), deleted: deleted, inserted: ""))
                 }
+                if splices != nil { noteSplice(at: tree.shownIndex(of: place), deleted: part, inserted: 0) }
                 tree.hide(place, count: part, arena)
                 openEnd = -1
             }
@@ -341,6 +354,17 @@ struct TextEngine: ~Copyable {
             guard var output = buffer.baseAddress else { return 0 }
             tree.forEachItem { if $0.isShown { arena.write($0.number, $0.count, to: &output) } }
             return output - buffer.baseAddress!
+        }
+    }
+
+    /// What is shown at a range of offsets.
+    mutating func string(ofShown range: Range<Int>) -> String {
+        let numbers = numbers(ofShown: range)
+        let room = numbers.reduce(range.count) { $0 + Int(arena.excess($1.lowerBound, $1.count).utf8) }
+        return String(unsafeUninitializedCapacity: room) { buffer in
+            guard var end = buffer.baseAddress else { return 0 }
+            for part in numbers { arena.write(part.lowerBound, part.count, to: &end) }
+            return end - buffer.baseAddress!
         }
     }
 }

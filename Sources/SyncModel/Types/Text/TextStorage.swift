@@ -17,8 +17,7 @@ final class TextStorage: @unchecked Sendable {
     /// Valid as long as nobody changed the engine.
     private var cold: Cold?
     private var cell: TextCell?
-    /// Of what is shown, as long as nobody changed the engine, or as `keep` left it.
-    private var fingerprint: TextFingerprint?
+    private var stretches = TextStretches()
 
     private init() {
         cold = Cold(contents: TextContents(), shownCount: 0, text: [])
@@ -35,7 +34,7 @@ final class TextStorage: @unchecked Sendable {
 
     /// An engine of one's own.
     init(copying other: TextStorage) {
-        (cell, fingerprint) = other.reading { (TextCell(copying: $0), other.fingerprint) }
+        (cell, stretches) = other.reading { (TextCell(copying: $0), other.stretches) }
     }
 
     /// The engine, if it is built; what was known of its bytes is forgotten.
@@ -46,40 +45,40 @@ final class TextStorage: @unchecked Sendable {
         return cell.engine
     }
 
-    /// Of what is shown; looked for once.
-    var fingerprintSum: TextFingerprint.Sum {
-        if let known = turn.withLock({ _ in fingerprint }) { return known.sum }
-        let made = TextFingerprint(string)
-        turn.withLock { _ in fingerprint = made }
-        return made.sum
+    /// Of what is shown.
+    var fingerprint: TextFingerprint {
+        turn.withLock { _ in
+            if cell == nil, let cold { return stretches.fingerprint(of: String(decoding: cold.text, as: UTF8.self)) }
+            return stretches.fingerprint(of: settledCell.engine)
+        }
     }
 
-    /// Whoever changes the engine takes it, and may give back what follows the change.
-    @inline(__always)
-    func takeFingerprint() -> TextFingerprint? {
-        guard let known = fingerprint else { return nil }
-        fingerprint = nil
-        return known
+    /// Asks where the `Character`s of what is shown are.
+    func askingCharacters<Answer>(
+        _ body: (StretchTree<CharacterCount>, UnsafeMutablePointer<TextEngine>) -> Answer
+    ) -> Answer {
+        reading { body(stretches.characters(of: $0.engine), $0.engine) }
     }
-
-    func keep(_ fingerprint: TextFingerprint) { self.fingerprint = fingerprint }
 
     var isEmpty: Bool { cold.map { $0.contents.columns.isEmpty } ?? false }
 
     /// Builds the engine if there is none; one reader at a time.
-    func reading<Result>(_ body: (TextCell) -> Result) -> Result {
-        turn.withLock { _ in
-            if let cell {
-                cell.engine.pointee.settle()
-                return body(cell)
-            }
-            let built = cold.flatMap { cold in
-                cold.contents.columns.isEmpty ? nil : (try? cold.contents.read()).map { TextCell($0) }
-            }
-            let cell = built ?? TextCell()
-            self.cell = cell
-            return body(cell)
+    func reading<Result>(_ body: (TextCell) -> Result) -> Result { turn.withLock { _ in body(settledCell) } }
+
+    /// The engine, built if there is none. To be asked for by whoever has the turn.
+    private var settledCell: TextCell {
+        if let cell {
+            cell.engine.pointee.settle()
+            return cell
         }
+        let built = cold.flatMap { cold in
+            cold.contents.columns.isEmpty ? nil : (try? cold.contents.read()).map { TextCell($0) }
+        }
+        let cell = built ?? TextCell()
+        // What was asked of the bytes holds for the engine.
+        if !stretches.isEmpty { cell.engine.pointee.splices = [] }
+        self.cell = cell
+        return cell
     }
 
     var shownCount: Int {

@@ -83,6 +83,22 @@ struct TextFingerprintTests {
         #expect(Self.visible(copy) != Self.visible(edited.text.string))
     }
 
+    @Test func `it follows who types here, and a text that was asked before it had an engine`() throws {
+        var editor = TextEditor(replica: Self.author)
+        editor.insert(String(repeating: "one line é 👩🏽‍🚀\n", count: 9_000), at: 0)
+        _ = editor.commit(wallMilliseconds: 1)
+        let bytes = editor.document.canonicalBytes
+        var cold = TextEditor(try Document<ReplicatedText>(canonicalBytes: bytes))
+        for _ in 0..<2 {
+            #expect(Self.visible(cold.text) == Self.visible(cold.text.string))
+            for offset in 70_000..<70_100 { cold.insert("x" as Unicode.Scalar, at: offset) }
+            cold.remove(70_050..<70_051)
+            cold.remove(69_990..<70_050)
+            #expect(Self.visible(cold.text) == Self.visible(cold.text.string))
+        }
+        #expect(Self.visible(editor.text) != Self.visible(cold.text))
+    }
+
     @Test func `what is joined or removed is looked at anew`() throws {
         var edited = Edited()
         edited.insert(String(repeating: "0123456789", count: 7_000), at: 0)

@@ -1,0 +1,11 @@
+// What the engine tells those who know its text stretch by stretch.
+
+extension TextEngine {
+    /// Notes where the text changed. Too many places are forgotten all: where every stretch was edited, to look at them anew
+    /// costs no more than to follow.
+    @inline(never)
+    mutating func noteSplice(at offset: Int, deleted: Int, inserted: Int) {
+        splices?.note(TextSplice(offset: offset, deletedCount: deleted, insertedCount: inserted))
+        if let count = splices?.count, count > max(64, tree.shownCount / CharacterCount.mostScalars) { splices = nil }
+    }
+}
