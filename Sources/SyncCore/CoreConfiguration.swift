@@ -97,4 +97,6 @@ package struct CoreFaults: OptionSet, Sendable, Hashable {
     package static let forgetLostWant = CoreFaults(rawValue: 1 << 7)
     /// What is held here counts as stable, whatever the others have acknowledged.
     package static let collectBeforeStability = CoreFaults(rawValue: 1 << 8)
+    /// What is handed to the transport is counted as it was before it was packed; what is written, as it was sent.
+    package static let countUnpackedBuffers = CoreFaults(rawValue: 1 << 9)
 }

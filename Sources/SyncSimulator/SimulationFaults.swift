@@ -28,6 +28,7 @@ package enum PlantedBug: String, CaseIterable, Sendable {
     case textRemovalTakesAll = "text-removal-takes-all"
     case droppedEditsUnlisted = "dropped-edits-unlisted"
     case collectBeforeStability = "collect-before-stability"
+    case countUnpackedBuffers = "count-unpacked-buffers"
 
     package var core: CoreFaults {
         switch self {
@@ -40,6 +41,7 @@ package enum PlantedBug: String, CaseIterable, Sendable {
         case .acknowledgeWaitingRoom: .acknowledgeWaitingRoom
         case .forgetLostWant: .forgetLostWant
         case .collectBeforeStability: .collectBeforeStability
+        case .countUnpackedBuffers: .countUnpackedBuffers
         case .reuseCounter, .commitWithoutSync, .foldWhatWasSeen, .setForgetsContext, .counterAddsTwice,
             .dictionaryDropsEdit,
             .moveDuplicates, .policyReadsClock, .registerByStamp, .deletionForgetsBirths, .birthForgetsDeletions,
@@ -54,7 +56,7 @@ package enum PlantedBug: String, CaseIterable, Sendable {
         case .commitWithoutSync: .commitWithoutSync
         case .foldWhatWasSeen: .foldWhatWasSeen
         case .sendBeforeCommit, .offByOneVector, .skipWaitingRoom, .dropHave, .deadSessionAlive, .beyondSignature,
-            .acknowledgeWaitingRoom, .forgetLostWant, .collectBeforeStability:
+            .acknowledgeWaitingRoom, .forgetLostWant, .collectBeforeStability, .countUnpackedBuffers:
             []
         case .setForgetsContext, .counterAddsTwice, .dictionaryDropsEdit, .moveDuplicates, .policyReadsClock,
             .registerByStamp, .deletionForgetsBirths, .birthForgetsDeletions, .schemaReplaces, .upsertWritesUnchanged,
@@ -68,7 +70,7 @@ package enum PlantedBug: String, CaseIterable, Sendable {
         switch self {
         case .sendBeforeCommit, .offByOneVector, .skipWaitingRoom, .reuseCounter, .dropHave, .deadSessionAlive,
             .beyondSignature, .acknowledgeWaitingRoom, .forgetLostWant, .commitWithoutSync, .foldWhatWasSeen,
-            .collectBeforeStability:
+            .collectBeforeStability, .countUnpackedBuffers:
             []
         case .setForgetsContext: .setForgetsContext
         case .counterAddsTwice: .counterAddsTwice

@@ -98,6 +98,7 @@ def measure(report, size):
         resident = memory.resident_kib(world.pid(1))[0] / 1024
         report.add(f"{label}: VmRSS of the agent it is typed in", "lanyard", resident, "MiB")
         measure_bytes(report, size, world, label)
+    measure_listened(report, size)
 
 
 def measure_bytes(report, size, world, label):
@@ -109,11 +110,7 @@ def measure_bytes(report, size, world, label):
     control = world.control(1, timeout=600)
     count = size.typed_live
     sent = sent_bytes(world)
-    live = keystrokes("long", 10_000, count)
-    begun = time.monotonic()
-    for number, request in enumerate(live):
-        time.sleep(max(0, begun + number / 10 - time.monotonic()))
-        one_by_one(control, [request])
+    type_at_ten_a_second(control, keystrokes("long", 10_000, count))
     control.close()
     wait_until(lambda: world.agree(1, 2), 60, "the other node has what was typed", 0.05)
     report.add(f"{label}: a keystroke of ten a second, bytes its author's agent sends", "lanyard",
@@ -129,6 +126,38 @@ def measure_bytes(report, size, world, label):
     quiet = pulled(world, 0)
     report.add(f"{label}: a keystroke typed alone and pulled later, bytes of the agents' traffic", "lanyard",
                (pulled(world, size.typed_alone) - quiet) / size.typed_alone, "bytes", goal=10)
+
+
+def type_at_ten_a_second(control, requests):
+    begun = time.monotonic()
+    for number, request in enumerate(requests):
+        time.sleep(max(0, begun + number / 10 - time.monotonic()))
+        one_by_one(control, [request])
+
+
+def measure_listened(report, size):
+    """What each keystroke costs a node that was off while another listened: every one was signed and sent by itself."""
+    with World("benchl", 3) as world:
+        control = world.control(1)
+        control.json("PUT", "/v1/spaces/home/collections/books/schema", {"fields": {"body": "text"}})
+        write_book(control, "long", prose(1_000))
+        wait_until(lambda: world.agree(1, 2) and world.agree(1, 3), 60, "all have the note", 0.05)
+
+        def caught_up(count):
+            world.rig("stop", "3")
+            wait_until(lambda: len(world.connected(1)) == 1, 60, "node 3 is gone", 0.05)
+            type_at_ten_a_second(control, keystrokes("long", 500, count))
+            wait_until(lambda: world.agree(1, 2), 60, "node 2 has what was typed", 0.05)
+            world.count_sessions(3, 1, 2)
+            world.rig("start", "3")
+            wait_until(lambda: world.agree(1, 3), 60, "node 3 has what was typed", 0.05)
+            time.sleep(2)
+            return world.session_bytes(3)
+
+        quiet = caught_up(0)
+        report.add("a keystroke typed while another listens, pulled later, bytes of the agents' traffic", "lanyard",
+                   (caught_up(size.typed_listened) - quiet) / size.typed_listened, "bytes", goal=10)
+        control.close()
 
 
 def sent_bytes(world):

@@ -25,6 +25,7 @@ class Size:
         self.keystrokes = 200 if quick else 1_000
         self.typed_live = 50 if quick else 300
         self.typed_alone = 500 if quick else 3_000
+        self.typed_listened = 50 if quick else 1_000
 
 
 def emit_singles(control, stream, count):

@@ -108,15 +108,15 @@ class World:
             check=True).stdout
         return sum(int(word) for word in text.split())
 
-    def count_sessions(self, node, peer):
-        """From now on `session_bytes` counts the IP packets between the two agents: TCP on the agents' port, both ways.
-        What either says to others, and dials of members that are off, is not theirs."""
-        four, six = self.address(peer), f"fe80::{peer:x}"
+    def count_sessions(self, node, *peers):
+        """From now on `session_bytes` counts the IP packets between the agents: TCP on the agents' port, both ways.
+        What they say to others, and dials of members that are off, is not theirs."""
+        addresses = [pair for peer in peers for pair in (("ip", self.address(peer)), ("ip6", f"fe80::{peer:x}"))]
 
         def counters(side):
             return " ".join(
                 f"{family} {side} {address} tcp {port} 21817 counter;"
-                for family, address in (("ip", four), ("ip6", six)) for port in ("sport", "dport"))
+                for family, address in addresses for port in ("sport", "dport"))
 
         rules = f"""
             table inet bench {{ }}

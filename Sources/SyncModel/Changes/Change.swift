@@ -33,8 +33,7 @@ package struct Change: Hashable, Sendable {
         header.append(varint: start)
         header.append(varint: count)
         header.append(bigEndian: stamp.rawValue)
-        let difference = wallMilliseconds &- stamp.milliseconds
-        header.append(varint: UInt64(bitPattern: (difference << 1) ^ (difference >> 63)))
+        header.append(varint: stamp.zigzagDistance(to: wallMilliseconds))
         header.append(varint: UInt64(context.count))
         for entry in context {
             header += entry.replica.bytes
@@ -66,6 +65,9 @@ package struct ChangeView: Sendable {
     package let operations: Range<Int>
 
     package var end: UInt64 { start + count }
+
+    /// How far the wall clock is from the stamp, as the header says it.
+    var zigzagWall: UInt64 { stamp.zigzagDistance(to: wallMilliseconds) }
 
     /// Reads one change and checks its form: lengths, limits, that its operations fill it and count what it says.
     package init(_ reader: inout ByteReader) throws(CodecError) {
@@ -153,5 +155,12 @@ extension Change {
         self.init(
             start: view.start, stamp: view.stamp, wallMilliseconds: view.wallMilliseconds, context: view.context,
             operations: operations)
+    }
+}
+
+extension Stamp {
+    fileprivate func zigzagDistance(to wallMilliseconds: Int64) -> UInt64 {
+        let distance = wallMilliseconds &- milliseconds
+        return UInt64(bitPattern: (distance << 1) ^ (distance >> 63))
     }
 }

@@ -34,6 +34,8 @@ package enum Limits {
     package static let frameBytesBeforeHello = 4 << 10
     /// Data of one segment in one frame: what is left beside every other field at its longest.
     package static let segmentPartBytes = frameBytes - 512
+    /// Data of all segments of a frame in which some are packed, once they are unpacked.
+    package static let packedFrameBytes = frameBytes / 2
     /// Segments, or parts of them, in one frame.
     package static let segmentsPerFrame = 4_096
     /// Vector entries in one frame, about 90 bytes each.

@@ -56,6 +56,12 @@ package struct OperationView: Sendable {
     package let kind: UInt64
     package let span: UInt64
     package let body: Range<Int>
+
+    init(kind: UInt64, span: UInt64, body: Range<Int>) {
+        self.kind = kind
+        self.span = span
+        self.body = body
+    }
 }
 
 /// The fields of an `appendEvent`, as ranges of the bytes that hold them.
@@ -111,10 +117,15 @@ extension Operation {
             kind = unknownKind
             body = unknownBody
         }
-        let span = span
+        Self.append(headOf: kind, span: span, bodyCount: body.count, to: &bytes)
+        bytes += body
+    }
+
+    /// What stands before a body.
+    static func append(headOf kind: UInt64, span: UInt64, bodyCount: Int, to bytes: inout [UInt8]) {
         bytes.append(varint: kind << 1 | (span == 1 ? 0 : 1))
         if span != 1 { bytes.append(varint: span) }
-        bytes.append(lengthPrefixed: body)
+        bytes.append(varint: UInt64(bodyCount))
     }
 
     /// Reads one operation of a known kind; an unknown kind, or a known one whose body is not understood, stays bytes.

@@ -66,7 +66,7 @@ extension Frame.Changes {
             try Frame.require(part.start < part.end && part.end <= Limits.counters, "segment.end")
             try Frame.require((1...Limits.segmentPartBytes).contains(part.bytes.count), "segment.data")
             let isWhole = part.signature.count == ChainSignature.byteCount
-            try Frame.require(isWhole || part.signature.isEmpty, "segment.signature")
+            try Frame.require(isWhole || part.signature.isEmpty && !part.isPacked, "segment.signature")
             previous = part
         }
         if let previous { try Frame.require(previous.endsSegment || !last, "changes.last") }

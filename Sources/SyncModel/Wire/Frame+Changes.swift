@@ -4,7 +4,8 @@ extension Frame {
     /// A segment that does not fit in one frame goes on in the next `Changes` with the same replica and want: every part
     /// repeats the segment's start and end, only the final part carries the signature. A part without signature is the
     /// last of its frame, and its continuation the first of the next; other `Changes` may not come in between, other
-    /// frames may. So a receiver holds one unfinished segment a session, of at most `Limits.changeBytes`.
+    /// frames may. So a receiver holds one unfinished segment a session, of at most `Limits.changeBytes`. Segments that are
+    /// packed have, unpacked, at most `Limits.packedFrameBytes` with all others of the frame.
     package struct Changes: Hashable, Sendable {
         package var space: SpaceID
         package var replica: ReplicaID
@@ -32,17 +33,46 @@ extension Frame {
         package var end: UInt64
         /// 1 to `Limits.segmentPartBytes` bytes.
         package var bytes: [UInt8]
+        /// Whether the bytes are to be unpacked first (`PackedChanges`). Only whole segments are packed.
+        package var isPacked: Bool
         /// 64 bytes; empty while `bytes` goes on in the next frame.
         package var signature: [UInt8]
 
-        package init(start: UInt64, end: UInt64, bytes: [UInt8], signature: [UInt8]) {
+        package init(start: UInt64, end: UInt64, bytes: [UInt8], isPacked: Bool = false, signature: [UInt8]) {
             self.start = start
             self.end = end
             self.bytes = bytes
+            self.isPacked = isPacked
             self.signature = signature
+        }
+
+        /// A whole segment, packed where that takes less.
+        package init(_ segment: Segment) {
+            let packed = PackedChanges.packed(segment.bytes)
+            self.init(
+                start: segment.start, end: segment.end, bytes: packed ?? segment.bytes, isPacked: packed != nil,
+                signature: segment.signature)
         }
 
         /// True for the final part of its segment.
         package var endsSegment: Bool { !signature.isEmpty }
+    }
+}
+
+extension Frame.Changes {
+    /// The same with nothing packed; at most `Limits.packedFrameBytes`, for a few bytes can stand for many.
+    package func unpacked() throws(CodecError) -> Frame.Changes {
+        guard segments.contains(where: \.isPacked) else { return self }
+        var plain = self
+        var room = Limits.packedFrameBytes
+        for index in segments.indices {
+            if segments[index].isPacked {
+                plain.segments[index].bytes = try PackedChanges.unpacked(segments[index].bytes, upTo: room)
+                plain.segments[index].isPacked = false
+            }
+            room -= plain.segments[index].bytes.count
+            guard room >= 0 else { throw .outOfRange(field: "segment.packed") }
+        }
+        return plain
     }
 }

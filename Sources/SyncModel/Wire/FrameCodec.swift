@@ -196,7 +196,7 @@ extension Lanyard_V1_Changes {
             var message = Lanyard_V1_Segment()
             message.start = part.start
             message.end = part.end
-            message.data = Data(part.bytes)
+            if part.isPacked { message.packed = Data(part.bytes) } else { message.data = Data(part.bytes) }
             message.signature = Data(part.signature)
             return message
         }
@@ -208,9 +208,11 @@ extension Frame.Changes {
     fileprivate init(_ changes: Lanyard_V1_Changes) throws(WireError) {
         self.init(
             space: try changes.space.spaceID(), replica: try changes.replica.replicaID(), wantID: changes.wantID,
-            segments: changes.segments.map { part in
-                Frame.SegmentPart(
-                    start: part.start, end: part.end, bytes: part.data.array, signature: part.signature.array)
+            segments: try changes.segments.map { part throws(WireError) in
+                guard part.packed.isEmpty || part.data.isEmpty else { throw .outOfRange(field: "segment.packed") }
+                return Frame.SegmentPart(
+                    start: part.start, end: part.end, bytes: (part.packed.isEmpty ? part.data : part.packed).array,
+                    isPacked: !part.packed.isEmpty, signature: part.signature.array)
             }, last: changes.last)
     }
 }

@@ -85,5 +85,7 @@ package struct WorldEnding: Sendable {
         package var recomputedDigest: Sum256
         package var isInStep: Bool
         package var connected: Int
+        /// Counted as handed to the network and not yet written.
+        package var bufferedBytes: Int
     }
 }

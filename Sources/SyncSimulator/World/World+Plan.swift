@@ -188,7 +188,7 @@ extension World {
         let digests = nodes.map { $0.core?.held.digest }
         let states = nodes.map { try? $0.store?.state().digest }
         let isLevel = Set(digests).count == 1 && digests[0] != nil && Set(states).count == 1
-        if isLevel, nodes.allSatisfy({ ($0.core?.isInStep ?? false) && $0.core?.connectedDevices.isEmpty == false }) {
+        if isLevel, nodes.allSatisfy({ $0.core?.isAtRest ?? false }) {
             restedAt = now
         } else if isLate {
             let ending = lateEnding
@@ -204,7 +204,8 @@ extension World {
                 return WorldEnding.Node(
                     number: node.number, durable: node.durable, vectorDigest: node.core?.held.digest ?? .zero,
                     stateDigest: digest, recomputedDigest: digest, isInStep: node.core?.isInStep ?? false,
-                    connected: node.core?.connectedDevices.count ?? 0)
+                    connected: node.core?.connectedDevices.count ?? 0,
+                    bufferedBytes: node.core?.load.bufferedBytes ?? 0)
             }, healedAfterNanoseconds: nil)
     }
 
@@ -226,4 +227,9 @@ extension World {
             }
         }
     }
+}
+
+extension AgentCore {
+    /// Nothing is left to do, and there is somebody to do it with.
+    fileprivate var isAtRest: Bool { isInStep && !connectedDevices.isEmpty && load.bufferedBytes == 0 }
 }

@@ -249,6 +249,10 @@ private struct Example {
                 "changes",
                 .changes(Frame.Changes(space: .home, replica: replica, wantID: 3, segments: [part], last: true))
             ),
+            (
+                "changes.packed",
+                .changes(Frame.Changes(space: .home, replica: replica, wantID: 3, segments: [typing], last: true))
+            ),
             ("prune", .prune(Frame.Prune(space: .home, replica: replica))),
             ("ping", .ping(Frame.Ping(nonce: 7))), ("pong", .pong(Frame.Pong(nonce: 7))),
             ("goodbye", .goodbye(Frame.Goodbye(code: "shutdown", message: "the agent stops"))),
@@ -270,5 +274,31 @@ private struct Example {
                         held: [.init(device: acknowledgements.0.device, mark: acknowledgements.0.mark)]))
             ),
         ]
+    }
+    /// Two letters, an emoji, and two events, 100 ms apart.
+    private var typing: Frame.SegmentPart {
+        func typed(_ text: ExactString, behind counter: UInt64) -> Operation {
+            .editObject(
+                Operation.ObjectEdit(
+                    object: ObjectKey(collection: "note", id: "1"), life: .own(counter: 0),
+                    edits: [.update("body", .text(.insert(.after(.own(counter), .inherited), text)))]))
+        }
+        func event(_ payload: String) -> Operation {
+            .appendEvent(Operation.Event(stream: "lights", type: nil, payload: Array(payload.utf8)))
+        }
+        let operations = [
+            typed("H", behind: 4), typed("i", behind: 5), typed("🙂", behind: 6), event("{\"on\":true}"),
+            event("{\"on\":false}"),
+        ]
+        let changes = operations.enumerated().map { number, operation in
+            let milliseconds = 1_700_000_000_000 + Int64(number) * 100
+            return Change(
+                start: UInt64(number) + 5, stamp: Stamp(rawValue: UInt64(milliseconds) << 16),
+                wallMilliseconds: milliseconds, context: [], operations: [operation])
+        }
+        return Frame.SegmentPart(
+            Segment(
+                replica: replica, start: 5, end: 10, bytes: changes.flatMap(\.encoded),
+                signature: [UInt8](repeating: 0x55, count: 64)))
     }
 }

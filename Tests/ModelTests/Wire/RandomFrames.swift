@@ -77,10 +77,11 @@ extension SeededGenerator {
             let end = next + edgy(below: 1 << 59) + 1
             segments.append(
                 Frame.SegmentPart(
-                    start: next, end: end, bytes: bytes(Int.random(in: 1..<300, using: &self)), signature: bytes(64)))
+                    start: next, end: end, bytes: bytes(Int.random(in: 1..<300, using: &self)), isPacked: chance(30),
+                    signature: bytes(64)))
             next = end
         }
-        if chance(30) { segments[segments.count - 1].signature = [] }
+        if chance(30), !segments[segments.count - 1].isPacked { segments[segments.count - 1].signature = [] }
         let isWhole = segments[segments.count - 1].endsSegment
         return Frame.Changes(
             space: .home, replica: replica(), wantID: edgy(below: 100), segments: segments, last: isWhole && chance(50))

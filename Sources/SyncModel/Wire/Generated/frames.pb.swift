@@ -307,6 +307,9 @@ package nonisolated struct Lanyard_V1_Segment: Sendable {
   /// empty while `data` goes on in the next frame
   package var signature: Data = Data()
 
+  /// in place of `data`: PROTOCOL.md "Packed changes"
+  package var packed: Data = Data()
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -983,7 +986,7 @@ nonisolated extension Lanyard_V1_Credit: SwiftProtobuf.Message, SwiftProtobuf._M
 
 nonisolated extension Lanyard_V1_Segment: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Segment"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}start\0\u{1}end\0\u{1}data\0\u{1}signature\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}start\0\u{1}end\0\u{1}data\0\u{1}signature\0\u{1}packed\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -995,6 +998,7 @@ nonisolated extension Lanyard_V1_Segment: SwiftProtobuf.Message, SwiftProtobuf._
       case 2: try { try decoder.decodeSingularUInt64Field(value: &self.end) }()
       case 3: try { try decoder.decodeSingularBytesField(value: &self.data) }()
       case 4: try { try decoder.decodeSingularBytesField(value: &self.signature) }()
+      case 5: try { try decoder.decodeSingularBytesField(value: &self.packed) }()
       default: break
       }
     }
@@ -1013,6 +1017,9 @@ nonisolated extension Lanyard_V1_Segment: SwiftProtobuf.Message, SwiftProtobuf._
     if !self.signature.isEmpty {
       try visitor.visitSingularBytesField(value: self.signature, fieldNumber: 4)
     }
+    if !self.packed.isEmpty {
+      try visitor.visitSingularBytesField(value: self.packed, fieldNumber: 5)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1021,6 +1028,7 @@ nonisolated extension Lanyard_V1_Segment: SwiftProtobuf.Message, SwiftProtobuf._
     if lhs.end != rhs.end {return false}
     if lhs.data != rhs.data {return false}
     if lhs.signature != rhs.signature {return false}
+    if lhs.packed != rhs.packed {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
