@@ -41,6 +41,38 @@ import Testing
             talk.sent(id).compactMap(\.haveEntries).joined().contains { $0.replica == author.replica && $0.next == 1 })
     }
 
+    @Test(arguments: [0, SessionProtocol.packedChanges]) func `changes are packed for those who understand that`(
+        features: UInt64
+    ) {
+        var talk = Conversation()
+        let id = talk.accept(1)
+        let other = talk.accept(2, features: features)
+        talk.hear(.received(other, .have(Self.emptyHave), bytes: 100))
+        talk.hear(.received(id, .have(Self.emptyHave), bytes: 100))
+        var author = Author(1)
+        let segment = author.write(3)
+        talk.hear(.received(id, segment.push(), bytes: 300))
+        talk.persist()
+        let parts = talk.sent(other).compactMap(\.changes).flatMap(\.segments)
+        #expect(parts == [Frame.SegmentPart(segment.segment, packing: features != 0)])
+        #expect(parts.map(\.isPacked) == [features != 0])
+    }
+
+    @Test func `changes that came packed are what their author wrote, and a forged packing ends the session`() {
+        var talk = Conversation()
+        let id = talk.accept(1)
+        var author = Author(1)
+        let segment = author.write(3)
+        var changes = Frame.Changes(
+            space: .home, replica: author.replica, wantID: 0, segments: [Frame.SegmentPart(segment.segment)],
+            last: false)
+        talk.hear(.received(id, .changes(changes), bytes: 200))
+        #expect(talk.persisted?.segments == [segment])
+        changes.segments[0].bytes.append(0xff)
+        talk.hear(.received(id, .changes(changes), bytes: 200))
+        #expect(talk.closed(id) == .badSegment)
+    }
+
     @Test func `a change pushed twice is pruned once, and wanting it lifts that`() {
         var talk = Conversation()
         let id = talk.accept(1)

@@ -10,7 +10,9 @@ extension AgentCore {
 
     mutating func noteChanges(_ index: Int, _ changes: Frame.Changes) {
         guard changes.space == space else { return }
-        guard let changes = try? changes.unpacked() else { return refuse(index, .badSegment, detail: "packed") }
+        guard sessions[index].assembly == nil || changes.segments.first?.isPacked != true,
+            let changes = try? changes.unpacked()
+        else { return refuse(index, .badSegment, detail: "packed") }
         let id = sessions[index].id
         let byteCount = changes.segments.reduce(0) { $0 + $1.bytes.count }
         notePullProgress(id, changes.wantID, bytes: byteCount)

@@ -76,7 +76,7 @@ extension AgentCore {
                 offset += limit
             }
             if offset == 0 {
-                open.append(Frame.SegmentPart(segment))
+                open.append(Frame.SegmentPart(segment, packing: sessions[index].packsChanges))
             } else {
                 let rest = Array(segment.bytes[offset...])
                 open.append(

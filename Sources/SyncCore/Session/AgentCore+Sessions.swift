@@ -53,6 +53,7 @@ extension AgentCore {
         do {
             let agreement = try self.hello.agreed(with: hello)
             sessions[index].acknowledgements.isSpoken = agreement.features & SessionProtocol.acknowledgements != 0
+            sessions[index].packsChanges = agreement.features & SessionProtocol.packedChanges != 0
         } catch {
             switch error {
             case .protocolMismatch: return refuse(index, .protocolMismatch, detail: error.message)

@@ -57,6 +57,8 @@ struct PeerSession: Sendable {
     var acknowledgements = AcknowledgementExchange()
 
     // Sending
+    /// Both sides know packed segments.
+    var packsChanges = false
     /// Handed to the transport and not yet written.
     var bufferedBytes = 0
     /// Pushed and not yet named in a Have of the peer's.

@@ -2,9 +2,12 @@
 package enum SessionProtocol {
     package static let versions: ClosedRange<UInt32> = 1...1
     /// Feature bits this side understands.
-    package static let features: UInt64 = acknowledgements
+    package static let features: UInt64 = acknowledgements | packedChanges
     /// Acknowledgements: their digest in `Have`, `Acknowledgements` and `AcknowledgementRequest`.
     package static let acknowledgements: UInt64 = 1 << 0
+    /// Segments packed in `Changes`, by exactly the rules of `PackedChanges`: what else may be told by a letter typed before
+    /// needs another bit.
+    package static let packedChanges: UInt64 = 1 << 1
     /// Feature bits a peer must understand.
     package static let featuresRequired: UInt64 = 0
 }

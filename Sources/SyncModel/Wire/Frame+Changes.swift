@@ -46,9 +46,9 @@ extension Frame {
             self.signature = signature
         }
 
-        /// A whole segment, packed where that takes less.
-        package init(_ segment: Segment) {
-            let packed = PackedChanges.packed(segment.bytes)
+        /// A whole segment, packed where it may be and that takes less.
+        package init(_ segment: Segment, packing: Bool = true) {
+            let packed = packing ? PackedChanges.packed(segment.bytes) : nil
             self.init(
                 start: segment.start, end: segment.end, bytes: packed ?? segment.bytes, isPacked: packed != nil,
                 signature: segment.signature)

@@ -33,15 +33,12 @@ package enum PackedChanges {
         var zigzagWall: UInt64
         /// If it is the only one.
         var operation: OperationView?
-        /// If that is typing.
-        var typing: TypedOperation?
 
-        init(end: UInt64, stamp: UInt64, zigzagWall: UInt64, operation: OperationView?, in bytes: [UInt8]) {
+        init(end: UInt64, stamp: UInt64, zigzagWall: UInt64, operation: OperationView?) {
             self.end = end
             self.stamp = stamp
             self.zigzagWall = zigzagWall
             self.operation = operation
-            typing = operation.flatMap { TypedOperation($0, in: bytes) }
         }
 
         init(_ view: ChangeView, in bytes: [UInt8]) {
@@ -49,7 +46,7 @@ package enum PackedChanges {
             let first = try? OperationView(&reader)
             self.init(
                 end: view.end, stamp: view.stamp.rawValue, zigzagWall: view.zigzagWall,
-                operation: reader.isAtEnd ? first : nil, in: bytes)
+                operation: reader.isAtEnd ? first : nil)
         }
     }
 }
@@ -64,19 +61,23 @@ extension PackedChanges {
         var packed = Array(bytes[first.range])
         packed.reserveCapacity(bytes.count / 2)
         var previous = Said(first, in: bytes)
+        var typing = previous.operation.flatMap { TypedOperation($0, in: bytes) }
         while !reader.isAtEnd {
             guard let view = try? ChangeView(&reader), view.start == previous.end, view.context.isEmpty,
                 view.stamp.rawValue > previous.stamp
             else { return nil }
             let next = Said(view, in: bytes)
-            append(next, view.operations, after: previous, of: bytes, to: &packed)
-            previous = next
+            let typed = next.operation.flatMap { TypedOperation($0, in: bytes) }
+            let text = typing?.text(goingOnWith: typed, at: previous.end, as: bytes[view.operations])
+            append(next, view.operations, typing: text, after: previous, of: bytes, to: &packed)
+            (previous, typing) = (next, typed)
         }
         return packed.count < bytes.count ? packed : nil
     }
 
     private static func append(
-        _ next: Said, _ operations: Range<Int>, after previous: Said, of bytes: [UInt8], to packed: inout [UInt8]
+        _ next: Said, _ operations: Range<Int>, typing text: String.UTF8View?, after previous: Said, of bytes: [UInt8],
+        to packed: inout [UInt8]
     ) {
         let mark = packed.count
         packed.append(0)
@@ -90,10 +91,7 @@ extension PackedChanges {
             packed[mark] |= Mark.wallMoved
             packed.append(varint: next.zigzagWall)
         }
-        if let before = previous.typing, let typing = next.typing, typing.text.string.utf8.count > 0,
-            before.goingOn(with: typing.text, at: previous.end).elementsEqual(bytes[operations])
-        {
-            let text = typing.text.string.utf8
+        if let text {
             packed[mark] |= text.count == 1 ? Mark.letter : Mark.letters
             if text.count > 1 { packed.append(varint: UInt64(text.count)) }
             packed.append(contentsOf: text)
@@ -149,6 +147,8 @@ extension PackedChanges {
         guard first.range.count <= limit else { throw .outOfRange(field: "packed.length") }
         var bytes = Array(packed[first.range])
         var previous = Said(first, in: bytes)
+        // What typing goes on from; nil until somebody goes on: most changes are not looked into.
+        var typing: TypedOperation?
         var operations: [UInt8] = []
         while !reader.isAtEnd {
             let mark = try reader.byte()
@@ -156,14 +156,19 @@ extension PackedChanges {
             let stamp = try stamp(&reader, mark, after: previous.stamp)
             let wall = mark & Mark.wallMoved == 0 ? previous.zigzagWall : try reader.varint()
             operations.removeAll(keepingCapacity: true)
-            try append(&reader, mark, after: previous, in: bytes, upTo: limit - bytes.count, to: &operations)
+            if mark & Mark.operations < Mark.letter {
+                typing = nil
+            } else if typing == nil {
+                typing = previous.operation.flatMap { TypedOperation($0, in: bytes) }
+            }
+            try append(&reader, mark, typing, after: previous, in: bytes, upTo: limit - bytes.count, to: &operations)
             let (count, only) = try counted(operations)
             guard count <= Limits.counters - previous.end else { throw .outOfRange(field: "change.count") }
             bytes.appendChange(from: previous.end, count, stamp: stamp, zigzagWall: wall, operations: operations)
             guard bytes.count <= limit else { throw .outOfRange(field: "packed.length") }
             previous = Said(
                 end: previous.end + count, stamp: stamp, zigzagWall: wall,
-                operation: only.map { $0.moved(by: bytes.count - operations.count) }, in: bytes)
+                operation: only.map { $0.moved(by: bytes.count - operations.count) })
         }
         return bytes
     }
@@ -193,7 +198,8 @@ extension PackedChanges {
     }
 
     private static func append(
-        _ reader: inout ByteReader, _ mark: UInt8, after previous: Said, in bytes: [UInt8], upTo room: Int,
+        _ reader: inout ByteReader, _ mark: UInt8, _ typing: TypedOperation?, after previous: Said, in bytes: [UInt8],
+        upTo room: Int,
         to operations: inout [UInt8]
     ) throws(CodecError) {
         switch mark & Mark.operations {
@@ -211,7 +217,7 @@ extension PackedChanges {
             operations += reader.bytes[middle]
             operations += bytes[before.body.suffix(tail)]
         case _:
-            guard let typing = previous.typing else { throw .outOfRange(field: "packed.operations") }
+            guard let typing else { throw .outOfRange(field: "packed.operations") }
             let text: Range<Int>
             if mark & Mark.operations == Mark.letter {
                 text = try reader.skip(1)

@@ -17,6 +17,14 @@ struct TypedOperation {
         insertion = edit.edits[0]
     }
 
+    /// The text of an operation at `counter` that goes on with this one, if it does, to the byte.
+    func text(goingOnWith next: TypedOperation?, at counter: UInt64, as bytes: ArraySlice<UInt8>) -> String.UTF8View? {
+        guard let text = next?.text, !text.string.isEmpty, goingOn(with: text, at: counter).elementsEqual(bytes) else {
+            return nil
+        }
+        return text.string.utf8
+    }
+
     /// The bytes of an operation at `counter` that types `text` behind the scalar of the counter before, in the same text.
     func goingOn(with text: ExactString, at counter: UInt64) -> [UInt8] {
         let next = insertion.replacing(.insert(.after(.own(counter - 1), .inherited), text))

@@ -44,8 +44,8 @@ enum CharacterBreak {
     /// such a one is tried behind an emoji, and behind a consonant with the sign that asks for another.
     static func isSure(_ first: Unicode.Scalar, _ second: Unicode.Scalar) -> Bool {
         if first.isASCII, second.isASCII { return first != "\r" || second != "\n" }
-        // Long runs of halves of flags are asked about one by one.
-        if flags.contains(first), flags.contains(second) { return false }
+        // Long runs of halves of flags, and of marks, are asked about one by one.
+        if flags.contains(first) && flags.contains(second) || second.properties.isGraphemeExtend { return false }
         guard areParted("", first, second) else { return false }
         return !isMark(first) || areParted("👩", first, second) && areParted("\u{915}\u{94D}", first, second)
     }
