@@ -29,22 +29,10 @@ package struct Change: Hashable, Sendable {
     package var encoded: [UInt8] {
         var body: [UInt8] = []
         for operation in operations { operation.append(to: &body) }
-        var header: [UInt8] = [ChangeView.formatVersion]
-        header.append(varint: start)
-        header.append(varint: count)
-        header.append(bigEndian: stamp.rawValue)
-        header.append(varint: stamp.zigzagDistance(to: wallMilliseconds))
-        header.append(varint: UInt64(context.count))
-        for entry in context {
-            header += entry.replica.bytes
-            header.append(varint: entry.next)
-        }
-        header.append(varint: UInt64(body.count))
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(header.count + body.count + 5)
-        bytes.append(varint: UInt64(header.count + body.count))
-        bytes += header
-        bytes += body
+        bytes.append(
+            changeFrom: start, count, stamp: stamp.rawValue, zigzagWall: stamp.zigzagDistance(to: wallMilliseconds),
+            context: context, operations: body)
         return bytes
     }
 }
@@ -162,5 +150,28 @@ extension Stamp {
     fileprivate func zigzagDistance(to wallMilliseconds: Int64) -> UInt64 {
         let distance = wallMilliseconds &- milliseconds
         return UInt64(bitPattern: (distance << 1) ^ (distance >> 63))
+    }
+}
+
+extension [UInt8] {
+    /// A change by what its header says, and its operations' bytes.
+    mutating func append(
+        changeFrom start: UInt64, _ count: UInt64, stamp: UInt64, zigzagWall: UInt64,
+        context: [VersionVector.Entry] = [], operations: [UInt8]
+    ) {
+        var header: [UInt8] = [ChangeView.formatVersion]
+        header.append(varint: start)
+        header.append(varint: count)
+        header.append(bigEndian: stamp)
+        header.append(varint: zigzagWall)
+        header.append(varint: UInt64(context.count))
+        for entry in context {
+            header += entry.replica.bytes
+            header.append(varint: entry.next)
+        }
+        header.append(varint: UInt64(operations.count))
+        append(varint: UInt64(header.count + operations.count))
+        self += header
+        self += operations
     }
 }

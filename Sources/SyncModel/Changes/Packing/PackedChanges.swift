@@ -2,8 +2,8 @@
 ///
 /// Their canonical bytes are what is stored, hashed and signed; these are made for a frame and taken apart on the other
 /// side, byte for byte. A letter typed behind another takes three or four bytes in place of forty, of a series of events
-/// what differs. Nothing is searched for: a change is compared with the one before it and with nothing else, so this
-/// costs a small part of what the chain's hashes cost. Layout in PROTOCOL.md "Packed changes".
+/// what differs. Nothing is searched for: a change is compared with the one before it and with nothing else. Layout in
+/// PROTOCOL.md "Packed changes".
 package enum PackedChanges {
     /// The first byte of a change that is not the first.
     enum Mark {
@@ -164,7 +164,8 @@ extension PackedChanges {
             try append(&reader, mark, typing, after: previous, in: bytes, upTo: limit - bytes.count, to: &operations)
             let (count, only) = try counted(operations)
             guard count <= Limits.counters - previous.end else { throw .outOfRange(field: "change.count") }
-            bytes.appendChange(from: previous.end, count, stamp: stamp, zigzagWall: wall, operations: operations)
+            bytes.append(
+                changeFrom: previous.end, count, stamp: stamp, zigzagWall: wall, operations: operations)
             guard bytes.count <= limit else { throw .outOfRange(field: "packed.length") }
             previous = Said(
                 end: previous.end + count, stamp: stamp, zigzagWall: wall,
@@ -199,8 +200,7 @@ extension PackedChanges {
 
     private static func append(
         _ reader: inout ByteReader, _ mark: UInt8, _ typing: TypedOperation?, after previous: Said, in bytes: [UInt8],
-        upTo room: Int,
-        to operations: inout [UInt8]
+        upTo room: Int, to operations: inout [UInt8]
     ) throws(CodecError) {
         switch mark & Mark.operations {
         case Mark.whole:
@@ -229,25 +229,5 @@ extension PackedChanges {
             }
             operations += typing.goingOn(with: ExactString(letters), at: previous.end)
         }
-    }
-}
-
-extension [UInt8] {
-    /// A change without context.
-    fileprivate mutating func appendChange(
-        from start: UInt64, _ count: UInt64, stamp: UInt64, zigzagWall: UInt64, operations: [UInt8]
-    ) {
-        let bodyCount = UInt64(operations.count)
-        let headerCount =
-            start.varintByteCount + count.varintByteCount + zigzagWall.varintByteCount + bodyCount.varintByteCount + 10
-        append(varint: UInt64(headerCount) + bodyCount)
-        append(ChangeView.formatVersion)
-        append(varint: start)
-        append(varint: count)
-        append(bigEndian: stamp)
-        append(varint: zigzagWall)
-        append(0)
-        append(varint: bodyCount)
-        self += operations
     }
 }

@@ -1,9 +1,9 @@
 /// What tells a long text from another without looking at all of it after every keystroke.
 ///
 /// A polynomial over the scalars at two fixed points modulo 2^61 − 1, so the fingerprint of two stretches one behind the
-/// other follows from theirs: after an edit only the stretch around it is looked at again (`StretchTree`). Depends on nothing but the
-/// scalars in their order. Two texts that differ by chance have the same with a probability below 10^-20; whoever wants to
-/// can make two such texts, so this is for finding mistakes, not for trusting anybody.
+/// other follows from theirs: after an edit only the stretch around it is looked at again (`StretchTree`). Depends on
+/// nothing but the scalars in their order. Two texts that differ by chance have the same with a probability below 10^-20;
+/// whoever wants to can make two such texts, so this is for finding mistakes, not for trusting anybody.
 package struct TextFingerprint: StretchSummary, Hashable {
     /// From this many scalars on the state digest holds a fingerprint in place of the text.
     package static let leastCount = 1 << 16
