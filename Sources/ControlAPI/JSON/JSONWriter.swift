@@ -9,7 +9,11 @@ package struct JSONWriter {
         text.withUTF8Buffer { unsafe bytes.append(contentsOf: $0) }
     }
 
-    package mutating func raw(_ text: [UInt8]) { bytes.append(contentsOf: text) }
+    package mutating func raw(_ text: [UInt8]) {
+        // With room for what follows it: to grow ten megabytes for a closing brace copies them all.
+        if text.count > bytes.capacity { bytes.reserveCapacity(bytes.count + text.count + 4_096) }
+        bytes.append(contentsOf: text)
+    }
 
     package mutating func byte(_ byte: UInt8) { bytes.append(byte) }
 

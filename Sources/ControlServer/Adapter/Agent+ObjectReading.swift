@@ -159,15 +159,17 @@ struct ObjectReader {
         let schema = try schema(of: object.key.collection)
         // First which references there are, then which of them are live: a closure cannot throw on the way.
         var wanted: Set<ObjectKey> = []
-        _ = object.reading(schema) { key in
+        let reading = object.reading(schema) { key in
             wanted.insert(key)
             return true
         }
         for key in wanted where live[key] == nil {
             live[key] = try store.object(key, space: .home)?.summary.standing == .live
         }
-        let live = live
-        return object.entry(schema) { live[$0] ?? false }
+        // Read again only for what must be left out: a reading holds a copy of the longest text.
+        let known = live
+        guard wanted.contains(where: { known[$0] != true }) else { return object.entry(reading) }
+        return object.entry(object.reading(schema) { known[$0] ?? false })
     }
 }
 

@@ -73,15 +73,14 @@ extension SyncModel.FieldEdit {
 
 extension StoredObject {
     /// As readers see it, with the fields that belong to this node alone.
-    func entry(_ schema: CollectionSchema?, isLive: (ObjectKey) -> Bool) -> ObjectEntry {
+    func entry(_ reading: ObjectReading) -> ObjectEntry {
         ObjectEntry(
             id: key.id.string, collection: key.collection.string,
-            fields: JSONText(.object(members(schema, isLive: isLive))),
+            fields: JSONText(.object(members(reading.fields))),
             version: version.map { DotText($0) } ?? DotText(replica: "", counter: 0))
     }
 
-    private func members(_ schema: CollectionSchema?, isLive: (ObjectKey) -> Bool) -> [JSONValue.Member] {
-        let shipped = reading(schema, isLive: isLive).fields
+    private func members(_ shipped: [JSONValue.Member]) -> [JSONValue.Member] {
         guard !localFields.isEmpty else { return shipped }
         let names = Set(localFields.map(\.key))
         return (shipped.filter { !names.contains($0.key) } + localFields).sorted { $0.key < $1.key }

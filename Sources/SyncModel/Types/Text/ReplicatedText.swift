@@ -114,8 +114,8 @@ public struct ReplicatedText: Replicated {
 
     @inline(never)
     private mutating func ownAnew() -> UnsafeMutablePointer<TextEngine> {
-        storage = TextStorage(copying: storage)
-        return storage.changing!
+        if !isKnownUniquelyReferenced(&storage) { storage = TextStorage(copying: storage) }
+        return storage.own()
     }
 }
 

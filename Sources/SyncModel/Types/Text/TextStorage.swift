@@ -32,9 +32,11 @@ final class TextStorage: @unchecked Sendable {
         cold = Cold(contents: contents.bare, shownCount: columns.liveHere, text: columns.text)
     }
 
-    /// An engine of one's own.
+    /// An engine of one's own. What has none stays as it is: building one costs less than building it there and copying.
     init(copying other: TextStorage) {
-        (cell, stretches) = other.reading { (TextCell(copying: $0), other.stretches) }
+        (cell, stretches) = other.turn.withLock { _ in
+            (other.cell == nil ? other.built : TextCell(copying: other.settledCell), other.stretches)
+        }
     }
 
     /// The engine, if it is built; what was known of its bytes is forgotten.
@@ -71,14 +73,27 @@ final class TextStorage: @unchecked Sendable {
             cell.engine.pointee.settle()
             return cell
         }
+        let cell = built
+        self.cell = cell
+        return cell
+    }
+
+    /// A new engine from the bytes.
+    private var built: TextCell {
         let built = cold.flatMap { cold in
             cold.contents.columns.isEmpty ? nil : (try? cold.contents.read()).map { TextCell($0) }
         }
         let cell = built ?? TextCell()
         // What was asked of the bytes holds for the engine.
         if !stretches.isEmpty { cell.engine.pointee.splices = [] }
-        self.cell = cell
         return cell
+    }
+
+    /// The engine, built if there is none, to be changed by whoever alone holds this.
+    func own() -> UnsafeMutablePointer<TextEngine> {
+        let cell = turn.withLock { _ in settledCell }
+        cold = nil
+        return cell.engine
     }
 
     var shownCount: Int {
