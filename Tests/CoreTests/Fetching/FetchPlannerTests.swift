@@ -1,3 +1,4 @@
+import LawHistories
 import SyncCore
 import SyncModel
 import Testing
