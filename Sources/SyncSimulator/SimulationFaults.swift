@@ -27,6 +27,9 @@ package enum PlantedBug: String, CaseIterable, Sendable {
     case upsertWritesUnchanged = "upsert-writes-unchanged"
     case textRemovalTakesAll = "text-removal-takes-all"
     case droppedEditsUnlisted = "dropped-edits-unlisted"
+    case detachTakesSameFile = "detach-takes-same-file"
+    case attachToFirstLife = "attach-to-first-life"
+    case deletionKeepsAttachments = "deletion-keeps-attachments"
     case collectBeforeStability = "collect-before-stability"
     case countUnpackedBuffers = "count-unpacked-buffers"
 
@@ -45,7 +48,8 @@ package enum PlantedBug: String, CaseIterable, Sendable {
         case .reuseCounter, .commitWithoutSync, .foldWhatWasSeen, .setForgetsContext, .counterAddsTwice,
             .dictionaryDropsEdit,
             .moveDuplicates, .policyReadsClock, .registerByStamp, .deletionForgetsBirths, .birthForgetsDeletions,
-            .schemaReplaces, .upsertWritesUnchanged, .textRemovalTakesAll, .droppedEditsUnlisted:
+            .schemaReplaces, .upsertWritesUnchanged, .textRemovalTakesAll, .droppedEditsUnlisted, .detachTakesSameFile,
+            .attachToFirstLife, .deletionKeepsAttachments:
             []
         }
     }
@@ -60,7 +64,8 @@ package enum PlantedBug: String, CaseIterable, Sendable {
             []
         case .setForgetsContext, .counterAddsTwice, .dictionaryDropsEdit, .moveDuplicates, .policyReadsClock,
             .registerByStamp, .deletionForgetsBirths, .birthForgetsDeletions, .schemaReplaces, .upsertWritesUnchanged,
-            .textRemovalTakesAll, .droppedEditsUnlisted:
+            .textRemovalTakesAll, .droppedEditsUnlisted, .detachTakesSameFile, .attachToFirstLife,
+            .deletionKeepsAttachments:
             StoreFaults(model)
         }
     }
@@ -84,6 +89,9 @@ package enum PlantedBug: String, CaseIterable, Sendable {
         case .upsertWritesUnchanged: .upsertWritesUnchanged
         case .textRemovalTakesAll: .textRemovalTakesAll
         case .droppedEditsUnlisted: .droppedEditsUnlisted
+        case .detachTakesSameFile: .detachTakesSameFile
+        case .attachToFirstLife: .attachToFirstLife
+        case .deletionKeepsAttachments: .deletionKeepsAttachments
         }
     }
 }

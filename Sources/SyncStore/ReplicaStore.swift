@@ -66,6 +66,22 @@ package protocol ReplicaStore: AnyObject, Sendable {
     /// Every operation on the object, in the order in which they arrived here; none for an object that never was.
     func touches(of key: ObjectKey, space: SpaceID) throws(StoreError) -> [PastOperation]
 
+    // Attachments: records. Kept in the transaction of the change that they came or went with.
+
+    /// Those a reader sees, newest first.
+    func attachments(_ query: AttachmentQuery) throws(StoreError) -> [StoredAttachment]
+    /// Nil when no attachment ever needed the blob, or it was forgotten since.
+    func reference(to blob: BlobHash, space: SpaceID) throws(StoreError) -> BlobReference?
+    /// Of every blob behind `blob`, needed or not, in the order of hashes.
+    func references(of space: SpaceID, after blob: BlobHash?, limit: Int) throws(StoreError) -> [BlobReference]
+    /// Blobs that nobody needs since a time before `wallMilliseconds`, longest first.
+    func releasedBlobs(
+        of space: SpaceID, before wallMilliseconds: Int64, limit: Int
+    ) throws(StoreError) -> [BlobReference]
+    /// Forgets the references of blobs whose bytes are about to be removed.
+    /// - Returns: those among them that nobody needs; what is attached again by now stays.
+    func forgetReleased(_ blobs: [BlobHash], of space: SpaceID) throws(StoreError) -> [BlobHash]
+
     // Acknowledgements and collection
 
     /// Completes our own acknowledgement with the ends of our histories as they are now, signs it and keeps it. Whatever

@@ -35,6 +35,9 @@ import Testing
         (.upsertWritesUnchanged, ["least edits"]),
         (.textRemovalTakesAll, ["no edit lost silently", "same digest by every road"]),
         (.droppedEditsUnlisted, ["no edit lost silently"]),
+        (.detachTakesSameFile, ["no edit lost silently", "same digest by every road"]),
+        (.attachToFirstLife, ["no edit lost silently", "same digest by every road"]),
+        (.deletionKeepsAttachments, ["needed blobs are those shown", "same digest by every road"]),
     ]
 
     @Test(arguments: objectBugs) func `a bug in what operations do is found, and its seed is clean without it`(

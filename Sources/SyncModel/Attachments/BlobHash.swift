@@ -1,4 +1,4 @@
-package import Crypto
+import Crypto
 
 /// The name of a blob: what its bytes are, and nothing of what they are called.
 ///

@@ -13,6 +13,12 @@ package struct ImageSize: Hashable, Sendable {
         self = size
     }
 
+    /// Nil unless both are more than nothing.
+    package init?(width: UInt32, height: UInt32) {
+        guard width > 0, height > 0 else { return nil }
+        self.init(width, height)
+    }
+
     private init(_ width: UInt32, _ height: UInt32) { (self.width, self.height) = (width, height) }
 
     /// PNG (ISO/IEC 15948): the header chunk is the first.

@@ -6,6 +6,8 @@ package enum Limits {
     package static let nameBytes = 128
     /// An object's id, in UTF-8.
     package static let objectIDBytes = 256
+    /// What an attachment is called, in UTF-8: a file's name of 255 bytes in any encoding, and more.
+    package static let attachmentNameBytes = 1_024
     /// One edit of a field, or one entry of a schema, in canonical bytes: a value of 1 MiB and what names it.
     package static let editBytes = payloadBytes + 16_384
     /// A device's label.

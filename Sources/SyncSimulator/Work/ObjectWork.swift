@@ -47,6 +47,9 @@ struct ObjectWork {
         case .live where chance(6): return .resolve(key, .field(["title"], scalar()))
         case .nothing, .live, .deleted, .undecided: break
         }
+        if let object, object.summary.standing == .live, chance(options.attachPercent) {
+            return attachment(object)
+        }
         let view = ObjectView(object, schema)
         return chance(55) ? edit(key, view) : put(key, view, version(object))
     }

@@ -83,7 +83,7 @@ struct World {
             ConvergenceChecker(), AcknowledgedWriteChecker(), CausalDeliveryChecker(), SingleHistoryChecker(),
             VectorChecker(), DurableFirstChecker(), BoundedMemoryChecker(), StabilityChecker(),
             SameDigestChecker(seed: seed, faults: bug?.store ?? []), DeletedStaysDeletedChecker(),
-            NoEditLostChecker(), LeastEditsChecker(),
+            NoEditLostChecker(), LeastEditsChecker(), NeededBlobChecker(),
         ]
         trace = WorldTrace(isKept: tracing)
         planRun()

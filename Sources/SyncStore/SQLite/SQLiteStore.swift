@@ -287,7 +287,7 @@ extension SQLiteStore {
                 objects.giveBack(planned.objects)
                 return planned
             }
-            try objects.write(planned.objects, segments: try rows.write(planned.log))
+            try objects.write(planned.objects, segments: try rows.write(planned.log), at: wallMilliseconds)
             try StreamRows(rows).write(planned.streams)
             if !planned.log.entries.isEmpty { try rows.remember(planned.author, before: before) }
             return planned
@@ -322,7 +322,7 @@ extension SQLiteStore {
                 var plan = plan
                 let planned = try plan.applyObjects(on: state, objects)
                 let streams = try plan.applyStreams(on: state, StreamRows(rows))
-                try objects.write(planned, segments: try rows.write(plan))
+                try objects.write(planned, segments: try rows.write(plan), at: wallMilliseconds)
                 try StreamRows(rows).write(streams)
                 return plan
             }
