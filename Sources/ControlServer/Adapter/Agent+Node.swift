@@ -29,6 +29,7 @@ extension Agent: AgentControl {
         let home = StatusResponse.Space(
             name: Self.homeName, id: SpaceID.home.bytes.hexadecimal, changes: Int(now.counts.changes),
             objects: Int(now.counts.objects), events: Int(now.counts.events),
+            attachments: Int(now.counts.attachments),
             deletedObjects: Int(now.counts.deletedObjects),
             versionVector: VersionVectorText(now.tips.map { .init(replica: "\($0.replica)", next: $0.tip.next) }),
             digest: "\(now.stateDigest)", stable: .init(heldBackBy: heldBackBy(now)))
