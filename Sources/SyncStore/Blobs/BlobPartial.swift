@@ -1,0 +1,166 @@
+import Synchronization
+package import SyncModel
+
+/// A blob that comes chunk by chunk, in any order, from anywhere.
+///
+/// What is here is what the file says: it is read and hashed once, at the first question, before any of it is used. So a
+/// chunk that was written counts after the process was killed, without a word in the database for each; a chunk that did not
+/// reach the disk before the power went does not count, whatever the database says. Reading costs half a second per GiB,
+/// which is what checking costs anyway, and gaps are skipped. The database notes from time to time what was made durable:
+/// to tell people how far it is, and to bound what a loss of power costs to `checkpointChunks` or `checkpointMilliseconds`.
+///
+/// Safe from any thread. Memory: 32 bytes and a bit per chunk, and a chunk while it is looked at.
+package final class BlobPartial: Sendable {
+    package let hash: BlobHash
+    package let layout: BlobLayout
+    /// `blob.id`.
+    let id: Int64
+    private let chunks: ChunkList
+    private let blobs: BlobStore
+    private let state = Mutex(State())
+
+    private struct State {
+        /// Nil: not looked at yet, or thrown away after a failed sync.
+        var file: (any BlobFile)?
+        var present = ChunkSet(count: 0)
+        /// Written since the last checkpoint.
+        var unsyncedChunks = 0
+        var lastCheckpoint: Int64 = 0
+        /// Nobody knows whether the file's name is durable.
+        var isNameUnsynced = true
+    }
+
+    /// Use `BlobStore.beginPartial` and `resumePartial`.
+    init(_ row: BlobRow, _ chunks: ChunkList, _ blobs: BlobStore) {
+        hash = row.hash
+        layout = row.layout
+        id = row.id
+        self.chunks = chunks
+        self.blobs = blobs
+    }
+
+    /// The chunks that are here, each checked since the process began.
+    /// - Throws: `inputOutput`, `unreadable`, `diskFull`.
+    package func present() throws(BlobError) -> ChunkSet {
+        try state.withLock { state throws(BlobError) in
+            _ = try openFile(&state)
+            return state.present
+        }
+    }
+
+    /// Takes a chunk. It is here when this returns, for as long as the machine has power; durable with the next checkpoint.
+    ///
+    /// - Returns: false if it was here already: nothing is written.
+    /// - Throws: `wrongChunk` for bytes that are not of it, or a number beyond the last; `diskFull`, `inputOutput`, `store`.
+    package func write(_ bytes: UnsafeRawBufferPointer, as chunk: Int) throws(BlobError) -> Bool {
+        guard chunk >= 0, chunk < layout.chunkCount else { throw .wrongChunk(chunk) }
+        let range = layout.range(of: chunk)
+        if !blobs.configuration.faults.contains(.skipChunkHash) {
+            guard bytes.count == range.count, chunks.has(ChunkHash(of: bytes), at: chunk) else {
+                throw .wrongChunk(chunk)
+            }
+        }
+        return try state.withLock { state throws(BlobError) in
+            let file = try openFile(&state)
+            if state.present.contains(chunk) { return false }
+            try blobs.checkRoom(for: UInt64(bytes.count))
+            try file.write(bytes, at: range.lowerBound)
+            state.present.insert(chunk)
+            state.unsyncedChunks += 1
+            if isCheckpointDue(&state) { try checkpoint(&state) }
+            return true
+        }
+    }
+
+    /// A chunk that is here, checked again.
+    /// - Throws: `notHere`; `damaged` if its bytes changed: it is not here any more then; `inputOutput`.
+    package func read(_ chunk: Int) throws(BlobError) -> [UInt8] {
+        try state.withLock { state throws(BlobError) in
+            let file = try openFile(&state)
+            guard state.present.contains(chunk) else { throw .notHere(hash) }
+            if let bytes = try file.chunk(chunk, of: layout, chunks, at: chunk) { return bytes }
+            state.present.remove(chunk)
+            throw .damaged(hash)
+        }
+    }
+
+    /// Makes durable what is here; called when nobody sends any of it for a while.
+    package func checkpoint() throws(BlobError) {
+        try state.withLock { state throws(BlobError) in
+            if state.unsyncedChunks > 0 { try checkpoint(&state) }
+        }
+    }
+
+    /// Makes it a blob that is here: durable when it returns. Every chunk was checked by this process, and their hashes as a
+    /// whole when it was begun, so the bytes need not be read another time.
+    ///
+    /// - Throws: `incomplete`, `diskFull`, `inputOutput`, `store`. It can be called again.
+    package func complete() throws(BlobError) {
+        let faults = blobs.configuration.faults
+        try state.withLock { state throws(BlobError) in
+            let file = try openFile(&state)
+            guard state.present.isComplete else { throw .incomplete(hash) }
+            if !faults.contains(.skipFileSync) { try sync(file, &state) }
+        }
+        try blobs.finish(self)
+    }
+
+    // Under the lock
+
+    private func isCheckpointDue(_ state: inout State) -> Bool {
+        let now = blobs.configuration.now()
+        // A clock that was put back begins anew.
+        if state.lastCheckpoint == 0 || now < state.lastCheckpoint { state.lastCheckpoint = now }
+        return state.unsyncedChunks >= blobs.configuration.checkpointChunks
+            || now - state.lastCheckpoint >= blobs.configuration.checkpointMilliseconds
+    }
+
+    private func checkpoint(_ state: inout State) throws(BlobError) {
+        try sync(try openFile(&state), &state)
+        if state.isNameUnsynced { try blobs.files.syncFolder() }
+        state.isNameUnsynced = false
+        state.lastCheckpoint = blobs.configuration.now()
+        let present = state.present
+        try blobs.update { rows throws(StoreError) in try rows.note(present, of: id) }
+    }
+
+    /// After a failed sync the kernel may call pages clean that never reached the disk, and a later sync succeeds without
+    /// them. So the file goes, and with it what was here.
+    private func sync(_ file: any BlobFile, _ state: inout State) throws(BlobError) {
+        do throws(BlobError) {
+            try file.sync()
+            state.unsyncedChunks = 0
+        } catch {
+            state.file = nil
+            state.present = ChunkSet(count: layout.chunkCount)
+            state.unsyncedChunks = 0
+            blobs.setSpoiled(hash, true)
+            throw error
+        }
+    }
+
+    private func openFile(_ state: inout State) throws(BlobError) -> any BlobFile {
+        if let file = state.file { return file }
+        var present = ChunkSet(count: layout.chunkCount)
+        let file: any BlobFile
+        if blobs.isSpoiled(hash) {
+            // Another file, not the same one emptied: nobody shall see its old pages again.
+            try blobs.files.remove(.partial(hash))
+            blobs.setSpoiled(hash, false)
+        }
+        state.isNameUnsynced = true
+        if let found = try blobs.files.open(.partial(hash)) {
+            file = found
+            if !blobs.configuration.faults.contains(.forgetPartials) {
+                present = try found.presentChunks(of: layout, chunks)
+            }
+        } else {
+            file = try blobs.files.create(.partial(hash))
+        }
+        state.present = present
+        // What an earlier process wrote may not be durable, though it is here.
+        state.unsyncedChunks = present.presentCount
+        state.file = file
+        return file
+    }
+}

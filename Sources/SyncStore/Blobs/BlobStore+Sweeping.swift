@@ -1,0 +1,120 @@
+import Synchronization
+import SyncModel
+
+// What nobody needs any more.
+extension BlobStore {
+    private static let pageRows = 256
+
+    /// Removes blobs that no record has named for the grace period, row first, then file, a page of them in a transaction.
+    /// What somebody is fetching stays. Stopped at any point, it leaves blobs that are whole and files without a row.
+    ///
+    /// - Throws: `inputOutput`, `unreadable`, `diskFull`, `store`. What was removed by then is gone.
+    package func sweep() throws(BlobError) -> BlobSweep {
+        var sweep = BlobSweep()
+        var last: Int64 = 0
+        while true {
+            let page = try read { rows throws(StoreError) in try rows.page(after: last, limit: Self.pageRows) }
+            guard let end = page.last else { return sweep }
+            last = end.id
+            // Looked at without keeping writers waiting; looked at again before anything goes.
+            let due = try filter(page)
+            if !due.isEmpty { try remove(due, &sweep) }
+        }
+    }
+
+    private func filter(_ page: [BlobRow]) throws(BlobError) -> [BlobRow] {
+        let now = configuration.now()
+        var due: [BlobRow] = []
+        do throws(StoreError) {
+            for row in page where try isDue(row, at: now) { due.append(row) }
+        } catch {
+            throw BlobError(error)
+        }
+        return due
+    }
+
+    /// Whether no record has named it for long enough. It may have come before the first record that names it, so grace
+    /// begins when it came at the earliest.
+    private func isDue(_ row: BlobRow, at now: Int64) throws(StoreError) -> Bool {
+        guard row.touched <= now - configuration.graceMilliseconds else { return false }
+        if configuration.faults.contains(.sweepReferenced) { return true }
+        switch try references.reference(to: row.hash) {
+        case .referenced: return false
+        case .unreferenced(let since): return since <= now - configuration.graceMilliseconds
+        case .neverReferenced: return true
+        }
+    }
+
+    private func remove(_ due: [BlobRow], _ sweep: inout BlobSweep) throws(BlobError) {
+        try naming.withLock { _ throws(BlobError) in
+            let now = configuration.now()
+            if configuration.faults.contains(.fileBeforeRow) {
+                for row in due { try files.remove(.whole(row.hash)) }
+                try files.syncFolder()
+            }
+            let removed = try update { rows throws(StoreError) in
+                var removed: [BlobRow] = []
+                for row in due where openPartial(row.hash) == nil {
+                    // As it is now: no write can come between here and the commit.
+                    guard let row = try rows.find(row.hash), try isDue(row, at: now) else { continue }
+                    try rows.remove(row)
+                    removed.append(row)
+                }
+                count { usage in
+                    for row in removed { usage.remove(row) }
+                }
+                return removed
+            }
+            sweep.blobCount += removed.count
+            for row in removed {
+                if row.place == .database {
+                    sweep.blobBytes += row.layout.size
+                } else {
+                    for name in [BlobFileName.whole(row.hash), .partial(row.hash)] {
+                        sweep.blobBytes += try files.remove(name) ?? 0
+                    }
+                }
+            }
+        }
+    }
+
+    /// Removes files that no row speaks of and nobody is writing: once after each start, and after a disk was full.
+    ///
+    /// - Throws: `inputOutput`, `unreadable`, `store`. What was removed by then is gone.
+    package func sweepStrays() throws(BlobError) -> BlobSweep {
+        var sweep = BlobSweep()
+        for name in try files.names() {
+            let removed = try naming.withLock { _ throws(BlobError) in
+                try isStray(name) ? try files.remove(name) : nil
+            }
+            guard let removed else { continue }
+            sweep.strayCount += 1
+            sweep.strayBytes += removed
+        }
+        return sweep
+    }
+
+    private func isStray(_ name: BlobFileName) throws(BlobError) -> Bool {
+        switch name {
+        case .adding: return !isAdding(name)
+        case .whole(let hash):
+            // Beside a partial blob it may be all of it: looked at when that is gone on with.
+            let row = try read { rows throws(StoreError) in try rows.find(hash) }
+            return row.map { $0.place == .database } ?? true
+        case .partial(let hash):
+            return try read { rows throws(StoreError) in try rows.find(hash) }?.place != .partial
+        }
+    }
+}
+
+extension BlobUsage {
+    mutating func remove(_ row: BlobRow) {
+        if row.isWhole {
+            wholeCount -= 1
+            wholeBytes -= row.layout.size
+        } else {
+            partialCount -= 1
+            partialSizeBytes -= row.layout.size
+        }
+    }
+}

@@ -1,0 +1,188 @@
+import Synchronization
+import SyncModel
+
+/// The bytes of attachments at rest: each blob once, under its hash, small ones in the database, large ones as files.
+///
+/// What the database says of blobs is written by the store's own connection: there is one that writes, and a row of a record
+/// and a row of a blob are asked about in one transaction. Each transaction here is short, at most `batchBytes`.
+///
+/// A large blob: its bytes are written and synced under another name, renamed, the folder synced, then the row. Removal: row
+/// first, then the file. So a row means that the bytes are there, and a file without a row is rubbish, whenever the power
+/// goes; `sweep` takes it away. What may be wrong nevertheless (a disk that rots, a person in the folder) is found by every
+/// read, which checks each chunk before it hands it over.
+///
+/// All calls block, and are safe from any thread. Memory: a few chunks of 256 KiB per call, 32 bytes per chunk of a blob
+/// that is being added or is partial.
+package final class BlobStore: Sendable {
+    let store: SQLiteStore
+    let files: any BlobFiles
+    let configuration: BlobConfiguration
+    let references: any BlobReferences
+    /// Held while a name and its row are changed together, so that nobody removes the file that another just named.
+    /// Inside it may be asked: a partial's own lock, the store, `state`. Nothing that syncs a blob's bytes.
+    let naming = Mutex(())
+    private let state: Mutex<State>
+
+    private struct State {
+        var usage: BlobUsage
+        var quotaBytes: UInt64?
+        /// A transaction failed, and may have happened nevertheless.
+        var mustCount = false
+        var lastNumber: UInt64 = 0
+        /// Files that are being written.
+        var additions: Set<BlobFileName> = []
+        var partials: [BlobHash: WeakPartial] = [:]
+        /// Partial blobs with a file that cannot be trusted: a sync of it failed.
+        var spoiled: Set<BlobHash> = []
+    }
+
+    struct WeakPartial {
+        weak var partial: BlobPartial?
+    }
+
+    /// - Throws: `unreadable`, `inputOutput`, `store`.
+    package init(
+        _ store: SQLiteStore, files: any BlobFiles, references: any BlobReferences, _ configuration: BlobConfiguration
+    ) throws(BlobError) {
+        self.store = store
+        self.files = files
+        self.references = references
+        self.configuration = configuration
+        try files.prepare()
+        let usage: BlobUsage
+        do throws(StoreError) {
+            usage = try store.read { access throws(StoreError) in try BlobRows(access).usage() }
+        } catch {
+            throw BlobError(error)
+        }
+        state = Mutex(State(usage: usage, quotaBytes: configuration.quotaBytes))
+    }
+
+    // The database
+
+    func read<Value>(_ body: (BlobRows) throws(StoreError) -> Value) throws(BlobError) -> Value {
+        do throws(StoreError) {
+            return try store.read { access throws(StoreError) in try body(BlobRows(access)) }
+        } catch {
+            throw BlobError(error)
+        }
+    }
+
+    func update<Value: Sendable>(_ body: (BlobRows) throws(StoreError) -> Value) throws(BlobError) -> Value {
+        do throws(StoreError) {
+            return try store.update { access throws(StoreError) in try body(BlobRows(access)) }
+        } catch {
+            state.withLock { $0.mustCount = true }
+            throw BlobError(error)
+        }
+    }
+
+    // Figures and quota
+
+    /// What blobs take now.
+    package func usage() throws(BlobError) -> BlobUsage {
+        try countAnew()
+        var usage = state.withLock(\.usage)
+        usage.partialBytes = try read { rows throws(StoreError) in
+            var bytes: UInt64 = 0
+            var last: Int64 = 0
+            while let row = try rows.partials(after: last, limit: 1).first {
+                bytes += row.layout.byteCount(of: try rows.present(of: row))
+                last = row.id
+            }
+            return bytes
+        }
+        return usage
+    }
+
+    /// How much all blobs may take from now on; nil: as much as the disk holds. What is here stays.
+    package func setQuota(_ bytes: UInt64?) { state.withLock { $0.quotaBytes = bytes } }
+
+    private func countAnew() throws(BlobError) {
+        guard state.withLock(\.mustCount) else { return }
+        // Under the store's writing lock, so that no transaction is counted twice.
+        try update { rows throws(StoreError) in
+            let counted = try rows.usage()
+            state.withLock { state in
+                let adding = state.usage.addingBytes
+                state.usage = counted
+                state.usage.addingBytes = adding
+                state.mustCount = false
+            }
+        }
+    }
+
+    /// Promises room for so many bytes more, as being added.
+    /// - Throws: `quotaExceeded`, `diskFull`.
+    func claim(_ bytes: UInt64) throws(BlobError) {
+        try countAnew()
+        try state.withLock { state throws(BlobError) in
+            let needed = state.usage.claimedBytes + bytes
+            if let quota = state.quotaBytes, needed > quota { throw .quotaExceeded(quota: quota, needed: needed) }
+            state.usage.addingBytes += bytes
+        }
+        do throws(BlobError) {
+            try checkRoom(for: bytes)
+        } catch {
+            giveBack(bytes)
+            throw error
+        }
+    }
+
+    func giveBack(_ bytes: UInt64) { state.withLock { $0.usage.addingBytes -= min(bytes, $0.usage.addingBytes) } }
+
+    /// - Throws: `diskFull` where so many bytes more would leave the log no room.
+    func checkRoom(for bytes: UInt64) throws(BlobError) {
+        guard let free = files.freeBytes else { return }
+        let (needed, isBeyond) = bytes.addingReportingOverflow(configuration.reserveBytes)
+        if isBeyond || free < needed { throw .diskFull }
+    }
+
+    /// Called last in the transaction whose rows it follows: under the lock of the store nobody counts in between, and should
+    /// the commit fail, all is counted anew.
+    func count(_ change: (inout BlobUsage) -> Void) { state.withLock { change(&$0.usage) } }
+
+    /// A name for a file that nobody sweeps before `endAdding`.
+    func nextFileName() -> BlobFileName {
+        state.withLock { state in
+            state.lastNumber += 1
+            let name = BlobFileName.adding(run: configuration.run, number: state.lastNumber)
+            state.additions.insert(name)
+            return name
+        }
+    }
+
+    func endAdding(_ name: BlobFileName) { state.withLock { _ = $0.additions.remove(name) } }
+
+    func isAdding(_ name: BlobFileName) -> Bool { state.withLock { $0.additions.contains(name) } }
+
+    // Partial blobs that somebody works on
+
+    func openPartial(_ hash: BlobHash) -> BlobPartial? { state.withLock { $0.partials[hash]?.partial } }
+
+    func isSpoiled(_ hash: BlobHash) -> Bool { state.withLock { $0.spoiled.contains(hash) } }
+
+    func setSpoiled(_ hash: BlobHash, _ isSpoiled: Bool) {
+        state.withLock { state in
+            if isSpoiled { state.spoiled.insert(hash) } else { state.spoiled.remove(hash) }
+        }
+    }
+
+    func register(_ partial: BlobPartial) {
+        state.withLock { state in
+            state.partials = state.partials.filter { $0.value.partial != nil }
+            state.partials[partial.hash] = WeakPartial(partial: partial)
+        }
+    }
+}
+
+extension BlobLayout {
+    /// What these chunks have together.
+    func byteCount(of chunks: ChunkSet) -> UInt64 {
+        guard chunkCount > 0, chunks.contains(chunkCount - 1) else {
+            return UInt64(chunks.presentCount) * UInt64(Self.chunkBytes)
+        }
+        let last = range(of: chunkCount - 1)
+        return UInt64(chunks.presentCount - 1) * UInt64(Self.chunkBytes) + (last.upperBound - last.lowerBound)
+    }
+}
