@@ -9,8 +9,8 @@ struct BlobFigures {
     /// Of the large one.
     let megabytes: Int
 
-    private struct NoReferences: BlobReferences {
-        func reference(to hash: BlobHash) throws(StoreError) -> BlobReference { .referenced }
+    private struct NoReferences: BlobNeeds {
+        func need(of hash: BlobHash) throws(StoreError) -> BlobNeed { .needed }
     }
 
     func run() throws {
@@ -34,7 +34,7 @@ struct BlobFigures {
 
     private func open(_ store: SQLiteStore, _ folder: String, run: UInt64) throws -> BlobStore {
         try BlobStore(
-            store, files: PosixBlobFiles(folder: directory + "/" + folder), references: NoReferences(),
+            store, files: PosixBlobFiles(folder: directory + "/" + folder), needs: NoReferences(),
             BlobConfiguration(run: run, now: { Int64(time(nil)) * 1_000 }))
     }
 

@@ -38,10 +38,10 @@ extension BlobStore {
     private func isDue(_ row: BlobRow, at now: Int64) throws(StoreError) -> Bool {
         guard row.touched <= now - configuration.graceMilliseconds else { return false }
         if configuration.faults.contains(.sweepReferenced) { return true }
-        switch try references.reference(to: row.hash) {
-        case .referenced: return false
-        case .unreferenced(let since): return since <= now - configuration.graceMilliseconds
-        case .neverReferenced: return true
+        switch try needs.need(of: row.hash) {
+        case .needed: return false
+        case .unneeded(let since): return since <= now - configuration.graceMilliseconds
+        case .neverNeeded: return true
         }
     }
 

@@ -17,7 +17,7 @@ package final class BlobStore: Sendable {
     let store: SQLiteStore
     let files: any BlobFiles
     let configuration: BlobConfiguration
-    let references: any BlobReferences
+    let needs: any BlobNeeds
     /// Held while a name and its row are changed together, so that nobody removes the file that another just named.
     /// Inside it may be asked: a partial's own lock, the store, `state`. Nothing that syncs a blob's bytes.
     let naming = Mutex(())
@@ -42,11 +42,11 @@ package final class BlobStore: Sendable {
 
     /// - Throws: `unreadable`, `inputOutput`, `store`.
     package init(
-        _ store: SQLiteStore, files: any BlobFiles, references: any BlobReferences, _ configuration: BlobConfiguration
+        _ store: SQLiteStore, files: any BlobFiles, needs: any BlobNeeds, _ configuration: BlobConfiguration
     ) throws(BlobError) {
         self.store = store
         self.files = files
-        self.references = references
+        self.needs = needs
         self.configuration = configuration
         try files.prepare()
         let usage: BlobUsage

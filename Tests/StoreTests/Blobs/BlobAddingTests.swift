@@ -53,7 +53,7 @@ struct BlobAddingTests {
         let store = try disk.open()
         defer { store.close() }
         let blobs = try BlobStore(
-            store, files: CrashFolder(), references: NamedBlobs(), BlobConfiguration(run: 1, now: { 0 }))
+            store, files: CrashFolder(), needs: NamedBlobs(), BlobConfiguration(run: 1, now: { 0 }))
         let contents = (0..<2_500).map { BlobBytes.some(1_024, seed: $0) }
         _ = try store.append([[CrashHistory.event(1)]], wallMilliseconds: 0)
         let before = crash_disk_sync_count(disk.disk)

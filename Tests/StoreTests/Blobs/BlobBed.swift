@@ -13,17 +13,17 @@ final class SetClock: Sendable {
 }
 
 /// Records that name blobs, as a test says.
-final class NamedBlobs: BlobReferences {
-    private let said = Mutex<[BlobHash: BlobReference]>([:])
+final class NamedBlobs: BlobNeeds {
+    private let said = Mutex<[BlobHash: BlobNeed]>([:])
     /// Called before each answer: something that happens just then.
     private let meanwhile = Mutex<(@Sendable (BlobHash) -> Void)?>(nil)
 
-    func reference(to hash: BlobHash) throws(StoreError) -> BlobReference {
+    func need(of hash: BlobHash) throws(StoreError) -> BlobNeed {
         defer { meanwhile.withLock { $0 }?(hash) }
-        return said.withLock { $0[hash] ?? .neverReferenced }
+        return said.withLock { $0[hash] ?? .neverNeeded }
     }
 
-    func set(_ hash: BlobHash, _ reference: BlobReference) { said.withLock { $0[hash] = reference } }
+    func set(_ hash: BlobHash, _ reference: BlobNeed) { said.withLock { $0[hash] = reference } }
 
     func afterAnswer(_ body: @escaping @Sendable (BlobHash) -> Void) { meanwhile.withLock { $0 = body } }
 }
@@ -55,7 +55,7 @@ final class BlobBed: @unchecked Sendable {
         configuration.faults = faults
         configuration.reserveBytes = 0
         change(&configuration)
-        return try BlobStore(store, files: files, references: names, configuration)
+        return try BlobStore(store, files: files, needs: names, configuration)
     }
 
     /// The process ends without a word; what it wrote to files stays.

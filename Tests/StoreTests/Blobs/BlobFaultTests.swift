@@ -28,7 +28,7 @@ struct BlobFaultTests {
         let history = BlobHistory()
         let bed = BlobBed(folder: folder)
         for (content, hash) in BlobHistory.hashes.enumerated() {
-            bed.names.set(hash, BlobHistory.unnamed.contains(content) ? .unreferenced(since: 0) : .referenced)
+            bed.names.set(hash, BlobHistory.unnamed.contains(content) ? .unneeded(since: 0) : .needed)
         }
         let blobs = try bed.open { $0.smallBytes = 1_000 }
         var refusals = 0

@@ -103,7 +103,7 @@ struct BlobHistory {
     static func references() -> NamedBlobs {
         let names = NamedBlobs()
         for (content, hash) in hashes.enumerated() {
-            names.set(hash, unnamed.contains(content) ? .unreferenced(since: 0) : .referenced)
+            names.set(hash, unnamed.contains(content) ? .unneeded(since: 0) : .needed)
         }
         return names
     }

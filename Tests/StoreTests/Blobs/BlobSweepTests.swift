@@ -28,16 +28,16 @@ struct BlobSweepTests {
         let blobs = try bed.open()
         let hashes = try blobs.add([Self.large, Self.small])
         bed.clock.advance(hours: 30)
-        bed.names.set(hashes[0], .unreferenced(since: bed.clock.now - 3_600_000))
-        bed.names.set(hashes[1], .referenced)
+        bed.names.set(hashes[0], .unneeded(since: bed.clock.now - 3_600_000))
+        bed.names.set(hashes[1], .needed)
         #expect(try blobs.sweep().blobCount == 0)
         bed.clock.advance(hours: 23)
         #expect(try blobs.sweep().blobCount == 1)
         #expect(try blobs.status(of: hashes[0]) == .missing)
         // Added again: the record that will name it is not written yet.
-        bed.names.set(hashes[1], .unreferenced(since: 0))
+        bed.names.set(hashes[1], .unneeded(since: 0))
         #expect(try blobs.add(Self.small) == hashes[1])
-        bed.names.set(hashes[0], .unreferenced(since: 0))
+        bed.names.set(hashes[0], .unneeded(since: 0))
         #expect(try blobs.add(Self.large) == hashes[0])
         #expect(try blobs.add(Self.large) == hashes[0])
         #expect(try blobs.sweep().blobCount == 0)
@@ -63,7 +63,7 @@ struct BlobSweepTests {
         let bed = BlobBed()
         let blobs = try bed.open(faults)
         let hashes = try blobs.add([Self.large, Self.small, BlobBytes.some(70_000, seed: 3)])
-        for hash in hashes { bed.names.set(hash, .referenced) }
+        for hash in hashes { bed.names.set(hash, .needed) }
         bed.clock.advance(hours: 1_000)
         _ = try blobs.sweep()
         return try hashes.count { try blobs.status(of: $0) == .missing }
@@ -75,7 +75,7 @@ struct BlobSweepTests {
         let hashes = try blobs.add([Self.large, Self.small])
         bed.clock.advance(hours: 48)
         // Written just after the first look.
-        bed.names.afterAnswer { [names = bed.names] hash in names.set(hash, .referenced) }
+        bed.names.afterAnswer { [names = bed.names] hash in names.set(hash, .needed) }
         #expect(try blobs.sweep().blobCount == 0)
         #expect(try hashes.map { try blobs.status(of: $0) } == [.whole, .whole])
     }
@@ -100,7 +100,7 @@ struct BlobSweepTests {
         let bed = BlobBed()
         let blobs = try bed.open()
         let hashes = try blobs.add((0..<600).map { BlobBytes.some(100, seed: UInt64($0) + 10) })
-        bed.names.set(hashes[300], .referenced)
+        bed.names.set(hashes[300], .needed)
         bed.clock.advance(hours: 24)
         #expect(try blobs.sweep().blobCount == 599)
         #expect(try blobs.usage().wholeCount == 1)
