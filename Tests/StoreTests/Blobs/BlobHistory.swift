@@ -100,7 +100,7 @@ struct BlobHistory {
         }
     }
 
-    static func references() -> NamedBlobs {
+    static func needs() -> NamedBlobs {
         let names = NamedBlobs()
         for (content, hash) in hashes.enumerated() {
             names.set(hash, unnamed.contains(content) ? .unneeded(since: 0) : .needed)

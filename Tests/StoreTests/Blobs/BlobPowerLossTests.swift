@@ -34,7 +34,7 @@ struct BlobPowerLossTests {
             var configuration = BlobConfiguration(run: run, now: { clock.now })
             configuration.smallBytes = 1_000
             configuration.faults = faults
-            return try BlobStore(store, files: folder, references: BlobHistory.references(), configuration)
+            return try BlobStore(store, files: folder, needs: BlobHistory.needs(), configuration)
         }
 
         /// Every moment at which the power may go: after so many steps of files and operations of the database.
