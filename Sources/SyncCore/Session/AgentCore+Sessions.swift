@@ -43,6 +43,7 @@ extension AgentCore {
         case (.up, .prune(let prune)): notePrune(index, prune)
         case (.up, .acknowledgements(let sent)): noteAcknowledgements(index, sent)
         case (.up, .acknowledgementRequest(let request)): answerAcknowledgementRequest(index, request)
+        case (.up, .bulkWanted): break
         case (.up, .ping(let ping)): send(index, .pong(Frame.Pong(nonce: ping.nonce)))
         case (.up, .pong(let pong)): notePong(index, pong.nonce)
         case (.closing, _): break

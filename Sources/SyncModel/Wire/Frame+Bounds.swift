@@ -4,7 +4,7 @@ extension Frame {
         switch self {
         case .hello(let hello): try hello.checkBounds()
         case .have(let have): try have.checkBounds()
-        case .haveRequest, .prune, .ping, .pong: break
+        case .haveRequest, .prune, .ping, .pong, .bulkWanted: break
         case .want(let want): try want.checkBounds()
         case .credit(let credit):
             try Self.require(credit.wantID > 0, "credit.want_id")
