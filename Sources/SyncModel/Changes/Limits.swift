@@ -50,6 +50,8 @@ package enum Limits {
     package static let creditBytes: UInt64 = 64 << 20
     /// What a peer may claim to keep of early changes.
     package static let waitingRoomBytes: UInt64 = 1 << 40
+    /// Why a session ends, for programs.
+    package static let codeBytes = 64
     /// A farewell for people, in UTF-8.
     package static let messageBytes = 1_024
     /// No replica counts further; leaves room to add without overflow, also in a signed integer.

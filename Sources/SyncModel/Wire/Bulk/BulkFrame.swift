@@ -22,7 +22,9 @@ package enum BulkFrame: Hashable, Sendable {
 extension BulkFrame {
     /// The first frame, each way.
     package struct Hello: Hashable, Sendable {
+        /// The greatest that this side speaks, from 1 on; both go on with the lesser of the two.
         package var version: UInt32
+        /// Bits that this side understands; none so far.
         package var features: UInt64
 
         package init(version: UInt32, features: UInt64) {
@@ -56,7 +58,7 @@ extension BulkFrame {
         package enum Part: Hashable, Sendable {
             /// No longer: it was removed, or found damaged.
             case nothing
-            /// These chunks of it.
+            /// These chunks of it; the set counts 1 to `BulkLimits.chunksPerBlob`.
             case chunks(ChunkSet)
             case all
         }
@@ -153,7 +155,7 @@ extension BulkFrame {
 
     package struct SmallBlobs: Hashable, Sendable {
         package struct Blob: Hashable, Sendable {
-            /// Which of the request's.
+            /// Which of the request's; each at most once.
             package var index: UInt32
             package var bytes: [UInt8]
 
@@ -202,13 +204,15 @@ extension BulkFrame {
 package enum BulkLimits {
     /// Blobs named in one frame.
     package static let blobsPerFrame = 1_024
+    /// Chunks of the greatest blob.
+    package static let chunksPerBlob = Int(BlobLayout.sizeLimit) / BlobLayout.chunkBytes
     /// Chunks of one request.
     package static let chunksPerRequest = 64
     /// Chunk hashes in one frame: 256 KiB of them.
     package static let hashesPerFrame = 8_192
     /// A blob that may travel whole.
     package static let smallBytes = 64 << 10
-    /// Bytes of blobs in one `SmallBlobs`, except for a single one.
+    /// Bytes of blobs in one `SmallBlobs`.
     package static let smallFrameBytes = 256 << 10
     /// Requests open at once, each way.
     package static let openRequests = 64
