@@ -1,4 +1,5 @@
-/// Every bound a peer's bytes are held to, in one place. A value over its limit is an offence of whoever sent it.
+/// Every bound a peer's bytes are held to, in one place (but for those of bulk connections: `BulkLimits`). A value over its
+/// limit is an offence of whoever sent it.
 package enum Limits {
     /// An event's payload, a JSON text.
     package static let payloadBytes = 1 << 20

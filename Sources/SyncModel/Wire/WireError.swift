@@ -4,8 +4,8 @@ package enum WireError: Error, Hashable, Sendable {
     case malformed
     /// Longer than a frame may be.
     case tooLarge(byteCount: Int)
-    /// A field outside its bounds; the name is the field's in frames.proto (`want.to`), or its frame's and its own in
-    /// PROTOCOL.md "Bulk connections" (`bulk.chunk.index`).
+    /// A field outside its bounds; the name is the field's in frames.proto (`want.to`), or of a bulk frame the
+    /// property's (`bulk.chunk.index`).
     case outOfRange(field: String)
 
     /// Stable; said in `Goodbye`, logs and `why`.

@@ -33,6 +33,9 @@ import Testing
         for (name, frame) in example.frames {
             #expect(try FrameCodec.decode(vectors["frame." + name]) == frame)
         }
+        for (name, frame) in BulkFrame.examples {
+            #expect(try BulkFrameCodec.decode(vectors["bulk." + name]) == frame)
+        }
         for (name, operation) in example.operations {
             let bytes = try vectors["operation." + name]
             var reader = ByteReader(bytes)
@@ -94,6 +97,7 @@ private struct Example {
             ]
             return try parts + objectParts + attachmentParts + acknowledgementParts
                 + frames.map { ("frame." + $0.0, try FrameCodec.encode($0.1)) }
+                + BulkFrame.examples.map { ("bulk." + $0.0, try BulkFrameCodec.encode($0.1)) }
         }
     }
 
@@ -308,7 +312,7 @@ private struct Example {
                     Frame.AcknowledgementRequest(
                         space: .home,
                         held: [.init(device: acknowledgements.0.device, mark: acknowledgements.0.mark)]))
-            ),
+            ), ("bulk_wanted", .bulkWanted),
         ]
     }
     /// Two letters, an emoji, and two events, 100 ms apart.
