@@ -18,6 +18,8 @@ package final class BlobPartial: Sendable {
     private let chunks: ChunkList
     private let blobs: BlobStore
     private let state = Mutex(State())
+    /// The blob is whole, or was and is damaged: what this one has open is not the file of the part any more.
+    private let isOver = Mutex(false)
 
     private struct State {
         /// Nil: not looked at yet, or thrown away after a failed sync.
@@ -40,7 +42,7 @@ package final class BlobPartial: Sendable {
     }
 
     /// The chunks that are here, each checked since the process began.
-    /// - Throws: `inputOutput`, `unreadable`, `diskFull`.
+    /// - Throws: `inputOutput`, `unreadable`, `diskFull`; `notHere` if it was whole before anybody looked.
     package func present() throws(BlobError) -> ChunkSet {
         try state.withLock { state throws(BlobError) in
             _ = try openFile(&state)
@@ -51,7 +53,8 @@ package final class BlobPartial: Sendable {
     /// Takes a chunk. It is here when this returns, for as long as the machine has power; durable with the next checkpoint.
     ///
     /// - Returns: false if it was here already: nothing is written.
-    /// - Throws: `wrongChunk` for bytes that are not of it, or a number beyond the last; `diskFull`, `inputOutput`, `store`.
+    /// - Throws: `wrongChunk` for bytes that are not of it, or a number beyond the last; `notHere` if it was whole meanwhile and
+    ///   is not any more: to be begun anew; `diskFull`, `inputOutput`, `store`.
     package func write(_ bytes: UnsafeRawBufferPointer, as chunk: Int) throws(BlobError) -> Bool {
         guard chunk >= 0, chunk < layout.chunkCount else { throw .wrongChunk(chunk) }
         let range = layout.range(of: chunk)
@@ -59,6 +62,10 @@ package final class BlobPartial: Sendable {
             guard bytes.count == range.count, chunks.has(ChunkHash(of: bytes), at: chunk) else {
                 throw .wrongChunk(chunk)
             }
+        }
+        if hasEnded {
+            guard try blobs.isWhole(hash) else { throw .notHere(hash) }
+            return false
         }
         return try state.withLock { state throws(BlobError) in
             let file = try openFile(&state)
@@ -87,15 +94,24 @@ package final class BlobPartial: Sendable {
     /// Makes durable what is here; called when nobody sends any of it for a while.
     package func checkpoint() throws(BlobError) {
         try state.withLock { state throws(BlobError) in
-            if state.unsyncedChunks > 0 { try checkpoint(&state) }
+            if state.unsyncedChunks > 0, !hasEnded { try checkpoint(&state) }
         }
     }
+
+    /// The chunks that are here, as far as that is known without reading; nil: nobody looked yet. Waits for a sync at most.
+    var knownPresent: ChunkSet? { state.withLock { $0.file == nil ? nil : $0.present } }
+
+    /// From now on it takes nothing, and names nothing.
+    func end() { isOver.withLock { $0 = true } }
+
+    var hasEnded: Bool { isOver.withLock(\.self) }
 
     /// Makes it a blob that is here: durable when it returns. Every chunk was checked by this process, and their hashes as a
     /// whole when it was begun, so the bytes need not be read another time.
     ///
-    /// - Throws: `incomplete`, `diskFull`, `inputOutput`, `store`. It can be called again.
+    /// - Throws: `incomplete`, `notHere` as `write` does, `diskFull`, `inputOutput`, `store`. It can be called again.
     package func complete() throws(BlobError) {
+        if hasEnded { return try blobs.finish(self) }
         let faults = blobs.configuration.faults
         try state.withLock { state throws(BlobError) in
             let file = try openFile(&state)
@@ -141,6 +157,7 @@ package final class BlobPartial: Sendable {
 
     private func openFile(_ state: inout State) throws(BlobError) -> any BlobFile {
         if let file = state.file { return file }
+        if hasEnded { throw .notHere(hash) }
         var present = ChunkSet(count: layout.chunkCount)
         let file: any BlobFile
         if blobs.isSpoiled(hash) {

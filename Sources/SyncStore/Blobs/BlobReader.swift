@@ -12,7 +12,6 @@ package struct BlobReader: Sendable {
 
     package let hash: BlobHash
     package let layout: BlobLayout
-    private let id: Int64
     private let contents: Contents
     private let blobs: BlobStore
     /// Chunk hashes, of the page that was read last.
@@ -21,13 +20,19 @@ package struct BlobReader: Sendable {
     init(_ row: BlobRow, _ contents: Contents, _ blobs: BlobStore) {
         hash = row.hash
         layout = row.layout
-        id = row.id
         self.contents = contents
         self.blobs = blobs
     }
 
-    /// - Throws: `notHere` for a chunk beyond the last, or if the blob was removed meanwhile; `damaged` if the bytes are not of it: the blob counts as missing
-    ///   then; `inputOutput`, `store`.
+    var isFile: Bool {
+        switch contents {
+        case .bytes: false
+        case .file: true
+        }
+    }
+
+    /// - Throws: `notHere` for a chunk beyond the last, or if the blob was removed meanwhile; `damaged` if the bytes are not of
+    ///   it: the blob counts as missing then; `inputOutput`, `store`.
     package mutating func read(_ chunk: Int) throws(BlobError) -> [UInt8] {
         guard chunk >= 0, chunk < layout.chunkCount else { throw .notHere(hash) }
         if let bytes = try checked(chunk) { return bytes }
@@ -39,9 +44,7 @@ package struct BlobReader: Sendable {
     private mutating func checked(_ chunk: Int) throws(BlobError) -> [UInt8]? {
         switch contents {
         case .bytes(let bytes):
-            // Small enough for one chunk; else it is no small blob, and damaged.
-            let chunks = [bytes.withUnsafeBytes { ChunkHash(of: $0) }]
-            return UInt64(bytes.count) == layout.size && BlobHash(of: chunks, size: layout.size) == hash ? bytes : nil
+            return BlobHash(ofSmall: bytes) == hash ? bytes : nil
         case .file(let file):
             guard let chunks = try hashes(page: chunk / BlobRows.pageChunks) else { throw .notHere(hash) }
             return try file.chunk(chunk, of: layout, chunks, at: chunk % BlobRows.pageChunks)
@@ -51,7 +54,7 @@ package struct BlobReader: Sendable {
     /// Nil: the blob was removed meanwhile.
     private mutating func hashes(page number: Int) throws(BlobError) -> ChunkList? {
         if let page, page.number == number { return page.chunks }
-        let chunks = try blobs.read { rows throws(StoreError) in try rows.chunks(of: id, page: number) }
+        let chunks = try blobs.read { rows throws(StoreError) in try rows.chunks(of: hash, page: number) }
         guard let chunks else { return nil }
         page = (number, chunks)
         return chunks

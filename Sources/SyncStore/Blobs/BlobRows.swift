@@ -17,6 +17,8 @@ struct BlobRows {
         return BlobRow(id: row.integer(0), hash: hash, layout: layout, place: place, touched: row.integer(4))
     }
 
+    var references: ReferenceRows { ReferenceRows(access) }
+
     func find(_ hash: BlobHash) throws(StoreError) -> BlobRow? {
         try access.first("SELECT \(Self.columns) FROM blob WHERE hash = ?", .blob(hash.bytes), read: Self.row)
     }
@@ -68,7 +70,9 @@ struct BlobRows {
         try access.run(
             "INSERT INTO blob (hash, size, place, touched) VALUES (?, ?, ?, ?)", .blob(hash.bytes),
             .integer(Int64(clamping: size)), .integer(place.rawValue), .integer(now))
-        return access.lastInsertedRow
+        let id = access.lastInsertedRow
+        if place != .partial { try references.note(hash, isWhole: true) }
+        return id
     }
 
     /// Grace begins anew.
@@ -76,16 +80,18 @@ struct BlobRows {
         try access.run("UPDATE blob SET touched = ? WHERE id = ?", .integer(now), .integer(id))
     }
 
-    func set(_ place: BlobRow.Place, of id: Int64, at now: Int64) throws(StoreError) {
+    func set(_ place: BlobRow.Place, of row: BlobRow, at now: Int64) throws(StoreError) {
         try access.run(
             "UPDATE blob SET place = ?, present = NULL, touched = ? WHERE id = ?", .integer(place.rawValue),
-            .integer(now), .integer(id))
+            .integer(now), .integer(row.id))
+        try references.note(row.hash, isWhole: place != .partial)
     }
 
     func remove(_ row: BlobRow) throws(StoreError) {
         try removeChunks(of: row.id)
         try access.run("DELETE FROM small_blob WHERE blob = ?", .integer(row.id))
         try access.run("DELETE FROM blob WHERE id = ?", .integer(row.id))
+        try references.note(row.hash, isWhole: false)
     }
 
     // Small ones
@@ -96,8 +102,23 @@ struct BlobRows {
         }
     }
 
+    /// In place of what is there.
     func keep(_ bytes: [UInt8], of id: Int64) throws(StoreError) {
-        try access.run("INSERT INTO small_blob (blob, bytes) VALUES (?, ?)", .integer(id), .blob(bytes))
+        try access.run("INSERT OR REPLACE INTO small_blob (blob, bytes) VALUES (?, ?)", .integer(id), .blob(bytes))
+    }
+
+    /// A blob with its bytes, where they are in the database.
+    func findSmall(_ hash: BlobHash, upTo bytes: Int) throws(StoreError) -> (row: BlobRow, bytes: [UInt8]?)? {
+        let found = try access.first(
+            """
+            SELECT \(Self.columns), bytes FROM blob LEFT JOIN small_blob ON small_blob.blob = blob.id WHERE hash = ?
+            """, .blob(hash.bytes)
+        ) { row throws(StoreError) -> (row: BlobRow, bytes: [UInt8]?)? in
+            let found = try Self.row(row)
+            guard found.isWhole, found.layout.size <= UInt64(bytes) else { return nil }
+            return (found, found.place == .database ? row.blob(5) : nil)
+        }
+        return found ?? nil
     }
 
     // Chunks
@@ -133,9 +154,11 @@ struct BlobRows {
     }
 
     /// Those of the page that has chunks `page * pageChunks` and following.
-    func chunks(of id: Int64, page: Int) throws(StoreError) -> ChunkList? {
+    /// By the blob's name: after it was removed another blob may have its id.
+    func chunks(of hash: BlobHash, page: Int) throws(StoreError) -> ChunkList? {
         try access.first(
-            "SELECT hashes FROM chunk_hashes WHERE blob = ? AND page = ?", .integer(id), .integer(Int64(page))
+            "SELECT hashes FROM chunk_hashes WHERE blob = (SELECT id FROM blob WHERE hash = ?) AND page = ?",
+            .blob(hash.bytes), .integer(Int64(page))
         ) { row throws(StoreError) in ChunkList(bytes: row.blob(0)) } ?? nil
     }
 

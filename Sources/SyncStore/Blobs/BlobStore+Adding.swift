@@ -51,9 +51,7 @@ extension BlobStore {
                 hashes.append(try addition.finish())
                 continue
             }
-            var hasher = BlobHasher()
-            bytes.withUnsafeBytes { hasher.update($0) }
-            let hash = hasher.finish()
+            let hash = BlobHash(ofSmall: bytes)
             hashes.append(hash)
             batch.append((hash, bytes))
             batchBytes += bytes.count
@@ -66,7 +64,8 @@ extension BlobStore {
         return hashes
     }
 
-    private func keepClaimed(_ batch: [(BlobHash, [UInt8])], _ bytes: Int) throws(BlobError) {
+    /// The same, with room for them.
+    func keepClaimed(_ batch: [(BlobHash, [UInt8])], _ bytes: Int) throws(BlobError) {
         do throws(BlobError) {
             try claim(UInt64(bytes))
         } catch .quotaExceeded {
@@ -93,13 +92,15 @@ extension BlobStore {
             for (hash, bytes) in batch {
                 let row = try rows.find(hash)
                 if let row, row.isWhole {
+                    // In place of what is there: these bytes are right, and those may have rotted.
+                    if row.place == .database, try rows.bytes(of: row.id) != bytes { try rows.keep(bytes, of: row.id) }
                     try rows.touch(row.id, at: now)
                     continue
                 }
                 let size = UInt64(bytes.count)
                 if let row {
                     try rows.removeChunks(of: row.id)
-                    try rows.set(.database, of: row.id, at: now)
+                    try rows.set(.database, of: row, at: now)
                     replaced.append(hash)
                     change.partialCount += 1
                     change.partialSizeBytes += size
@@ -117,8 +118,15 @@ extension BlobStore {
             }
             return replaced
         }
-        // Left over if this fails, and swept.
-        for hash in replaced { naming.withLock { _ in _ = try? files.remove(.partial(hash)) } }
+        for hash in replaced {
+            naming.withLock { _ in
+                // Unless it was damaged and begun anew just then.
+                guard (try? isWhole(hash)) ?? false else { return }
+                endPartial(hash)
+                // Left over if this fails, and swept.
+                _ = try? removePartialFile(hash)
+            }
+        }
     }
 
     /// A large blob that was written under another name: bytes durable, name durable, row, in this order.
@@ -129,27 +137,34 @@ extension BlobStore {
             try file.sync()
         }
         try naming.withLock { _ throws(BlobError) in
-            if let row = try read({ rows throws(StoreError) in try rows.find(hash) }), row.isWhole {
+            let row = try read { rows throws(StoreError) in try rows.find(hash) }
+            if let row, row.isWhole {
                 // In place of the file that is there: these bytes are right, and that one may have rotted.
                 if row.place == .file { try give(name, to: hash) } else { try files.remove(name) }
+                readers.forget(hash)
                 try update { rows throws(StoreError) in try rows.touch(row.id, at: configuration.now()) }
                 return
             }
+            guard let layout = BlobLayout(size: size) else { throw .tooLarge }
             if configuration.faults.contains(.rowBeforeFile) {
-                try noteWhole(hash, size: size, chunks)
+                _ = try noteWhole(hash, layout, chunks)
                 try file.sync()
                 try give(name, to: hash)
                 return
             }
             try give(name, to: hash)
+            let isFile: Bool
             do throws(BlobError) {
-                try noteWhole(hash, size: size, chunks)
+                isFile = try noteWhole(hash, layout, chunks)
             } catch .diskFull {
-                // Refused before anything was written, so there is surely no row.
-                _ = try? files.remove(.whole(hash))
+                // Surely no row says that it is whole. Beside a part it stays: it may be what was renamed from there.
+                if row == nil { _ = try? files.remove(.whole(hash)) }
                 throw .diskFull
             }
-            _ = try? files.remove(.partial(hash))
+            endPartial(hash)
+            // Left over if this fails, and swept.
+            _ = try? removePartialFile(hash)
+            if !isFile { _ = try? files.remove(.whole(hash)) }
         }
     }
 
@@ -174,21 +189,25 @@ extension BlobStore {
     }
 
     /// The row that makes a file readable. In place of the one of a part.
-    func noteWhole(_ hash: BlobHash, size: UInt64, _ chunks: ChunkList?) throws(BlobError) {
+    /// - Returns: false if it was whole before: somebody added the same small blob just then.
+    func noteWhole(_ hash: BlobHash, _ layout: BlobLayout, _ chunks: ChunkList?) throws(BlobError) -> Bool {
         let now = configuration.now()
-        try update { rows throws(StoreError) in
+        return try update { rows throws(StoreError) in
             let row = try rows.find(hash)
-            let id = if let row { row.id } else { try rows.insert(hash, size: size, .file, at: now) }
-            try rows.set(.file, of: id, at: now)
-            if let chunks { try rows.keep(chunks, of: id) }
-            count { usage in
-                usage.wholeCount += 1
-                usage.wholeBytes += size
-                if row != nil {
-                    usage.partialCount -= 1
-                    usage.partialSizeBytes -= size
-                }
+            if let row, row.isWhole {
+                try rows.touch(row.id, at: now)
+                return false
             }
+            var id = row?.id
+            if let row { try rows.set(.file, of: row, at: now) }
+            if id == nil { id = try rows.insert(hash, size: layout.size, .file, at: now) }
+            if let id, let chunks { try rows.keep(chunks, of: id) }
+            count { usage in
+                if let row { usage.remove(row) }
+                usage.wholeCount += 1
+                usage.wholeBytes += layout.size
+            }
+            return true
         }
     }
 }

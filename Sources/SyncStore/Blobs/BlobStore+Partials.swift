@@ -55,7 +55,7 @@ extension BlobStore {
         if let partial = openPartial(row.hash), partial.id == row.id { return partial }
         // Under its full name there is what was complete, or found damaged, when the process ended before it said so.
         // Nothing is believed of it: its chunks are looked at like all others.
-        _ = try files.rename(.whole(row.hash), to: .partial(row.hash))
+        try makePartialFile(row.hash)
         let chunks = try read { rows throws(StoreError) in try rows.chunks(of: row) }
         let partial = BlobPartial(row, chunks, self)
         register(partial)
@@ -69,13 +69,19 @@ extension BlobStore {
             // Added by somebody here meanwhile, or removed.
             guard let row, row.id == partial.id else { throw .notHere(partial.hash) }
             if row.isWhole { return }
+            // It was whole, and is damaged: what the partial remembers of its bytes is of before.
+            if partial.hasEnded { throw .notHere(row.hash) }
             if configuration.faults.contains(.rowBeforeFile) {
-                try noteWhole(row.hash, size: row.layout.size, nil)
+                _ = try noteWhole(row.hash, row.layout, nil)
                 try give(.partial(row.hash), to: row.hash)
+                endPartial(row.hash)
                 return
             }
             try give(.partial(row.hash), to: row.hash)
-            try noteWhole(row.hash, size: row.layout.size, nil)
+            let isFile = try noteWhole(row.hash, row.layout, nil)
+            endPartial(row.hash)
+            // It is in the database. Left over if this fails, and swept.
+            if !isFile { _ = try? files.remove(.whole(row.hash)) }
         }
     }
 }

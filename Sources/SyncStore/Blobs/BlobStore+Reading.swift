@@ -18,8 +18,7 @@ extension BlobStore {
         try read { rows throws(StoreError) in
             guard let row = try rows.find(hash) else { return nil }
             if row.place != .database { return (row.layout.size, try rows.chunks(of: row)) }
-            guard let bytes = try rows.bytes(of: row.id), !bytes.isEmpty else { return (row.layout.size, ChunkList()) }
-            return (row.layout.size, ChunkList([bytes.withUnsafeBytes { ChunkHash(of: $0) }]))
+            return (row.layout.size, ChunkList(ChunkHash.ofSmall(try rows.bytes(of: row.id) ?? [])))
         }
     }
 
@@ -54,7 +53,7 @@ extension BlobStore {
         for chunk in chunks { try take(chunk, reader.read(chunk)) }
     }
 
-    private func isWhole(_ hash: BlobHash) throws(BlobError) -> Bool {
+    func isWhole(_ hash: BlobHash) throws(BlobError) -> Bool {
         try read { rows throws(StoreError) in try rows.find(hash)?.isWhole ?? false }
     }
 
@@ -65,7 +64,7 @@ extension BlobStore {
             let isFile = try update { rows throws(StoreError) in
                 guard let row = try rows.find(hash), row.isWhole else { return false }
                 if row.place == .file {
-                    try rows.set(.partial, of: row.id, at: row.touched)
+                    try rows.set(.partial, of: row, at: row.touched)
                 } else {
                     try rows.remove(row)
                 }
@@ -79,7 +78,9 @@ extension BlobStore {
                 }
                 return row.place == .file
             }
-            if isFile { _ = try files.rename(.whole(hash), to: .partial(hash)) }
+            readers.forget(hash)
+            endPartial(hash)
+            if isFile { try makePartialFile(hash) }
         }
     }
 }

@@ -14,11 +14,23 @@ extension BlobStore {
         var last: Int64 = 0
         while true {
             let page = try read { rows throws(StoreError) in try rows.page(after: last, limit: Self.pageRows) }
-            guard let end = page.last else { return sweep }
+            guard let end = page.last else { break }
             last = end.id
             // Looked at without keeping writers waiting; looked at again before anything goes.
             let due = try filter(page)
             if !due.isEmpty { try remove(due, &sweep) }
+        }
+        try forgetVanished()
+        return sweep
+    }
+
+    /// What records named of which nothing ever came.
+    private func forgetVanished() throws(BlobError) {
+        let end = configuration.now() - configuration.graceMilliseconds
+        while try read({ rows throws(StoreError) in try rows.references.hasVanished(releasedUpTo: end) }) {
+            try update { rows throws(StoreError) in
+                try rows.references.forgetVanished(releasedUpTo: end, limit: Self.pageRows)
+            }
         }
     }
 
@@ -58,6 +70,7 @@ extension BlobStore {
                     // As it is now: no write can come between here and the commit.
                     guard let row = try rows.find(row.hash), try isDue(row, at: now) else { continue }
                     try rows.remove(row)
+                    if !configuration.faults.contains(.sweepReferenced) { try rows.references.forget(row.hash) }
                     removed.append(row)
                 }
                 count { usage in
@@ -67,12 +80,12 @@ extension BlobStore {
             }
             sweep.blobCount += removed.count
             for row in removed {
+                readers.forget(row.hash)
                 if row.place == .database {
                     sweep.blobBytes += row.layout.size
                 } else {
-                    for name in [BlobFileName.whole(row.hash), .partial(row.hash)] {
-                        sweep.blobBytes += try files.remove(name) ?? 0
-                    }
+                    sweep.blobBytes += try files.remove(.whole(row.hash)) ?? 0
+                    sweep.blobBytes += try removePartialFile(row.hash) ?? 0
                 }
             }
         }
@@ -84,8 +97,10 @@ extension BlobStore {
     package func sweepStrays() throws(BlobError) -> BlobSweep {
         var sweep = BlobSweep()
         for name in try files.names() {
-            let removed = try naming.withLock { _ throws(BlobError) in
-                try isStray(name) ? try files.remove(name) : nil
+            let removed = try naming.withLock { _ throws(BlobError) -> UInt64? in
+                guard try isStray(name) else { return nil }
+                if case .partial(let hash) = name { return try removePartialFile(hash) }
+                return try files.remove(name)
             }
             guard let removed else { continue }
             sweep.strayCount += 1

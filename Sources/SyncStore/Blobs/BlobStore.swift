@@ -1,5 +1,5 @@
 import Synchronization
-import SyncModel
+package import SyncModel
 
 /// The bytes of attachments at rest: each blob once, under its hash, small ones in the database, large ones as files.
 ///
@@ -21,6 +21,7 @@ package final class BlobStore: Sendable {
     /// Held while a name and its row are changed together, so that nobody removes the file that another just named.
     /// Inside it may be asked: a partial's own lock, the store, `state`. Nothing that syncs a blob's bytes.
     let naming = Mutex(())
+    let readers = OpenReaders()
     private let state: Mutex<State>
 
     private struct State {
@@ -40,6 +41,8 @@ package final class BlobStore: Sendable {
         weak var partial: BlobPartial?
     }
 
+    /// Under the quota of the configuration, or else of the one space that there is.
+    ///
     /// - Throws: `unreadable`, `inputOutput`, `store`.
     package init(
         _ store: SQLiteStore, files: any BlobFiles, needs: any BlobNeeds, _ configuration: BlobConfiguration
@@ -49,13 +52,14 @@ package final class BlobStore: Sendable {
         self.needs = needs
         self.configuration = configuration
         try files.prepare()
-        let usage: BlobUsage
         do throws(StoreError) {
-            usage = try store.read { access throws(StoreError) in try BlobRows(access).usage() }
+            let usage = try store.read { access throws(StoreError) in try BlobRows(access).usage() }
+            var quota = configuration.quotaBytes
+            if quota == nil { quota = try store.quota(of: .home) }
+            state = Mutex(State(usage: usage, quotaBytes: quota))
         } catch {
             throw BlobError(error)
         }
-        state = Mutex(State(usage: usage, quotaBytes: configuration.quotaBytes))
     }
 
     // The database
@@ -70,7 +74,11 @@ package final class BlobStore: Sendable {
 
     func update<Value: Sendable>(_ body: (BlobRows) throws(StoreError) -> Value) throws(BlobError) -> Value {
         do throws(StoreError) {
-            return try store.update { access throws(StoreError) in try body(BlobRows(access)) }
+            return try store.update { access throws(StoreError) in
+                let rows = BlobRows(access)
+                try countAnew(rows)
+                return try body(rows)
+            }
         } catch {
             state.withLock { $0.mustCount = true }
             throw BlobError(error)
@@ -98,17 +106,34 @@ package final class BlobStore: Sendable {
     /// How much all blobs may take from now on; nil: as much as the disk holds. What is here stays.
     package func setQuota(_ bytes: UInt64?) { state.withLock { $0.quotaBytes = bytes } }
 
+    /// The same, kept for the next start.
+    ///
+    /// There is one space, so what its blobs may take is what all may: also those that no record names any more and that
+    /// are kept for the grace period. With a second space each would have to be counted by its own references.
+    package func setQuota(_ bytes: UInt64?, of space: SpaceID) throws(BlobError) {
+        do throws(StoreError) {
+            try store.setQuota(bytes, space: space)
+        } catch {
+            throw BlobError(error)
+        }
+        setQuota(bytes)
+    }
+
     private func countAnew() throws(BlobError) {
         guard state.withLock(\.mustCount) else { return }
-        // Under the store's writing lock, so that no transaction is counted twice.
-        try update { rows throws(StoreError) in
-            let counted = try rows.usage()
-            state.withLock { state in
-                let adding = state.usage.addingBytes
-                state.usage = counted
-                state.usage.addingBytes = adding
-                state.mustCount = false
-            }
+        try update { _ throws(StoreError) in }
+    }
+
+    /// Before anything else is counted: a change that was counted and did not happen must not happen twice. Under the store's
+    /// writing lock, so that no transaction is counted twice.
+    private func countAnew(_ rows: BlobRows) throws(StoreError) {
+        guard state.withLock(\.mustCount) else { return }
+        let counted = try rows.usage()
+        state.withLock { state in
+            let adding = state.usage.addingBytes
+            state.usage = counted
+            state.usage.addingBytes = adding
+            state.mustCount = false
         }
     }
 
@@ -159,6 +184,25 @@ package final class BlobStore: Sendable {
     // Partial blobs that somebody works on
 
     func openPartial(_ hash: BlobHash) -> BlobPartial? { state.withLock { $0.partials[hash]?.partial } }
+
+    /// Under `naming`, when the blob is whole, or what was whole is damaged: whoever still works on it must not give it a name,
+    /// because the file that it has open is another one by now, or has other bytes than it remembers.
+    func endPartial(_ hash: BlobHash) {
+        let weak = state.withLock { $0.partials.removeValue(forKey: hash) }
+        weak?.partial?.end()
+    }
+
+    /// Under `naming`: the file of a part goes, once nothing speaks of it any more.
+    func removePartialFile(_ hash: BlobHash) throws(BlobError) -> UInt64? {
+        let removed = try files.remove(.partial(hash))
+        setSpoiled(hash, false)
+        return removed
+    }
+
+    /// Under `naming`: what lies under the full name is looked at chunk by chunk from now on.
+    func makePartialFile(_ hash: BlobHash) throws(BlobError) {
+        if try files.rename(.whole(hash), to: .partial(hash)) { setSpoiled(hash, false) }
+    }
 
     func isSpoiled(_ hash: BlobHash) -> Bool { state.withLock { $0.spoiled.contains(hash) } }
 

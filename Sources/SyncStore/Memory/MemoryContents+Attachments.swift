@@ -43,7 +43,10 @@ extension MemoryContents {
     /// - Returns: those that nobody needs, and that are forgotten now.
     mutating func forgetReleased(_ blobs: [BlobHash]) -> [BlobHash] {
         let released = blobs.filter { references[$0]?.isHeld == false }
-        for blob in released { references[blob] = nil }
+        for blob in released {
+            references[blob] = nil
+            fetching.forget(blob)
+        }
         return released
     }
 }

@@ -48,6 +48,7 @@ struct MemoryContents: Sendable {
     var touches: [ObjectKey: [SegmentPlace]] = [:]
     /// Also of blobs that nobody needs any more, until they are forgotten.
     var references: [BlobHash: BlobReference] = [:]
+    var fetching = MemoryFetching()
     /// Of streams that show only the greatest event per type.
     var latest: [EventKind: RankedEvent] = [:]
     var own: OwnHistory.Remembered?

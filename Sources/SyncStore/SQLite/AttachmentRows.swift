@@ -36,25 +36,46 @@ struct AttachmentRows {
             .text(attachment.label), .text(file.name.string), .text(file.mediaType.name),
             .integer(Int64(clamping: file.size)), .integer(file.image.map { Int64($0.width) }),
             .integer(file.image.map { Int64($0.height) }))
+        try describe(reference)
     }
 
     private func remove(_ attachment: Attachment, at wallMilliseconds: Int64) throws(StoreError) {
         let replica = try log.replicaRow(attachment.id.replica)
         let counter = Int64(attachment.id.counter)
-        try access.run(
+        let reference = try access.first(
             """
             UPDATE blob_reference
             SET attachments = attachments - 1, released = CASE attachments WHEN 1 THEN ? END
             WHERE id = (SELECT reference FROM attachment WHERE replica = ? AND counter = ?)
-            """, .integer(wallMilliseconds), .integer(replica), .integer(counter))
+            RETURNING id
+            """, .integer(wallMilliseconds), .integer(replica), .integer(counter)
+        ) { row throws(StoreError) in row.integer(0) }
         try access.run(
             "DELETE FROM attachment WHERE replica = ? AND counter = ?", .integer(replica), .integer(counter))
+        try describe(reference)
+    }
+
+    /// What to fetch, as the records say that are left.
+    private func describe(_ reference: Int64?) throws(StoreError) {
+        try access.run(
+            """
+            UPDATE blob_reference SET
+                size = (SELECT size FROM attachment WHERE reference = blob_reference.id ORDER BY stamp, size LIMIT 1),
+                stamp = (SELECT max(stamp) FROM attachment WHERE reference = blob_reference.id),
+                is_missing = attachments > 0
+                    AND NOT EXISTS (SELECT 1 FROM blob WHERE blob.hash = blob_reference.blob AND blob.place <> 2)
+            WHERE id = ?
+            """, .integer(reference))
     }
 
     /// Before everything is derived anew. Which blobs there were is kept: some of their bytes may be here.
     func empty() throws(StoreError) {
         try access.run("DELETE FROM attachment")
-        try access.run("UPDATE blob_reference SET attachments = 0, released = NULL WHERE space = ?", spaceValue)
+        try access.run(
+            """
+            UPDATE blob_reference SET attachments = 0, released = NULL, size = NULL, stamp = NULL, is_missing = 0
+            WHERE space = ?
+            """, spaceValue)
     }
 
     /// After everything was derived anew: the grace period of what nobody needs begins again.
@@ -71,7 +92,9 @@ struct AttachmentRows {
                 "DELETE FROM blob_reference WHERE space = ? AND blob = ? AND attachments = 0 RETURNING id",
                 spaceValue, .blob(blob.bytes)
             ) { row throws(StoreError) in row.integer(0) }
-            if row != nil { forgotten.append(blob) }
+            guard let row else { continue }
+            try access.run("DELETE FROM holder WHERE reference = ?", .integer(row))
+            forgotten.append(blob)
         }
         return forgotten
     }
