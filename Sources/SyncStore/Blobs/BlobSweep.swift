@@ -7,6 +7,9 @@ package struct BlobSweep: Hashable, Sendable {
     package var strayCount = 0
     package var strayBytes: UInt64 = 0
 
+    /// What the database's file is smaller by; bytes of small blobs are in it, too. Only `compact` gives them back.
+    package var databaseBytes: UInt64 = 0
+
     package init() {}
 
     package var freedBytes: UInt64 { blobBytes + strayBytes }

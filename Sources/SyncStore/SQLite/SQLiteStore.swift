@@ -220,6 +220,20 @@ package final class SQLiteStore: ReplicaStore {
         try writing.withLock { writing throws(StoreError) in try write(&writing, body) }
     }
 
+    /// Brings the write-ahead log into the database as far as readers allow, without waiting for them.
+    func checkpoint() throws(StoreError) {
+        try writing.withLock { writing throws(StoreError) in
+            if writing.isClosed { throw .closed }
+            do throws(StoreError) {
+                let writer = try usableWriter(&writing)
+                try writer.use { access throws(StoreError) in try access.run("PRAGMA wal_checkpoint(PASSIVE)") }
+            } catch {
+                noteRefusal(error, &writing)
+                throw error
+            }
+        }
+    }
+
     private func spaceRows(_ access: SQLiteAccess) throws(StoreError) -> LogRows {
         guard let rows = try LogRows(access, space: space) else { throw .corrupt(detail: "the space has no row") }
         return rows
