@@ -66,7 +66,7 @@ struct BlobCompactTests {
     }
 
     @Test func `the quota of the space holds for what comes, from the next start on as well`() throws {
-        let (store, blobs) = try open([], here: ["a"])
+        let (store, blobs) = try open(["a"], here: ["a"])
         try blobs.setQuota(100, of: .home)
         #expect(try store.quota(of: .home) == 100)
         #expect(throws: BlobError.quotaExceeded(quota: 100, needed: 201)) {

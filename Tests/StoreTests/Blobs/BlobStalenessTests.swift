@@ -90,11 +90,16 @@ struct BlobStalenessTests {
         let hash = BlobBytes.hash(bytes)
         let partial = try #require(try blobs.begin(bytes))
         try partial.write(0, of: bytes)
+        let isAdded = DispatchSemaphore(value: 0)
         folder.beforeNaming = {
-            Thread.detachNewThread { _ = try? blobs.add([bytes]) }
+            Thread.detachNewThread {
+                _ = try? blobs.add([bytes])
+                isAdded.signal()
+            }
             for _ in 0..<1_000_000 where (try? blobs.status(of: hash)) != .whole { sched_yield() }
         }
         try partial.complete()
+        #expect(isAdded.wait(timeout: .now() + 60) == .success)
         #expect(try blobs.bytes(of: hash) == bytes)
         let usage = try blobs.usage()
         #expect(usage.wholeCount == 1 && usage.partialCount == 0 && usage.claimedBytes == 500)

@@ -13,7 +13,7 @@ struct FetchHistoryTests {
             let action = try world.step()
             try world.compare("seed \(seed), step \(step): \(action)")
         }
-        #expect(world.mostMissing > 2, "seed \(seed) had something to find")
+        #expect(world.mostMissing > 0, "seed \(seed) had something to find")
     }
 }
 
