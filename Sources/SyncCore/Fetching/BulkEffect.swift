@@ -1,6 +1,9 @@
 package import SyncModel
 
 /// What the shell must do for the bytes of attachments, in order. Nothing waits: answers come as `BulkInput`.
+///
+/// What needs an answer gets exactly one, also after `putAside` and after its connection closed: bytes count as held
+/// until the disk has answered. Answers of different blobs may overtake each other.
 package enum BulkEffect: Sendable, Equatable {
     /// Dial a bulk connection: `opened` or `dialFailed` follows.
     case dial(ConnectionID, Endpoint)
@@ -36,7 +39,8 @@ package enum BulkEffect: Sendable, Equatable {
     case readHashes(ReadID, SpaceID, BlobHash, first: Int)
     /// Answer with `chunkRead`.
     case readChunk(ReadID, SpaceID, BlobHash, chunk: Int)
-    /// At most `BulkLimits.smallFrameBytes` of them from the first on, at least one; answer with `smallRead`.
+    /// Those that are here and small, from the first on, until `BulkLimits.smallFrameBytes` are read or all were looked
+    /// at; one is always looked at. Answer with `smallRead`.
     case readSmall(ReadID, SpaceID, [BlobHash])
 
     /// The device said that it holds all of it: to tell people who had it last.
@@ -61,12 +65,17 @@ package struct WholeBlob: Sendable, Hashable {
 
 /// For logs, metrics and `why`; never read back by the core.
 package enum BulkReport: Sendable, Equatable {
+    /// A bulk connection is up.
+    case connected(DeviceID)
+    /// No bulk connection is up with the device any more.
+    case disconnected(DeviceID, code: String)
     /// It is here.
     case fetched(BlobHash)
     /// The device sent bytes that are not of the blob; it is not asked for that blob again.
     case wrongBytes(DeviceID, BlobHash)
     /// The device did not get on, and others are asked for what it owes.
     case slow(DeviceID)
+    /// The disk or the quota; nothing is fetched, or nothing as large, until it is tried again.
     case refusedHere(BlobHash, code: String)
     case offence(DeviceID, code: String)
 }

@@ -31,7 +31,7 @@ package enum BulkInput: Sendable, Equatable {
     case received(ConnectionID, BulkFrame, bytes: Int)
     /// Bytes that are no frame.
     case malformed(ConnectionID, code: String)
-    /// Bytes of `BulkEffect.send` that left our buffers.
+    /// Bytes of `BulkEffect.send`, as encoded, that left our buffers.
     case written(ConnectionID, bytes: Int)
     case closed(ConnectionID, code: String)
 
@@ -56,7 +56,8 @@ package enum BulkInput: Sendable, Equatable {
     case hashesMissing(BlobHash)
     /// To `begin` with hashes: they are not of this blob.
     case hashesWrong(BlobHash)
-    /// To `begin`, `write`: the disk or the quota refuses. Nothing is fetched until `retry` has passed.
+    /// To `begin`: the disk or the quota refuses. With `BulkConfiguration.quotaCode` what is smaller goes on; with any
+    /// other nothing is fetched for a while.
     case refused(BlobHash, code: String)
     /// To `write`.
     case written(BlobHash, chunk: Int, WriteOutcome)
@@ -64,16 +65,17 @@ package enum BulkInput: Sendable, Equatable {
     case finished(BlobHash)
     /// To `finish`: not all of it is what it should be; what is here is looked at again with `begin`.
     case finishFailed(BlobHash, code: String)
-    /// To `writeSmall`: which of them were what their hashes say, and are durable now; `code`: why none is.
+    /// To `writeSmall`: which of them were what their hashes say, and are durable now; which were not; `code`: why the
+    /// others were not kept.
     case smallWritten(WriteID, right: [BlobHash], wrong: [BlobHash], code: String?)
-    /// To `lookUp`: what is held of each; what is not named is not held, or not for that device.
+    /// To `lookUp`: what is held of each; what is not named is not held, or not for that space.
     case lookedUp(ReadID, [BulkFrame.Holding])
     /// To `readHashes`; nil: not held.
     case hashesRead(ReadID, [UInt8]?)
     /// To `readChunk`; nil with the reason.
     case chunkRead(ReadID, [UInt8]?, BulkFrame.Refusal.Reason?)
-    /// To `readSmall`: those that are here.
-    case smallRead(ReadID, [BulkFrame.SmallBlobs.Blob])
+    /// To `readSmall`: those that are here, by their places in what was asked for; from `next` on it was not looked at.
+    case smallRead(ReadID, [BulkFrame.SmallBlobs.Blob], next: Int)
 
     /// `nextDeadline` is here.
     case deadlinePassed
