@@ -33,8 +33,12 @@ package struct BulkConfiguration: Sendable, Equatable {
         package var redialGreatest = Tick.Span.seconds(60)
         /// A peer that sent nothing for so long owes what it was asked for to others, if they have it.
         package var stall = Tick.Span.seconds(2)
+        /// By then a peer has sent the hashes of chunks that it was asked for, or is not asked for them again.
+        package var hashDeadline = Tick.Span.seconds(10)
         /// For how long a slow peer is asked only for what nobody else has.
         package var slowPause = Tick.Span.seconds(5)
+        /// For how long a peer that has too much to do is left alone.
+        package var busyPause = Tick.Span.milliseconds(500)
         /// A chunk that came within this time lets more be asked of its peer at once; one that took four times as long, less.
         package var brisk = Tick.Span.milliseconds(500)
         /// A refusal of the disk or the quota is tried again after this, doubling.

@@ -24,7 +24,7 @@ package enum BulkEffect: Sendable, Equatable {
     /// Go on with a blob, or begin it with the hashes of its chunks (`nil`: as far as they are here); answer with `begun`,
     /// `hashesMissing`, `hashesWrong` or `refused`.
     case begin(BlobHash, BlobLayout, hashes: [UInt8]?)
-    /// Answer with `written`.
+    /// Answer with `chunkWritten`.
     case write(BlobHash, chunk: Int, [UInt8])
     /// All chunks are here: make it durable and whole; answer with `finished` or `finishFailed`.
     case finish(BlobHash)

@@ -60,7 +60,7 @@ package enum BulkInput: Sendable, Equatable {
     /// other nothing is fetched for a while.
     case refused(BlobHash, code: String)
     /// To `write`.
-    case written(BlobHash, chunk: Int, WriteOutcome)
+    case chunkWritten(BlobHash, chunk: Int, WriteOutcome)
     /// To `finish`: all of it is here, durable and readable.
     case finished(BlobHash)
     /// To `finish`: not all of it is what it should be; what is here is looked at again with `begin`.

@@ -1,295 +1,159 @@
 package import SyncModel
 
-/// Which chunks of which blobs to ask whom for next: pure, so that the simulator can judge it.
+/// Which chunks of the large blobs at work to ask a peer for: who holds what, what is here, and what was asked of somebody.
 ///
-/// Several peers at once, each up to its window; few blobs at a time, a chunk range each in turn, so that none waits for
-/// another to be whole; what a person waits for first, then what is small, then what is new. No chunk is asked of two peers, and
-/// none that is here. A peer that does not get on is asked for less, and others for what it owes; one that sends wrong bytes is
-/// not asked for that blob again.
+/// No chunk is given out that is here or that somebody was asked for. What a person waits for goes first; among equals each
+/// gets a stretch in turn, so that none waits for another to be whole. Who is asked how much, and when somebody is too slow, is
+/// decided elsewhere.
 ///
-/// Bounds: `activeLimit` blobs at work, `windowBytes` in flight a peer; a set of chunks (8 KiB at most) for each blob at work.
+/// Bounds: two sets of chunks (8 KiB at most) for each blob at work and one for each of its holders. The next stretch is found
+/// a word of 64 chunks at a time, behind all that was given out in order; a holder that has nothing left is not searched again
+/// before it says more, or something was taken back.
 package struct FetchPlanner: Sendable {
-    package struct Configuration: Sendable {
-        /// In flight with one peer at most.
-        package var windowBytes = 8 << 20
-        /// Blobs at work at once.
-        package var activeLimit = 4
-        /// Of one request.
-        package var requestChunks = 8
-        /// A peer that sent nothing for so long owes what it was asked for to others.
-        package var stallMilliseconds: Int64 = 2_000
-
-        package init() {}
+    private struct Holder: Sendable {
+        /// Nil: all of them.
+        var chunks: ChunkSet?
+        /// It has nothing that was not given out.
+        var isSpent = false
     }
 
-    package enum Urgency: Int, Comparable, Sendable {
-        case background
-        case person
-
-        package static func < (left: Urgency, right: Urgency) -> Bool { left.rawValue < right.rawValue }
-    }
-
-    package struct Request: Hashable, Sendable {
-        package let id: UInt64
-        package let peer: DeviceID
-        package let blob: BlobHash
-        package let chunks: Range<Int>
-    }
-
-    package enum Effect: Hashable, Sendable {
-        case ask(Request)
-        /// Nobody waits for the rest of it any more.
-        case cancel(Request)
-    }
-
-    private struct Want: Sendable {
-        let hash: BlobHash
+    private struct Work: Sendable {
+        var rank: FetchRank
         let layout: BlobLayout
         var present: ChunkSet
-        /// Asked for, and not here.
-        var asked: ChunkSet
-        var urgency: Urgency
-        let stamp: Stamp
-        /// Holders, with what they hold; nil: all of it.
-        var holders: [DeviceID: ChunkSet?] = [:]
-        /// Holders that sent bytes which are not of it.
-        var liars: Set<DeviceID> = []
+        /// Present, asked for, or on the way to the disk.
+        var claimed: ChunkSet
+        /// All before it are claimed.
+        var firstFree = 0
+        var holders: [DeviceID: Holder] = [:]
+        /// When it was its turn last; counts turns.
+        var lastTurn: UInt64 = 0
 
-        func holds(_ chunk: Int, _ peer: DeviceID) -> Bool {
-            guard let held = holders[peer], !liars.contains(peer) else { return false }
-            return held?.contains(chunk) ?? true
+        func stretch(from peer: DeviceID, limit: Int) -> Range<Int>? {
+            guard let holder = holders[peer], !holder.isSpent else { return nil }
+            return claimed.firstAbsent(from: firstFree, in: holder.chunks, limit: limit)
         }
     }
 
-    private struct Peer: Sendable {
-        var window: Int
-        var inFlight = 0
-        var lastProgress: Int64
-        /// Owes what it was asked for; asked again once it sends anything, or nobody else has it.
-        var isSlow = false
-    }
+    /// By rank.
+    private var works: [Work] = []
+    private var turn: UInt64 = 0
 
-    private struct Open: Sendable {
-        let request: Request
-        let layout: BlobLayout
-        /// Chunks that have not come.
-        var missing: Set<Int>
-    }
+    package init() {}
 
-    private let configuration: Configuration
-    /// In the order in which they are worked on.
-    private var wants: [Want] = []
-    private var peers: [DeviceID: Peer] = [:]
-    /// By id, so in the order they were made.
-    private var open: [UInt64: Open] = [:]
-    private var nextID: UInt64 = 1
-    /// Whose turn it is among the blobs at work.
-    private var turn = 0
-
-    package init(_ configuration: Configuration = Configuration()) { self.configuration = configuration }
-
-    // MARK: What is wanted
+    // MARK: What is at work
 
     /// - Parameter present: chunks that are here and were checked.
-    package mutating func want(
-        _ hash: BlobHash, _ layout: BlobLayout, present: ChunkSet, _ urgency: Urgency, stamp: Stamp
-    ) {
+    package mutating func begin(_ rank: FetchRank, _ layout: BlobLayout, present: ChunkSet) {
         precondition(present.count == layout.chunkCount, "a set of the blob's chunks")
-        if let index = index(of: hash) {
-            guard urgency > wants[index].urgency else { return }
-            var want = wants.remove(at: index)
-            want.urgency = urgency
-            insert(want)
-        } else {
-            insert(
-                Want(
-                    hash: hash, layout: layout, present: present, asked: ChunkSet(count: layout.chunkCount),
-                    urgency: urgency, stamp: stamp))
-        }
+        guard index(of: rank.blob) == nil else { return }
+        insert(Work(rank: rank, layout: layout, present: present, claimed: present))
     }
 
-    private mutating func insert(_ want: Want) {
-        let place = wants.firstIndex { Self.isBefore(want, $0) } ?? wants.count
-        wants.insert(want, at: place)
+    package mutating func rerank(_ rank: FetchRank) {
+        guard let index = index(of: rank.blob) else { return }
+        var work = works.remove(at: index)
+        work.rank = rank
+        insert(work)
     }
 
-    private static func isBefore(_ left: Want, _ right: Want) -> Bool {
-        if left.urgency != right.urgency { return left.urgency > right.urgency }
-        if left.layout.size != right.layout.size { return left.layout.size < right.layout.size }
-        if left.stamp != right.stamp { return left.stamp > right.stamp }
-        return left.hash < right.hash
+    package mutating func end(_ blob: BlobHash) { works.removeAll { $0.rank.blob == blob } }
+
+    package func present(_ blob: BlobHash) -> ChunkSet? { index(of: blob).map { works[$0].present } }
+
+    private mutating func insert(_ work: Work) {
+        works.insert(work, at: works.firstIndex { work.rank < $0.rank } ?? works.count)
     }
 
-    /// Nobody wants it any more.
-    package mutating func forget(_ hash: BlobHash) -> [Effect] {
-        guard let index = index(of: hash) else { return [] }
-        wants.remove(at: index)
-        return take(back: open.values.filter { $0.request.blob == hash })
-    }
-
-    package func isWanted(_ hash: BlobHash) -> Bool { index(of: hash) != nil }
-
-    private func index(of hash: BlobHash) -> Int? { wants.firstIndex { $0.hash == hash } }
+    private func index(of blob: BlobHash) -> Int? { works.firstIndex { $0.rank.blob == blob } }
 
     // MARK: Who has it
 
-    package mutating func connected(_ peer: DeviceID, at now: Int64) {
-        peers[peer] = Peer(window: configuration.windowBytes, lastProgress: now)
+    /// - Parameter chunks: nil: all of them. A set of another size is no set of this blob, and not believed.
+    package mutating func offered(_ blob: BlobHash, by peer: DeviceID, _ chunks: ChunkSet?) {
+        guard let index = index(of: blob) else { return }
+        if let chunks, chunks.count != works[index].layout.chunkCount { return }
+        works[index].holders[peer] = Holder(chunks: chunks)
     }
 
-    /// - Parameter chunks: nil: all of them.
-    package mutating func offered(_ hash: BlobHash, by peer: DeviceID, _ chunks: ChunkSet?) {
-        guard peers[peer] != nil, let index = index(of: hash) else { return }
-        if let chunks, chunks.count != wants[index].layout.chunkCount { return }
-        wants[index].holders[peer] = .some(chunks)
+    /// It has nothing of it, or nothing that can be believed.
+    package mutating func withdrawn(_ blob: BlobHash, by peer: DeviceID) {
+        if let index = index(of: blob) { works[index].holders[peer] = nil }
     }
 
     package mutating func disconnected(_ peer: DeviceID) {
-        peers[peer] = nil
-        for index in wants.indices { wants[index].holders[peer] = nil }
-        for (id, request) in open where request.request.peer == peer { close(id, request) }
+        for index in works.indices { works[index].holders[peer] = nil }
     }
 
-    // MARK: What comes
+    // MARK: What is asked
 
-    /// A chunk came and was checked. False: nobody waits for it.
-    package mutating func received(_ chunk: Int, of id: UInt64, at now: Int64) -> Bool {
-        guard let index = settle(chunk, of: id, at: now) else { return false }
-        return wants[index].present.insert(chunk)
-    }
-
-    /// What came is not the chunk.
-    package mutating func rejected(_ chunk: Int, of id: UInt64, at now: Int64) -> [Effect] {
-        guard let peer = open[id]?.request.peer, let blob = open[id]?.request.blob,
-            let index = settle(chunk, of: id, at: now)
-        else { return [] }
-        wants[index].liars.insert(peer)
-        return take(back: open.values.filter { $0.request.peer == peer && $0.request.blob == blob })
-    }
-
-    /// - Returns: the place of the blob.
-    private mutating func settle(_ chunk: Int, of id: UInt64, at now: Int64) -> Int? {
-        guard var request = open[id], request.missing.remove(chunk) != nil else { return nil }
-        open[id] = request.missing.isEmpty ? nil : request
-        let bytes = request.layout.range(of: chunk).count
-        peers[request.request.peer]?.inFlight -= bytes
-        peers[request.request.peer]?.lastProgress = now
-        peers[request.request.peer]?.isSlow = false
-        if let window = peers[request.request.peer]?.window {
-            peers[request.request.peer]?.window = min(configuration.windowBytes, window + bytes)
-        }
-        guard let index = index(of: request.request.blob) else { return nil }
-        wants[index].asked.remove(chunk)
-        return index
-    }
-
-    /// Takes away what is whole.
-    package mutating func finished() -> [BlobHash] {
-        let whole = wants.filter(\.present.isComplete).map(\.hash)
-        wants.removeAll(where: \.present.isComplete)
-        return whole
-    }
-
-    // MARK: What to do
-
-    /// What to ask for now, and what not to wait for any longer.
-    package mutating func plan(at now: Int64) -> [Effect] {
-        var effects = releaseStalled(at: now)
-        // A range each, in turn, until nobody has room or anything to send.
-        var isMoving = true
-        while isMoving {
-            isMoving = false
-            for peer in peers.keys.sorted() where room(of: peer) >= BlobLayout.chunkBytes {
-                guard let request = nextRequest(of: peer) else { continue }
-                begin(request, at: now)
-                effects.append(.ask(request))
-                isMoving = true
+    /// The next stretch to ask the peer for, which nobody else is asked for from now on; nil: it has nothing that is needed.
+    ///
+    /// - Parameters:
+    ///   - limit: of chunks, at least 1.
+    ///   - others: peers that are to be asked first: only what none of them could send is given out.
+    package mutating func next(
+        from peer: DeviceID, limit: Int, before others: [DeviceID] = []
+    ) -> (blob: BlobHash, chunks: Range<Int>)? {
+        var best: (index: Int, chunks: Range<Int>)?
+        for index in works.indices {
+            if let best {
+                if works[best.index].rank.isPersonal != works[index].rank.isPersonal { break }
+                if works[best.index].lastTurn <= works[index].lastTurn { continue }
             }
-        }
-        return effects
-    }
-
-    /// When to plan again though nothing happened; nil: never.
-    package var deadline: Int64? {
-        let waiting = Set(open.values.map(\.request.peer))
-        return peers.filter { waiting.contains($0.key) }.map(\.value.lastProgress).min().map {
-            $0 + configuration.stallMilliseconds
-        }
-    }
-
-    private func room(of peer: DeviceID) -> Int { peers[peer].map { $0.window - $0.inFlight } ?? 0 }
-
-    private mutating func nextRequest(of peer: DeviceID) -> Request? {
-        let active = wants.prefix(configuration.activeLimit).count
-        for step in 0..<active {
-            let index = (turn + step) % active
-            guard let chunks = nextChunks(of: wants[index], from: peer) else { continue }
-            turn = (index + 1) % active
-            defer { nextID += 1 }
-            return Request(id: nextID, peer: peer, blob: wants[index].hash, chunks: chunks)
-        }
-        return nil
-    }
-
-    private func nextChunks(of want: Want, from peer: DeviceID) -> Range<Int>? {
-        guard want.holders[peer] != nil, !want.liars.contains(peer) else { return nil }
-        // A slow one is asked for what nobody else can send.
-        let isSlow = peers[peer]?.isSlow ?? true
-        func isFree(_ chunk: Int) -> Bool {
-            guard !want.present.contains(chunk), !want.asked.contains(chunk), want.holds(chunk, peer) else {
-                return false
-            }
-            return !isSlow || !peers.contains { !$0.value.isSlow && $0.key != peer && want.holds(chunk, $0.key) }
-        }
-        var start = 0
-        while let missing = want.present.firstMissing(from: start) {
-            guard isFree(missing) else {
-                start = missing + 1
+            guard let chunks = works[index].stretch(from: peer, limit: limit) else {
+                works[index].holders[peer]?.isSpent = true
                 continue
             }
-            var end = missing + 1
-            let most = min(configuration.requestChunks, max(1, room(of: peer) / BlobLayout.chunkBytes))
-            while end < want.layout.chunkCount, end - missing < most, isFree(end) { end += 1 }
-            return missing..<end
+            if others.contains(where: { $0 != peer && works[index].stretch(from: $0, limit: 1) != nil }) { continue }
+            best = (index, chunks)
         }
-        return nil
+        guard let best else { return nil }
+        turn += 1
+        works[best.index].lastTurn = turn
+        for chunk in best.chunks { works[best.index].claimed.insert(chunk) }
+        if best.chunks.lowerBound == works[best.index].firstFree {
+            works[best.index].firstFree = best.chunks.upperBound
+        }
+        return (works[best.index].rank.blob, best.chunks)
     }
 
-    private mutating func begin(_ request: Request, at now: Int64) {
-        guard let index = index(of: request.blob) else { return }
-        if peers[request.peer]?.inFlight == 0 { peers[request.peer]?.lastProgress = now }
-        open[request.id] = Open(request: request, layout: wants[index].layout, missing: Set(request.chunks))
-        for chunk in request.chunks {
-            wants[index].asked.insert(chunk)
-            peers[request.peer]?.inFlight += wants[index].layout.range(of: chunk).count
-        }
+    /// Whether the peer has something of it that nobody was asked for.
+    package func canSend(_ peer: DeviceID, _ blob: BlobHash) -> Bool {
+        index(of: blob).map { works[$0].stretch(from: peer, limit: 1) != nil } ?? false
     }
 
-    private mutating func releaseStalled(at now: Int64) -> [Effect] {
-        var effects: [Effect] = []
-        for (peer, state) in peers.sorted(by: { $0.key < $1.key }) where state.inFlight > 0 {
-            guard now - state.lastProgress >= configuration.stallMilliseconds else { continue }
-            peers[peer]?.isSlow = true
-            peers[peer]?.window = max(BlobLayout.chunkBytes, state.window / 2)
-            peers[peer]?.lastProgress = now
-            effects += take(back: open.values.filter { $0.request.peer == peer })
-        }
-        return effects
+    /// Whether the peer has something that nobody was asked for, and for which a person waits.
+    package func canSendPersonal(_ peer: DeviceID) -> Bool {
+        works.lazy.prefix { $0.rank.isPersonal }.contains { $0.stretch(from: peer, limit: 1) != nil }
     }
 
-    private mutating func take(back requests: [Open]) -> [Effect] {
-        requests.sorted { $0.request.id < $1.request.id }.map { request in
-            close(request.request.id, request)
-            return .cancel(request.request)
-        }
+    /// Whether the peer holds a chunk of it, asked for or not.
+    package func holds(_ peer: DeviceID, _ blob: BlobHash, chunk: Int) -> Bool {
+        guard let index = index(of: blob), let holder = works[index].holders[peer] else { return false }
+        return holder.chunks?.contains(chunk) ?? true
     }
 
-    private mutating func close(_ id: UInt64, _ request: Open) {
-        open[id] = nil
-        let index = index(of: request.request.blob)
-        for chunk in request.missing {
-            peers[request.request.peer]?.inFlight -= request.layout.range(of: chunk).count
-            if let index { wants[index].asked.remove(chunk) }
-        }
+    /// Nobody is asked for it any more, and it did not come, or could not be used.
+    package mutating func release(_ blob: BlobHash, chunk: Int) {
+        guard let index = index(of: blob), !works[index].present.contains(chunk), works[index].claimed.contains(chunk)
+        else { return }
+        works[index].claimed.remove(chunk)
+        works[index].firstFree = min(works[index].firstFree, chunk)
+        for peer in works[index].holders.keys { works[index].holders[peer]?.isSpent = false }
+    }
+
+    /// It came though nobody was asked for it any more, and goes to the disk.
+    package mutating func claim(_ blob: BlobHash, chunk: Int) {
+        if let index = index(of: blob) { works[index].claimed.insert(chunk) }
+    }
+
+    /// It is here, and was checked.
+    ///
+    /// - Returns: whether it was not before.
+    package mutating func came(_ blob: BlobHash, chunk: Int) -> Bool {
+        guard let index = index(of: blob) else { return false }
+        works[index].claimed.insert(chunk)
+        return works[index].present.insert(chunk)
     }
 }

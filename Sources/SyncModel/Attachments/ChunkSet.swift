@@ -46,6 +46,29 @@ package struct ChunkSet: Hashable, Sendable {
         return nil
     }
 
+    /// The first stretch of at most `limit` chunks, from `start` on, that are not in this set and are in `others` (nil: all
+    /// are). Looks at a word of 64 chunks at a time.
+    ///
+    /// - Precondition: `others` counts as many.
+    package func firstAbsent(from start: Int, in others: ChunkSet?, limit: Int) -> Range<Int>? {
+        precondition(others.map { $0.count == count } ?? true, "sets of one blob")
+        var chunk = max(0, start)
+        while chunk < count {
+            let offered = others?.words[chunk >> 6] ?? .max
+            let word = (~words[chunk >> 6] & offered) >> UInt64(chunk & 63)
+            guard word != 0 else {
+                chunk = ((chunk >> 6) + 1) << 6
+                continue
+            }
+            chunk += word.trailingZeroBitCount
+            guard chunk < count else { return nil }
+            var end = chunk + 1
+            while end < count, end - chunk < limit, !contains(end), others?.contains(end) ?? true { end += 1 }
+            return chunk..<end
+        }
+        return nil
+    }
+
     /// Layout: the bits from the first chunk on, eight a byte, the least significant first; no bit behind the last chunk.
     package var bytes: [UInt8] {
         (0..<(count + 7) / 8).map { UInt8(truncatingIfNeeded: words[$0 >> 3] >> UInt64(($0 & 7) * 8)) }

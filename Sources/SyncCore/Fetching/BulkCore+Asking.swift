@@ -1,0 +1,284 @@
+import SyncModel
+
+// How much is asked of whom: windows, the limit of what is downloaded, peers that do not get on, and what is taken back.
+extension BulkCore {
+    // MARK: Room
+
+    /// Bytes that may be asked of a peer now.
+    private func room(_ index: Int) -> Int {
+        if configuration.faults.contains(.unboundedInFlight) {
+            return BulkLimits.chunksPerRequest * BlobLayout.chunkBytes
+        }
+        let bounds = configuration.bounds
+        return min(
+            min(links[index].windowBytes, bounds.peerWindowBytes) - links[index].flightBytes,
+            bounds.windowBytes - flightBytes)
+    }
+
+    private func mayAsk(_ index: Int) -> Bool {
+        links[index].state == .up && links[index].asks.count < BulkLimits.openRequests
+            && (links[index].pausedUntil.map { now >= $0 } ?? true)
+    }
+
+    /// Takes them of what may be downloaded, or notes when it can.
+    private mutating func takeTokens(_ bytes: Int) -> Bool {
+        guard let bucket = downloads else { return true }
+        guard bucket.holds(bytes) else {
+            downloadAt = bucket.time(of: bytes)
+            return false
+        }
+        downloads?.take(bytes)
+        return true
+    }
+
+    mutating func reserve(_ index: Int, _ bytes: Int) {
+        links[index].flightBytes += bytes
+        flightBytes += bytes
+    }
+
+    /// It was answered by the disk, or will not come.
+    mutating func release(_ connection: ConnectionID, _ bytes: Int) {
+        flightBytes -= bytes
+        if let index = linkIndex(connection) { links[index].flightBytes -= bytes }
+    }
+
+    // MARK: Asking
+
+    /// A request for each peer in turn, until nobody has room, or anything that is needed.
+    mutating func planAsks() {
+        downloadAt = nil
+        guard refusals.diskRetryAt == nil, !links.isEmpty else { return }
+        askTurn = (askTurn + 1) % links.count
+        var isMoving = true
+        while isMoving {
+            isMoving = false
+            for step in links.indices {
+                let index = (askTurn + step) % links.count
+                if mayAsk(index), askNext(index) { isMoving = true }
+            }
+        }
+    }
+
+    private mutating func askNext(_ index: Int) -> Bool {
+        if askHashes(index) { return true }
+        let isLargeFirst =
+            planner.canSendPersonal(links[index].device) && links[index].small.first()?.isPersonal != true
+        return isLargeFirst ? askChunks(index) || askSmall(index) : askSmall(index) || askChunks(index)
+    }
+
+    private mutating func askChunks(_ index: Int) -> Bool {
+        let chunk = BlobLayout.chunkBytes
+        let room = room(index)
+        guard room >= chunk else { return false }
+        let device = links[index].device
+        // A slow one is asked for what nobody else can send.
+        let others = links[index].isSlow(at: now) ? quickDevices(but: device) : []
+        let tokens = downloads.map { Int(clamping: max(1, $0.level / Int64(chunk))) } ?? .max
+        let limit = min(configuration.bounds.requestChunks, room / chunk, tokens)
+        if downloads?.holds(chunk) == false {
+            downloadAt = downloads?.time(of: chunk)
+            return false
+        }
+        guard let (blob, chunks) = planner.next(from: device, limit: limit, before: others),
+            let layout = wants[blob]?.layout
+        else { return false }
+        ask(index, blob, chunks, layout)
+        if configuration.faults.contains(.askTwice) {
+            for other in links.indices where other != index && links[other].state == .up {
+                if planner.holds(links[other].device, blob, chunk: chunks.lowerBound) {
+                    ask(other, blob, chunks, layout)
+                }
+            }
+        }
+        return true
+    }
+
+    private mutating func ask(_ index: Int, _ blob: BlobHash, _ chunks: Range<Int>, _ layout: BlobLayout) {
+        let bytes = chunks.reduce(0) { $0 + layout.range(of: $1).count }
+        downloads?.take(bytes)
+        reserve(index, bytes)
+        let id = open(index, .chunks(blob, next: chunks.lowerBound, end: chunks.upperBound))
+        send(
+            index,
+            .request(
+                BulkFrame.Request(
+                    id: id, space: configuration.space, blob: blob, first: UInt32(chunks.lowerBound),
+                    count: UInt32(chunks.count))))
+    }
+
+    /// Small ones that this peer holds, best first.
+    private mutating func askSmall(_ index: Int) -> Bool {
+        guard !links[index].small.isEmpty else { return false }
+        let (bounds, device) = (configuration.bounds, links[index].device)
+        let room = min(room(index), bounds.smallRequestBytes)
+        // Many in one request are worth a wait for what is under way.
+        guard room >= bounds.smallRequestBytes / 2 || links[index].flightBytes == 0 else { return false }
+        let others = links[index].isSlow(at: now) ? quickDevices(but: device) : []
+        var (blobs, bytes, kept) = ([BulkAsk.Small](), 0, [FetchRank]())
+        while blobs.count < BulkLimits.blobsPerFrame, kept.count < BulkLimits.blobsPerFrame,
+            let rank = links[index].small.popFirst()
+        {
+            guard let want = wants[rank.blob], want.stage == .waiting, want.holders[device] != nil, want.rank == rank
+            else { continue }
+            if refusals.blocks(rank) {
+                refusals.quotaBlocked.insert(rank.blob)
+                continue
+            }
+            if others.contains(where: { want.holders[$0] != nil }) {
+                kept.append(rank)
+                continue
+            }
+            let small = BulkAsk.Small(blob: rank.blob, size: rank.size)
+            guard bytes + small.weight <= room, takeTokens(small.weight) else {
+                kept.append(rank)
+                break
+            }
+            bytes += small.weight
+            blobs.append(small)
+        }
+        for rank in kept { links[index].small.insert(rank) }
+        guard !blobs.isEmpty else { return false }
+        reserve(index, bytes)
+        let id = open(index, .small(blobs, came: ChunkSet(count: blobs.count)))
+        let hashes = blobs.map(\.blob)
+        if !configuration.faults.contains(.askTwice) {
+            for blob in hashes { wants[blob]?.stage = .asked(links[index].id) }
+        }
+        send(index, .smallRequest(BulkFrame.SmallRequest(id: id, space: configuration.space, blobs: hashes)))
+        return true
+    }
+
+    mutating func open(_ index: Int, _ subject: BulkAsk.Subject) -> UInt64 {
+        lastAskID += 1
+        if links[index].asks.isEmpty { links[index].lastProgressAt = now }
+        links[index].asks[lastAskID] = BulkAsk(subject: subject, sentAt: now)
+        links[index].lastAskID = lastAskID
+        links[index].lastUseAt = now
+        counters.requestsSent += 1
+        return lastAskID
+    }
+
+    func quickDevices(but device: DeviceID) -> [DeviceID] {
+        links.filter { $0.state == .up && $0.device != device && !$0.isSlow(at: now) }.map(\.device)
+    }
+
+    // MARK: Taking back
+
+    /// Tells the peer to send no more of it; others are asked.
+    mutating func cancel(_ index: Int, _ id: UInt64) {
+        guard let ask = links[index].asks[id] else { return }
+        // It answers nothing at all, or it would be known that nothing more comes of the first.
+        guard links[index].cancelled.count < 16 * BulkLimits.openRequests else { return close(index, .suspected) }
+        counters.requestsCancelled += 1
+        links[index].cancelled[id] = CancelledAsk(subject: ask.subject, lastAskID: lastAskID)
+        takeBack(index, id)
+        send(index, .cancel(BulkFrame.Cancel(id: id)))
+    }
+
+    /// It will not come: others may be asked.
+    mutating func takeBack(_ index: Int, _ id: UInt64) {
+        guard let ask = links[index].asks.removeValue(forKey: id) else { return }
+        let connection = links[index].id
+        switch ask.subject {
+        case .chunks(let blob, let next, let end):
+            for chunk in next..<end {
+                let bytes = wants[blob]?.layout.range(of: chunk).count ?? BlobLayout.chunkBytes
+                release(connection, bytes)
+                downloads?.giveBack(bytes)
+                if work[blob]?.writing.contains(chunk) != true { planner.release(blob, chunk: chunk) }
+            }
+        case .hashes(let blob):
+            guard wants[blob]?.stage == .askingHashes(connection) else { return }
+            wants[blob]?.stage = .lackingHashes
+        case .small(let blobs, let came):
+            for place in blobs.indices where !came.contains(place) {
+                release(connection, blobs[place].weight)
+                downloads?.giveBack(blobs[place].weight)
+                giveUp(blobs[place].blob, askedOf: connection)
+            }
+        }
+    }
+
+    // MARK: Peers that do not get on
+
+    func stallAt(_ link: BulkLink) -> Tick? {
+        link.asks.isEmpty || !link.isReading ? nil : link.lastProgressAt + configuration.timing.stall
+    }
+
+    func hashDeadline(_ link: BulkLink) -> Tick? {
+        link.asks.values.lazy.compactMap { ask in
+            if case .hashes = ask.subject { ask.sentAt + configuration.timing.hashDeadline } else { nil }
+        }.min()
+    }
+
+    mutating func passStalls() {
+        for index in links.indices where links[index].state == .up {
+            passHashDeadlines(index)
+            guard let at = stallAt(links[index]), now >= at else { continue }
+            if !links[index].isSlow(at: now) { effects.append(.report(.slow(links[index].device))) }
+            links[index].slowUntil = now + configuration.timing.slowPause
+            links[index].windowBytes = max(BlobLayout.chunkBytes, links[index].windowBytes / 2)
+            links[index].lastProgressAt = now
+            let others = quickDevices(but: links[index].device)
+            // What nobody else has may as well still come from it.
+            for id in links[index].asks.keys.sorted() where othersHave(links[index].asks[id], others) {
+                cancel(index, id)
+            }
+        }
+    }
+
+    /// Hashes of chunks come at once. Few blobs can wait for them at a time, so no peer may sit on them.
+    private mutating func passHashDeadlines(_ index: Int) {
+        let late = links[index].asks.filter { _, ask in
+            if case .hashes = ask.subject { now >= ask.sentAt + configuration.timing.hashDeadline } else { false }
+        }
+        for (id, ask) in late.sorted(by: { $0.key < $1.key }) {
+            guard case .hashes(let blob) = ask.subject else { continue }
+            cancel(index, id)
+            if let want = wants[blob] { dropHashes(blob, want) }
+            loseHolder(blob, links[index].device)
+        }
+    }
+
+    private func othersHave(_ ask: BulkAsk?, _ others: [DeviceID]) -> Bool {
+        switch ask?.subject {
+        case nil: false
+        case .chunks(let blob, let next, _): others.contains { planner.holds($0, blob, chunk: next) }
+        case .hashes(let blob): others.contains { wants[blob]?.holders[$0] != nil }
+        case .small(let blobs, let came):
+            blobs.indices.contains { place in
+                !came.contains(place) && others.contains { wants[blobs[place].blob]?.holders[$0] != nil }
+            }
+        }
+    }
+
+    /// Something that was asked for came.
+    mutating func noteProgress(_ index: Int, _ id: UInt64, _ sentAt: Tick, bytes: Int) {
+        links[index].lastProgressAt = now
+        links[index].slowUntil = nil
+        if !links[index].cancelled.isEmpty {
+            links[index].cancelled = links[index].cancelled.filter { $0.value.lastAskID >= id }
+        }
+        let brisk = configuration.timing.brisk.nanoseconds
+        let took = (now - sentAt).nanoseconds
+        if took <= brisk {
+            links[index].windowBytes = min(configuration.bounds.peerWindowBytes, links[index].windowBytes + bytes)
+        } else if took >= 4 * brisk {
+            links[index].windowBytes = max(BlobLayout.chunkBytes, links[index].windowBytes - bytes)
+        }
+    }
+
+    // MARK: Memory
+
+    /// Nothing is read while more waits for the disk than may: only what was cancelled can come on top of what was asked for.
+    mutating func planReading() {
+        let most = configuration.bounds.windowBytes
+        for index in links.indices where links[index].state == .up {
+            let reads = links[index].isReading ? unwrittenBytes <= most : unwrittenBytes <= most / 2
+            guard reads != links[index].isReading else { continue }
+            links[index].isReading = reads
+            links[index].lastProgressAt = now
+            effects.append(.setReading(links[index].id, reads))
+        }
+    }
+}
