@@ -64,6 +64,18 @@ package final class StoreDriver: Sendable {
         run(on: writer, body)
     }
 
+    /// Durable when it returns.
+    func update<Value: Sendable>(
+        _ body: @escaping @Sendable (any ReplicaStore) throws(StoreError) -> Value
+    ) async throws(StoreError) -> Value {
+        let result = await withCheckedContinuation { continuation in
+            writer.async { [store] in
+                continuation.resume(returning: Result { () throws(StoreError) in try body(store) })
+            }
+        }
+        return try result.get()
+    }
+
     /// After everything written before.
     func close() {
         writer.sync { store.close() }
