@@ -11,7 +11,8 @@ struct TLSHandlers {
 
     /// - Parameter verify: the one check of a peer's key; the reason to refuse it, or nil.
     func server(
-        protocols: [ApplicationProtocol], verify: @escaping (PeerKey) -> EndReason?, verdict: @escaping (EndReason) -> Void
+        protocols: [ApplicationProtocol], verify: @escaping (PeerKey) -> EndReason?,
+        verdict: @escaping (EndReason) -> Void
     ) throws -> NIOSSLServerHandler {
         var configuration = TLSConfiguration.makeServerConfiguration(
             certificateChain: [.certificate(identity.certificate)], privateKey: .privateKey(identity.privateKey))
@@ -22,7 +23,8 @@ struct TLSHandlers {
     }
 
     func client(
-        protocols: [ApplicationProtocol], verify: @escaping (PeerKey) -> EndReason?, verdict: @escaping (EndReason) -> Void
+        protocols: [ApplicationProtocol], verify: @escaping (PeerKey) -> EndReason?,
+        verdict: @escaping (EndReason) -> Void
     ) throws -> NIOSSLClientHandler {
         var configuration = TLSConfiguration.makeClientConfiguration()
         configuration.certificateChain = [.certificate(identity.certificate)]
