@@ -26,13 +26,14 @@ extension Agent: AgentControl {
     package func status(space: String?) async throws(ControlError) -> StatusResponse {
         if let space { try checkSpace(space) }
         let now = try await controlled { try await snapshot() }
+        let incomplete = try await controlled { try await missingCount(of: .home) }
         let home = StatusResponse.Space(
             name: Self.homeName, id: SpaceID.home.bytes.hexadecimal, changes: Int(now.counts.changes),
             objects: Int(now.counts.objects), events: Int(now.counts.events),
             attachments: Int(now.counts.attachments),
             deletedObjects: Int(now.counts.deletedObjects),
             versionVector: VersionVectorText(now.tips.map { .init(replica: "\($0.replica)", next: $0.tip.next) }),
-            digest: "\(now.stateDigest)", stable: .init(heldBackBy: heldBackBy(now)))
+            digest: "\(now.stateDigest)", incomplete: incomplete, stable: .init(heldBackBy: heldBackBy(now)))
         let connected = now.peers.count { $0.state == .connected }
         let seen = now.strangers.count + Set(now.peers.filter { $0.via == "mdns" }.map { $0.device }).count
         return StatusResponse(
@@ -176,6 +177,11 @@ extension Agent: AgentControl {
         return PeerChange(address: "\(address)", changed: true)
     }
 
+    /// Whether all attachments that should be here are.
+    private func isComplete() async throws(ControlError) -> Bool {
+        try await controlled { try await missingCount(of: .home) } == 0
+    }
+
     /// Looks again after every change, and at the end of the time.
     package func wait(peers least: Int?, timeoutMilliseconds: Int64) async throws(ControlError) -> WaitResponse {
         let clock = ContinuousClock()
@@ -186,7 +192,9 @@ extension Agent: AgentControl {
             let (peerVersion, eventVersion) = (peerFeed.version, feed.version)
             let now = try await controlled { try await snapshot() }
             let connected = now.peers.count { $0.state == .connected }
-            if now.isInStep, connected >= (least ?? 0) { return WaitResponse(inStep: true, waitedSeconds: waited()) }
+            if now.isInStep, connected >= (least ?? 0), try await isComplete() {
+                return WaitResponse(inStep: true, waitedSeconds: waited())
+            }
             guard clock.now < deadline, !feed.isFinished else {
                 return WaitResponse(inStep: false, waitedSeconds: waited())
             }
