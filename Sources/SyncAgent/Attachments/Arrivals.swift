@@ -47,7 +47,11 @@ final class Arrivals: Sendable {
         let id = state.withLock { state in
             state.lastWaiter += 1
             let waiter = Waiter(id: state.lastWaiter, news: continuation)
-            if state.isStopped { waiter.end(.failed(.stopped)) } else { state.waiting[blob, default: []].append(waiter) }
+            if state.isStopped {
+                waiter.end(.failed(.stopped))
+            } else {
+                state.waiting[blob, default: []].append(waiter)
+            }
             return waiter.id
         }
         return (id, news)
@@ -65,10 +69,16 @@ final class Arrivals: Sendable {
     // MARK: News of the bulk loop
 
     /// Somebody works on it; what is here of it is not known yet.
-    func began(_ blob: BlobHash, of totalBytes: UInt64) {
+    func began(_ blob: BlobHash, _ layout: BlobLayout) {
         state.withLock { state in
-            if state.arriving[blob] == nil { state.arriving[blob] = Arrival(totalBytes: totalBytes, at: .now()) }
+            if state.arriving[blob] == nil { state.arriving[blob] = Arrival(layout) }
         }
+    }
+
+    /// What an earlier fetch left counts as here, and not as having come in the first moment.
+    func resumed(_ blob: BlobHash, _ present: ChunkSet) {
+        guard let layout = state.withLock({ $0.arriving[blob]?.layout }) else { return }
+        progressed(blob, to: layout.byteCount(of: present))
     }
 
     func progressed(_ blob: BlobHash, to presentBytes: UInt64) {
@@ -121,18 +131,13 @@ private struct Arrival {
     /// What the rate is measured over.
     private static let window = TimeAmount.seconds(3)
 
-    private let totalBytes: UInt64
+    let layout: BlobLayout
     private var samples: [(at: NIODeadline, presentBytes: UInt64)] = []
-    private let began: NIODeadline
 
-    init(totalBytes: UInt64, at now: NIODeadline) {
-        self.totalBytes = totalBytes
-        began = now
-    }
+    init(_ layout: BlobLayout) { self.layout = layout }
 
     mutating func note(_ presentBytes: UInt64, at now: NIODeadline) {
         samples.removeAll { now - $0.at > Self.window }
-        // What an earlier fetch brought counts as here, not as having come in the first moment.
         samples.append((now, presentBytes))
     }
 
@@ -144,6 +149,16 @@ private struct Arrival {
             rate = UInt64(Double(came) * 1e9 / Double(nanoseconds))
         }
         return BlobProgress(
-            blob: blob, presentBytes: samples.last?.presentBytes ?? 0, totalBytes: totalBytes, bytesPerSecond: rate)
+            blob: blob, presentBytes: samples.last?.presentBytes ?? 0, totalBytes: layout.size,
+            bytesPerSecond: rate)
+    }
+}
+
+extension BlobLayout {
+    /// What these chunks have together.
+    fileprivate func byteCount(of chunks: ChunkSet) -> UInt64 {
+        let last = chunkCount - 1
+        guard chunks.contains(last) else { return UInt64(chunks.presentCount) * UInt64(Self.chunkBytes) }
+        return UInt64(chunks.presentCount - 1) * UInt64(Self.chunkBytes) + UInt64(range(of: last).count)
     }
 }

@@ -1,4 +1,5 @@
-package import NIOCore
+import Logging
+import NIOCore
 package import SyncCore
 package import SyncModel
 package import SyncStore
@@ -9,17 +10,19 @@ package import SyncStore
 /// store's matter, not this one's.
 package final class AttachmentService: Sendable {
     package let blobs: BlobStore
-    private let driver: StoreDriver
+    private let store: StoreDriver
+    private let driver: BlobDriver
     private let inlet: BulkInlet
     private let arrivals: Arrivals
     /// Of those who read: a chunk at a time, so that nobody waits long.
     private let reading = BlobThread("lanyard.blobs.read")
     private let upkeep = BlobUpkeep()
 
-    init(blobs: BlobStore, driver: StoreDriver, inlet: BulkInlet, arrivals: Arrivals) {
-        self.blobs = blobs
+    init(driver: BlobDriver, arrivals: Arrivals) {
+        blobs = driver.blobs
+        store = driver.store
+        inlet = driver.inlet
         self.driver = driver
-        self.inlet = inlet
         self.arrivals = arrivals
     }
 
@@ -35,7 +38,8 @@ package final class AttachmentService: Sendable {
         // A thread each: one that waits for the disk does not keep the others waiting.
         let thread = BlobThread("lanyard.blobs.add")
         let addition = try await thread.run { [blobs] () throws(BlobError) in try blobs.beginAdding(size: size) }
-        return AttachmentUpload(addition, thread: thread) { [inlet] blob in
+        return AttachmentUpload(addition, thread: thread) { [arrivals, inlet] blob in
+            arrivals.arrived(blob.hash)
             inlet.tell([.unwanted(blob.hash), .holdingChanged(blob.hash)])
         }
     }
@@ -113,20 +117,26 @@ package final class AttachmentService: Sendable {
     }
 
     /// It is fetched whatever the policy says, and stays.
-    package func pin(_ blob: BlobHash, space: SpaceID) async throws(StoreError) {
+    ///
+    /// - Returns: false if no record names it.
+    @discardableResult
+    package func pin(_ blob: BlobHash, space: SpaceID) async throws(StoreError) -> Bool {
         try await change { store throws(StoreError) in try store.pin(blob, space: space) }
     }
 
-    package func unpin(_ blob: BlobHash, space: SpaceID) async throws(StoreError) {
+    /// - Returns: false if it was not pinned.
+    @discardableResult
+    package func unpin(_ blob: BlobHash, space: SpaceID) async throws(StoreError) -> Bool {
         try await change { store throws(StoreError) in try store.unpin(blob, space: space) }
     }
 
     /// The store first, then the core hears.
     private func change<Value: Sendable>(
         _ body: @escaping @Sendable (any ReplicaStore) throws(StoreError) -> Value
-    ) async throws(StoreError) {
-        _ = try await driver.update(body)
+    ) async throws(StoreError) -> Value {
+        let value = try await store.update(body)
         inlet.tell(.missingChanged)
+        return value
     }
 
     // MARK: Upkeep
@@ -135,7 +145,8 @@ package final class AttachmentService: Sendable {
     ///
     /// - Throws: `inputOutput`, `unreadable`, `diskFull`, `store`. What was removed by then is gone.
     package func sweep() async throws(BlobError) -> BlobSweep {
-        try await upkeep.sweep(blobs)
+        driver.closeReaders()
+        return try await upkeep.sweep(blobs)
     }
 
     /// Reads and hashes every blob. What is wrong counts as missing from then on, and is fetched again. Ends early with its
@@ -151,10 +162,21 @@ package final class AttachmentService: Sendable {
         return check
     }
 
+    /// Removes what an end without warning left behind, and sweeps now and once an hour.
+    func start(on eventLoop: any EventLoop, journal: AgentJournal, logger: Logger) {
+        upkeep.start(on: eventLoop, journal: journal) { [self] () async throws(BlobError) in
+            driver.closeReaders()
+            let sweep = try await upkeep.sweep(blobs)
+            guard sweep.freedBytes > 0 else { return }
+            logger.info("Blobs that nothing needs were removed.", metadata: ["freed.bytes": "\(sweep.freedBytes)"])
+        }
+    }
+
     /// Nobody waits any more. Returns when the threads are idle; to be called before the store closes.
     func stop() {
         arrivals.stop()
         upkeep.stop()
         reading.finish()
+        driver.stop()
     }
 }

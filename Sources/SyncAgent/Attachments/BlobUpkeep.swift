@@ -1,10 +1,31 @@
+import NIOCore
 import SyncStore
 import Synchronization
 
-/// What takes long and can wait: sweeps, and looks at all blobs. One at a time, stopped between two blobs.
+/// What takes long and can wait: sweeps, and looks at all blobs. One at a time.
 final class BlobUpkeep: Sendable {
+    private static let pause = TimeAmount.hours(1)
+
     private let thread = BlobThread("lanyard.blobs.upkeep")
-    private let isStopped = Mutex(false)
+    private let state = Mutex(State())
+
+    private struct State {
+        var sweeps: RepeatedTask?
+        var isStopped = false
+    }
+
+    /// Sweeps now, for what an end without warning left behind, and then once an hour.
+    func start(
+        on eventLoop: any EventLoop, journal: AgentJournal,
+        _ sweep: @escaping @Sendable () async throws(BlobError) -> Void
+    ) {
+        let sweeps = eventLoop.scheduleRepeatedTask(initialDelay: .zero, delay: Self.pause) { _ in
+            Task {
+                do throws(BlobError) { try await sweep() } catch { journal.note(code: error.code) }
+            }
+        }
+        state.withLock { $0.sweeps = sweeps }
+    }
 
     /// Blobs that no record names, then files that no row speaks of.
     func sweep(_ blobs: BlobStore) async throws(BlobError) -> BlobSweep {
@@ -17,6 +38,7 @@ final class BlobUpkeep: Sendable {
         }
     }
 
+    /// Ends early, between two blobs, with its task or the agent.
     func checkAll(
         _ blobs: BlobStore, _ progress: @escaping @Sendable (BlobCheck) -> Void
     ) async throws(BlobError) -> BlobCheck {
@@ -25,7 +47,7 @@ final class BlobUpkeep: Sendable {
             await thread.result { [self] () throws(BlobError) in
                 try blobs.checkAll { check in
                     progress(check)
-                    return !task.isCancelled.withLock(\.self) && !isStopped.withLock(\.self)
+                    return !task.isCancelled.withLock(\.self) && !state.withLock(\.isStopped)
                 }
             }
         } onCancel: {
@@ -34,8 +56,13 @@ final class BlobUpkeep: Sendable {
         return try result.get()
     }
 
+    /// Returns when nothing runs any more.
     func stop() {
-        isStopped.withLock { $0 = true }
+        let sweeps = state.withLock { state in
+            state.isStopped = true
+            return state.sweeps
+        }
+        sweeps?.cancel()
         thread.finish()
     }
 

@@ -23,6 +23,10 @@ final class BulkInlet: Sendable {
         eventLoop.execute { [loop] in for input in inputs { loop.value?.step(input) } }
     }
 
+    func tell(_ input: BulkInput, after amount: TimeAmount) {
+        eventLoop.scheduleTask(in: amount) { [loop] in loop.value?.step(input) }
+    }
+
     /// Decided on the loop, when it is due.
     func tell(_ input: BulkInput, if isDue: @escaping @Sendable () -> Bool) {
         eventLoop.execute { [loop] in if isDue() { loop.value?.step(input) } }

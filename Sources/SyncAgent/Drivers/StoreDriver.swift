@@ -39,6 +39,11 @@ package final class StoreDriver: Sendable {
         }
     }
 
+    /// Of what should be here of attachments.
+    func missingCount(of space: SpaceID) -> EventLoopFuture<Int> {
+        run(on: reader) { store throws(StoreError) in try store.missingCount(of: space) }
+    }
+
     func heads(at entries: [VersionVector.Entry]) -> EventLoopFuture<[ChainHead?]> {
         run(on: reader) { store throws(StoreError) in try store.heads(at: entries) }
     }
@@ -56,6 +61,11 @@ package final class StoreDriver: Sendable {
                 lastConnectedMilliseconds: WallClock.milliseconds)
             try? store.remember(address)
         }
+    }
+
+    /// Only to tell people who had a blob last; a failure is not reported.
+    func noteHolders(_ blobs: [BlobHash], _ device: DeviceID) {
+        writer.async { [store] in try? store.noteHolders(blobs, device: device, at: WallClock.milliseconds) }
     }
 
     package func write<Value: Sendable>(
