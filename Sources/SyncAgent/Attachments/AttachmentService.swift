@@ -145,8 +145,12 @@ package final class AttachmentService: Sendable {
     ///
     /// - Throws: `inputOutput`, `unreadable`, `diskFull`, `store`. What was removed by then is gone.
     package func sweep() async throws(BlobError) -> BlobSweep {
-        driver.closeReaders()
-        return try await upkeep.sweep(blobs)
+        try await upkeep.sweep(blobs)
+    }
+
+    /// As `sweep`, and gives the database's empty pages back to the file system.
+    package func compact() async throws(BlobError) -> BlobSweep {
+        try await upkeep.compact(blobs)
     }
 
     /// Reads and hashes every blob. What is wrong counts as missing from then on, and is fetched again. Ends early with its
@@ -165,7 +169,6 @@ package final class AttachmentService: Sendable {
     /// Removes what an end without warning left behind, and sweeps now and once an hour.
     func start(on eventLoop: any EventLoop, journal: AgentJournal, logger: Logger) {
         upkeep.start(on: eventLoop, journal: journal) { [self] () async throws(BlobError) in
-            driver.closeReaders()
             let sweep = try await upkeep.sweep(blobs)
             guard sweep.freedBytes > 0 else { return }
             logger.info("Blobs that nothing needs were removed.", metadata: ["freed.bytes": "\(sweep.freedBytes)"])

@@ -22,26 +22,15 @@ extension BlobDriver {
 
     func lookUp(_ id: ReadID, _ space: SpaceID, _ hashes: [BlobHash]) {
         serving.start { [self] in
-            var holdings: [BulkFrame.Holding] = []
             do throws(BlobError) {
-                for blob in try allowed(hashes, space) {
-                    if let part = try part(of: blob) { holdings.append(.init(blob: blob, part: part)) }
-                }
+                let allowed = try allowed(hashes, space)
+                let held = zip(allowed, try blobs.holdings(of: allowed))
+                inlet.tell(.lookedUp(id, held.compactMap { BulkFrame.Holding(of: $0, $1) }))
             } catch {
                 note(error)
+                inlet.tell(.lookedUp(id, []))
             }
-            inlet.tell(.lookedUp(id, holdings))
         }
-    }
-
-    /// Nil: nothing of it can be served. What came of a blob that nobody works on is not looked at for a peer's sake: it
-    /// would have to be read and hashed.
-    private func part(of blob: BlobHash) throws(BlobError) -> BulkFrame.Holding.Part? {
-        if let partial = working.withLock({ $0[blob] }) {
-            let present = try partial.present()
-            return present.presentCount > 0 ? .chunks(present) : nil
-        }
-        return try blobs.status(of: blob) == .whole ? .all : nil
     }
 
     func readHashes(_ id: ReadID, _ space: SpaceID, _ blob: BlobHash, first: Int) {
@@ -62,7 +51,7 @@ extension BlobDriver {
         serving.start { [self] in
             do throws(BlobError) {
                 guard try !allowed([blob], space).isEmpty else { return inlet.tell(.chunkRead(id, nil, .notAllowed)) }
-                inlet.tell(.chunkRead(id, try read(blob, chunk), nil))
+                inlet.tell(.chunkRead(id, try blobs.readChunk(chunk, of: blob), nil))
             } catch .notHere {
                 inlet.tell(.chunkRead(id, nil, .notHeld))
             } catch {
@@ -73,57 +62,24 @@ extension BlobDriver {
         }
     }
 
-    private func read(_ blob: BlobHash, _ chunk: Int) throws(BlobError) -> [UInt8] {
-        if let partial = working.withLock({ $0[blob] }) { return try partial.read(chunk) }
-        if var reader = readers.withLock({ $0.take(blob) }), let bytes = try? reader.read(chunk) {
-            readers.withLock { $0.keep(reader) }
-            return bytes
-        }
-        // Not open, or it was removed and is here again: from the beginning.
-        var reader = try blobs.open(blob)
-        let bytes = try reader.read(chunk)
-        readers.withLock { [reader] in $0.keep(reader) }
-        return bytes
-    }
-
     func readSmall(_ id: ReadID, _ space: SpaceID, _ hashes: [BlobHash]) {
         serving.start { [self] in
-            var read: [BulkFrame.SmallBlobs.Blob] = []
-            var next = 0
             do throws(BlobError) {
                 let allowed = Set(try allowed(hashes, space))
-                var byteCount = 0
-                while next < hashes.count {
-                    if allowed.contains(hashes[next]), let bytes = try small(hashes[next]) {
-                        guard read.isEmpty || byteCount + bytes.count <= BulkLimits.smallFrameBytes else { break }
-                        byteCount += bytes.count
-                        read.append(.init(index: UInt32(next), bytes: bytes))
-                    }
-                    next += 1
+                let places = hashes.indices.filter { allowed.contains(hashes[$0]) }
+                let small = try blobs.readSmall(places.map { hashes[$0] }, byteBudget: BulkLimits.smallFrameBytes)
+                let read = small.blobs.map { blob in
+                    BulkFrame.SmallBlobs.Blob(index: UInt32(places[blob.index]), bytes: blob.bytes)
                 }
+                let next = small.nextIndex < places.count ? places[small.nextIndex] : hashes.count
+                inlet.tell(.smallRead(id, read, next: next))
+                // One may have been found damaged just now, and is to be fetched again.
+                if small.blobs.count < small.nextIndex { inlet.tell(.missingChanged) }
             } catch {
-                // What is left counts as looked at, and not held: the peer hears of it when it is.
+                // All count as looked at, and not held: the peer hears of them when they are.
                 note(error)
-                next = hashes.count
+                inlet.tell(.smallRead(id, [], next: hashes.count))
             }
-            inlet.tell(.smallRead(id, read, next: next))
-        }
-    }
-
-    /// Nil: not here, or not small, or damaged just now.
-    private func small(_ blob: BlobHash) throws(BlobError) -> [UInt8]? {
-        do throws(BlobError) {
-            var reader = try blobs.open(blob)
-            guard reader.layout.size <= UInt64(BulkLimits.smallBytes) else { return nil }
-            return reader.layout.chunkCount == 0 ? [] : try reader.read(0)
-        } catch .notHere {
-            return nil
-        } catch .damaged(let hash) {
-            note(.damaged(hash))
-            noteDamage(.damaged(hash))
-            return nil
-        } catch {
-            throw error
         }
     }
 
@@ -137,6 +93,19 @@ extension BlobWant {
     init?(_ missing: MissingBlob) {
         guard let layout = BlobLayout(size: missing.size) else { return nil }
         self.init(blob: missing.blob, layout: layout, stamp: missing.stamp)
+    }
+}
+
+extension BulkFrame.Holding {
+    /// Nil: nothing of it can be served.
+    fileprivate init?(of blob: BlobHash, _ held: BlobHolding) {
+        switch held {
+        case .nothing: return nil
+        case .chunks(let chunks):
+            guard chunks.presentCount > 0 else { return nil }
+            self.init(blob: blob, part: .chunks(chunks))
+        case .all: self.init(blob: blob, part: .all)
+        }
     }
 }
 

@@ -16,9 +16,8 @@ final class BlobDriver: Sendable {
     private let writing = BlobThread("lanyard.blobs.write")
     /// What peers ask for.
     let serving = BlobThread("lanyard.blobs.serve")
-    /// Blobs that come now, once what was here of them is known: from `begin` to `finish` or `putAside`.
-    let working = Mutex<[BlobHash: BlobPartial]>([:])
-    let readers = Mutex(OpenReaders())
+    /// Blobs that come now, from `begin` to `finish` or `putAside`: what is known of them lasts as long as somebody holds them.
+    private let working = Mutex<[BlobHash: BlobPartial]>([:])
 
     init(blobs: BlobStore, store: StoreDriver, inlet: BulkInlet, journal: AgentJournal) {
         self.blobs = blobs
@@ -37,11 +36,7 @@ final class BlobDriver: Sendable {
         }
         // What cannot be made durable now is looked at after the next start, like all of it.
         for partial in partials { try? partial.checkpoint() }
-        closeReaders()
     }
-
-    /// Lets go of files, so that the room of those that are removed is free at once.
-    func closeReaders() { readers.withLock { $0 = OpenReaders() } }
 
     // MARK: What comes
 
@@ -83,7 +78,7 @@ final class BlobDriver: Sendable {
 
     func write(_ blob: BlobHash, chunk: Int, _ bytes: [UInt8]) {
         writing.start { [self] in
-            inlet.tell(.written(blob, chunk: chunk, outcome(of: blob, chunk, bytes)))
+            inlet.tell(.chunkWritten(blob, chunk: chunk, outcome(of: blob, chunk, bytes)))
         }
     }
 
@@ -111,9 +106,9 @@ final class BlobDriver: Sendable {
 
     private func finished(_ blob: BlobHash) -> BulkInput {
         do throws(BlobError) {
-            if let partial = working.withLock({ $0[blob] }) {
+            // Where it cannot be finished, it is begun again.
+            if let partial = working.withLock({ $0.removeValue(forKey: blob) }) {
                 try partial.complete()
-                working.withLock { $0[blob] = nil }
             } else if try blobs.status(of: blob) != .whole {
                 throw .incomplete(blob)
             }
@@ -133,18 +128,12 @@ final class BlobDriver: Sendable {
 
     func writeSmall(_ id: WriteID, _ batch: [WholeBlob]) {
         writing.start { [self] in
-            var (right, wrong): ([WholeBlob], [BlobHash]) = ([], [])
-            for blob in batch {
-                if BlobHash(ofSmall: blob.bytes) == blob.hash { right.append(blob) } else { wrong.append(blob.hash) }
-            }
             do throws(BlobError) {
-                _ = try blobs.add(right.map(\.bytes))
-                inlet.tell(.smallWritten(id, right: right.map(\.hash), wrong: wrong, code: nil))
+                let received = try blobs.receive(batch.map { (hash: $0.hash, bytes: $0.bytes) })
+                inlet.tell(.smallWritten(id, right: received.right, wrong: received.wrong, code: nil))
             } catch {
                 note(error)
-                // The first few may have been kept, in a transaction of their own.
-                let kept = right.map(\.hash).filter { (try? blobs.status(of: $0)) == .whole }
-                inlet.tell(.smallWritten(id, right: kept, wrong: wrong, code: error.code))
+                inlet.tell(.smallWritten(id, right: [], wrong: [], code: error.code))
             }
         }
     }
@@ -156,14 +145,5 @@ final class BlobDriver: Sendable {
     /// It counts as missing now: peers hear that it is not held, and it is fetched again.
     func noteDamage(_ error: BlobError) {
         if case .damaged(let blob) = error { inlet.tell([.holdingChanged(blob), .missingChanged]) }
-    }
-}
-
-extension BlobHash {
-    /// Of bytes that are at hand.
-    fileprivate init(ofSmall bytes: [UInt8]) {
-        var hasher = BlobHasher()
-        bytes.withUnsafeBytes { hasher.update($0) }
-        self = hasher.finish()
     }
 }

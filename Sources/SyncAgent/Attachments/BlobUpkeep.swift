@@ -38,6 +38,10 @@ final class BlobUpkeep: Sendable {
         }
     }
 
+    func compact(_ blobs: BlobStore) async throws(BlobError) -> BlobSweep {
+        try await thread.run { () throws(BlobError) in try blobs.compact() }
+    }
+
     /// Ends early, between two blobs, with its task or the agent.
     func checkAll(
         _ blobs: BlobStore, _ progress: @escaping @Sendable (BlobCheck) -> Void
