@@ -90,8 +90,14 @@ package protocol AgentControl: ObjectControl, AttachmentControl {
     func readiness() async -> Readiness
 
     /// The checks only a running agent can make: `listener`, `clock_skew`, `connected_peers`, `store`, `discovery`,
-    /// `duplicate_identity`. The command adds those it can make itself.
-    func doctorChecks(deep: Bool) async throws(ControlError) -> [DoctorCheck]
+    /// `duplicate_identity`, `attachments`. The command adds those it can make itself.
+    ///
+    /// - Parameters:
+    ///   - deep: all that is stored is read, the bytes of attachments too.
+    ///   - progress: how far that is.
+    func doctorChecks(
+        deep: Bool, progress: @escaping @Sendable (ByteProgress) -> Void
+    ) async throws(ControlError) -> [DoctorCheck]
 
     /// The newest `limit` lines of the log, oldest of them first.
     func recentLogLines(limit: Int) async -> [String]

@@ -46,11 +46,6 @@ package protocol AttachmentControl: Sendable {
 
     /// Removes what is not needed any more, for longer than the grace period.
     func compact() async throws(ControlError) -> CompactResponse
-
-    /// `doctorChecks(deep: true)`, saying how far it is while all that is stored is read.
-    func deepDoctorChecks(
-        progress: @escaping @Sendable (ByteProgress) -> Void
-    ) async throws(ControlError) -> [DoctorCheck]
 }
 
 /// The bytes of an attachment on their way in. Calls come one after the other; nothing is readable before `finish`.

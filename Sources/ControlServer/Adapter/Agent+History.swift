@@ -278,7 +278,7 @@ extension TextChange {
 }
 
 extension AttachmentRecord {
-    fileprivate init(_ attachment: Attachment) {
+    init(_ attachment: Attachment) {
         let file = attachment.file
         self.init(
             id: attachment.label, name: file.name.string, mediaType: file.mediaType.name, size: file.size,

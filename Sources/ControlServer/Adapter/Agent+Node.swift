@@ -40,7 +40,7 @@ extension Agent: AgentControl {
             device: .init(id: "\(device)", shortID: device.shortID, name: now.name), version: Agent.version,
             uptimeSeconds: now.uptimeSeconds, discovery: now.discoveryResponse, spaces: [home],
             peers: .init(connected: connected, discovered: seen, paired: now.members.count - 1),
-            store: storeResponse, warnings: warnings(now))
+            store: storeResponse, transfers: transferList, warnings: warnings(now))
     }
 
     /// Whose acknowledgement is awaited, and since when: by the oldest change that it has not acknowledged, which the log
