@@ -7,7 +7,7 @@ extension ControlError {
     /// Several attachments have an id that begins so.
     package static let ambiguousAttachment = ControlError(
         .ambiguousAttachment, "Several attachments begin with that.",
-        hint: "Give more of the id: lanyard attachments shows it whole.")
+        hint: "Give more of the id; whole ones: lanyard attachments --json")
 
     /// Nobody can be asked for the bytes now.
     ///

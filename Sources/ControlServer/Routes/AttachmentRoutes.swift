@@ -111,6 +111,6 @@ extension ControlRequest {
         if let size, size > ControlLimits.attachmentBytes { throw .attachmentTooLarge }
         return AttachmentDraft(
             space: try self.name(.space), owner: try objectName(), name: name, mediaType: query["type"],
-            size: request.headers[.transferEncoding] == nil ? size ?? 0 : nil)
+            size: request.headers[.transferEncoding] == nil ? size : nil)
     }
 }
