@@ -148,7 +148,9 @@ let package = Package(
         .target(name: "CrashDisk", path: "Tests/CrashDisk", linkerSettings: [.linkedLibrary("sqlite3")]),
         .testTarget(
             name: "StoreTests",
-            dependencies: ["SyncStore", "SyncModel", "LawHistories", "StoreProbe", "CrashDisk", crypto],
+            dependencies: [
+                "SyncStore", "SyncModel", "SyncSimulator", "LawHistories", "StoreProbe", "CrashDisk", crypto,
+            ],
             swiftSettings: common),
         .testTarget(name: "DeployTests", swiftSettings: common),
         .testTarget(

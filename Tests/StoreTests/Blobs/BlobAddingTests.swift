@@ -1,6 +1,7 @@
 import CrashDisk
 import Foundation
 import SyncModel
+import SyncSimulator
 import SyncStore
 import Testing
 

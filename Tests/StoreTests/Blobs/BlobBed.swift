@@ -1,5 +1,6 @@
 import Synchronization
 import SyncModel
+import SyncSimulator
 import SyncStore
 
 /// A clock that a test sets.

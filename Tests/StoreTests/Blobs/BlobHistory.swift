@@ -1,4 +1,5 @@
 import SyncModel
+import SyncSimulator
 import SyncStore
 
 /// One thing that is done to a blob store, again and again until it is not refused.

@@ -1,5 +1,6 @@
 import CrashDisk
 import SyncModel
+import SyncSimulator
 import SyncStore
 import Testing
 
@@ -60,7 +61,7 @@ struct BlobPowerLossTests {
             let isInside = acknowledged.last.map { $0 != moment } ?? true
             let expected = history.expectation(after: acknowledged.count, isInside: isInside)
             let found = disk.afterPowerLoss(operationCount: moment.operations, loss, seed: seed)
-            let folder = CrashFolder(replay.afterPowerLoss(loss, seed: seed)) { found.operationCount }
+            let folder = CrashFolder(replay.afterPowerLoss(loss.ofFiles, seed: seed)) { found.operationCount }
             do {
                 let store = try found.open()
                 let clock = SetClock()
@@ -82,7 +83,7 @@ struct BlobPowerLossTests {
             var replay = folder.replay
             for action in folder.actions { replay.take(action.action) }
             let found = disk.afterPowerLoss(operationCount: .max, CRASH_LOSES_ALL, seed: 1)
-            let again = CrashFolder(replay.afterPowerLoss(CRASH_LOSES_ALL, seed: 1))
+            let again = CrashFolder(replay.afterPowerLoss(.losesAll, seed: 1))
             let reopened = try found.open()
             defer { reopened.close() }
             let expected = history.expectation(after: history.steps.count, isInside: false)
@@ -151,5 +152,17 @@ struct BlobPowerLossTests {
         }
         #expect(bad > 0, "states in which something is wrong")
         print("blobs, \(name): \(bad) of \(states) states; the first: \(first ?? "")")
+    }
+}
+
+extension crash_loss {
+    /// What the same loss of power does to files.
+    fileprivate var ofFiles: FolderReplay.Loss {
+        switch self {
+        case CRASH_LOSES_ALL: .losesAll
+        case CRASH_LOSES_NOTHING: .losesNothing
+        case CRASH_KEEPS_PREFIX: .keepsPrefix
+        default: .keepsSectors
+        }
     }
 }

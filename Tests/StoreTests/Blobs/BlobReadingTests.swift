@@ -1,5 +1,6 @@
 import Foundation
 import SyncModel
+import SyncSimulator
 import SyncStore
 import Testing
 

@@ -1,15 +1,15 @@
-import Glibc
 import Synchronization
-import SyncModel
-import SyncStore
+package import SyncModel
+package import SyncStore
 
 /// A folder of blobs in memory that can lose its power, with the rules of POSIX and no more: bytes are durable after a sync of
 /// the file, names after a sync of the folder.
 ///
-/// It writes down every step, and how far the database's disk was by then: from both, the machine can be built as a loss of
-/// power at any moment would have left it. Faults are given by the number of the step.
-final class CrashFolder: BlobFiles {
-    enum Action {
+/// `disk` is what a loss of power would leave, now. Asked to, it writes down every step besides, and how far the database's
+/// disk was by then: from both, the machine can be built as a loss of power at any moment would have left it. Faults are given
+/// by the number of the step.
+package final class CrashFolder: BlobFiles {
+    package enum Action: Sendable {
         case create(BlobFileName, Int)
         case write(Int, offset: Int, [UInt8])
         case sync(Int)
@@ -21,7 +21,7 @@ final class CrashFolder: BlobFiles {
         case rot(Int, offset: Int)
     }
 
-    struct Fault {
+    private struct Fault {
         var error: BlobError
         var steps: Range<Int>
     }
@@ -29,8 +29,10 @@ final class CrashFolder: BlobFiles {
     fileprivate struct State {
         var files: [[UInt8]] = []
         var names: [BlobFileName: Int] = [:]
+        var disk: FolderReplay
         var actions: [(action: Action, databaseOperations: Int64)] = []
         var attempts = 0
+        var failures = 0
         var syncs = 0
         var fault: Fault?
         var freeBytes: UInt64?
@@ -38,56 +40,65 @@ final class CrashFolder: BlobFiles {
 
     fileprivate let state: Mutex<State>
     private let initial: FolderReplay
-    private let databaseOperations: @Sendable () -> Int64
+    /// Nil: steps are not written down.
+    private let databaseOperations: (@Sendable () -> Int64)?
 
-    /// An empty one.
-    convenience init(databaseOperations: @escaping @Sendable () -> Int64 = { 0 }) {
+    /// An empty one, whose steps are written down.
+    package convenience init(databaseOperations: @escaping @Sendable () -> Int64 = { 0 }) {
         self.init(FolderReplay(), databaseOperations)
     }
 
     /// As it is found after the power went.
-    init(_ found: FolderReplay, _ databaseOperations: @escaping @Sendable () -> Int64 = { 0 }) {
+    package init(_ found: FolderReplay, _ databaseOperations: (@Sendable () -> Int64)? = { 0 }) {
         initial = found
         self.databaseOperations = databaseOperations
-        state = Mutex(State(files: found.files, names: found.names))
+        state = Mutex(State(files: found.files, names: found.names, disk: found))
     }
 
     // What tests look at
 
     /// Steps so far, each with what the database's disk had done by then.
-    var actions: [(action: Action, databaseOperations: Int64)] { state.withLock(\.actions) }
+    package var actions: [(action: Action, databaseOperations: Int64)] { state.withLock(\.actions) }
     /// Steps tried so far, those that failed with them.
-    var attempts: Int { state.withLock(\.attempts) }
+    package var attempts: Int { state.withLock(\.attempts) }
+    /// Steps that failed so far.
+    package var failures: Int { state.withLock(\.failures) }
     /// Syncs of files so far.
-    var syncCount: Int { state.withLock(\.syncs) }
+    package var syncCount: Int { state.withLock(\.syncs) }
     /// Where a replay of `actions` begins.
-    var replay: FolderReplay { initial }
+    package var replay: FolderReplay { initial }
+    /// What is durable by now, and what waits to be.
+    package var disk: FolderReplay { state.withLock(\.disk) }
 
-    func fail(_ error: BlobError, at steps: Range<Int>) {
+    package func fail(_ error: BlobError, at steps: Range<Int>) {
         state.withLock { $0.fault = Fault(error: error, steps: steps) }
     }
 
-    func heal() { state.withLock { $0.fault = nil } }
+    package func heal() { state.withLock { $0.fault = nil } }
 
-    func setFreeBytes(_ bytes: UInt64?) { state.withLock { $0.freeBytes = bytes } }
+    package func setFreeBytes(_ bytes: UInt64?) { state.withLock { $0.freeBytes = bytes } }
 
-    func bytes(of name: BlobFileName) -> [UInt8]? {
+    package func bytes(of name: BlobFileName) -> [UInt8]? {
         state.withLock { state in state.names[name].map { state.files[$0] } }
     }
 
-    func rot(_ name: BlobFileName, at offset: Int) {
+    /// A bit of it turns over. Nothing happens to a file that is shorter.
+    package func rot(_ name: BlobFileName, at offset: Int) {
         state.withLock { state in
-            guard let file = state.names[name] else { return }
+            guard let file = state.names[name], offset < state.files[file].count else { return }
             state.files[file][offset] ^= 0x40
-            state.actions.append((.rot(file, offset: offset), databaseOperations()))
+            note(.rot(file, offset: offset), &state)
         }
     }
 
+    /// A step that is no file's: what else happens on this machine fails with it, in the order in which it happens.
+    package func pass() throws(BlobError) { try step { _ throws(BlobError) in () } }
+
     // Files
 
-    func prepare() throws(BlobError) {}
+    package func prepare() throws(BlobError) {}
 
-    func create(_ name: BlobFileName) throws(BlobError) -> any BlobFile {
+    package func create(_ name: BlobFileName) throws(BlobError) -> any BlobFile {
         try step { state throws(BlobError) in
             state.files.append([])
             let file = state.files.count - 1
@@ -97,11 +108,11 @@ final class CrashFolder: BlobFiles {
         }
     }
 
-    func open(_ name: BlobFileName) throws(BlobError) -> (any BlobFile)? {
+    package func open(_ name: BlobFileName) throws(BlobError) -> (any BlobFile)? {
         state.withLock { state in state.names[name].map { CrashFile($0, self) } }
     }
 
-    func rename(_ name: BlobFileName, to target: BlobFileName) throws(BlobError) -> Bool {
+    package func rename(_ name: BlobFileName, to target: BlobFileName) throws(BlobError) -> Bool {
         try step { state throws(BlobError) in
             guard let file = state.names.removeValue(forKey: name) else { return false }
             state.names[target] = file
@@ -110,7 +121,8 @@ final class CrashFolder: BlobFiles {
         }
     }
 
-    func remove(_ name: BlobFileName) throws(BlobError) -> UInt64? {
+    @discardableResult
+    package func remove(_ name: BlobFileName) throws(BlobError) -> UInt64? {
         try step { state throws(BlobError) in
             guard let file = state.names.removeValue(forKey: name) else { return nil }
             note(.remove(name), &state)
@@ -118,13 +130,13 @@ final class CrashFolder: BlobFiles {
         }
     }
 
-    func syncFolder() throws(BlobError) { try step { state throws(BlobError) in note(.syncFolder, &state) } }
+    package func syncFolder() throws(BlobError) { try step { state throws(BlobError) in note(.syncFolder, &state) } }
 
-    func names() throws(BlobError) -> [BlobFileName] {
+    package func names() throws(BlobError) -> [BlobFileName] {
         state.withLock { $0.names.keys.sorted { $0.string < $1.string } }
     }
 
-    var freeBytes: UInt64? { state.withLock(\.freeBytes) }
+    package var freeBytes: UInt64? { state.withLock(\.freeBytes) }
 
     // Steps
 
@@ -134,6 +146,7 @@ final class CrashFolder: BlobFiles {
         try state.withLock { state throws(BlobError) in
             defer { state.attempts += 1 }
             if let fault = state.fault, fault.steps.contains(state.attempts) {
+                state.failures += 1
                 failing?(&state)
                 throw fault.error
             }
@@ -142,7 +155,8 @@ final class CrashFolder: BlobFiles {
     }
 
     fileprivate func note(_ action: Action, _ state: inout State) {
-        state.actions.append((action, databaseOperations()))
+        state.disk.take(action)
+        if let databaseOperations { state.actions.append((action, databaseOperations())) }
     }
 }
 

@@ -1,17 +1,30 @@
-import CrashDisk
+import SyncCore
 import SyncModel
-import SyncStore
+package import SyncStore
 
 /// A `CrashFolder` as its disk is, step by step: what is durable, and what waits for a sync.
-struct FolderReplay {
+package struct FolderReplay: Sendable {
+    /// What becomes of what was not synced when the power goes.
+    package enum Loss: Sendable, CaseIterable {
+        case losesAll
+        /// The process was killed, the machine went on.
+        case losesNothing
+        /// The first few writes are there.
+        case keepsPrefix
+        /// Each sector of 512 bytes of each write is there or not.
+        case keepsSectors
+    }
+
     /// Durable bytes, by number.
-    private(set) var files: [[UInt8]] = []
+    package private(set) var files: [[UInt8]] = []
     /// Durable names.
-    private(set) var names: [BlobFileName: Int] = [:]
+    package private(set) var names: [BlobFileName: Int] = [:]
     private var waitingWrites: [Int: [(offset: Int, bytes: [UInt8])]] = [:]
     private var waitingNames: [CrashFolder.Action] = []
 
-    mutating func take(_ action: CrashFolder.Action) {
+    package init() {}
+
+    package mutating func take(_ action: CrashFolder.Action) {
         switch action {
         case .create(_, let file):
             while files.count <= file { files.append([]) }
@@ -46,13 +59,13 @@ struct FolderReplay {
     }
 
     /// As it is found when the power goes now. Names change in order, as in the journal of a file system.
-    func afterPowerLoss(_ loss: crash_loss, seed: UInt64) -> FolderReplay {
-        var random = SeededGenerator(seed: seed)
+    package func afterPowerLoss(_ loss: Loss, seed: UInt64) -> FolderReplay {
+        var random = SplitMix64(seed: seed)
         var found = self
         for (file, writes) in waitingWrites.sorted(by: { $0.key < $1.key }) {
             let kept = kept(writes.count, loss, &random)
             for (index, write) in writes.enumerated() {
-                if loss == CRASH_KEEPS_SECTORS {
+                if loss == .keepsSectors {
                     found.files[file].putSectors(of: write.bytes, at: write.offset, &random)
                 } else if index < kept {
                     found.files[file].put(write.bytes, at: write.offset)
@@ -65,18 +78,18 @@ struct FolderReplay {
         return found
     }
 
-    private func kept(_ count: Int, _ loss: crash_loss, _ random: inout SeededGenerator) -> Int {
+    private func kept(_ count: Int, _ loss: Loss, _ random: inout SplitMix64) -> Int {
         switch loss {
-        case CRASH_LOSES_ALL: 0
-        case CRASH_LOSES_NOTHING: count
-        default: Int.random(in: 0...count, using: &random)
+        case .losesAll: 0
+        case .losesNothing: count
+        case .keepsPrefix, .keepsSectors: Int.random(in: 0...count, using: &random)
         }
     }
 }
 
 extension [UInt8] {
     /// Each sector of a write is there or not.
-    fileprivate mutating func putSectors(of bytes: [UInt8], at offset: Int, _ random: inout SeededGenerator) {
+    fileprivate mutating func putSectors(of bytes: [UInt8], at offset: Int, _ random: inout SplitMix64) {
         for start in stride(from: 0, to: bytes.count, by: 512) where Bool.random(using: &random) {
             put(Array(bytes[start..<Swift.min(start + 512, bytes.count)]), at: offset + start)
         }
