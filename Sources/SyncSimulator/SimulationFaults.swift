@@ -32,6 +32,18 @@ package enum PlantedBug: String, CaseIterable, Sendable {
     case deletionKeepsAttachments = "deletion-keeps-attachments"
     case collectBeforeStability = "collect-before-stability"
     case countUnpackedBuffers = "count-unpacked-buffers"
+    case unboundedInFlight = "unbounded-in-flight"
+    case askTwice = "ask-twice"
+    case believeHashes = "believe-hashes"
+    case trustLiars = "trust-liars"
+    case forgetCancelled = "forget-cancelled"
+    case skipChunkHash = "skip-chunk-hash"
+    case rowBeforeFile = "row-before-file"
+    case sweepReferenced = "sweep-referenced"
+    case forgetPartials = "forget-partials"
+    case skipFileSync = "skip-file-sync"
+    case skipFolderSync = "skip-folder-sync"
+    case fileBeforeRow = "file-before-row"
 
     package var core: CoreFaults {
         switch self {
@@ -49,7 +61,9 @@ package enum PlantedBug: String, CaseIterable, Sendable {
             .dictionaryDropsEdit,
             .moveDuplicates, .policyReadsClock, .registerByStamp, .deletionForgetsBirths, .birthForgetsDeletions,
             .schemaReplaces, .upsertWritesUnchanged, .textRemovalTakesAll, .droppedEditsUnlisted, .detachTakesSameFile,
-            .attachToFirstLife, .deletionKeepsAttachments:
+            .attachToFirstLife, .deletionKeepsAttachments,
+            .unboundedInFlight, .askTwice, .believeHashes, .trustLiars, .forgetCancelled, .skipChunkHash,
+            .rowBeforeFile, .sweepReferenced, .forgetPartials, .skipFileSync, .skipFolderSync, .fileBeforeRow:
             []
         }
     }
@@ -60,7 +74,9 @@ package enum PlantedBug: String, CaseIterable, Sendable {
         case .commitWithoutSync: .commitWithoutSync
         case .foldWhatWasSeen: .foldWhatWasSeen
         case .sendBeforeCommit, .offByOneVector, .skipWaitingRoom, .dropHave, .deadSessionAlive, .beyondSignature,
-            .acknowledgeWaitingRoom, .forgetLostWant, .collectBeforeStability, .countUnpackedBuffers:
+            .acknowledgeWaitingRoom, .forgetLostWant, .collectBeforeStability, .countUnpackedBuffers,
+            .unboundedInFlight, .askTwice, .believeHashes, .trustLiars, .forgetCancelled, .skipChunkHash,
+            .rowBeforeFile, .sweepReferenced, .forgetPartials, .skipFileSync, .skipFolderSync, .fileBeforeRow:
             []
         case .setForgetsContext, .counterAddsTwice, .dictionaryDropsEdit, .moveDuplicates, .policyReadsClock,
             .registerByStamp, .deletionForgetsBirths, .birthForgetsDeletions, .schemaReplaces, .upsertWritesUnchanged,
@@ -75,7 +91,9 @@ package enum PlantedBug: String, CaseIterable, Sendable {
         switch self {
         case .sendBeforeCommit, .offByOneVector, .skipWaitingRoom, .reuseCounter, .dropHave, .deadSessionAlive,
             .beyondSignature, .acknowledgeWaitingRoom, .forgetLostWant, .commitWithoutSync, .foldWhatWasSeen,
-            .collectBeforeStability, .countUnpackedBuffers:
+            .collectBeforeStability, .countUnpackedBuffers,
+            .unboundedInFlight, .askTwice, .believeHashes, .trustLiars, .forgetCancelled, .skipChunkHash,
+            .rowBeforeFile, .sweepReferenced, .forgetPartials, .skipFileSync, .skipFolderSync, .fileBeforeRow:
             []
         case .setForgetsContext: .setForgetsContext
         case .counterAddsTwice: .counterAddsTwice
@@ -92,6 +110,32 @@ package enum PlantedBug: String, CaseIterable, Sendable {
         case .detachTakesSameFile: .detachTakesSameFile
         case .attachToFirstLife: .attachToFirstLife
         case .deletionKeepsAttachments: .deletionKeepsAttachments
+        }
+    }
+
+    /// What it does to blobs at rest.
+    package var blobs: BlobFaults {
+        switch self {
+        case .skipChunkHash: .skipChunkHash
+        case .rowBeforeFile: .rowBeforeFile
+        case .sweepReferenced: .sweepReferenced
+        case .forgetPartials: .forgetPartials
+        case .skipFileSync: .skipFileSync
+        case .skipFolderSync: .skipFolderSync
+        case .fileBeforeRow: .fileBeforeRow
+        case _: []
+        }
+    }
+
+    /// What it does to the core that moves them.
+    package var bulk: BulkFaults {
+        switch self {
+        case .unboundedInFlight: .unboundedInFlight
+        case .askTwice: .askTwice
+        case .believeHashes: .believeHashes
+        case .trustLiars: .trustLiars
+        case .forgetCancelled: .forgetCancelled
+        case _: []
         }
     }
 }

@@ -47,6 +47,8 @@ enum Permissions {
         // Checkers compare with the models that the laws are compared with.
         ("SyncSimulator/Ledger", "SyncModel SyncCore SyncStore LawHistories ReferenceModels"),
         ("SyncSimulator/Checkers", "SyncModel SyncCore SyncStore LawHistories ReferenceModels"),
+        // A database wants a directory, in memory as it may be.
+        ("SyncSimulator/Disk/ScratchDirectory.swift", "Glibc"),
         ("lanyard-sim", "SyncSimulator ArgumentParser"),
     ]
 

@@ -21,7 +21,7 @@ package final class CrashFolder: BlobFiles {
         case rot(Int, offset: Int)
     }
 
-    private struct Fault {
+    fileprivate struct Fault {
         var error: BlobError
         var steps: Range<Int>
     }
