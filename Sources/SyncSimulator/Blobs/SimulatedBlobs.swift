@@ -21,6 +21,8 @@ struct SimulatedBlobs {
     /// Disks do one thing after the other; reading goes on beside writing.
     var writesFreeAt: Int64 = 0
     var readsFreeAt: Int64 = 0
+    /// No answer of theirs overtakes another.
+    var answersAfter: Int64 = 0
 
     /// What the records named when somebody looked last.
     var named: Set<BlobHash> = []

@@ -41,7 +41,8 @@ struct BulkMemoryChecker: Checker {
         if step.load.hashBytes > step.bounds.hashBytes {
             return "node \(step.node): \(step.load.hashBytes) bytes of hashes wait"
         }
-        let outbound = step.bounds.outboundBytes + BlobLayout.chunkBytes + BulkLimits.smallFrameBytes
+        // What was being read when the room ran out comes on top.
+        let outbound = step.bounds.outboundBytes + (step.bounds.readsAhead + 1) * BlobLayout.chunkBytes
         if step.load.outboundBytes > outbound {
             return "node \(step.node): \(step.load.outboundBytes) bytes wait for one peer, \(outbound) may"
         }
@@ -63,7 +64,7 @@ extension BulkMemoryChecker.Account {
             }
         case .received(let connection, .refusal(let refusal), bytes: _): asked[connection]?[refusal.id] = nil
         case .closed(let connection, code: _): asked[connection] = nil
-        case .written(let blob, chunk: let chunk, _): unwritten[blob]?[chunk] = nil
+        case .chunkWritten(let blob, chunk: let chunk, _): unwritten[blob]?[chunk] = nil
         case .smallWritten(let id, right: _, wrong: _, code: _): unwrittenSmall[id] = nil
         case _: break
         }

@@ -7,9 +7,9 @@ struct FetchOnceChecker: Checker {
     static let name = "fetched once"
 
     fileprivate struct Asked {
-        let blobs: [BlobHash]
-        /// Nil: small blobs, whole.
-        var chunks: Set<Int>?
+        let blob: BlobHash
+        /// Those that have not come.
+        var chunks: Set<Int>
         var isCancelled = false
     }
 
@@ -33,6 +33,13 @@ struct FetchOnceChecker: Checker {
         var knowledge = known[step.node] ?? Knowledge()
         defer { known[step.node] = knowledge }
         knowledge.take(step.input)
+        // One that is dropped and wanted again may be asked for again while the first request is still open.
+        var small: Set<BlobHash> = []
+        for case .send(_, .smallRequest(let request)) in step.effects {
+            for blob in request.blobs where !small.insert(blob).inserted {
+                return "node \(step.node) asks for \(blob.bytes.hexadecimal) twice at once"
+            }
+        }
         for effect in step.effects {
             if let finding = knowledge.take(effect) { return "node \(step.node) \(finding)" }
         }
@@ -48,12 +55,10 @@ extension FetchOnceChecker.Knowledge {
     fileprivate mutating func take(_ input: BulkInput) {
         switch input {
         case .received(let connection, .chunk(let chunk), bytes: _): take(chunk, from: connection)
-        case .received(let connection, .smallBlobs(let blobs), bytes: _):
-            if blobs.isLast { asked[connection]?[blobs.id] = nil }
         case .received(let connection, .refusal(let refusal), bytes: _): asked[connection]?[refusal.id] = nil
         case .closed(let connection, code: _): asked[connection] = nil
         case .begun(let blob, present: let present): here[blob] = Set((0..<present.count).filter(present.contains))
-        case .written(let blob, chunk: let chunk, let outcome):
+        case .chunkWritten(let blob, chunk: let chunk, let outcome):
             unwritten[blob]?.remove(chunk)
             if outcome == .right { here[blob, default: []].insert(chunk) }
         // What is not durable may be gone, and is looked at again.
@@ -65,11 +70,12 @@ extension FetchOnceChecker.Knowledge {
     }
 
     private mutating func take(_ chunk: BulkFrame.Chunk, from connection: ConnectionID) {
-        guard var request = asked[connection]?[chunk.id], let blob = request.blobs.first else { return }
+        guard var request = asked[connection]?[chunk.id] else { return }
+        let blob = request.blob
         let index = Int(chunk.index)
         if here[blob]?.contains(index) == true || unwritten[blob]?.contains(index) == true { duplicates += 1 }
-        request.chunks?.remove(index)
-        asked[connection]?[chunk.id] = request.chunks?.isEmpty == true ? nil : request
+        request.chunks.remove(index)
+        asked[connection]?[chunk.id] = request.chunks.isEmpty ? nil : request
     }
 
     /// - Returns: what is wrong with it.
@@ -78,15 +84,10 @@ extension FetchOnceChecker.Knowledge {
         case .send(let connection, .request(let request)):
             let chunks = Set(Int(request.first)..<Int(request.first) + Int(request.count))
             let finding = finding(request.blob, chunks)
-            asked[connection, default: [:]][request.id] = .init(blobs: [request.blob], chunks: chunks)
+            asked[connection, default: [:]][request.id] = .init(blob: request.blob, chunks: chunks)
             return finding
-        case .send(let connection, .smallRequest(let request)):
-            let open = asked.values.joined().lazy.map(\.value).filter { $0.chunks == nil && !$0.isCancelled }
-            let twice = request.blobs.first { blob in open.contains { $0.blobs.contains(blob) } }
-            asked[connection, default: [:]][request.id] = .init(blobs: request.blobs, chunks: nil)
-            return twice.map { "asks for \($0.bytes.hexadecimal), which it has asked for" }
         case .send(let connection, .cancel(let cancel)):
-            cancelledChunks += asked[connection]?[cancel.id]?.chunks?.count ?? 0
+            cancelledChunks += asked[connection]?[cancel.id]?.chunks.count ?? 0
             asked[connection]?[cancel.id]?.isCancelled = true
         case .close(let connection, _): asked[connection] = nil
         case .write(let blob, chunk: let chunk, _): unwritten[blob, default: []].insert(chunk)
@@ -103,8 +104,8 @@ extension FetchOnceChecker.Knowledge {
         if let chunk = chunks.intersection(unwritten[blob] ?? []).min() {
             return "asks for chunk \(chunk) of \(name), which it is writing"
         }
-        for request in asked.values.joined().lazy.map(\.value) where request.blobs == [blob] && !request.isCancelled {
-            if let chunk = request.chunks?.intersection(chunks).min() {
+        for request in asked.values.joined().lazy.map(\.value) where request.blob == blob && !request.isCancelled {
+            if let chunk = request.chunks.intersection(chunks).min() {
                 return "asks for chunk \(chunk) of \(name), which it has asked for"
             }
         }

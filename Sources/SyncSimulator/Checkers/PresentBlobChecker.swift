@@ -1,15 +1,10 @@
 import SyncModel
 import SyncStore
 
-/// What is attached is here, or counts as missing and is fetched; once all is well and everybody is connected, whatever is
+/// What is attached is here, or is missing and fetched: once all is well and everybody is connected, whatever is
 /// wanted somewhere is there, if anybody has it.
 struct PresentBlobChecker: Checker {
     static let name = "attachments arrive"
-
-    mutating func lookedAt(_ look: BlobLook) -> String? {
-        guard look.occasion == .outlived, look.need == .needed, look.isWanted, look.status == .whole else { return nil }
-        return "node \(look.node) wants \(look.content.hash.bytes.hexadecimal), and has it"
-    }
 
     mutating func blobsEnded(_ looks: [BlobLook]) -> String? {
         for look in looks where look.isWanted && look.need == .needed {

@@ -7,8 +7,10 @@ extension World {
     mutating func perform(_ node: Int, _ task: BulkEffect) {
         let answers = onDisk(node) { world, store in world.answers(node, to: task, store) }
         for answer in answers ?? [] {
-            // Done and not yet told: a crash may come between.
-            queue.plan(.bulk(node: node, generation: nodes[node].generation, answer), at: now + milliseconds(0...1))
+            // Done and not yet told: a crash may come between. One thread tells them, in their order.
+            let at = max(now + milliseconds(0...1), nodes[node].blobs?.answersAfter ?? 0)
+            nodes[node].blobs?.answersAfter = at
+            queue.plan(.bulk(node: node, generation: nodes[node].generation, answer), at: at)
         }
     }
 
@@ -73,14 +75,16 @@ extension World {
         _ node: Int, _ blob: BlobHash, _ chunk: Int, _ bytes: [UInt8], _ store: BlobStore
     ) -> BulkInput {
         guard let partial = nodes[node].blobs?.partials[blob] else {
-            return .written(blob, chunk: chunk, .refused(code: "not_begun"))
+            return .chunkWritten(blob, chunk: chunk, .refused(code: "not_begun"))
         }
         do throws(BlobError) {
-            _ = try bytes.withUnsafeBytes { bytes throws(BlobError) in try partial.write(bytes, as: chunk) }
-            return .written(blob, chunk: chunk, .right)
+            _ = try bytes.withUnsafeBufferPointer { bytes throws(BlobError) in
+                try partial.write(UnsafeRawBufferPointer(bytes), as: chunk)
+            }
+            return .chunkWritten(blob, chunk: chunk, .right)
         } catch {
-            if case .wrongChunk = error { return .written(blob, chunk: chunk, .wrong) }
-            return .written(blob, chunk: chunk, .refused(code: error.simulatedCode))
+            if case .wrongChunk = error { return .chunkWritten(blob, chunk: chunk, .wrong) }
+            return .chunkWritten(blob, chunk: chunk, .refused(code: error.simulatedCode))
         }
     }
 

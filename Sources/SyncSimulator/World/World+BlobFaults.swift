@@ -128,6 +128,7 @@ extension World {
         blobs.wakeAt = nil
         blobs.writesFreeAt = 0
         blobs.readsFreeAt = 0
+        blobs.answersAfter = 0
         blobs.dies = nil
         blobs.awaited = []
         blobs.folder.heal()
@@ -142,10 +143,10 @@ extension World {
         nodes[node].blobs = blobs
     }
 
-    /// Who lied is not asked again as long as it is connected: a person would restart it.
-    mutating func healBulkLinks() {
+    /// Who lied is not asked again as long as its session is up: a person would restart it.
+    mutating func forgetLies() {
         guard options.blobs?.liesPerMinute ?? 0 > 0 else { return }
-        for number in links.indices where links[number].isBulk { reset(number) }
+        for number in links.indices { reset(number) }
     }
 
     /// Disks work, nobody lies; most people want everything again.

@@ -65,7 +65,8 @@ extension World {
         moving.faults = bug?.bulk ?? []
         nodes[node].blobs?.store = store
         nodes[node].blobs?.core = BulkCore(configuration: moving, at: Tick(nanoseconds: now))
-        nodes[node].blobs?.named = namedBlobs(node)
+        let named = namedBlobs(node)
+        nodes[node].blobs?.named = named
         check { $0.bulkStarted(node: node) }
         lookAtAll(node, .started)
         // Nobody waits any more who did.

@@ -97,6 +97,7 @@ struct World {
             SameDigestChecker(seed: seed, faults: bug?.store ?? []), DeletedStaysDeletedChecker(),
             NoEditLostChecker(), LeastEditsChecker(), NeededBlobChecker(), ReadableBlobChecker(), PartialBlobChecker(),
             SweptBlobChecker(), PresentBlobChecker(), BulkMemoryChecker(), FetchOnceChecker(), LiarChecker(),
+            LateChunkChecker(),
         ]
         trace = WorldTrace(isKept: tracing)
         giveBlobs()
