@@ -6,6 +6,7 @@ import time
 
 import memory
 from control import payloads
+from latency import Probe
 from report import number, percentile
 from world import BINARIES, World, wait_until
 
@@ -53,24 +54,13 @@ def emit_lines(control, stream, lines):
 
 
 def measure_latency(report, world, size):
-    """Request sent on node 1 → line received from node 2's stream: this process holds both sockets."""
-    writer, reader = world.control(1), world.control(2)
-    body = b'{"payload":' + payloads(1)[0].encode() + b"}"
-    writer.request("POST", "/v1/spaces/home/streams/latency/events", body)
-    lines = reader.follow("/v1/spaces/home/streams/latency/events?follow=true")
-    next(lines)
-    medians, tails = [], []
+    probe, medians, tails = Probe(world.control(1), world.control(2)), [], []
     for run in range(size.runs + 1):
-        spans = []
-        for _ in range(size.latencies):
-            begun = time.perf_counter()
-            writer.request("POST", "/v1/spaces/home/streams/latency/events", body)
-            next(lines)
-            spans.append((time.perf_counter() - begun) * 1e3)
+        spans = probe.spans(size.latencies)
         if run > 0:
             medians.append(percentile(spans, 50))
             tails.append(percentile(spans, 99))
-    writer.close(), reader.close()
+    probe.close()
     report.add("emit → seen on the other node, p50", "lanyard", medians, "ms", goal=2.0)
     report.add("emit → seen on the other node, p99", "lanyard", tails, "ms", goal=10.0)
 
