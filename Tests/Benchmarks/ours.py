@@ -22,6 +22,8 @@ class Size:
         self.idle_seconds = 10 if quick else 60
         self.objects = 10_000 if quick else 100_000
         self.edits = 2_000 if quick else 20_000
+        self.large = 64 << 20 if quick else 1 << 30  # bytes of one attachment
+        self.small = 1_000 if quick else 10_000  # attachments of 1 KiB
         self.book = 1_000_000 if quick else 10_000_000  # characters
         self.keystrokes = 200 if quick else 1_000
         self.typed_live = 50 if quick else 300
