@@ -98,6 +98,29 @@ extension RigSuites {
             }
         }
 
+        @Test func `a file whose only holder loses its power goes on where it was when the holder is back`() throws {
+            try Rig.with(1, "--no-pair") { rig in
+                let holder = try rig.add("--disk", "512", "--ext4")
+                try holder.join(through: rig.node(1))
+                try rig("stop", "2")
+                try rig("start", "2", "--", "--upload-limit", "8M")
+                try rig.node(1).countShipping()
+                try holder.put(Self.object, [:])
+                let file = try holder.makeFile("slow.bin", bytes: Self.size)
+                let attachment = try holder.attach(Self.object, file)
+                try waitForShare(0.4, of: attachment, rig.node(1))
+                try rig("unplug", "2")
+                #expect(try rig.node(1).attachment(attachment.id, of: Self.object)?.state == .partial)
+                try rig("start", "2")
+                try rig.waitUntilPresent(attachment, of: Self.object, on: [1, 2], within: .seconds(90))
+                try rig.expectContent(attachment, of: Self.object, file, on: [1, 2])
+                let again = try rig.node(1).shipping().received - Self.size
+                print("    \(again) bytes came again, or were no bytes of the file")
+                #expect(again < 2 * Bytes.mebi, "what was here stayed")
+                try rig.inStep([1, 2])
+            }
+        }
+
         /// Attached on node 1, which sends 8 MiB a second, and known to the other, which has just joined.
         private func attachSlowly(_ rig: Rig, to other: Node) throws -> (Attachment, LocalFile) {
             try rig("stop", "1")

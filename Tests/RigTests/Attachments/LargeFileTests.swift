@@ -66,7 +66,8 @@ extension RigSuites {
                 let idle = try changeLatency(rig)
                 let watch = try MemoryWatch(rig, [1, 2, 3])
                 try rig.node(1).put("film/slow", [:])
-                let file = try rig.node(1).makeFile("slow.bin", bytes: 2 * Self.size)
+                // As fast as it goes, and long enough for some hundred changes beside it.
+                let file = try rig.node(1).makeFile("slow.bin", bytes: max(Self.size, 256 << 20))
                 let attachment = try rig.node(1).attach("film/slow", file)
                 var busy = try changeLatency(rig)
                 while try rig.node(2).attachment(attachment.id, of: "film/slow")?.state != .present {
