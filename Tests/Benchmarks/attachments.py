@@ -1,4 +1,4 @@
-"""Figures of attachments: one large file and many small ones, beside what else brings files from one machine to another."""
+"""Figures of attachments: one large file and many small ones, beside what else brings files to another machine."""
 import json
 import os
 import queue
@@ -239,7 +239,8 @@ def measure_large(report, world, size, folder, baselines):
             settle()
             begun = time.monotonic()
             fetch_all(world)
-        seconds = wait_until(lambda: is_present(world, attached, control), 900, "the bytes are there", 0.005) - begun
+        done = wait_until(lambda: is_present(world, attached, control), 900, "the bytes are there", 0.005)
+        seconds = done - begun
         control.close()
         if run > 0:
             (wholes if at_once else transfers).append(size.large / MEBI / seconds)
@@ -258,8 +259,8 @@ def measure_large(report, world, size, folder, baselines):
 def check_content(world, attached, file):
     """What is read on the other node is what was attached."""
     reading = subprocess.Popen(
-        [f"{BINARIES}/lanyard", "fetch", attached["id"], "-o", "-"], env=dict(os.environ, LANYARD_SOCKET=world.socket(2)),
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+        [f"{BINARIES}/lanyard", "fetch", attached["id"], "-o", "-"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        env=dict(os.environ, LANYARD_SOCKET=world.socket(2)))
     same = subprocess.run(["cmp", "--silent", file, "-"], stdin=reading.stdout).returncode == 0
     reading.stdout.close()
     if reading.wait() != 0 or not same:

@@ -1,7 +1,7 @@
 """What else brings files from one machine to another: rsync, Syncthing, and a bare connection with and without TLS.
 
-Each is a context manager made of (world, source folder on node 1, target folder on node 2); `ship(files, bytes)` brings what
-lies in the source to the target, which is empty, and returns seconds.
+Each is a context manager made of (world, source folder on node 1, target folder on node 2); `ship(files, bytes)` brings
+what lies in the source to the target, which is empty, and returns seconds.
 """
 import http.client
 import json
@@ -40,9 +40,10 @@ class Rsync:
     def __enter__(self):
         self.configuration = f"{self.source}.rsyncd"
         with open(self.configuration, "w") as file:
-            file.write(f"use chroot = no\nuid = root\nlog file = /dev/null\n[files]\npath = {self.source}\nread only = yes\n")
-        self.daemon = subprocess.Popen(
-            on(self.world, 1, "rsync", "--daemon", "--no-detach", f"--config={self.configuration}", "--port=8730"), **NOTHING)
+            file.write("use chroot = no\nuid = root\nlog file = /dev/null\n"
+                       f"[files]\npath = {self.source}\nread only = yes\n")
+        command = ["rsync", "--daemon", "--no-detach", f"--config={self.configuration}", "--port=8730"]
+        self.daemon = subprocess.Popen(on(self.world, 1, *command), **NOTHING)
         wait_until(lambda: answers(self.world, 8730), 10, "rsync's daemon listens", 0.05)
         return self
 
@@ -88,8 +89,9 @@ class Pipe:
         if self.tls:
             self.identity = [f"{self.source}.crt", f"{self.source}.key"]
             subprocess.run(
-                ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
-                 "-subj", "/CN=bench", "-out", self.identity[0], "-keyout", self.identity[1]], check=True, **NOTHING)
+                ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+                 "-days", "2", "-subj", "/CN=bench", "-out", self.identity[0], "-keyout", self.identity[1]],
+                check=True, **NOTHING)
         return self
 
     def __exit__(self, *_):
@@ -101,7 +103,8 @@ class Pipe:
         program, address = [sys.executable, f"{HERE}/pipe.py"], [self.world.address(2), str(self.port)]
         archive = files > 1
         name = "-" if archive else next(os.scandir(self.source)).name
-        receive = on(self.world, 2, *program, "receive", "-" if archive else f"{self.target}/{name}", *address, *self.identity)
+        receive = on(self.world, 2, *program, "receive", "-" if archive else f"{self.target}/{name}", *address,
+                     *self.identity)
         send = on(self.world, 1, *program, "send", "-" if archive else f"{self.source}/{name}", *address,
                   *(["tls"] if self.tls else []))
         with subprocess.Popen(receive, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as receiver:
@@ -125,8 +128,8 @@ class TLSPipe(Pipe):
 
 
 class Syncthing:
-    """Two instances that know each other's address, found and served by nobody else. From the order to look at the folder
-    until the other side has all of it: the hashing on node 1 is inside, and said apart."""
+    """Two instances that know each other's address, found and served by nobody else. From the order to look at the
+    folder until the other side has all of it: the hashing on node 1 is inside, and said apart."""
 
     name, package = "Syncthing", "syncthing"
 
@@ -143,7 +146,8 @@ class Syncthing:
         for node in (1, 2):
             subprocess.run(
                 ["syncthing", "generate", "--home", self.homes[node], "--no-default-folder"], check=True, **NOTHING)
-        self.devices = {node: xml.parse(f"{home}/config.xml").find("device").get("id") for node, home in self.homes.items()}
+        self.devices = {
+            node: xml.parse(f"{home}/config.xml").find("device").get("id") for node, home in self.homes.items()}
         for node in (1, 2):
             self._configure(node)
             self.processes.append(subprocess.Popen(
@@ -178,7 +182,8 @@ class Syncthing:
         options = {
             "listenAddress": f"tcp://{self.world.address(node)}:22000", "globalAnnounceEnabled": "false",
             "localAnnounceEnabled": "false", "relaysEnabled": "false", "natEnabled": "false", "urAccepted": "-1",
-            "crashReportingEnabled": "false", "autoUpgradeIntervalH": "0", "startBrowser": "false", "reconnectionIntervalS": "1"}
+            "crashReportingEnabled": "false", "autoUpgradeIntervalH": "0", "startBrowser": "false",
+            "reconnectionIntervalS": "1"}
         for name, value in options.items():
             element = root.find(f"options/{name}")
             if element is None:
@@ -222,4 +227,5 @@ class Syncthing:
     def forget(self):
         """What was shipped is gone on both sides, and known to be."""
         self._ask(1, "/rest/db/scan?folder=bench", "POST")
-        wait_until(lambda: self._ask(2, "/rest/db/status?folder=bench")["localFiles"] == 0, 120, "Syncthing has nothing", 0.05)
+        wait_until(
+            lambda: self._ask(2, "/rest/db/status?folder=bench")["localFiles"] == 0, 120, "Syncthing has nothing", 0.05)

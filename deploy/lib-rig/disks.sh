@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Data disks of a node's own: small ones to fill, and one whose plug can be pulled. Sourced by deploy/rig after daemons.sh.
+# Data disks of a node's own: small ones to fill, and one whose plug can be pulled. Sourced after daemons.sh.
 
 # make_disk NUMBER MIB tmpfs|ext4: before the node begins, which mounts it (node-init.sh).
 make_disk() {
