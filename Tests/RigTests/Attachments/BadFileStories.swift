@@ -10,9 +10,12 @@ extension RigSuites.AttachmentStories {
             // Root reads everything, unless it gives that up.
             let given = "-dac_override,-dac_read_search"
             let asAnybody = ["setpriv", "--bounding-set=\(given)", "--inh-caps=\(given)", "sh", "-c"]
-            for name in ["secret.txt", "folder", "nowhere.txt"] {
+            let mistakes: [(name: String, code: String, exit: Int32)] = [
+                ("secret.txt", "file_unreadable", 1), ("folder", "file_unreadable", 1), ("nowhere.txt", "not_found", 3),
+            ]
+            for (name, code, exit) in mistakes {
                 let outcome = try node.run(asAnybody + ["lanyard attach desk/unreadable \"$HOME/\(name)\" --json"])
-                node.expectRefusal(of: outcome, code: "file_unreadable", exit: 1)
+                node.expectRefusal(of: outcome, code: code, exit: exit)
             }
             #expect(try node.attachments("desk/unreadable").isEmpty)
             try rig.inStep()

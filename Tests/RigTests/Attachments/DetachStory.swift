@@ -8,7 +8,7 @@ extension RigSuites.AttachmentStories {
             try rig.node(1).put("album/a", ["title": "Summer"])
             let attachment = try rig.node(1).attach("album/a", file)
             try rig.waitUntilPresent(attachment, of: "album/a", within: .seconds(20))
-            try rig.node(2).lanyard("detach", attachment.id)
+            try rig.node(2).lanyard("detach", attachment.id, "--yes")
             try rig.inStep()
             for number in 1...3 {
                 #expect(try rig.node(number).attachments("album/a").isEmpty, "node \(number)")

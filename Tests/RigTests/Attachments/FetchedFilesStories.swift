@@ -1,7 +1,8 @@
 import Testing
 
 extension RigSuites.AttachmentStories {
-    /// Paths, switches, devices, twins, and what is hidden or ends in what some systems drop.
+    /// Paths, switches, devices, twins, and what is hidden or ends in what some systems drop. Twins may stand side by side
+    /// here, where they are two files; where they are one, the second is refused as any file that is in the way.
     private static let nastyNames = [
         "../outside", "/etc/lanyard-evil", "..\\up", "a/b", "CON", "nul.txt", "trailing.", "trailing", "Twin.txt",
         "twin.TXT", "\u{e9}.txt", "e\u{301}.txt", "-rf", ".hidden", "~root", "line\nbreak", "..", "\u{202e}txt.exe",
@@ -31,13 +32,11 @@ extension RigSuites.AttachmentStories {
                 if outcome.status == 0 { written += 1 } else { expectAlreadyExists(node, outcome) }
             }
             #expect(try everythingOutside(node) == outside, "nothing is written elsewhere")
-            #expect(try node.run(["ls", "/etc/lanyard-evil"]).status != 0)
+            #expect(try node.run(["test", "-e", "/etc/lanyard-evil"]).status == 1)
             #expect(try node.number("find \"$HOME/in\" -type f | wc -l") == written, "no two were written to one file")
             #expect(try node.number("find \"$HOME/in\" -mindepth 1 ! -type f | wc -l") == 0)
             let contents = try node.number("find \"$HOME/in\" -type f -exec cat {} + | sort -u | wc -l")
             #expect(contents == written, "each file holds what it was fetched for")
-            let twins = try node.output("ls -A \"$HOME/in\" | tr '[:upper:]' '[:lower:]' | sort | uniq -d")
-            #expect(twins.isEmpty, "\(twins)")
         }
     }
 
