@@ -17,7 +17,10 @@ struct BlobFigures {
         mkdir(directory, 0o700)
         let store = try ProbeDevice.open(directory + "/store", number: 1)
         let blobs = try open(store, "blobs", run: 1)
-        for batch in [10_000, 256, 16] { try addSmall(blobs, batch) }
+        for batch in [10_000, 256, 16] {
+            let hashes = try addSmall(blobs, batch)
+            if batch == 256 { try receiveSmall(hashes, from: blobs) }
+        }
         let path = directory + "/large"
         try writeLarge(path)
         var hash = BlobHash(of: [], size: 0)
@@ -38,18 +41,38 @@ struct BlobFigures {
             BlobConfiguration(run: run, now: { Int64(time(nil)) * 1_000 }))
     }
 
-    private func addSmall(_ blobs: BlobStore, _ batch: Int) throws {
+    private func addSmall(_ blobs: BlobStore, _ batch: Int) throws -> [BlobHash] {
         var contents: [[UInt8]] = []
         for number in 0..<10_000 {
             contents.append((0..<1_024).map { UInt8(truncatingIfNeeded: ($0 &* 31 &+ number) >> ($0 & 7)) })
             contents[number].replaceSubrange(0..<8, with: "\(batch % 97)-\(10_000 + number)".utf8)
         }
+        var hashes: [BlobHash] = []
         let seconds = try measure {
             for start in stride(from: 0, to: contents.count, by: batch) {
-                _ = try blobs.add(Array(contents[start..<min(start + batch, contents.count)]))
+                hashes += try blobs.add(Array(contents[start..<min(start + batch, contents.count)]))
             }
         }
         print("add 10000 blobs of 1 KiB, \(batch) a call: \(Int(10_000 / seconds)) blobs/s")
+        return hashes
+    }
+
+    /// Into another store, as from a peer, a frame at a time.
+    private func receiveSmall(_ hashes: [BlobHash], from blobs: BlobStore) throws {
+        let store = try ProbeDevice.open(directory + "/receiver-of-small", number: 3)
+        defer { store.close() }
+        let receiver = try open(store, "received-small", run: 1)
+        var (serving, taking) = (0.0, 0.0)
+        var rest = hashes[...]
+        while !rest.isEmpty {
+            var small = SmallBlobs()
+            serving += try measure { small = try blobs.readSmall(Array(rest.prefix(1_024)), byteBudget: 256 << 10) }
+            let frame = small.blobs.map { (hash: rest[rest.startIndex + $0.index], bytes: $0.bytes) }
+            taking += try measure { _ = try receiver.receive(frame) }
+            rest = rest.dropFirst(small.nextIndex)
+        }
+        print("serve 10000 blobs of 1 KiB, 256 KiB a call: \(Int(10_000 / serving)) blobs/s")
+        print("receive them, durable: \(Int(10_000 / taking)) blobs/s")
     }
 
     private func writeLarge(_ path: String) throws {
