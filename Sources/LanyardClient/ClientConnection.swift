@@ -140,6 +140,17 @@ struct ClientConnection {
         }
     }
 
+    /// The same; nil also where the connection ends before the body does.
+    mutating func nextBodyChunk() async throws -> ByteBuffer? {
+        do { return try await nextChunk() } catch is HTTPParserError {
+            return nil
+        } catch let error as ControlError where error == Self.lost {
+            return nil
+        } catch is IOError {
+            return nil
+        }
+    }
+
     mutating func collect() async throws -> [UInt8] {
         var bytes: [UInt8] = []
         while let chunk = try await nextChunk() { bytes.append(contentsOf: chunk.readableBytesView) }

@@ -104,22 +104,20 @@ extension LanyardClient {
         _ id: String, space: String = "home", _ body: ([UInt8]) async throws -> Void
     ) async throws(ControlError) {
         let request = ClientRequest(.GET, attachment: id, "/content", space: space)
-        try await withConnection { connection in
+        let isWhole = try await withConnection { connection in
             let head = try await connection.send(request)
             try await connection.check(head)
             var rest = head.headers.first(name: "Content-Length").flatMap { UInt64($0) } ?? 0
-            do {
-                while let chunk = try await connection.nextChunk() {
-                    rest -= min(rest, UInt64(chunk.readableBytes))
-                    try await body(Array(buffer: chunk))
-                }
-            } catch is HTTPParserError {
-                throw ControlError.attachmentDamaged
-            } catch let error as ControlError where error == ClientConnection.lost {
-                throw ControlError.attachmentDamaged
+            while rest > 0, let chunk = try await connection.nextBodyChunk() {
+                rest -= min(rest, UInt64(chunk.readableBytes))
+                try await body(Array(buffer: chunk))
             }
-            if rest > 0 { throw ControlError.attachmentDamaged }
+            return rest == 0
         }
+        if isWhole { return }
+        // What an agent finds damaged counts as missing from then on.
+        guard try await attachment(id, space: space).state == .present else { throw .attachmentDamaged }
+        throw ClientConnection.lost
     }
 
     // MARK: Spaces

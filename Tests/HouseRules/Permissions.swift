@@ -36,7 +36,7 @@ enum Permissions {
             "ControlAPI SyncAgent SyncModel SyncCore SyncStore SyncTransport SyncDiscovery Glibc Logging NIOCore"
         ),
         ("LanyardClient", "ControlAPI Glibc NIOCore NIOHTTP1 NIOPosix Synchronization"),
-        ("lanyard", "LanyardClient ControlAPI ArgumentParser Glibc NIOCore NIOPosix"),
+        ("lanyard", "LanyardClient ControlAPI ArgumentParser Glibc NIOCore NIOPosix Synchronization"),
         (
             "lanyardd",
             "SyncAgent ControlServer ArgumentParser Foundation FoundationEssentials Glibc Logging NIOPosix ServiceLifecycle "

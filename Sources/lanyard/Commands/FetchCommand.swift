@@ -1,6 +1,5 @@
 import ArgumentParser
 import ControlAPI
-import Glibc
 import LanyardClient
 
 struct Fetch: AsyncParsableCommand {
@@ -29,7 +28,7 @@ struct Fetch: AsyncParsableCommand {
             "It was stopped; what came to this machine stays, and no file was written.",
             hint: "Go on from there: lanyard fetch \(AttachmentText.shortID(found))", asJSON: global.json)
         // What cannot be written is refused before gigabytes come.
-        let place = output.flatMap { $0 == "-" ? nil : Place($0, fileName: found.fileName) }
+        let place = output.flatMap { $0 == "-" ? nil : OutputPlace($0, fileName: found.fileName) }
         let file = try place.map { place throws(ControlError) in
             try FileOutput(directory: place.directory, name: place.name, replaces: force)
         }
@@ -65,29 +64,6 @@ struct Fetch: AsyncParsableCommand {
         try await client.readAttachment(entry.record.id, space: global.space) { bytes in
             try write(bytes)
             display.add(bytes.count)
-        }
-    }
-
-    /// Where a file goes: into a directory that is there or is said to be one, or under a name that was given.
-    struct Place: Equatable {
-        let directory: String
-        let name: String
-
-        var path: String { directory.isEmpty || directory.hasSuffix("/") ? directory + name : "\(directory)/\(name)" }
-
-        init(_ output: String, fileName: String) {
-            if output.hasSuffix("/") || Self.isDirectory(output) {
-                (directory, name) = (output, fileName)
-            } else if let slash = output.lastIndex(of: "/") {
-                (directory, name) = (String(output[...slash]), String(output[output.index(after: slash)...]))
-            } else {
-                (directory, name) = ("", output)
-            }
-        }
-
-        private static func isDirectory(_ path: String) -> Bool {
-            var status = stat()
-            return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
         }
     }
 }

@@ -1,26 +1,26 @@
-import ControlAPI
+package import ControlAPI
 import Glibc
 
 /// A file that is read once, from its beginning to its end, while nobody may write to it: by its size, its times and its
 /// inode, at the beginning and at the end.
 ///
 /// A thread of its own reads; the next chunk only after the last one was taken.
-final class FileInput: AsyncSequence, Sendable {
-    typealias Element = [UInt8]
+package final class FileInput: AsyncSequence, Sendable {
+    package typealias Element = [UInt8]
 
     private static let chunkBytes = 256 << 10
 
     /// In bytes.
-    var size: UInt64 { mark.size }
+    package var size: UInt64 { mark.size }
     /// The last part of the path, with replacement characters for what is no UTF-8.
-    let name: String
+    package let name: String
     private let descriptor: Int32
     private let mark: FileMark
     private let thread = BlockingThread()
 
     /// - Parameter path: bytes, as the system has them.
     /// - Throws: `not_found`, `file_unreadable`: also for a directory, and for what has no end.
-    init(path: [UInt8]) throws(ControlError) {
+    package init(path: [UInt8]) throws(ControlError) {
         let shownPath = String(decoding: path, as: UTF8.self)
         guard !path.contains(0) else { throw Self.unreadable(shownPath, "its name has a NUL in it") }
         // A pipe that nobody writes to would block the opening.
@@ -47,16 +47,16 @@ final class FileInput: AsyncSequence, Sendable {
             hint: "Check what it is and who may read it, or give - for standard input.")
     }
 
-    func makeAsyncIterator() -> Iterator { Iterator(file: self) }
+    package func makeAsyncIterator() -> Iterator { Iterator(file: self) }
 
-    struct Iterator: AsyncIteratorProtocol {
+    package struct Iterator: AsyncIteratorProtocol {
         fileprivate let file: FileInput
         private var readBytes: UInt64 = 0
 
         fileprivate init(file: FileInput) { self.file = file }
 
         /// Throws `file_changed` as soon as that is seen, `file_unreadable` for a disk that fails.
-        mutating func next() async throws(ControlError) -> [UInt8]? {
+        package mutating func next() async throws(ControlError) -> [UInt8]? {
             let file = file
             let result = await withCheckedContinuation { continuation in
                 file.thread.async { continuation.resume(returning: file.read()) }

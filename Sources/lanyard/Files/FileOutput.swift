@@ -1,4 +1,4 @@
-import ControlAPI
+package import ControlAPI
 import Glibc
 
 /// A file that is written under another name beside its own, and given its own when it is whole and synced: nobody ever sees
@@ -6,7 +6,7 @@ import Glibc
 ///
 /// Nothing is followed out of the directory: the name has one part, the file is new (`O_EXCL`), and links are not followed. Not
 /// finished, it is removed when it goes, and when the command is interrupted.
-final class FileOutput {
+package final class FileOutput {
     private let directory: Int32
     private let descriptor: Int32
     private let name: String
@@ -22,7 +22,7 @@ final class FileOutput {
     ///   - name: one part of a path.
     ///   - replaces: whether a file that is there may go.
     /// - Throws: `already_exists`, `not_found` without the directory, `file_unwritable`, `disk_full`.
-    init(directory path: String, name: String, replaces: Bool) throws(ControlError) {
+    package init(directory path: String, name: String, replaces: Bool) throws(ControlError) {
         guard Self.isOnePart(name) else {
             throw ControlError(
                 .invalidArgument, "\"\(shown(name))\" is no name of a file.", hint: "Give one with -o FILE.")
@@ -55,13 +55,13 @@ final class FileOutput {
 
     deinit { discard() }
 
-    static func isOnePart(_ name: String) -> Bool {
+    package static func isOnePart(_ name: String) -> Bool {
         !name.isEmpty && name != "." && name != ".." && name.utf8.count <= 255
             && !name.utf8.contains { $0 == 0 || $0 == UInt8(ascii: "/") }
     }
 
     /// Returns when the system has taken them.
-    func write(_ bytes: [UInt8]) throws(ControlError) {
+    package func write(_ bytes: [UInt8]) throws(ControlError) {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
@@ -74,7 +74,7 @@ final class FileOutput {
     }
 
     /// Durable under its name on return. Throws `already_exists` also where somebody else was faster.
-    func finish() throws(ControlError) {
+    package func finish() throws(ControlError) {
         guard fsync(descriptor) == 0 else { throw Self.failure(shownPath) }
         if !replaces { try claimName() }
         if replaces || isClaimed, renameat(directory, temporary, directory, name) != 0 {

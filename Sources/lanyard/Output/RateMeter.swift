@@ -1,12 +1,14 @@
-import ControlAPI
+package import ControlAPI
 
 /// How fast something goes, over the last few seconds: one number for all that came before would not show that it stopped.
-struct RateMeter {
+package struct RateMeter {
     private static let windowSeconds = 4.0
     private var samples: [(seconds: Double, bytes: UInt64)] = []
 
+    package init() {}
+
     /// Notes how far it is at a time of some clock that never goes back.
-    mutating func note(_ bytes: UInt64, at seconds: Double) {
+    package mutating func note(_ bytes: UInt64, at seconds: Double) {
         samples.append((seconds, bytes))
         // One older than the window stays, to measure all of the window.
         let firstInside = samples.firstIndex { seconds - $0.seconds <= Self.windowSeconds } ?? 0
@@ -14,7 +16,7 @@ struct RateMeter {
     }
 
     /// 0 while there is nothing to go by.
-    var bytesPerSecond: UInt64 {
+    package var bytesPerSecond: UInt64 {
         guard let first = samples.first, let last = samples.last, last.seconds - first.seconds >= 0.1,
             last.bytes > first.bytes
         else { return 0 }
@@ -23,8 +25,8 @@ struct RateMeter {
 }
 
 /// `photo.jpg  12 %  120 MiB of 1.0 GiB  11 MiB/s  1 min left`.
-enum ProgressText {
-    static func text(_ title: String, _ progress: ByteProgress) -> String {
+package enum ProgressText {
+    package static func text(_ title: String, _ progress: ByteProgress) -> String {
         var parts = title.isEmpty ? [] : [title]
         let done = ByteAmount.text(progress.doneBytes)
         if progress.totalBytes > 0 {
