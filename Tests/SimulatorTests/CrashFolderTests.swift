@@ -41,4 +41,16 @@ struct CrashFolderTests {
         #expect(folder.bytes(of: Self.name) == [1, 2, 3])
         #expect(CrashFolder(folder.disk.afterPowerLoss(.losesAll, seed: 1), nil).bytes(of: Self.name) == [])
     }
+
+    @Test func `who ends before a sync leaves to the kernel what it wrote`() throws {
+        let folder = CrashFolder(FolderReplay(), nil)
+        let file = try file(of: [1, 2, 3], in: folder)
+        try folder.syncFolder()
+        folder.die(at: folder.attempts)
+        #expect(throws: BlobError.inputOutput(code: 5)) { try file.sync() }
+        folder.heal()
+        // The next process syncs the same file.
+        try #require(try folder.open(Self.name)).sync()
+        #expect(CrashFolder(folder.disk.afterPowerLoss(.losesAll, seed: 1), nil).bytes(of: Self.name) == [1, 2, 3])
+    }
 }

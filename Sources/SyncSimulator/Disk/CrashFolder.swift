@@ -24,6 +24,8 @@ package final class CrashFolder: BlobFiles {
     fileprivate struct Fault {
         var error: BlobError
         var steps: Range<Int>
+        /// Nobody is there any more to try: what fails leaves no trace.
+        var isDeath = false
     }
 
     fileprivate struct State {
@@ -72,6 +74,11 @@ package final class CrashFolder: BlobFiles {
 
     package func fail(_ error: BlobError, at steps: Range<Int>) {
         state.withLock { $0.fault = Fault(error: error, steps: steps) }
+    }
+
+    /// Whoever writes ends before this step: neither it nor any later one happens.
+    package func die(at step: Int) {
+        state.withLock { $0.fault = Fault(error: .inputOutput(code: 5), steps: step..<Int.max, isDeath: true) }
     }
 
     package func heal() { state.withLock { $0.fault = nil } }
@@ -147,7 +154,7 @@ package final class CrashFolder: BlobFiles {
             defer { state.attempts += 1 }
             if let fault = state.fault, fault.steps.contains(state.attempts) {
                 state.failures += 1
-                failing?(&state)
+                if !fault.isDeath { failing?(&state) }
                 throw fault.error
             }
             return try body(&state)

@@ -46,7 +46,7 @@ extension World {
         case .disk: if nodes[node].blobs?.dies == nil { fillOrFail(node, folder) }
         case .death:
             let steps = folder.attempts + Int.random(in: 0..<10, using: &blobRandom)
-            folder.fail(.inputOutput(code: 5), at: steps..<Int.max)
+            folder.die(at: steps)
             let losesPower = Int.random(in: 0..<100, using: &blobRandom) < max(30, options.powerLossPercent)
             nodes[node].blobs?.dies = losesPower ? .power : .process
         case .rot: rot(node, folder)

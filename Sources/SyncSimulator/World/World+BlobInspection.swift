@@ -40,7 +40,7 @@ extension World {
         return BlobLook(
             node: node, occasion: occasion, content: content, status: status, isRight: isRight,
             isRotten: nodes[node].blobs?.rotten.contains(content.hash) ?? false, need: need, isWanted: isWanted,
-            wallMilliseconds: blobs.clock.now, graceMilliseconds: options.graceMilliseconds)
+            wallMilliseconds: wall(node), graceMilliseconds: options.graceMilliseconds)
     }
 
     /// Of a file the bytes are compared: a store that reads them hashes them, and that is what is judged.
