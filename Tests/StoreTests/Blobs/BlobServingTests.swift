@@ -1,4 +1,5 @@
 import SyncModel
+import SyncSimulator
 import SyncStore
 import Testing
 

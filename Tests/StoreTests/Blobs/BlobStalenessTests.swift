@@ -2,6 +2,7 @@ import CrashDisk
 import Foundation
 import Glibc
 import SyncModel
+import SyncSimulator
 import SyncStore
 import Testing
 

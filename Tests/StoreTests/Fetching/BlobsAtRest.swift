@@ -1,5 +1,6 @@
 import LawHistories
 import SyncModel
+import SyncSimulator
 import SyncStore
 import Testing
 
