@@ -117,7 +117,7 @@ package final class Agent: Sendable {
 
     /// One durable change per write, in this order; at most `Limits.changesPerGroup` writes. A refused one leaves the
     /// others be.
-    package func write(_ writes: [LocalWrite]) async throws -> [Result<SyncStore.WriteOutcome, WriteRefusal>] {
+    package func write(_ writes: [LocalWrite]) async throws -> [Result<WriteOutcome, WriteRefusal>] {
         try await eventLoop.flatSubmit { [self] in running.writer.write(writes) }.get()
     }
 

@@ -82,7 +82,7 @@ final class BlobDriver: Sendable {
         }
     }
 
-    private func outcome(of blob: BlobHash, _ chunk: Int, _ bytes: [UInt8]) -> SyncCore.WriteOutcome {
+    private func outcome(of blob: BlobHash, _ chunk: Int, _ bytes: [UInt8]) -> ChunkOutcome {
         do throws(BlobError) {
             let found = working.withLock { $0[blob] }
             let resumed = if let found { found } else { try blobs.resumePartial(blob) }

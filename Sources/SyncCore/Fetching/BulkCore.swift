@@ -1,4 +1,4 @@
-package import SyncModel
+import SyncModel
 
 /// Every decision about the bytes of attachments, as one pure machine beside `AgentCore`: whom to connect to, what to ask
 /// whom for, what to do with what comes, and what to send to others.

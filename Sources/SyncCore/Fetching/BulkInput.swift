@@ -60,7 +60,7 @@ package enum BulkInput: Sendable, Equatable {
     /// other nothing is fetched for a while.
     case refused(BlobHash, code: String)
     /// To `write`.
-    case chunkWritten(BlobHash, chunk: Int, WriteOutcome)
+    case chunkWritten(BlobHash, chunk: Int, ChunkOutcome)
     /// To `finish`: all of it is here, durable and readable.
     case finished(BlobHash)
     /// To `finish`: not all of it is what it should be; what is here is looked at again with `begin`.
@@ -82,7 +82,7 @@ package enum BulkInput: Sendable, Equatable {
 }
 
 /// What became of a chunk.
-package enum WriteOutcome: Sendable, Hashable {
+package enum ChunkOutcome: Sendable, Hashable {
     case right
     /// The bytes are not of it: whoever sent them is mistaken, or lies.
     case wrong

@@ -1,5 +1,5 @@
 import Synchronization
-package import SyncModel
+import SyncModel
 package import SyncStore
 
 /// A folder of blobs in memory that can lose its power, with the rules of POSIX and no more: bytes are durable after a sync of
