@@ -108,7 +108,7 @@ extension BulkCore {
 
     /// Small ones that this peer holds, best first.
     private mutating func askSmall(_ index: Int) -> Bool {
-        guard !links[index].small.isEmpty else { return false }
+        guard isWorthAsking(index) else { return false }
         let (bounds, device) = (configuration.bounds, links[index].device)
         let room = min(room(index), bounds.smallRequestBytes)
         // Many in one request are worth a wait for what is under way.
@@ -146,6 +146,18 @@ extension BulkCore {
         }
         send(index, .smallRequest(BulkFrame.SmallRequest(id: id, space: configuration.space, blobs: hashes)))
         return true
+    }
+
+    /// Holdings come one by one, requests are for many: while one is open, few wait for more (as in Nagle, RFC 896). No more
+    /// than two, so that a peer that is quick to say what it has leaves some to others.
+    private func isWorthAsking(_ index: Int) -> Bool {
+        let queue = links[index].small
+        guard !queue.isEmpty else { return false }
+        let open = links[index].asks.values.reduce(0) { count, ask in
+            if case .small = ask.subject { count + 1 } else { count }
+        }
+        let isMany = queue.count >= 128 || queue.byteCount >= UInt64(configuration.bounds.smallRequestBytes / 2)
+        return open == 0 || open == 1 && isMany
     }
 
     mutating func open(_ index: Int, _ subject: BulkAsk.Subject) -> UInt64 {

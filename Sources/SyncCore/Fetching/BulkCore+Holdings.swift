@@ -78,6 +78,7 @@ extension BulkCore {
     }
 
     mutating func noteLookedUp(_ id: ReadID, _ holdings: [BulkFrame.Holding]) {
+        if let blob = looks.removeValue(forKey: id) { return noteLooked(blob, holdings) }
         guard let index = links.firstIndex(where: { $0.serving.lookUp?.id == id }),
             let asked = links[index].serving.lookUp?.blobs
         else { return }

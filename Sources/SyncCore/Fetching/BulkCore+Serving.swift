@@ -30,7 +30,8 @@ extension BulkCore {
 
     private mutating func refuse(_ index: Int, _ id: UInt64, _ reason: BulkFrame.Refusal.Reason) {
         // Who asks on and on without reading the answers would have them fill our memory.
-        guard links[index].serving.bufferedBytes <= 2 * configuration.bounds.outboundBytes else {
+        links[index].serving.refusalCount += 1
+        guard links[index].serving.refusalCount <= 16 * BulkLimits.openRequests else {
             return offend(index, .overLimit)
         }
         send(index, .refusal(BulkFrame.Refusal(id: id, reason: reason)))
@@ -43,6 +44,7 @@ extension BulkCore {
 
     mutating func noteWritten(_ id: ConnectionID, _ bytes: Int) {
         guard let index = linkIndex(id) else { return }
+        links[index].serving.refusalCount = 0
         links[index].serving.bufferedBytes = max(0, links[index].serving.bufferedBytes - bytes)
     }
 

@@ -5,6 +5,7 @@ extension BulkCore {
     mutating func fetch(_ want: BlobWant) {
         if wants[want.blob] == nil {
             add(want, isPersonal: true)
+            lookForSmall(want)
         } else if wants[want.blob]?.isPersonal == false {
             wants[want.blob]?.isPersonal = true
             rerank(want.blob)
@@ -15,6 +16,22 @@ extension BulkCore {
         refusals.quotaBlocked.remove(want.blob)
         enqueue(want.blob)
         doubt(want.blob)
+    }
+
+    /// It may have come while this was on its way. Of a large blob, `begin` says so.
+    private mutating func lookForSmall(_ want: BlobWant) {
+        guard wants[want.blob]?.isSmall == true else { return }
+        wants[want.blob]?.stage = .beginning
+        let id = ReadID(rawValue: nextID())
+        looks[id] = want.blob
+        effects.append(.lookUp(id, configuration.space, [want.blob]))
+    }
+
+    mutating func noteLooked(_ blob: BlobHash, _ holdings: [BulkFrame.Holding]) {
+        guard let want = wants[blob], want.isSmall, want.stage == .beginning else { return }
+        if holdings.contains(BulkFrame.Holding(blob: blob, part: .all)) { return noteFetched(blob) }
+        wants[blob]?.stage = .waiting
+        enqueue(blob)
     }
 
     mutating func endFetch(_ blob: BlobHash) {

@@ -49,6 +49,8 @@ package struct BulkCore: Sendable {
     var askTurn = 0
     var refusals = BulkRefusals()
 
+    /// Whether a small blob that somebody waits for is here already.
+    var looks: [ReadID: BlobHash] = [:]
     var reads: [ReadID: BulkRead] = [:]
     var serveTurn = 0
     /// When those who want something are told again of what they were told nothing.

@@ -31,6 +31,8 @@ struct BulkServing: Sendable {
     var isToLookUp: Set<BlobHash> = []
     /// Under way.
     var lookUp: (id: ReadID, blobs: [BlobHash])?
+    /// Sent since anything was written.
+    var refusalCount = 0
     /// Handed to the transport and not written, at least.
     var bufferedBytes = 0
     /// Being read, or read before its turn, at most.

@@ -29,15 +29,24 @@ struct FetchQueue: Sendable {
     /// What counts; entries of the heap that differ do not.
     private var ranks: [BlobHash: FetchRank] = [:]
 
+    /// Of all of them.
+    private(set) var byteCount: UInt64 = 0
+
+    var count: Int { ranks.count }
     var isEmpty: Bool { ranks.isEmpty }
 
     mutating func insert(_ rank: FetchRank) {
-        guard ranks.updateValue(rank, forKey: rank.blob) != rank else { return }
+        let old = ranks.updateValue(rank, forKey: rank.blob)
+        guard old != rank else { return }
+        byteCount += rank.size
+        byteCount -= old?.size ?? 0
         // Otherwise ranks that change again and again would make it grow without bound.
         if heap.count > 2 * ranks.count + 64 { rebuild() } else { push(rank) }
     }
 
-    mutating func remove(_ blob: BlobHash) { ranks[blob] = nil }
+    mutating func remove(_ blob: BlobHash) {
+        if let rank = ranks.removeValue(forKey: blob) { byteCount -= rank.size }
+    }
 
     /// The first, left where it is.
     mutating func first() -> FetchRank? {
@@ -50,7 +59,7 @@ struct FetchQueue: Sendable {
 
     mutating func popFirst() -> FetchRank? {
         guard let top = first() else { return nil }
-        ranks[top.blob] = nil
+        remove(top.blob)
         removeTop()
         return top
     }

@@ -32,9 +32,10 @@ struct TokenBucket: Sendable, Equatable {
             return
         }
         level += Int64(bytes)
-        // Only the time that made whole bytes is counted, so that none gets lost between two steps.
+        // Only the time that made whole bytes is counted, so that little gets lost between two steps, and none is made.
         let spent = bytes.multipliedFullWidth(by: 1_000_000_000)
-        countedTo = countedTo + Tick.Span(nanoseconds: Int64(perSecond.dividingFullWidth(spent).quotient))
+        let (whole, rest) = perSecond.dividingFullWidth(spent)
+        countedTo = countedTo + Tick.Span(nanoseconds: Int64(clamping: whole) + (rest > 0 ? 1 : 0))
     }
 
     /// Bytes that may be taken now; as refilled last.
