@@ -166,7 +166,11 @@ extension BulkCore {
         links[index].cancelled = [:]
         endServing(index)
         guard wasUp else { return }
-        for blob in links[index].told { wants[blob]?.holders[device] = nil }
+        for blob in links[index].told.sorted() {
+            guard let want = wants[blob] else { continue }
+            if want.isSmall, case .all = want.holders[device] { effects.append(.noteHolder(blob, device)) }
+            wants[blob]?.holders[device] = nil
+        }
         planner.disconnected(device)
         (links[index].told, links[index].untold, links[index].small) = ([], [], FetchQueue())
         effects.append(.report(.disconnected(device, code: code)))

@@ -44,7 +44,9 @@ extension BulkCore {
     }
 
     /// Records came or went: what was held all along may be for a peer to see only now.
-    private mutating func lookAgain() {
+    mutating func passLookAgain() {
+        guard let at = lookAgainAt, now >= at else { return }
+        lookAgainAt = nil
         for index in links.indices where links[index].state == .up {
             let serving = links[index].serving
             for blob in serving.wanted.subtracting(serving.said).sorted() { lookUp(index, blob) }
@@ -53,10 +55,6 @@ extension BulkCore {
 
     /// Looks up the next few for a peer that reads what it is told.
     mutating func lookUpNext(_ index: Int) -> Bool {
-        if let at = lookAgainAt, now >= at {
-            lookAgainAt = nil
-            lookAgain()
-        }
         guard links[index].serving.lookUp == nil,
             links[index].serving.lookUpStart < links[index].serving.toLookUp.count,
             links[index].serving.bufferedBytes <= configuration.bounds.outboundBytes

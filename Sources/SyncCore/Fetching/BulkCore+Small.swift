@@ -19,6 +19,8 @@ extension BulkCore {
             guard answer.isLast else { return }
             for place in blobs.indices where !came.contains(place) {
                 loseHolder(blobs[place].blob, links[index].device)
+                // To have asked for it counts as a want.
+                if wants[blobs[place].blob] == nil { unwant(index, blobs[place].blob) }
             }
             takeBack(index, answer.id)
         } else if case .small(let blobs, var came) = links[index].cancelled[answer.id]?.subject {

@@ -68,13 +68,17 @@ extension BulkCore {
         refusals.quotaBlocked.remove(blob)
         for index in links.indices where links[index].state == .up {
             links[index].small.remove(blob)
-            guard links[index].told.remove(blob) != nil else { continue }
-            links[index].unwanted.append(blob)
-            if links[index].unwanted.count >= BulkLimits.blobsPerFrame {
-                sendUnwants(index)
-            } else if links[index].unwantAt == nil {
-                links[index].unwantAt = now + configuration.timing.unwantPause
-            }
+            if links[index].told.remove(blob) != nil { unwant(index, blob) }
+        }
+    }
+
+    /// The peer need not tell of it any more.
+    mutating func unwant(_ index: Int, _ blob: BlobHash) {
+        links[index].unwanted.append(blob)
+        if links[index].unwanted.count >= BulkLimits.blobsPerFrame {
+            sendUnwants(index)
+        } else if links[index].unwantAt == nil {
+            links[index].unwantAt = now + configuration.timing.unwantPause
         }
     }
 
@@ -122,7 +126,8 @@ extension BulkCore {
     // MARK: Telling peers
 
     mutating func tellWants() {
-        for index in links.indices where links[index].state == .up && !links[index].untold.isEmpty {
+        for index in links.indices where links[index].state == .up {
+            guard !links[index].untold.isEmpty, links[index].told.count < BulkLimits.wants else { continue }
             let untold = links[index].untold
             var blobs: [BlobHash] = []
             var rest: [BlobHash] = []
@@ -172,9 +177,11 @@ extension BulkCore {
         case .nothing:
             loseHolder(blob, device)
         case .all:
+            let isNews = if case .all = want.holders[device] { false } else { true }
             wants[blob]?.holders[device] = .all
             planner.offered(blob, by: device, nil)
-            effects.append(.noteHolder(blob, device))
+            // A small one is here in a moment, and who had it of no interest; if it is not, that is noted at the end.
+            if isNews, !want.isSmall { effects.append(.noteHolder(blob, device)) }
             enqueue(blob)
         case .chunks(let chunks):
             guard chunks.count == want.layout.chunkCount, chunks.presentCount > 0 else {
@@ -204,10 +211,11 @@ extension BulkCore {
 
     /// It sent something that is not of the blob.
     mutating func lied(_ device: DeviceID, _ blob: BlobHash) {
-        effects.append(.report(.wrongBytes(device, blob)))
-        if configuration.faults.contains(.trustLiars) { return }
+        if configuration.faults.contains(.trustLiars) { return effects.append(.report(.wrongBytes(device, blob))) }
         if let peer = peerIndex(device) {
-            peers[peer].lies.insert(blob)
+            // What else was under way of it is as wrong.
+            guard peers[peer].lies.insert(blob).inserted else { return }
+            effects.append(.report(.wrongBytes(device, blob)))
             if peers[peer].lies.count > configuration.bounds.liesPerPeer, let index = upLink(device) {
                 return offend(index, .badChunk)
             }

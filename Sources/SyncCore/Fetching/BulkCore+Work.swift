@@ -343,6 +343,7 @@ extension BulkCore {
     }
 
     mutating func passProgress() {
+        guard work.values.contains(where: { $0.untoldChunks > 0 }) else { return }
         for blob in work.keys.sorted() {
             guard let state = work[blob], state.untoldChunks > 0 else { continue }
             if now >= state.toldAt + configuration.timing.holdingPause { tellProgress(of: blob) }

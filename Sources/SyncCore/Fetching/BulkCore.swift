@@ -141,6 +141,7 @@ package struct BulkCore: Sendable {
         passRefusals()
         passDeferred()
         passProgress()
+        passLookAgain()
     }
 
     /// When to step again with `.deadlinePassed` if nothing else happens; nil: never.

@@ -72,9 +72,10 @@ extension BulkCore {
 
     /// The quota, or what counts for it, may have changed.
     mutating func retryQuota() {
-        guard refusals.quotaRetryAt != nil else { return }
+        guard let at = refusals.quotaRetryAt else { return }
         refusals.quotaCount = 0
-        endQuotaPause()
+        // Not with every change: what it was may have nothing to do with the quota.
+        refusals.quotaRetryAt = min(at, now + configuration.timing.holdingPause)
     }
 
     private mutating func endQuotaPause() {

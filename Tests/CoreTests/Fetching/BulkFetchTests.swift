@@ -161,7 +161,7 @@ struct BulkFetchTests {
         world.list([want], at: 0)
         world.reach(within: 20_000) { $0.nodes[0].disk.whole.contains(want.blob) }
         let wrong = world.nodes[0].reports.filter { if case .wrongBytes = $0 { true } else { false } }
-        #expect(wrong.count <= 8 && wrong.allSatisfy { $0 == .wrongBytes(world.nodes[1].device, want.blob) })
+        #expect(wrong.count == 1 && wrong.allSatisfy { $0 == .wrongBytes(world.nodes[1].device, want.blob) })
         _ = world.run(milliseconds: 500)
         expectClean(world)
     }
