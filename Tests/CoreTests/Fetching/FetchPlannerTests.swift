@@ -1,8 +1,7 @@
 import LawHistories
+import SyncCore
 import SyncModel
 import Testing
-
-@testable import SyncCore
 
 /// What is given out: nothing twice, what a person waits for first, and the search against a plain one.
 struct FetchPlannerTests {
@@ -94,58 +93,5 @@ struct FetchPlannerTests {
         planner.begin(Self.rank(1), Self.layout(chunks: 4), present: ChunkSet(count: 4))
         planner.offered(BulkWorld.hash(1), by: Self.device(1), ChunkSet(count: 5))
         #expect(!planner.canSend(Self.device(1), BulkWorld.hash(1)))
-    }
-}
-
-struct TokenBucketTests {
-    @Test(arguments: [UInt64(1), 1_000, 1 << 20, 123_456_789, 1 << 40])
-    func `what is taken is what flows in, and no more`(perSecond: UInt64) {
-        var bucket = TokenBucket(perSecond: perSecond, at: .milliseconds(0))
-        var now = Tick.milliseconds(0)
-        var taken: UInt64 = 0
-        let piece = 64 << 10
-        for _ in 0..<2_000 {
-            bucket.refill(at: now)
-            if bucket.holds(piece) {
-                bucket.take(piece)
-                taken += UInt64(piece)
-            } else {
-                let next = bucket.time(of: piece)
-                #expect(next > now)
-                now = next
-            }
-        }
-        let seconds = Double(now.nanoseconds) / 1e9
-        let burst = Double(max(256 << 10, perSecond / 4))
-        #expect(Double(taken) <= seconds * Double(perSecond) + burst + 1)
-        #expect(Double(taken) >= seconds * Double(perSecond) - Double(piece) - burst || perSecond == 1 << 40)
-    }
-}
-
-struct FetchQueueTests {
-    @Test(arguments: 1...20 as ClosedRange<UInt64>)
-    func `the first is the best of those that are in it`(seed: UInt64) {
-        var random = SeededGenerator(seed: seed)
-        var queue = FetchQueue()
-        var plain: [BlobHash: FetchRank] = [:]
-        for _ in 0..<3_000 {
-            let blob = BulkWorld.hash(random.below(60))
-            switch random.below(4) {
-            case 0:
-                queue.remove(blob)
-                plain[blob] = nil
-            case 1:
-                let first = queue.popFirst()
-                #expect(first == plain.values.min())
-                if let first { plain[first.blob] = nil }
-            default:
-                let rank = FetchRank(
-                    isPersonal: random.once(in: 4), size: UInt64(random.below(5)),
-                    stamp: Stamp(rawValue: UInt64(random.below(3))), blob: blob)
-                queue.insert(rank)
-                plain[blob] = rank
-            }
-            #expect(queue.count == plain.count && queue.byteCount == plain.values.reduce(0) { $0 + $1.size })
-        }
     }
 }

@@ -24,18 +24,20 @@ package struct FetchRank: Comparable, Hashable, Sendable {
 
 /// Blobs by rank, each once; a binary heap in which what was removed or moved stays until it comes up. Insertion and
 /// removal of the first take logarithmic time, spread over many.
-struct FetchQueue: Sendable {
+package struct FetchQueue: Sendable {
     private var heap: [FetchRank] = []
     /// What counts; entries of the heap that differ do not.
     private var ranks: [BlobHash: FetchRank] = [:]
 
+    package init() {}
+
     /// Of all of them.
-    private(set) var byteCount: UInt64 = 0
+    package private(set) var byteCount: UInt64 = 0
 
-    var count: Int { ranks.count }
-    var isEmpty: Bool { ranks.isEmpty }
+    package var count: Int { ranks.count }
+    package var isEmpty: Bool { ranks.isEmpty }
 
-    mutating func insert(_ rank: FetchRank) {
+    package mutating func insert(_ rank: FetchRank) {
         let old = ranks.updateValue(rank, forKey: rank.blob)
         guard old != rank else { return }
         byteCount += rank.size
@@ -44,12 +46,12 @@ struct FetchQueue: Sendable {
         if heap.count > 2 * ranks.count + 64 { rebuild() } else { push(rank) }
     }
 
-    mutating func remove(_ blob: BlobHash) {
+    package mutating func remove(_ blob: BlobHash) {
         if let rank = ranks.removeValue(forKey: blob) { byteCount -= rank.size }
     }
 
     /// The first, left where it is.
-    mutating func first() -> FetchRank? {
+    package mutating func first() -> FetchRank? {
         while let top = heap.first {
             if ranks[top.blob] == top { return top }
             removeTop()
@@ -57,7 +59,7 @@ struct FetchQueue: Sendable {
         return nil
     }
 
-    mutating func popFirst() -> FetchRank? {
+    package mutating func popFirst() -> FetchRank? {
         guard let top = first() else { return nil }
         remove(top.blob)
         removeTop()

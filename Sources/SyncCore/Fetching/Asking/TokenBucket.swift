@@ -1,24 +1,24 @@
 /// How much may be moved so that it is no more than so many bytes a second: tokens are bytes, and what is taken beyond what
 /// is there is waited for afterwards. A quarter of a second's worth may come at once, but always a whole chunk.
-struct TokenBucket: Sendable, Equatable {
-    static let leastBurst: Int64 = 256 << 10
+package struct TokenBucket: Sendable, Equatable {
+    package static let leastBurst: Int64 = 256 << 10
 
     /// Bytes; at least 1.
     private let perSecond: UInt64
     private let burst: Int64
     /// Below zero: owed.
-    private(set) var level: Int64
+    package private(set) var level: Int64
     /// Until when what flows in is counted.
     private var countedTo: Tick
 
-    init(perSecond: UInt64, at now: Tick) {
+    package init(perSecond: UInt64, at now: Tick) {
         self.perSecond = max(1, min(perSecond, 1 << 40))
         burst = max(Self.leastBurst, Int64(self.perSecond / 4))
         level = burst
         countedTo = now
     }
 
-    mutating func refill(at now: Tick) {
+    package mutating func refill(at now: Tick) {
         let elapsed = UInt64(clamping: (now - countedTo).nanoseconds)
         // 2^40 bytes a second over ten seconds of nanoseconds would not fit into 64 bits.
         let flown = perSecond.multipliedFullWidth(by: elapsed)
@@ -39,15 +39,15 @@ struct TokenBucket: Sendable, Equatable {
     }
 
     /// Bytes that may be taken now; as refilled last.
-    func holds(_ bytes: Int) -> Bool { level >= min(Int64(bytes), burst) }
+    package func holds(_ bytes: Int) -> Bool { level >= min(Int64(bytes), burst) }
 
-    mutating func take(_ bytes: Int) { level -= Int64(bytes) }
+    package mutating func take(_ bytes: Int) { level -= Int64(bytes) }
 
     /// They were not moved after all.
-    mutating func giveBack(_ bytes: Int) { level = min(burst, level + Int64(bytes)) }
+    package mutating func giveBack(_ bytes: Int) { level = min(burst, level + Int64(bytes)) }
 
     /// When it will hold them.
-    func time(of bytes: Int) -> Tick {
+    package func time(of bytes: Int) -> Tick {
         let lacking = UInt64(clamping: min(Int64(bytes), burst) - level)
         let product = lacking.multipliedFullWidth(by: 1_000_000_000)
         guard product.high < perSecond else { return countedTo + .seconds(3_600) }
