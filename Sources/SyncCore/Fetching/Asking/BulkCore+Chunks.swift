@@ -87,7 +87,7 @@ extension BulkCore {
         effects.append(.write(blob, chunk: chunk, bytes))
     }
 
-    mutating func noteWritten(_ blob: BlobHash, _ chunk: Int, _ outcome: WriteOutcome) {
+    mutating func noteWritten(_ blob: BlobHash, _ chunk: Int, _ outcome: ChunkOutcome) {
         guard let write = writes[blob]?.removeValue(forKey: chunk) else { return }
         if writes[blob]?.isEmpty == true { writes[blob] = nil }
         unwrittenBytes -= write.bytes
