@@ -1,5 +1,5 @@
 package import ControlAPI
-package import NIOCore
+import NIOCore
 package import SyncAgent
 import SyncCore
 import SyncModel

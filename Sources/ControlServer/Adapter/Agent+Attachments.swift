@@ -38,12 +38,10 @@ extension Agent {
     package func pin(space: String, id: String, _ isPinned: Bool) async throws(ControlError) -> AttachmentEntry {
         let found = try foundAttachment(space: space, id: id)
         let blob = found.attachment.file.blob
-        try await controlled {
-            if isPinned {
-                try await attachments.pin(blob, space: .home)
-            } else {
-                try await attachments.unpin(blob, space: .home)
-            }
+        // Nothing changes where it was so before.
+        _ = try await controlled {
+            isPinned
+                ? try await attachments.pin(blob, space: .home) : try await attachments.unpin(blob, space: .home)
         }
         return try entry(of: found)
     }
