@@ -58,7 +58,8 @@ extension WorldOptions {
                 bounds.peerWindowBytes = 2 * BlobLayout.chunkBytes
                 bounds.windowBytes = 3 * BlobLayout.chunkBytes
                 bounds.requestChunks = 2
-                bounds.smallRequestBytes = 64 << 10
+                // The greatest small blob, with what it takes to remember it, must fit.
+                bounds.smallRequestBytes = BulkLimits.smallBytes + 1_024
                 bounds.outboundBytes = 2 * BlobLayout.chunkBytes
             }
             keepsPolicies = chance(30)

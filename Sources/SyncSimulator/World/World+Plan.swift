@@ -195,7 +195,13 @@ extension World {
         let states = nodes.map { try? $0.store?.state().digest }
         let isLevel = Set(digests).count == 1 && digests[0] != nil && Set(states).count == 1
         if isLevel, nodes.allSatisfy({ $0.core?.isAtRest ?? false }) {
-            if areBlobsSettled() { restedAt = now } else { checkBlobPatience(healedAt) }
+            haveRecordsRested = true
+            if areBlobsSettled() { restedAt = now }
+        }
+        guard restedAt == nil else { return }
+        if haveRecordsRested {
+            // While bytes are awaited, sessions come that are redundant; for a moment such a one says nothing of what it holds.
+            checkBlobPatience(healedAt)
         } else if isLate {
             let ending = lateEnding
             check { $0.ended(ending) }

@@ -73,6 +73,8 @@ struct World {
     var failure: CheckFailure?
     var healedAt: Int64?
     var restedAt: Int64?
+    /// Whether records have come to rest since the heal; bytes may take longer.
+    var haveRecordsRested = false
     var trace: WorldTrace
     /// Copies of each change that crossed a link, and changes times links: how well flooding is pruned.
     var framesSent = 0
@@ -191,6 +193,7 @@ struct World {
                 trace.note(now, node.number, "sees \(peer.name) \(peer.state), \(lacks), \(peer.lastFailure ?? "")")
             }
             trace.note(now, node.number, "\(node.core.map { "\($0.load)" } ?? "is down")")
+            describeBlobs(node)
         }
     }
 
