@@ -78,6 +78,10 @@ struct AttachmentRoutes: Sendable {
         }
     }
 
+    private static var stopping: ControlError {
+        ControlError(.stopping, "The agent is stopping; nothing was attached.", hint: "Attach it again.")
+    }
+
     private static func pass(
         _ upload: RequestUpload, to receiver: any AttachmentReceiving
     ) async throws(ControlError) {
@@ -86,15 +90,15 @@ struct AttachmentRoutes: Sendable {
             for try await bytes in upload { try await receiver.append(bytes) }
         } catch let error as ControlError {
             throw error
+        } catch is CancellationError {
+            throw stopping
         } catch {
             throw ControlError(
                 .connectionLost, "The connection ended before all of the file came; nothing was attached.",
                 hint: "Attach it again.")
         }
         // A body that is cancelled reads as one that ended.
-        guard !Task.isCancelled else {
-            throw ControlError(.stopping, "The agent is stopping; nothing was attached.", hint: "Attach it again.")
-        }
+        if Task.isCancelled { throw stopping }
     }
 }
 

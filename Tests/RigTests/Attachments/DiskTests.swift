@@ -16,9 +16,9 @@ extension RigSuites {
                 try small.shell(
                     """
                     free=$(df --output=avail --block-size=1 "$LANYARD_DATA_DIR" | tail -n 1)
-                    head -c $((free - \(8 * Bytes.mebi))) /dev/zero >"$LANYARD_DATA_DIR/filler"
+                    head -c $((free - \(24 * Bytes.mebi))) /dev/zero >"$LANYARD_DATA_DIR/filler"
                     """)
-                // Room that the log needs is not given to files.
+                // Less than files must leave, and more than the log needs: what it needs is not given to files.
                 try eventually(within: .seconds(30), "a fetch says that the disk is full") {
                     let outcome = try small.run(["lanyard", "fetch", attachment.id, "-o", "-", "--json"])
                     return outcome.status != 0 && outcome.errors.contains("disk_full")

@@ -71,8 +71,8 @@ extension Node {
 
     /// Files of at least a MiB that hold no whole blob, and no database: what arrives, or is being added.
     func unfinishedFiles() throws -> [String] {
-        try output("find \"$LANYARD_DATA_DIR\" -type f -size +1M ! -name '*.sqlite*'")
-            .split(separator: "\n").map(String.init).filter { $0.suffix(65).first != "/" }
+        let pattern = "-type f -size +1M -regextype posix-extended ! -name '*.sqlite*' ! -regex '.*/[0-9a-f]{64}'"
+        return try output("find \"$LANYARD_DATA_DIR\" \(pattern)").split(separator: "\n").map(String.init)
     }
 }
 

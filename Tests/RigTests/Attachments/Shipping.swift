@@ -13,7 +13,10 @@ struct Shipping: Equatable {
 extension Node {
     /// From now on `shipping` counts.
     func countShipping() throws {
+        // Loaded a second time, rules would count everything twice.
         let rules = """
+            add table inet shipping
+            delete table inet shipping
             table inet shipping {
                 counter in4 { }
                 counter in6 { }
