@@ -26,6 +26,7 @@ extension BulkCore {
     package var load: BulkLoad {
         BulkLoad(
             inFlightBytes: flightBytes, unwrittenBytes: unwrittenBytes, hashBytes: hashBytes,
+            hashBytesAtWork: countedHashBytes,
             outboundBytes: links.map { $0.serving.bufferedBytes + $0.serving.readingBytes }.max() ?? 0,
             wants: wants.count, blobsAtWork: work.count)
     }

@@ -52,6 +52,8 @@ package struct BulkLoad: Sendable, Equatable {
     package var unwrittenBytes: Int
     /// Hashes of chunks being collected: at most `Bounds.hashBytes`.
     package var hashBytes: Int
+    /// The same, looked up anew: what is counted must be what is held or asked for.
+    package var hashBytesAtWork: Int
     /// The most that waits in the transport for one peer, or is being read for it.
     package var outboundBytes: Int
     package var wants: Int

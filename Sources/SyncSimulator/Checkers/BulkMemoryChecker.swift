@@ -41,6 +41,9 @@ struct BulkMemoryChecker: Checker {
         if step.load.hashBytes > step.bounds.hashBytes {
             return "node \(step.node): \(step.load.hashBytes) bytes of hashes wait"
         }
+        if step.load.hashBytes != step.load.hashBytesAtWork {
+            return "node \(step.node): counts \(step.load.hashBytes) bytes of hashes, not \(step.load.hashBytesAtWork)"
+        }
         // What was being read when the room ran out comes on top.
         let outbound = step.bounds.outboundBytes + (step.bounds.readsAhead + 1) * BlobLayout.chunkBytes
         if step.load.outboundBytes > outbound {

@@ -63,6 +63,27 @@ struct BulkBoundTests {
         #expect(world.check.violations.isEmpty)
     }
 
+    @Test func `who never sends hashes does not use up the room for those of others`() {
+        var world = BulkWorld(nodes: 2) { configuration, _ in
+            configuration.bounds.hashBytes = 3 * 20 * BlobHash.byteCount
+        }
+        let wants = (1...2).map { BulkWorld.want($0, size: 20 * Self.chunk) }
+        for want in wants { world.give(want, to: 0) }
+        world.list(wants, at: 1)
+        for _ in 0..<5 {
+            world.nodes[0].isQuiet = false
+            world.connect(0, 1)
+            world.reach(within: 5_000) { $0.nodes[1].core.load.hashBytes > 0 }
+            world.nodes[0].isQuiet = true
+            world.disconnect(0, 1)
+            #expect(world.nodes[1].core.load.hashBytes == 0)
+        }
+        world.nodes[0].isQuiet = false
+        world.connect(0, 1)
+        world.reach(within: 5_000) { $0.nodes[1].disk.whole.count == 2 }
+        #expect(world.check.violations.isEmpty)
+    }
+
     @Test func `what does not fit into the quota lets the rest pass, and a person is told`() {
         var world = BulkWorld(nodes: 2)
         world.nodes[1].disk.quota = 10 * Self.chunk

@@ -35,6 +35,7 @@ struct BulkCheck {
             violate("node \(node): counts \(load)")
         }
         if load.hashBytes < 0 || load.hashBytes > bounds.hashBytes { violate("node \(node): counts \(load)") }
+        if load.hashBytes != load.hashBytesAtWork { violate("node \(node): counts \(load)") }
         // A frame may be sent on top of what is read for the limit.
         if load.outboundBytes > 2 * bounds.outboundBytes { violate("node \(node): \(load.outboundBytes) outbound") }
         for peer in core.peerViews where peer.inFlightBytes > bounds.peerWindowBytes {

@@ -73,15 +73,31 @@ extension BulkCore {
         }
     }
 
+    /// A part that nobody goes on with must not keep other blobs from theirs.
+    mutating func dropUnsent(_ blob: BlobHash) {
+        guard let want = wants[blob], want.stage == .lackingHashes, want.holders.isEmpty else { return }
+        dropHashes(blob, want)
+    }
+
+    /// What `hashBytes` counts, looked up anew.
+    var countedHashBytes: Int {
+        work.reduce(0) { sum, work in
+            guard let want = wants[work.key], countsHashes(want) else { return sum }
+            return sum + want.layout.chunkCount * BlobHash.byteCount
+        }
+    }
+
+    private func countsHashes(_ want: BulkWantState) -> Bool {
+        switch want.stage {
+        case .askingHashes, .proving: true
+        case .lackingHashes: work[want.want.blob]?.hashes.isEmpty == false
+        case .waiting, .asked, .writing, .beginning, .fetching, .finishing: false
+        }
+    }
+
     /// Its hashes are here, or not collected any more.
     mutating func dropHashes(_ blob: BlobHash, _ want: BulkWantState) {
-        let isCounted: Bool
-        switch want.stage {
-        case .askingHashes, .proving: isCounted = true
-        case .lackingHashes: isCounted = work[blob]?.hashes.isEmpty == false
-        case .waiting, .asked, .writing, .beginning, .fetching, .finishing: isCounted = false
-        }
-        if isCounted { hashBytes -= want.layout.chunkCount * BlobHash.byteCount }
+        if countsHashes(want) { hashBytes -= want.layout.chunkCount * BlobHash.byteCount }
         work[blob]?.hashes = []
     }
 }

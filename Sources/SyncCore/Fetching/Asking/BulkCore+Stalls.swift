@@ -28,8 +28,11 @@ extension BulkCore {
                 if work[blob]?.writing.contains(chunk) != true { planner.release(blob, chunk: chunk) }
             }
         case .hashes(let blob):
-            guard wants[blob]?.stage == .askingHashes(connection) else { return }
+            guard let want = wants[blob], want.stage == .askingHashes(connection) else { return }
+            // With none collected nothing is held, and what was set aside for them is free for another blob.
+            if work[blob]?.hashes.isEmpty != false { dropHashes(blob, want) }
             wants[blob]?.stage = .lackingHashes
+            dropUnsent(blob)
         case .small(let blobs, let came):
             for place in blobs.indices where !came.contains(place) {
                 release(connection, blobs[place].weight)

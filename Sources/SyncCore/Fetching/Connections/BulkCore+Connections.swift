@@ -170,6 +170,7 @@ extension BulkCore {
             guard let want = wants[blob] else { continue }
             if want.isSmall, case .all = want.holders[device] { effects.append(.noteHolder(blob, device)) }
             wants[blob]?.holders[device] = nil
+            dropUnsent(blob)
         }
         planner.disconnected(device)
         (links[index].told, links[index].untold, links[index].small) = ([], [], FetchQueue())

@@ -205,6 +205,7 @@ extension BulkCore {
     mutating func loseHolder(_ blob: BlobHash, _ device: DeviceID) {
         wants[blob]?.holders[device] = nil
         planner.withdrawn(blob, by: device)
+        dropUnsent(blob)
         if let index = upLink(device) { links[index].small.remove(blob) }
         if wants[blob]?.isPersonal == true { doubt(blob) }
     }
