@@ -28,7 +28,7 @@ extension BulkCore {
             inFlightBytes: flightBytes, unwrittenBytes: unwrittenBytes, hashBytes: hashBytes,
             hashBytesAtWork: countedHashBytes,
             outboundBytes: links.map { $0.serving.bufferedBytes + $0.serving.readingBytes }.max() ?? 0,
-            wants: wants.count, blobsAtWork: work.count)
+            lookUps: links.map(\.serving.toLookUp.count).max() ?? 0, wants: wants.count, blobsAtWork: work.count)
     }
 
     /// Whether it is wanted and not here, as far as this knows: the policy may want more than was listed.

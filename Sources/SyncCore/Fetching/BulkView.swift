@@ -56,6 +56,8 @@ package struct BulkLoad: Sendable, Equatable {
     package var hashBytesAtWork: Int
     /// The most that waits in the transport for one peer, or is being read for it.
     package var outboundBytes: Int
+    /// Blobs that are to be looked up for one peer, at most: 2 × `BulkLimits.wants`.
+    package var lookUps: Int
     package var wants: Int
     package var blobsAtWork: Int
 }

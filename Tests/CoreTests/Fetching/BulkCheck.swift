@@ -36,6 +36,7 @@ struct BulkCheck {
         }
         if load.hashBytes < 0 || load.hashBytes > bounds.hashBytes { violate("node \(node): counts \(load)") }
         if load.hashBytes != load.hashBytesAtWork { violate("node \(node): counts \(load)") }
+        if load.lookUps > 2 * BulkLimits.wants { violate("node \(node): \(load.lookUps) to look up") }
         // A frame may be sent on top of what is read for the limit.
         if load.outboundBytes > 2 * bounds.outboundBytes { violate("node \(node): \(load.outboundBytes) outbound") }
         for peer in core.peerViews where peer.inFlightBytes > bounds.peerWindowBytes {

@@ -126,6 +126,21 @@ struct BulkOffenceTests {
         #expect(talk.closed == .overLimit)
     }
 
+    @Test func `wants that are given up at once, again and again, do not pile up`() {
+        var talk = Talk()
+        talk.greet()
+        // Nothing is looked up: the first answer of the disk does not come.
+        for round in 0..<40 {
+            let blobs = (0..<BulkLimits.blobsPerFrame).map { BulkWorld.hash(round * BulkLimits.blobsPerFrame + $0) }
+            talk.hear(.want(.init(space: .home, blobs: blobs)))
+            if round < 39 { talk.hear(.unwant(.init(blobs: blobs))) }
+            #expect(talk.core.load.lookUps <= 2 * BulkLimits.wants)
+        }
+        #expect(talk.closed == nil, "who gives up what came from elsewhere does the same")
+        talk.hear(.want(.init(space: .home, blobs: [BulkWorld.hash(-1)])))
+        #expect(talk.core.load.lookUps > 0)
+    }
+
     @Test func `refusals that nobody reads end the connection`() {
         var talk = Talk()
         talk.greet()

@@ -34,6 +34,17 @@ extension BulkCore {
     private mutating func lookUp(_ index: Int, _ blob: BlobHash) {
         guard links[index].serving.isToLookUp.insert(blob).inserted else { return }
         links[index].serving.toLookUp.append(blob)
+        if links[index].serving.toLookUp.count > 2 * BulkLimits.wants { trimLookUps(index) }
+    }
+
+    /// A peer that wants and gives up again and again, and does not read what it is told, must not make this grow: what was
+    /// looked up goes, and what it gave up. What it wants is bounded, so half of it is free again, and each entry is moved
+    /// about twice.
+    private mutating func trimLookUps(_ index: Int) {
+        let serving = links[index].serving
+        let left = serving.toLookUp[serving.lookUpStart...].filter { serving.wanted.contains($0) }
+        (links[index].serving.toLookUp, links[index].serving.lookUpStart) = (left, 0)
+        links[index].serving.isToLookUp = Set(left)
     }
 
     /// What is held of it has changed.

@@ -25,7 +25,8 @@ struct BulkServing: Sendable {
     var wanted: Set<BlobHash> = []
     /// Of those, of which something was said to be held.
     var said: Set<BlobHash> = []
-    /// To be looked up, in this order from `lookUpStart` on; each once.
+    /// To be looked up, in this order from `lookUpStart` on; each once. At most twice `BulkLimits.wants`; may name some that the
+    /// peer gave up.
     var toLookUp: [BlobHash] = []
     var lookUpStart = 0
     var isToLookUp: Set<BlobHash> = []
