@@ -4,6 +4,8 @@ package import SyncModel
 package struct BulkConfiguration: Sendable, Equatable {
     /// The code of `BulkInput.refused` that says: this one does not fit, a smaller one may.
     package static let quotaCode = "quota_exceeded"
+    /// The code that says the same of the disk when a blob is begun, and that nothing fits when bytes are written.
+    package static let diskFullCode = "disk_full"
 
     /// Seeds the jitter of dials.
     package var seed: UInt64

@@ -56,8 +56,8 @@ package enum BulkInput: Sendable, Equatable {
     case hashesMissing(BlobHash)
     /// To `begin` with hashes: they are not of this blob.
     case hashesWrong(BlobHash)
-    /// To `begin`: the disk or the quota refuses. With `BulkConfiguration.quotaCode` what is smaller goes on; with any
-    /// other nothing is fetched for a while.
+    /// To `begin`: the disk or the quota refuses. With `BulkConfiguration.quotaCode` or `diskFullCode` what is smaller goes
+    /// on; any other concerns this blob.
     case refused(BlobHash, code: String)
     /// To `write`.
     case chunkWritten(BlobHash, chunk: Int, ChunkOutcome)
@@ -86,7 +86,7 @@ package enum ChunkOutcome: Sendable, Hashable {
     case right
     /// The bytes are not of it: whoever sent them is mistaken, or lies.
     case wrong
-    /// The disk refused.
+    /// The disk refused: with `BulkConfiguration.diskFullCode` nothing is fetched for a while.
     case refused(code: String)
 }
 

@@ -84,6 +84,25 @@ struct BulkBoundTests {
         #expect(world.check.violations.isEmpty)
     }
 
+    @Test func `one that is too large for the disk, or broken there, lets the rest pass`() {
+        var world = BulkWorld(nodes: 2)
+        world.nodes[1].disk.freeBytes = 10 * Self.chunk
+        world.nodes[1].disk.broken = [BulkWorld.hash(3)]
+        let wants = (1...20).map { BulkWorld.want($0, size: UInt64($0) * Self.chunk) }
+        for want in wants { world.give(want, to: 0) }
+        world.connect(0, 1)
+        world.hear(1, .fetch(wants[19]))
+        world.list(wants, at: 1)
+        world.reach(within: 3_000) { $0.nodes[1].disk.whole.count == 9 }
+        #expect(world.nodes[1].reports.contains(.refusedHere(wants[19].blob, code: BulkConfiguration.diskFullCode)))
+        _ = world.run(milliseconds: 30_000)
+        #expect(world.nodes[1].core.counters.refusedHere <= 16, "later and later")
+        world.nodes[1].disk.freeBytes = .max
+        world.nodes[1].disk.broken = []
+        world.reach(within: 120_000) { $0.nodes[1].disk.whole.count == 20 }
+        #expect(world.check.violations.isEmpty)
+    }
+
     @Test func `what does not fit into the quota lets the rest pass, and a person is told`() {
         var world = BulkWorld(nodes: 2)
         world.nodes[1].disk.quota = 10 * Self.chunk

@@ -17,6 +17,9 @@ struct BulkDisk {
     /// What it says it holds, and does not.
     var boasts: Set<BlobHash> = []
     var isFull = false
+    /// What one blob may have before the disk is full; and what is wrong with some.
+    var freeBytes: UInt64 = .max
+    var broken: Set<BlobHash> = []
     /// What one blob may have.
     var quota: UInt64 = .max
     /// Chunks that it gave out wrong.
@@ -65,7 +68,8 @@ struct BulkDisk {
 
     private mutating func begin(_ blob: BlobHash, _ layout: BlobLayout, _ hashes: [UInt8]?) -> BulkInput {
         if layout.size > quota { return .refused(blob, code: BulkConfiguration.quotaCode) }
-        if isFull { return .refused(blob, code: "disk_full") }
+        if isFull || layout.size > freeBytes { return .refused(blob, code: BulkConfiguration.diskFullCode) }
+        if broken.contains(blob) { return .refused(blob, code: "disk_error") }
         if whole.contains(blob) {
             var all = ChunkSet(count: layout.chunkCount)
             for chunk in 0..<layout.chunkCount { all.insert(chunk) }

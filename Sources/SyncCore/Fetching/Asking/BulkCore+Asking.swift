@@ -121,7 +121,7 @@ extension BulkCore {
             guard let want = wants[rank.blob], want.stage == .waiting, want.holders[device] != nil, want.rank == rank
             else { continue }
             if refusals.blocks(rank) {
-                refusals.quotaBlocked.insert(rank.blob)
+                refusals.tooLarge.insert(rank.blob)
                 continue
             }
             if others.contains(where: { want.holders[$0] != nil }) {

@@ -108,7 +108,8 @@ extension BulkCore {
             lied(write.device, blob)
         case .refused(let code):
             planner.release(blob, chunk: chunk)
-            refuse(blob, code)
+            // What it was put aside for was said of the first.
+            if isAtWork { refuseBytes(blob, code) }
         }
     }
 

@@ -120,7 +120,7 @@ extension BulkCore {
                 lied(write.device, blob)
                 enqueue(blob)
             } else {
-                refuse(blob, code ?? "")
+                refuseBytes(blob, code ?? "")
             }
         }
     }

@@ -12,7 +12,7 @@ extension BulkCore {
                 continue
             }
             if refusals.blocks(rank) {
-                refusals.quotaBlocked.insert(rank.blob)
+                refusals.tooLarge.insert(rank.blob)
                 ready.remove(rank.blob)
                 continue
             }

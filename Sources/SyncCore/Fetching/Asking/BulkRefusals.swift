@@ -6,15 +6,15 @@ struct BulkRefusals: Sendable {
     var diskRetryAt: Tick?
     /// Refusals since something was kept.
     var diskCount = 0
-    /// The least that did not fit into the quota.
-    var quotaSize: UInt64?
-    var quotaRetryAt: Tick?
-    var quotaCount = 0
+    /// The least that did not fit into the quota, or on the disk.
+    var leastTooLarge: UInt64?
+    var tooLargeRetryAt: Tick?
+    var tooLargeCount = 0
     /// What waits for that.
-    var quotaBlocked: Set<BlobHash> = []
+    var tooLarge: Set<BlobHash> = []
 
-    /// Whether it is not tried now. For a person it is, to say what the quota says.
-    func blocks(_ rank: FetchRank) -> Bool { !rank.isPersonal && (quotaSize.map { rank.size >= $0 } ?? false) }
+    /// Whether it is not tried now. For a person it is, to say why it does not fit.
+    func blocks(_ rank: FetchRank) -> Bool { !rank.isPersonal && (leastTooLarge.map { rank.size >= $0 } ?? false) }
 
     mutating func noteSuccess() { diskCount = 0 }
 
@@ -23,10 +23,11 @@ struct BulkRefusals: Sendable {
         return Tick.Span(nanoseconds: min(timing.refusalGreatest.nanoseconds, nanoseconds))
     }
 
-    var deadline: Tick? { [diskRetryAt, quotaRetryAt].compactMap(\.self).min() }
+    var deadline: Tick? { [diskRetryAt, tooLargeRetryAt].compactMap(\.self).min() }
 }
 
-// A full disk stops all, a quota what does not fit. Neither loses what is here.
+// What does not fit, into the quota or on the disk, waits with all that is as large; a disk that is full to the last byte stops
+// all; anything else concerns one blob. Nothing of it loses what is here.
 extension BulkCore {
     mutating func noteRefused(_ blob: BlobHash, _ code: String) {
         switch wants[blob]?.stage {
@@ -34,30 +35,51 @@ extension BulkCore {
         case .waiting, .asked, .writing, .lackingHashes, .askingHashes, .fetching, .finishing, nil: return
         }
         putAside(blob)
-        refuse(blob, code)
+        switch code {
+        // Room for all of it is set aside when it is begun: a smaller one may fit.
+        case BulkConfiguration.quotaCode, BulkConfiguration.diskFullCode: refuseSize(blob, code)
+        default: refuseOne(blob, code)
+        }
     }
 
-    /// What waits of it is tried again when the refusal has passed.
-    mutating func refuse(_ blob: BlobHash, _ code: String) {
-        guard let want = wants[blob] else { return }
-        if code == BulkConfiguration.quotaCode {
-            if work[blob] != nil { putAside(blob) }
-            refusals.quotaBlocked.insert(blob)
-            let isNew = want.isPersonal || refusals.quotaRetryAt == nil || !refusals.blocks(want.rank)
-            refusals.quotaSize = min(refusals.quotaSize ?? .max, want.layout.size)
-            guard isNew else { return }
-            note(blob, code)
-            if refusals.quotaRetryAt == nil {
-                refusals.quotaRetryAt = now + refusals.pause(after: refusals.quotaCount, configuration.timing)
-                refusals.quotaCount += 1
-            }
-        } else {
-            enqueue(blob)
-            guard refusals.diskRetryAt == nil else { return }
-            note(blob, code)
-            refusals.diskRetryAt = now + refusals.pause(after: refusals.diskCount, configuration.timing)
-            refusals.diskCount += 1
+    /// Bytes that came could not be kept. What waits is tried again when the refusal has passed.
+    mutating func refuseBytes(_ blob: BlobHash, _ code: String) {
+        switch code {
+        case BulkConfiguration.quotaCode: refuseSize(blob, code)
+        case BulkConfiguration.diskFullCode: refuseAll(blob, code)
+        default: refuseOne(blob, code)
         }
+    }
+
+    private mutating func refuseSize(_ blob: BlobHash, _ code: String) {
+        guard let want = wants[blob] else { return }
+        if work[blob] != nil { putAside(blob) }
+        refusals.tooLarge.insert(blob)
+        let isNew = want.isPersonal || refusals.tooLargeRetryAt == nil || !refusals.blocks(want.rank)
+        refusals.leastTooLarge = min(refusals.leastTooLarge ?? .max, want.layout.size)
+        guard isNew else { return }
+        note(blob, code)
+        guard refusals.tooLargeRetryAt == nil else { return }
+        refusals.tooLargeRetryAt = now + refusals.pause(after: refusals.tooLargeCount, configuration.timing)
+        refusals.tooLargeCount += 1
+    }
+
+    private mutating func refuseAll(_ blob: BlobHash, _ code: String) {
+        guard wants[blob] != nil else { return }
+        enqueue(blob)
+        guard refusals.diskRetryAt == nil else { return }
+        note(blob, code)
+        refusals.diskRetryAt = now + refusals.pause(after: refusals.diskCount, configuration.timing)
+        refusals.diskCount += 1
+    }
+
+    /// What is wrong with one says nothing of the others.
+    private mutating func refuseOne(_ blob: BlobHash, _ code: String) {
+        guard let want = wants[blob] else { return }
+        note(blob, code)
+        if work[blob] != nil { putAside(blob) }
+        wants[blob]?.failures = want.failures + 1
+        putOff(blob, until: now + refusals.pause(after: want.failures, configuration.timing))
     }
 
     private mutating func note(_ blob: BlobHash, _ code: String) {
@@ -67,20 +89,20 @@ extension BulkCore {
 
     mutating func passRefusals() {
         if let at = refusals.diskRetryAt, now >= at { refusals.diskRetryAt = nil }
-        if let at = refusals.quotaRetryAt, now >= at { endQuotaPause() }
+        if let at = refusals.tooLargeRetryAt, now >= at { endQuotaPause() }
     }
 
     /// The quota, or what counts for it, may have changed.
     mutating func retryQuota() {
-        guard let at = refusals.quotaRetryAt else { return }
-        refusals.quotaCount = 0
+        guard let at = refusals.tooLargeRetryAt else { return }
+        refusals.tooLargeCount = 0
         // Not with every change: what it was may have nothing to do with the quota.
-        refusals.quotaRetryAt = min(at, now + configuration.timing.holdingPause)
+        refusals.tooLargeRetryAt = min(at, now + configuration.timing.holdingPause)
     }
 
     private mutating func endQuotaPause() {
-        let blobs = refusals.quotaBlocked.sorted()
-        (refusals.quotaRetryAt, refusals.quotaSize, refusals.quotaBlocked) = (nil, nil, [])
+        let blobs = refusals.tooLarge.sorted()
+        (refusals.tooLargeRetryAt, refusals.leastTooLarge, refusals.tooLarge) = (nil, nil, [])
         for blob in blobs { enqueue(blob) }
     }
 }

@@ -13,7 +13,7 @@ extension BulkCore {
         // Somebody waits: what was refused, or failed, is tried again at once.
         refusals.diskRetryAt = nil
         wants[want.blob]?.notBefore = nil
-        refusals.quotaBlocked.remove(want.blob)
+        refusals.tooLarge.remove(want.blob)
         enqueue(want.blob)
         doubt(want.blob)
     }
@@ -65,7 +65,7 @@ extension BulkCore {
         if want.isListed { listedCount -= 1 }
         ready.remove(blob)
         doubted.removeAll { $0 == blob }
-        refusals.quotaBlocked.remove(blob)
+        refusals.tooLarge.remove(blob)
         for index in links.indices where links[index].state == .up {
             links[index].small.remove(blob)
             if links[index].told.remove(blob) != nil { unwant(index, blob) }
