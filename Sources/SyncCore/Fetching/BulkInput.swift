@@ -7,11 +7,14 @@ package struct BlobWant: Hashable, Sendable {
     package let layout: BlobLayout
     /// Of the newest record that names it.
     package let stamp: Stamp
+    /// Whether the disk has begun it already: room was made for it, and the hashes of its chunks are here.
+    package let isBegun: Bool
 
-    package init(blob: BlobHash, layout: BlobLayout, stamp: Stamp) {
+    package init(blob: BlobHash, layout: BlobLayout, stamp: Stamp, isBegun: Bool = false) {
         self.blob = blob
         self.layout = layout
         self.stamp = stamp
+        self.isBegun = isBegun
     }
 }
 

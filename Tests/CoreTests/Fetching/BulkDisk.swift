@@ -8,6 +8,8 @@ struct BulkDisk {
     var whole: Set<BlobHash> = []
     /// Large ones whose hashes are known.
     var partial: [BlobHash: ChunkSet] = [:]
+    /// Of those, the ones that were looked at since the start: of others nothing is told.
+    var opened: Set<BlobHash> = []
     /// When what it was told is done.
     var freeAt: Int64 = 0
 
@@ -83,6 +85,7 @@ struct BulkDisk {
             if partial[blob] == nil { partial[blob] = ChunkSet(count: layout.chunkCount) }
         }
         guard let present = partial[blob] else { return .hashesMissing(blob) }
+        opened.insert(blob)
         return .begun(blob, present: present)
     }
 
@@ -100,6 +103,7 @@ struct BulkDisk {
 
     private func holding(_ blob: BlobHash) -> BulkFrame.Holding? {
         if whole.contains(blob) || boasts.contains(blob) { return BulkFrame.Holding(blob: blob, part: .all) }
+        guard opened.contains(blob) else { return nil }
         return partial[blob].flatMap { $0.presentCount > 0 ? BulkFrame.Holding(blob: blob, part: .chunks($0)) : nil }
     }
 

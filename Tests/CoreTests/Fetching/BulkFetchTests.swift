@@ -72,6 +72,34 @@ struct BulkFetchTests {
         expectClean(world)
     }
 
+    @Test func `what is all here but for its end is finished though nobody else has it`() {
+        var world = BulkWorld(nodes: 1)
+        let want = BulkWorld.want(1, size: 20 * Self.chunk)
+        world.nodes[0].disk.partial[want.blob] = Self.chunks(0..<20, of: 20)
+        world.list([want], at: 0)
+        world.reach(within: 1_000) { $0.nodes[0].disk.whole.contains(want.blob) }
+        expectClean(world)
+    }
+
+    @Test func `two that have a half each make a whole of it`() {
+        var world = BulkWorld(nodes: 2) { configuration, _ in configuration.bounds.blobsAtWork = 2 }
+        let wants = (1...6).map { BulkWorld.want($0, size: 20 * Self.chunk) }
+        for (node, half) in [(0, 0..<10), (1, 10..<20)] {
+            for want in wants { world.nodes[node].disk.partial[want.blob] = Self.chunks(half, of: 20) }
+            world.list(wants, at: node)
+        }
+        world.connect(0, 1)
+        for node in 0...1 { world.reach(within: 10_000) { $0.nodes[node].disk.whole.count == wants.count } }
+        #expect(world.nodes.allSatisfy { $0.received == 6 * 10 * BlobLayout.chunkBytes })
+        expectClean(world)
+    }
+
+    private static func chunks(_ present: Range<Int>, of count: Int) -> ChunkSet {
+        var chunks = ChunkSet(count: count)
+        for chunk in present { chunks.insert(chunk) }
+        return chunks
+    }
+
     @Test func `two sources are faster than one`() throws {
         var spans: [Int64] = []
         for count in 1...2 {

@@ -209,6 +209,7 @@ struct BulkWorld {
             let except = Set(except)
             let state = nodes[node]
             let missing = state.listed.filter { !state.disk.whole.contains($0.blob) && !except.contains($0.blob) }
+                .map { state.disk.partial[$0.blob] == nil ? $0 : $0.begun }
             plan(.input(node: node, .missing(id, Array(missing.prefix(limit)))), after: 1)
         case .lookUp, .readHashes, .readChunk, .readSmall:
             if !nodes[node].isQuiet { plan(.disk(node: node, effect), after: 1 + Int64(random.below(2))) }
@@ -282,6 +283,10 @@ struct BulkWorld {
         let at = max(now, pipes[pipe].freeAt[end]) + delayMilliseconds * 1_000_000
         plan(.input(node: other.node, .closed(other.id, code: "ended")), at: at)
     }
+}
+
+extension BlobWant {
+    fileprivate var begun: BlobWant { BlobWant(blob: blob, layout: layout, stamp: stamp, isBegun: true) }
 }
 
 extension BulkFrame {

@@ -11,6 +11,7 @@ extension BulkCore {
         }
         guard present.count == want.layout.chunkCount else { return retryLater(blob) }
         wants[blob]?.stage = .fetching
+        wants[blob]?.isLookedAt = true
         work[blob]?.presentBytes = Self.bytes(of: present, want.layout)
         planner.begin(want.rank, want.layout, present: present)
         var asksAgain: [Int] = []

@@ -5,6 +5,8 @@ extension BulkCore {
     mutating func noteHashesMissing(_ blob: BlobHash) {
         guard wants[blob]?.stage == .beginning else { return }
         wants[blob]?.stage = .lackingHashes
+        wants[blob]?.isLookedAt = true
+        if wants[blob]?.holders.isEmpty == true { putAside(blob) }
     }
 
     /// Asks the peer for the next hashes of a blob that lacks them.

@@ -7,7 +7,7 @@ extension BulkCore {
     mutating func planWork() {
         guard refusals.diskRetryAt == nil else { return }
         while let rank = ready.first() {
-            guard let want = wants[rank.blob], want.stage == .waiting, !want.holders.isEmpty, want.rank == rank else {
+            guard let want = wants[rank.blob], want.stage == .waiting, want.isWorthBeginning, want.rank == rank else {
                 ready.remove(rank.blob)
                 continue
             }

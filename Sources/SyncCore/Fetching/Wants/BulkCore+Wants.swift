@@ -45,6 +45,7 @@ extension BulkCore {
     mutating func add(_ want: BlobWant, isPersonal: Bool) {
         wants[want.blob] = BulkWantState(want: want, isListed: !isPersonal, isPersonal: isPersonal)
         if !isPersonal { listedCount += 1 }
+        enqueue(want.blob)
         for index in links.indices where links[index].state == .up {
             if isPersonal {
                 links[index].untold.insert(want.blob, at: 0)
@@ -104,7 +105,7 @@ extension BulkCore {
             for index in links.indices where links[index].state == .up {
                 if want.holders[links[index].device] != nil { links[index].small.insert(want.rank) }
             }
-        } else if !want.holders.isEmpty {
+        } else if want.isWorthBeginning {
             ready.insert(want.rank)
         }
     }

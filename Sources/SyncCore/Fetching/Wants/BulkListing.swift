@@ -102,9 +102,8 @@ extension BulkCore {
                 }
                 add(want, isPersonal: false)
                 isNew = true
-            } else if wants[want.blob]?.isListed == false {
-                wants[want.blob]?.isListed = true
-                listedCount += 1
+            } else {
+                noteListed(want)
             }
         }
         if isNew { listing.answeredAt = now + configuration.timing.answerWithin }
@@ -113,6 +112,20 @@ extension BulkCore {
         let named = Set(missing.map(\.blob))
         let gone = wants.values.filter { $0.isListed && !named.contains($0.want.blob) }
         for blob in gone.map(\.want.blob).sorted() { unlist(blob) }
+    }
+
+    private mutating func noteListed(_ want: BlobWant) {
+        guard let known = wants[want.blob] else { return }
+        if !known.isListed {
+            wants[want.blob]?.isListed = true
+            listedCount += 1
+        }
+        // A person may have wanted it before the store was asked. A record names it with one size only, or it is wrong.
+        if want.isBegun, !known.want.isBegun, want.layout == known.layout {
+            wants[want.blob]?.want = BlobWant(
+                blob: want.blob, layout: known.layout, stamp: known.want.stamp, isBegun: true)
+            enqueue(want.blob)
+        }
     }
 
     private mutating func unlist(_ blob: BlobHash) {

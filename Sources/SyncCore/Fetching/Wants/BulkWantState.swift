@@ -26,7 +26,7 @@ struct BulkWantState: Sendable {
         case some
     }
 
-    let want: BlobWant
+    var want: BlobWant
     /// The policy wants it.
     var isListed: Bool
     /// Somebody waits for it.
@@ -41,6 +41,11 @@ struct BulkWantState: Sendable {
     var failures = 0
     /// Not worked on before.
     var notBefore: Tick?
+    /// What is here of it was looked at, which says to peers what they may have of it, and whether it is whole.
+    var isLookedAt = false
+
+    /// Large: whether it is of use to begin it.
+    var isWorthBeginning: Bool { !holders.isEmpty || want.isBegun && !isLookedAt }
 
     var isSmall: Bool { want.layout.size <= UInt64(BulkLimits.smallBytes) }
 
