@@ -155,6 +155,29 @@ struct BulkFetchTests {
         expectClean(world)
     }
 
+    @Test func `one that gets stuck does not keep all places from those who go on`() {
+        var world = BulkWorld(nodes: 3)
+        let stuck = (1...20).map { BulkWorld.want($0, size: 200 * Self.chunk) }
+        let there = (21...24).map { BulkWorld.want($0, size: 201 * Self.chunk) }
+        for want in stuck { world.give(want, to: 1) }
+        for want in there { world.give(want, to: 2) }
+        world.nodes[1].bytesPerMillisecond = 1_000
+        world.connect(1, 0)
+        world.connect(2, 0)
+        world.list(stuck, at: 0)
+        world.reach(within: 5_000) { $0.nodes[0].core.counters.chunksReceived > 8 }
+        #expect(world.nodes[0].core.load.blobsAtWork == 8)
+        world.nodes[1].isQuiet = true
+        world.list(there, at: 0)
+        world.reach(within: 12_000) { world in there.allSatisfy { world.nodes[0].disk.whole.contains($0.blob) } }
+        world.nodes[1].isQuiet = false
+        world.nodes[1].bytesPerMillisecond = 100_000
+        world.disconnect(0, 1)
+        world.connect(1, 0)
+        world.reach(within: 60_000) { $0.nodes[0].disk.whole.count == 24 }
+        #expect(world.check.violations.isEmpty)
+    }
+
     @Test func `a slow one is asked again after a while`() throws {
         var world = BulkWorld(nodes: 3)
         let want = BulkWorld.want(1, size: 2_000 * Self.chunk)

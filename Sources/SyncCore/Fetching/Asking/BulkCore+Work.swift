@@ -16,7 +16,13 @@ extension BulkCore {
                 ready.remove(rank.blob)
                 continue
             }
-            guard work.count < configuration.bounds.blobsAtWork || makeRoom(for: rank) else { return }
+            guard work.count < configuration.bounds.blobsAtWork || makeRoom(for: rank) else {
+                guard isStuck(want) else { return }
+                // Behind it may be some that quick peers have.
+                ready.remove(rank.blob)
+                putOff(rank.blob, until: now + configuration.timing.slowPause)
+                continue
+            }
             ready.remove(rank.blob)
             work[rank.blob] = BulkWork(toldAt: now)
             wants[rank.blob]?.stage = .beginning
@@ -27,13 +33,38 @@ extension BulkCore {
     /// Puts one aside that does not get on, or for a person one that nobody waits for.
     private mutating func makeRoom(for rank: FetchRank) -> Bool {
         let ranks = work.keys.compactMap { wants[$0]?.rank }.sorted()
-        let idle = ranks.last { isIdle($0.blob) }
-        let lesser = rank.isPersonal ? ranks.last { !$0.isPersonal && mayPutAside($0.blob) } : nil
-        guard let gone = idle ?? lesser else { return false }
-        putAside(gone.blob)
-        // What was put aside for nothing but room waits for its turn; what nobody has, for somebody to say more.
-        if idle == nil { enqueue(gone.blob) }
+        // It waits for somebody to say more.
+        if let idle = ranks.last(where: { isIdle($0.blob) }) {
+            putAside(idle.blob)
+            return true
+        }
+        // A few peers that do not get on would keep all places for themselves.
+        let isQuick = wants[rank.blob].map { !isStuck($0) } ?? false
+        if isQuick, let stuck = ranks.last(where: { mayGiveWay($0, to: rank) && wants[$0.blob].map(isStuck) == true }) {
+            putAside(stuck.blob)
+            putOff(stuck.blob, until: now + configuration.timing.slowPause)
+            return true
+        }
+        guard rank.isPersonal, let lesser = ranks.last(where: { !$0.isPersonal && mayGiveWay($0, to: rank) }) else {
+            return false
+        }
+        putAside(lesser.blob)
+        enqueue(lesser.blob)
         return true
+    }
+
+    /// Only peers that do not get on have it, and there are others.
+    private func isStuck(_ want: BulkWantState) -> Bool {
+        var hasQuick = false
+        for link in links where link.state == .up && !link.isSlow(at: now) {
+            if want.holders[link.device] != nil { return false }
+            hasQuick = true
+        }
+        return hasQuick && !want.holders.isEmpty
+    }
+
+    private func mayGiveWay(_ rank: FetchRank, to other: FetchRank) -> Bool {
+        (other.isPersonal || !rank.isPersonal) && mayPutAside(rank.blob)
     }
 
     private func mayPutAside(_ blob: BlobHash) -> Bool {
