@@ -142,6 +142,34 @@ struct BulkFetchTests {
         #expect(world.check.violations.isEmpty)
     }
 
+    @Test func `a connection on which nothing comes any more is dialled anew`() {
+        var world = BulkWorld(nodes: 2)
+        let want = BulkWorld.want(1, size: 200 * Self.chunk)
+        world.give(want, to: 1)
+        world.connect(0, 1)
+        world.list([want], at: 0)
+        world.reach(within: 10_000) { ($0.nodes[0].disk.partial[want.blob]?.presentCount ?? 0) > 60 }
+        world.pipes[0].isCut = true
+        world.reach(within: 30_000) { $0.nodes[0].disk.whole.contains(want.blob) }
+        #expect(world.pipes.count == 2)
+        #expect(world.nodes[0].reports.contains(.disconnected(world.nodes[1].device, code: CloseReason.suspected.rawValue)))
+        #expect(world.check.violations.isEmpty)
+    }
+
+    @Test func `who asks for a connection though one is up has lost it`() {
+        var world = BulkWorld(nodes: 2)
+        let want = BulkWorld.want(1, size: 10)
+        world.connect(0, 1)
+        world.list([want], at: 0)
+        world.reach(within: 1_000) { $0.nodes[0].core.peerViews.map(\.isConnected) == [true] }
+        world.hear(0, .bulkWanted(world.nodes[1].device))
+        _ = world.run(milliseconds: 6_000)
+        #expect(world.pipes.count == 1, "it was on its way")
+        world.hear(0, .bulkWanted(world.nodes[1].device))
+        world.reach(within: 100) { $0.pipes.count == 2 && $0.nodes[0].core.peerViews.map(\.isConnected) == [true] }
+        #expect(world.check.violations.isEmpty)
+    }
+
     @Test func `one that is slow and alone is not cancelled again and again`() throws {
         var world = BulkWorld(nodes: 2)
         // Thirteen seconds a chunk.

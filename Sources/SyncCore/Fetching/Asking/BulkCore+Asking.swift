@@ -162,7 +162,7 @@ extension BulkCore {
 
     mutating func open(_ index: Int, _ subject: BulkAsk.Subject) -> UInt64 {
         lastAskID += 1
-        if links[index].asks.isEmpty { links[index].lastProgressAt = now }
+        if links[index].asks.isEmpty { (links[index].lastProgressAt, links[index].lastReceivedAt) = (now, now) }
         links[index].asks[lastAskID] = BulkAsk(subject: subject, sentAt: now)
         links[index].lastAskID = lastAskID
         links[index].lastUseAt = now

@@ -48,6 +48,14 @@ extension BulkCore {
         link.asks.isEmpty || !link.isReading ? nil : link.lastProgressAt + configuration.timing.stall
     }
 
+    /// When a connection on which nothing comes ends.
+    func silenceAt(_ link: BulkLink) -> Tick? {
+        guard !link.asks.isEmpty, link.isReading else { return nil }
+        let silences = peerIndex(link.device).map { peers[$0].silences } ?? 0
+        let span = configuration.timing.silence.nanoseconds << Int64(min(silences, 4))
+        return link.lastReceivedAt + Tick.Span(nanoseconds: span)
+    }
+
     func hashDeadline(_ link: BulkLink) -> Tick? {
         link.asks.values.lazy.compactMap { ask in
             if case .hashes = ask.subject { ask.sentAt + configuration.timing.hashDeadline } else { nil }
@@ -56,6 +64,10 @@ extension BulkCore {
 
     mutating func passStalls() {
         for index in links.indices where links[index].state == .up {
+            if let at = silenceAt(links[index]), now >= at {
+                endSilent(index)
+                continue
+            }
             passHashDeadlines(index)
             guard let at = stallAt(links[index]), now >= at else { continue }
             if !links[index].isSlow(at: now) { effects.append(.report(.slow(links[index].device))) }
@@ -68,6 +80,15 @@ extension BulkCore {
                 cancel(index, id)
             }
         }
+    }
+
+    /// The other end is gone, or hangs; a new connection finds out.
+    private mutating func endSilent(_ index: Int) {
+        let device = links[index].device
+        close(index, .suspected)
+        guard let peer = peerIndex(device) else { return }
+        peers[peer].silences += 1
+        pauseDialling(peer)
     }
 
     /// Hashes of chunks come at once. Few blobs can wait for them at a time, so no peer may sit on them.
@@ -99,6 +120,7 @@ extension BulkCore {
     mutating func noteProgress(_ index: Int, _ id: UInt64, _ sentAt: Tick, bytes: Int) {
         links[index].lastProgressAt = now
         links[index].slowUntil = nil
+        if let peer = peerIndex(links[index].device) { peers[peer].silences = 0 }
         if !links[index].cancelled.isEmpty {
             links[index].cancelled = links[index].cancelled.filter { $0.value.lastAskID >= id }
         }
@@ -120,7 +142,7 @@ extension BulkCore {
             let reads = links[index].isReading ? unwrittenBytes <= most : unwrittenBytes <= most / 2
             guard reads != links[index].isReading else { continue }
             links[index].isReading = reads
-            links[index].lastProgressAt = now
+            (links[index].lastProgressAt, links[index].lastReceivedAt) = (now, now)
             effects.append(.setReading(links[index].id, reads))
         }
     }

@@ -23,6 +23,11 @@ extension BulkCore {
 
     mutating func noteBulkWanted(_ device: DeviceID) {
         guard let index = peerIndex(device), peers[index].dial != nil else { return }
+        if let link = upLink(device) {
+            // It was on its way while the connection opened; later, the peer has lost the one that is up here.
+            guard now >= links[link].openedAt + configuration.timing.helloDeadline else { return }
+            close(link, .redundant)
+        }
         peers[index].isAsking = true
     }
 
@@ -212,7 +217,7 @@ extension BulkCore {
             case .greeting(let deadline): deadline
             case .up:
                 [
-                    idleAt(link), link.unwantAt, stallAt(link), hashDeadline(link),
+                    idleAt(link), link.unwantAt, stallAt(link), silenceAt(link), hashDeadline(link),
                     link.slowUntil.flatMap { $0 > now ? $0 : nil },
                     link.pausedUntil.flatMap { $0 > now ? $0 : nil },
                 ].compactMap(\.self).min()

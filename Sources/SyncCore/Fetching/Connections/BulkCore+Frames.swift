@@ -4,6 +4,7 @@ import SyncModel
 extension BulkCore {
     mutating func noteReceived(_ id: ConnectionID, _ frame: BulkFrame, _ bytes: Int) {
         guard let index = linkIndex(id), links[index].state != .closing else { return }
+        links[index].lastReceivedAt = now
         if let peer = peerIndex(links[index].device) { peers[peer].bytesIn += UInt64(max(0, bytes)) }
         guard links[index].state == .up else {
             switch frame {

@@ -31,6 +31,8 @@ struct BulkLink: Sendable {
     var windowBytes: Int
     /// When something that was asked came last, or was asked first.
     var lastProgressAt: Tick
+    /// When anything came last, or was asked or read again.
+    var lastReceivedAt: Tick
     var slowUntil: Tick?
     /// It has too much to do.
     var pausedUntil: Tick?
@@ -57,6 +59,7 @@ struct BulkLink: Sendable {
         openedAt = now
         lastUseAt = now
         lastProgressAt = now
+        lastReceivedAt = now
     }
 
     func isSlow(at now: Tick) -> Bool { slowUntil.map { now < $0 } ?? false }

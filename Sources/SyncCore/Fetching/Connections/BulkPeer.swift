@@ -14,6 +14,8 @@ struct BulkPeer: Sendable {
     var failures = 0
     /// Connections ended because of what it sent, since the session began.
     var offences = 0
+    /// Connections ended because nothing came, since something did.
+    var silences = 0
     /// Nothing is dialled before.
     var nextDialAt: Tick?
     /// Blobs of which it sent wrong bytes, or hashes.
