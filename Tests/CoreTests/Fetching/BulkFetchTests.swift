@@ -373,6 +373,22 @@ struct BulkFetchTests {
         expectClean(world)
     }
 
+    @Test func `an answer that waits behind bytes is waited for`() {
+        var world = BulkWorld(nodes: 2)
+        // A second and a bit for a chunk.
+        world.nodes[1].bytesPerMillisecond = 220
+        let (first, second) = (BulkWorld.want(1, size: 40 * Self.chunk), BulkWorld.want(2, size: Self.chunk))
+        for want in [first, second] { world.give(want, to: 1) }
+        world.connect(1, 0)
+        world.list([first], at: 0)
+        world.reach(within: 10_000) { $0.nodes[0].core.counters.chunksReceived >= 2 }
+        world.nodes[0].disk.layouts[second.blob] = second.layout
+        world.hear(0, .fetch(second))
+        world.reach(within: 60_000) { $0.nodes[0].disk.whole.contains(second.blob) }
+        #expect(world.nodes[0].nobodyHas.isEmpty)
+        #expect(world.check.violations.isEmpty)
+    }
+
     @Test func `what is no longer wanted is cancelled, and what came of it stays`() {
         var world = BulkWorld(nodes: 2)
         let want = BulkWorld.want(1, size: 500 * Self.chunk)

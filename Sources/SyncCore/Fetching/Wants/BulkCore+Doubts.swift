@@ -5,6 +5,7 @@ extension BulkCore {
     mutating func doubt(_ blob: BlobHash) {
         guard wants[blob]?.isPersonal == true else { return }
         wants[blob]?.saidNobody = false
+        wants[blob]?.doubtedSince = now
         let isReachable = peers.contains(where: \.hasSession)
         let isAsked = peers.allSatisfy { !$0.hasSession || upLink($0.device) != nil }
         // Who is not connected yet gets the time that a connection takes.
@@ -31,15 +32,25 @@ extension BulkCore {
                 doubtAt = min(doubtAt ?? at, at)
                 continue
             }
-            if isServed(want) {
+            let isServed = isServed(want)
+            if isServed || isAnswerBehindBytes(want) {
                 // Looked at again, since whoever sends it may stop.
-                let again = now + configuration.timing.helloDeadline
+                let timing = configuration.timing
+                let again = now + (isServed ? timing.helloDeadline : timing.answerWithin)
                 wants[blob]?.doubtAt = again
                 doubtAt = min(doubtAt ?? again, again)
             } else {
                 wants[blob]?.saidNobody = true
                 effects.append(.nobodyHas(blob))
             }
+        }
+    }
+
+    /// What a peer has to say of it waits behind what it was asked for before, on a link that takes its time.
+    private func isAnswerBehindBytes(_ want: BulkWantState) -> Bool {
+        guard let since = want.doubtedSince else { return false }
+        return links.contains { link in
+            link.state == .up && !link.isSlow(at: now) && link.asks.values.contains { $0.sentAt <= since }
         }
     }
 

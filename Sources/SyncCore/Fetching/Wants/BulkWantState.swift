@@ -35,6 +35,8 @@ struct BulkWantState: Sendable {
     var holders: [DeviceID: Held] = [:]
     /// Nobody has it, and that was said since anything changed.
     var saidNobody = false
+    /// Since when nothing changed that had anything to do with who has it.
+    var doubtedSince: Tick?
     /// By when somebody should have said that he has it.
     var doubtAt: Tick?
     /// Times that it could not be finished.
