@@ -317,6 +317,20 @@ struct BulkFetchTests {
         #expect(world.check.violations.isEmpty)
     }
 
+    @Test func `what was given up is fetched when a connected peer gets it after all`() {
+        var world = BulkWorld(nodes: 2)
+        let lost = (0..<6_000).map { BulkWorld.want($0, size: 10, stamp: 9) }
+        world.connect(0, 1)
+        world.list(lost, at: 1)
+        _ = world.run(milliseconds: 30_000)
+        for want in lost {
+            world.give(want, to: 0)
+            world.hear(0, .holdingChanged(want.blob))
+        }
+        world.reach(within: 120_000) { $0.nodes[1].disk.whole.count == lost.count }
+        #expect(world.check.violations.isEmpty)
+    }
+
     @Test func `a person goes first, then what is small, then what is new`() {
         var world = BulkWorld(nodes: 2) { configuration, _ in
             configuration.bounds.blobsAtWork = 1

@@ -27,13 +27,18 @@ struct BulkListing: Sendable {
     /// Wants that were given up since nobody had them, until something changes.
     var givenUp: Set<BlobHash> = []
 
+    /// When what was given up is looked at again: a peer may have got it since without saying so, as nobody asks it.
+    func reviveAt(_ timing: BulkConfiguration.Timing) -> Tick? {
+        givenUp.isEmpty ? nil : lastAt.map { $0 + timing.redialGreatest }
+    }
+
     /// How many wants somebody may have, or may turn out to.
     func usefulCount(_ listedCount: Int) -> Int { listedCount - min(listedCount, unheldCount) }
 
     func deadline(_ configuration: BulkConfiguration, _ listedCount: Int) -> Tick? {
         guard underWay == nil else { return answeredAt }
         let again = isStale ? lastAt.map { $0 + configuration.timing.listPause } : nil
-        return [again, answeredAt].compactMap(\.self).min()
+        return [again, answeredAt, isStale ? nil : reviveAt(configuration.timing)].compactMap(\.self).min()
     }
 }
 
@@ -53,6 +58,7 @@ extension BulkCore {
             listing.unheldCount = wants.values.reduce(0) { $0 + ($1.isListed && $1.holders.isEmpty ? 1 : 0) }
         }
         guard listing.underWay == nil else { return }
+        if let at = listing.reviveAt(configuration.timing), now >= at { listing.isStale = true }
         let limit = configuration.bounds.wants
         let isLow = listing.usefulCount(listedCount) < limit / 2
         if listing.isStale {
