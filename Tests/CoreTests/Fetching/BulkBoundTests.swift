@@ -84,6 +84,23 @@ struct BulkBoundTests {
         #expect(world.check.violations.isEmpty)
     }
 
+    @Test func `whoever waits hears of a full disk though another blob met it first`() {
+        var world = BulkWorld(nodes: 2)
+        let wants = [BulkWorld.want(1, size: 300 * Self.chunk), BulkWorld.want(2, size: 300 * Self.chunk)]
+        for want in wants { world.give(want, to: 0) }
+        world.connect(0, 1)
+        world.list(wants, at: 1)
+        world.reach(within: 5_000) { world in
+            wants.allSatisfy { (world.nodes[1].disk.partial[$0.blob]?.presentCount ?? 0) > 20 }
+        }
+        // Chunks of both are under way when the person asks, so whichever is refused first, his is refused, too.
+        world.hear(1, .fetch(wants[1]))
+        world.nodes[1].disk.isFull = true
+        let told = BulkReport.refusedHere(wants[1].blob, code: BulkConfiguration.diskFullCode)
+        world.reach(within: 1_000) { $0.nodes[1].reports.contains(told) }
+        #expect(world.check.violations.isEmpty)
+    }
+
     @Test func `one that is too large for the disk, or broken there, lets the rest pass`() {
         var world = BulkWorld(nodes: 2)
         world.nodes[1].disk.freeBytes = 10 * Self.chunk

@@ -65,10 +65,11 @@ extension BulkCore {
     }
 
     private mutating func refuseAll(_ blob: BlobHash, _ code: String) {
-        guard wants[blob] != nil else { return }
+        guard let want = wants[blob] else { return }
         enqueue(blob)
+        // One report for all, but whoever waits has to hear of his.
+        if want.isPersonal || refusals.diskRetryAt == nil { note(blob, code) }
         guard refusals.diskRetryAt == nil else { return }
-        note(blob, code)
         refusals.diskRetryAt = now + refusals.pause(after: refusals.diskCount, configuration.timing)
         refusals.diskCount += 1
     }
