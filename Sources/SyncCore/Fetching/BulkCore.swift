@@ -114,6 +114,7 @@ package struct BulkCore: Sendable {
         case .written(let id, let bytes): noteWritten(id, bytes)
         case .closed(let id, let code): noteClosed(id, code)
         case .missingChanged: noteMissingChanged()
+        case .roomChanged: noteRoomChanged()
         case .missing(let id, let wants): noteMissing(id, wants)
         case .fetch(let want): fetch(want)
         case .endFetch(let blob): endFetch(blob)

@@ -39,8 +39,10 @@ package enum BulkInput: Sendable, Equatable {
     case closed(ConnectionID, code: String)
 
     // What is wanted here
-    /// What is missing may have changed: records came or went, a policy, a pin, the quota, what was damaged.
+    /// What is missing may have changed: records came or went, a policy, a pin, what was damaged.
     case missingChanged
+    /// There may be room for what was refused: the quota is another, or something was removed.
+    case roomChanged
     /// The answer to `listMissing`: in the order in which to fetch. With fewer than asked for, these are all.
     case missing(ListID, [BlobWant])
     /// A person waits for it: before all others, whatever the policy.

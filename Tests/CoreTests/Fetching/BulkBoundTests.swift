@@ -101,6 +101,26 @@ struct BulkBoundTests {
         #expect(world.check.violations.isEmpty)
     }
 
+    @Test func `records that come do not fetch again what the quota refused`() {
+        var world = BulkWorld(nodes: 2)
+        world.nodes[1].disk.quota = 100
+        let want = BulkWorld.want(1, size: 1_000)
+        world.give(want, to: 0)
+        world.connect(0, 1)
+        world.list([want], at: 1)
+        _ = world.run(milliseconds: 1_000)
+        #expect(world.nodes[1].received == 1_000)
+        for _ in 0..<80 {
+            world.hear(1, .missingChanged)
+            _ = world.run(milliseconds: 100)
+        }
+        #expect(world.nodes[1].received == 1_000)
+        world.nodes[1].disk.quota = .max
+        world.hear(1, .roomChanged)
+        world.reach(within: 1_500) { $0.nodes[1].disk.whole.contains(want.blob) }
+        #expect(world.check.violations.isEmpty)
+    }
+
     @Test func `one that is too large for the disk, or broken there, lets the rest pass`() {
         var world = BulkWorld(nodes: 2)
         world.nodes[1].disk.freeBytes = 10 * Self.chunk
@@ -135,7 +155,7 @@ struct BulkBoundTests {
         _ = world.run(milliseconds: 500)
         #expect(world.nodes[1].reports.contains(.refusedHere(wants[19].blob, code: code)))
         world.nodes[1].disk.quota = .max
-        world.hear(1, .missingChanged)
+        world.hear(1, .roomChanged)
         world.reach(within: 5_000) { $0.nodes[1].disk.whole.count == 20 }
         #expect(world.check.violations.isEmpty)
     }

@@ -91,6 +91,9 @@ struct BulkDisk {
 
     private mutating func writeSmall(_ id: WriteID, _ blobs: [WholeBlob]) -> BulkInput {
         if isFull { return .smallWritten(id, right: [], wrong: [], code: "disk_full") }
+        if blobs.contains(where: { $0.bytes.count > quota }) {
+            return .smallWritten(id, right: [], wrong: [], code: BulkConfiguration.quotaCode)
+        }
         batches.append(blobs.count)
         var (right, wrong) = ([BlobHash](), [BlobHash]())
         for blob in blobs {

@@ -93,11 +93,11 @@ extension BulkCore {
         if let at = refusals.tooLargeRetryAt, now >= at { endQuotaPause() }
     }
 
-    /// The quota, or what counts for it, may have changed.
-    mutating func retryQuota() {
+    /// The quota, or what counts for it, has changed, or the disk has more room.
+    mutating func noteRoomChanged() {
         guard let at = refusals.tooLargeRetryAt else { return }
         refusals.tooLargeCount = 0
-        // Not with every change: what it was may have nothing to do with the quota.
+        // Not at once: what frees some often frees more.
         refusals.tooLargeRetryAt = min(at, now + configuration.timing.holdingPause)
     }
 

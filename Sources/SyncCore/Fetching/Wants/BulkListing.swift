@@ -49,7 +49,6 @@ extension BulkCore {
         if lookAgainAt == nil, links.contains(where: { !$0.serving.wanted.isEmpty }) {
             lookAgainAt = now + configuration.timing.holdingPause
         }
-        retryQuota()
     }
 
     mutating func planList() {
