@@ -197,10 +197,15 @@ extension World {
 }
 
 extension BlobError {
-    /// As the core is told, which tells a quota from what concerns all blobs.
+    /// As the core is told, which tells what does not fit from what is wrong with one blob.
     fileprivate var simulatedCode: String {
-        if case .quotaExceeded = self { return BulkConfiguration.quotaCode }
-        return "\(self)"
+        switch self {
+        case .quotaExceeded: BulkConfiguration.quotaCode
+        case .diskFull: BulkConfiguration.diskFullCode
+        case .tooLarge, .sourceChanged, .sourceUnreadable, .inputOutput, .unreadable, .notHere, .damaged, .wrongChunk,
+            .wrongHashes, .incomplete, .store:
+            "\(self)"
+        }
     }
 }
 
