@@ -41,7 +41,7 @@ extension Agent {
         let missing = try stored { () throws(StoreError) in try store.missingBlob(file.blob, space: .home) }
         guard let missing else { return try entry(of: found) }
         guard let layout = BlobLayout(size: missing.size) else { throw .attachmentTooLarge }
-        let want = BlobWant(blob: missing.blob, layout: layout, stamp: missing.stamp)
+        let want = BlobWant(blob: missing.blob, layout: layout, stamp: missing.stamp, isBegun: missing.isBegun)
         do throws(FetchError) {
             try await attachments.fetch(want) { progress(ByteProgress($0)) }
         } catch {

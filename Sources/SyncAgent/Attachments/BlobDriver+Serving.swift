@@ -92,7 +92,7 @@ extension BlobWant {
     /// Nil beyond what a blob may have, which no record says that could be read.
     init?(_ missing: MissingBlob) {
         guard let layout = BlobLayout(size: missing.size) else { return nil }
-        self.init(blob: missing.blob, layout: layout, stamp: missing.stamp)
+        self.init(blob: missing.blob, layout: layout, stamp: missing.stamp, isBegun: missing.isBegun)
     }
 }
 

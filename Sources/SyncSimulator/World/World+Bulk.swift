@@ -163,7 +163,7 @@ extension BlobWant {
     /// Nil for a size that no blob has.
     init?(_ missing: MissingBlob) {
         guard let layout = BlobLayout(size: missing.size) else { return nil }
-        self.init(blob: missing.blob, layout: layout, stamp: missing.stamp)
+        self.init(blob: missing.blob, layout: layout, stamp: missing.stamp, isBegun: missing.isBegun)
     }
 }
 

@@ -8,11 +8,14 @@ package struct MissingBlob: Hashable, Sendable {
     package let size: UInt64
     /// Of the newest record that names it.
     package let stamp: Stamp
+    /// Whether room was made for it: the hashes of its chunks are here, and perhaps some of them.
+    package let isBegun: Bool
 
-    package init(blob: BlobHash, size: UInt64, stamp: Stamp) {
+    package init(blob: BlobHash, size: UInt64, stamp: Stamp, isBegun: Bool = false) {
         self.blob = blob
         self.size = size
         self.stamp = stamp
+        self.isBegun = isBegun
     }
 }
 

@@ -72,6 +72,9 @@ struct FetchRows {
 
     // What is missing
 
+    private static let columns =
+        "blob, size, stamp, EXISTS (SELECT 1 FROM blob AS part WHERE part.hash = blob_reference.blob AND part.place = 2)"
+
     /// In the order of their sizes, pinned ones beyond the limit come behind all that are within it.
     func missing(except: Set<BlobHash>, limit: Int) throws(StoreError) -> [MissingBlob] {
         var found: [MissingBlob] = []
@@ -80,7 +83,7 @@ struct FetchRows {
         for part in Self.parts(policy) where found.count < limit {
             try access.forEach(
                 """
-                SELECT blob, size, stamp FROM blob_reference WHERE space = ? AND \(part.condition)
+                SELECT \(Self.columns) FROM blob_reference WHERE space = ? AND \(part.condition)
                 ORDER BY size, stamp DESC, blob
                 """, space, .integer(part.size)
             ) { row throws(StoreError) in
@@ -117,7 +120,7 @@ struct FetchRows {
 
     func missing(_ blob: BlobHash) throws(StoreError) -> MissingBlob? {
         try access.first(
-            "SELECT blob, size, stamp FROM blob_reference WHERE space = ? AND blob = ? AND is_missing = 1", space,
+            "SELECT \(Self.columns) FROM blob_reference WHERE space = ? AND blob = ? AND is_missing = 1", space,
             .blob(blob.bytes), read: Self.missing)
     }
 
@@ -125,7 +128,8 @@ struct FetchRows {
         guard let blob = BlobHash(bytes: row.blob(0)), let size = UInt64(exactly: row.integer(1)) else {
             throw .corrupt(detail: "a blob's reference does not read back")
         }
-        return MissingBlob(blob: blob, size: size, stamp: LogRows.stamp(row.integer(2)))
+        return MissingBlob(
+            blob: blob, size: size, stamp: LogRows.stamp(row.integer(2)), isBegun: row.integer(3) != 0)
     }
 
     func allowed(_ blobs: [BlobHash]) throws(StoreError) -> [BlobHash] {

@@ -52,6 +52,15 @@ struct BlobCompactTests {
         #expect(try store.missing(of: ["a"]) == [])
     }
 
+    @Test func `what is missing says whether it was begun`() throws {
+        let (store, blobs) = try open(["a", "b"], here: [])
+        _ = try blobs.begin(AttachedFile.bytes(of: "a"))
+        #expect(try store.missingBlob(.named("a"), space: .home)?.isBegun == true)
+        #expect(try store.missingBlob(.named("b"), space: .home)?.isBegun == false)
+        let begun = try store.missingBlobs(of: .home, except: [], limit: 9).filter(\.isBegun)
+        #expect(begun.map(\.blob) == [.named("a")])
+    }
+
     @Test func `the reference of a part that is still fetched is kept with it`() throws {
         let (store, blobs) = try open(["a", "b"], here: [])
         do {
