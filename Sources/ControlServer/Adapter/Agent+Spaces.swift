@@ -69,7 +69,13 @@ extension Agent {
                         doneBytes: check.rightBytes, totalBytes: max(total, check.rightBytes),
                         bytesPerSecond: UInt64(Double(check.rightBytes) / seconds)))
             }
-            let right = "\(check.rightCount) blobs (\(ByteAmount.text(check.rightBytes))) are what their hashes say"
+            var right = "\(check.rightCount) blobs (\(ByteAmount.text(check.rightBytes))) are what their hashes say"
+            if check.unreadCount > 0 { right += ", \(check.unreadCount) could not be looked at" }
+            if check.damaged.isEmpty, check.unreadCount > 0 {
+                return DoctorCheck(
+                    check: "attachments", state: .warning, detail: right,
+                    hint: "Nothing about them has changed. See that the agent may open their files, and run it again.")
+            }
             guard !check.damaged.isEmpty else {
                 return DoctorCheck(check: "attachments", state: .ok, detail: right)
             }

@@ -42,17 +42,15 @@ final class BlobUpkeep: Sendable {
         try await thread.run { () throws(BlobError) in try blobs.compact() }
     }
 
-    /// Ends early, between two blobs, with its task or the agent.
+    /// Ends early, between two chunks, with its task or the agent.
     func checkAll(
         _ blobs: BlobStore, _ progress: @escaping @Sendable (BlobCheck) -> Void
     ) async throws(BlobError) -> BlobCheck {
         let task = Cancellation()
         let result = await withTaskCancellationHandler {
             await thread.result { [self] () throws(BlobError) in
-                try blobs.checkAll { check in
-                    progress(check)
-                    return !task.isCancelled.withLock(\.self) && !state.withLock(\.isStopped)
-                }
+                let isStopped = { task.isCancelled.withLock(\.self) || state.withLock(\.isStopped) }
+                return try blobs.checkAll(isStopped: isStopped, progress)
             }
         } onCancel: {
             task.isCancelled.withLock { $0 = true }

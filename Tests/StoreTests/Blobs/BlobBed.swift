@@ -39,12 +39,22 @@ final class BlobBed: @unchecked Sendable {
     /// Nil: real files beside the database.
     let folder: CrashFolder?
 
-    init(folder: CrashFolder? = nil) { self.folder = folder }
+    private let given: (any BlobFiles)?
+
+    init(folder: CrashFolder? = nil) {
+        self.folder = folder
+        given = nil
+    }
+
+    init(files: any BlobFiles) {
+        folder = nil
+        given = files
+    }
 
     deinit { store?.close() }
 
     var blobFolder: String { machine.directory + "/blobs" }
-    var files: any BlobFiles { folder ?? PosixBlobFiles(folder: blobFolder) }
+    var files: any BlobFiles { given ?? folder ?? PosixBlobFiles(folder: blobFolder) }
     var database: String { machine.directory + "/lanyard.sqlite" }
 
     /// Opens it as a new process does. The machine lives as long as the store.

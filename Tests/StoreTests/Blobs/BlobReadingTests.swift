@@ -85,11 +85,44 @@ struct BlobReadingTests {
         #expect(check.rightCount == 3 && check.damaged == [hashes[0]])
         #expect(try blobs.status(of: hashes[0]) != .whole)
         #expect(try blobs.checkAll().damaged == [], "it is missing now, and not counted again")
-        var seen = 0
-        _ = try blobs.checkAll { _ in
-            seen += 1
-            return false
+    }
+
+    @Test func `a look at all blobs can be stopped between two chunks`() throws {
+        let blobs = try BlobBed().open()
+        _ = try blobs.add([Self.bytes, BlobBytes.some(100, seed: 5)])
+        var asked = 0
+        let check = try blobs.checkAll(isStopped: {
+            asked += 1
+            return asked > 2
+        })
+        #expect(check == BlobCheck(), "it had read two chunks of three")
+    }
+
+    @Test(arguments: [true, false])
+    func `what cannot be looked at just now is not damaged`(isOpening: Bool) throws {
+        let files = FailingFiles(CrashFolder())
+        let blobs = try BlobBed(files: files).open()
+        let hashes = try blobs.add([Self.bytes, BlobBytes.some(100, seed: 5)])
+        if isOpening {
+            files.failOpening(.inputOutput(code: EMFILE), times: 9)
+        } else {
+            files.failReading(.inputOutput(code: ENOMEM), times: 9)
         }
-        #expect(seen == 1)
+        let check = try blobs.checkAll()
+        #expect(check.rightCount == 1 && check.damaged == [] && check.unreadCount == 1)
+        files.heal()
+        for hash in hashes { #expect(try blobs.status(of: hash) == .whole) }
+        #expect(try blobs.checkAll().rightCount == 2)
+    }
+
+    @Test func `a failure of the disk is damage if it comes a second time`() throws {
+        let files = FailingFiles(CrashFolder())
+        let blobs = try BlobBed(files: files).open()
+        let hash = try blobs.add(Self.bytes)
+        files.failReading(.inputOutput(code: EIO), times: 1)
+        #expect(try blobs.checkAll().rightCount == 1)
+        files.failReading(.inputOutput(code: EIO), times: 2)
+        #expect(try blobs.checkAll().damaged == [hash])
+        #expect(try blobs.status(of: hash) != .whole)
     }
 }

@@ -22,8 +22,8 @@ extension BlobFile {
         } ? bytes : nil
     }
 
-    /// Which chunks are in a file of which some is written: those with the right hash. Gaps are not read. What cannot be read
-    /// is not here: writing it anew lets the disk put it elsewhere.
+    /// Which chunks are in a file of which some is written: those with the right hash. Gaps are not read. What the disk
+    /// fails to read is not here: writing it anew lets the disk put it elsewhere.
     func presentChunks(of layout: BlobLayout, _ chunks: ChunkList) throws(BlobError) -> ChunkSet {
         var present = ChunkSet(count: layout.chunkCount)
         let chunkBytes = UInt64(BlobLayout.chunkBytes)
@@ -36,7 +36,7 @@ extension BlobFile {
                     if try self.chunk(Int(chunk), of: layout, chunks, at: Int(chunk)) != nil {
                         present.insert(Int(chunk))
                     }
-                } catch .inputOutput {
+                } catch .inputOutput(let code) where PosixFailure.isOfDisk(code) {
                     continue
                 }
             }

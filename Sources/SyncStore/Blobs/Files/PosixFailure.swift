@@ -13,4 +13,13 @@ enum PosixFailure {
         default: .inputOutput(code: code)
         }
     }
+
+    /// Whether it is the disk, or the file system on it, that says so, and not a limit of this process or machine.
+    static func isOfDisk(_ code: Int32) -> Bool {
+        switch code {
+        // The last two are what ext4 and XFS call damage of their own structures.
+        case EIO, EUCLEAN, EBADMSG: true
+        default: false
+        }
+    }
 }
