@@ -19,6 +19,8 @@ package final class AttachmentUpload: Sendable {
         var batch = ByteBuffer()
         var head: [UInt8] = []
         var size: UInt64 = 0
+        /// The thread may be at work on the addition, and may have a file open.
+        var isHandedOver = false
 
         mutating func takeBatch() -> ByteBuffer {
             defer { batch = ByteBuffer() }
@@ -45,7 +47,9 @@ package final class AttachmentUpload: Sendable {
             if lacking > 0 { state.head += bytes.readableBytesView.prefix(lacking) }
             state.size += UInt64(bytes.readableBytes)
             state.batch.writeImmutableBuffer(bytes)
-            return state.batch.readableBytes >= Self.batchBytes ? state.takeBatch() : nil
+            guard state.batch.readableBytes >= Self.batchBytes else { return nil }
+            state.isHandedOver = true
+            return state.takeBatch()
         }
         if let due { try await write(due) }
     }
@@ -54,7 +58,10 @@ package final class AttachmentUpload: Sendable {
     ///
     /// - Throws: `sourceChanged` for fewer bytes than were announced, and as `append`; `store`.
     package func finish() async throws(BlobError) -> UploadedBlob {
-        let rest = state.withLock { $0.takeBatch() }
+        let rest = state.withLock { state in
+            state.isHandedOver = true
+            return state.takeBatch()
+        }
         if rest.readableBytes > 0 { try await write(rest) }
         let hash = try await thread.run { [addition] () throws(BlobError) in try addition.finish() }
         let blob = state.withLock { UploadedBlob(hash: hash, size: $0.size, head: $0.head) }
@@ -62,8 +69,10 @@ package final class AttachmentUpload: Sendable {
         return blob
     }
 
-    /// Nothing happens after `finish`.
+    /// Nothing happens after `finish`. What it claimed of the quota is free when this returns, unless bytes were written.
     package func giveUp() {
+        // No file to remove: nothing of it waits.
+        guard state.withLock(\.isHandedOver) else { return addition.giveUp() }
         thread.start { [addition] in addition.giveUp() }
     }
 
