@@ -9,9 +9,6 @@ package final class BlobAddition: Sendable {
     private let declaredBytes: UInt64?
     private let state: Mutex<State>
 
-    /// Room is looked for anew after so many bytes.
-    private static let claimStepBytes: UInt64 = 8 << 20
-
     private struct State {
         var hasher = BlobHasher()
         /// What came, as long as it may be a small blob.
@@ -79,8 +76,8 @@ package final class BlobAddition: Sendable {
             state.small += bytes
             return
         }
-        // Others write to this disk, too.
-        if start / Self.claimStepBytes != end / Self.claimStepBytes { try blobs.checkRoom(for: 0) }
+        // Others write to this disk, too: what was free at the beginning may not be now.
+        try blobs.checkRoom(for: UInt64(bytes.count + state.small.count))
         let file = try openFile(&state)
         try file.write(bytes, at: start)
     }
@@ -117,6 +114,7 @@ package final class BlobAddition: Sendable {
                 blobs.endAdding(name)
                 state.name = nil
             } else {
+                try blobs.checkRoom(for: UInt64(state.small.count))
                 try blobs.keep([(hash, state.small)])
             }
             return hash

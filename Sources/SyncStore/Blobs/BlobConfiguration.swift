@@ -6,7 +6,8 @@ package struct BlobConfiguration: Sendable {
     package var batchBytes = 1 << 20
     /// All blobs together, those that are only begun with their whole size; nil: as many as the disk holds.
     package var quotaBytes: UInt64?
-    /// No blob is written that would leave less free: the log needs room more than a picture does.
+    /// No part of a blob is written that would leave less free: the log needs room more than a picture does. Enough
+    /// for what the database takes beside the bytes of small blobs: each is in its log until a checkpoint, and behind it.
     package var reserveBytes: UInt64 = 64 << 20
     /// How long a blob that no record names is kept, so that undoing a deletion ships nothing.
     package var graceMilliseconds: Int64 = 24 * 3_600_000

@@ -146,6 +146,23 @@ struct BlobAddingTests {
         #expect(try blobs.usage().claimedBytes == 140_000)
     }
 
+    @Test func `what fills the disk while a blob is added stops before the log's room`() throws {
+        let folder = CrashFolder()
+        let blobs = try BlobBed(folder: folder).open { $0.reserveBytes = 1_000_000 }
+        let bytes = BlobBytes.some(100_000, seed: 12)
+        let addition = try blobs.beginAdding(size: 200_000)
+        try bytes.withUnsafeBytes { try addition.append($0) }
+        folder.setFreeBytes(1_099_999)
+        #expect(throws: BlobError.diskFull) { try bytes.withUnsafeBytes { try addition.append($0) } }
+        #expect(try folder.names() == [])
+        let small = try blobs.beginAdding(size: nil)
+        folder.setFreeBytes(.max)
+        try bytes.prefix(10).withUnsafeBytes { try small.append($0) }
+        folder.setFreeBytes(1_000_009)
+        #expect(throws: BlobError.diskFull) { try small.finish() }
+        #expect(try blobs.usage().claimedBytes == 0)
+    }
+
     @Test func `the log keeps its room on the disk`() throws {
         let folder = CrashFolder()
         let blobs = try BlobBed(folder: folder).open { $0.reserveBytes = 1_000_000 }
