@@ -178,6 +178,7 @@ package final class AttachmentService: Sendable {
     /// Nobody waits any more. Returns when the threads are idle; to be called before the store closes.
     func stop() {
         arrivals.stop()
+        blobs.endScans()
         upkeep.stop()
         reading.finish()
         driver.stop()

@@ -21,6 +21,9 @@ package final class BlobPartial: Sendable {
     /// The blob is whole, or was and is damaged: what this one has open is not the file of the part any more.
     private let isOver = Mutex(false)
 
+    /// What peers are told, so that nobody who serves them waits for a scan or a sync; nil: nobody looked yet.
+    private let known = Mutex<ChunkSet?>(nil)
+
     private struct State {
         /// Nil: not looked at yet, or thrown away after a failed sync.
         var file: (any BlobFile)?
@@ -42,7 +45,8 @@ package final class BlobPartial: Sendable {
     }
 
     /// The chunks that are here, each checked since the process began.
-    /// - Throws: `inputOutput`, `unreadable`, `diskFull`; `notHere` if it was whole before anybody looked.
+    /// - Throws: `inputOutput`, `unreadable`, `diskFull`; `notHere` if it was whole before anybody looked; `store(.closed)`
+    ///   behind `BlobStore.endScans`.
     package func present() throws(BlobError) -> ChunkSet {
         try state.withLock { state throws(BlobError) in
             _ = try openFile(&state)
@@ -73,6 +77,7 @@ package final class BlobPartial: Sendable {
             try blobs.checkRoom(for: UInt64(bytes.count))
             try file.write(bytes, at: range.lowerBound)
             state.present.insert(chunk)
+            known.withLock { _ = $0?.insert(chunk) }
             state.unsyncedChunks += 1
             if isCheckpointDue(&state) { try checkpoint(&state) }
             return true
@@ -87,6 +92,7 @@ package final class BlobPartial: Sendable {
             guard state.present.contains(chunk) else { throw .notHere(hash) }
             if let bytes = try file.chunk(chunk, of: layout, chunks, at: chunk) { return bytes }
             state.present.remove(chunk)
+            known.withLock { _ = $0?.remove(chunk) }
             throw .damaged(hash)
         }
     }
@@ -98,8 +104,8 @@ package final class BlobPartial: Sendable {
         }
     }
 
-    /// The chunks that are here, as far as that is known without reading; nil: nobody looked yet. Waits for a sync at most.
-    var knownPresent: ChunkSet? { state.withLock { $0.file == nil ? nil : $0.present } }
+    /// The chunks that are here, as far as that is known without reading; nil: nobody looked yet. Waits for nothing.
+    var knownPresent: ChunkSet? { known.withLock(\.self) }
 
     /// From now on it takes nothing, and names nothing.
     func end() { isOver.withLock { $0 = true } }
@@ -149,6 +155,7 @@ package final class BlobPartial: Sendable {
         } catch {
             state.file = nil
             state.present = ChunkSet(count: layout.chunkCount)
+            known.withLock { $0 = nil }
             state.unsyncedChunks = 0
             blobs.setSpoiled(hash, true)
             throw error
@@ -169,12 +176,15 @@ package final class BlobPartial: Sendable {
         if let found = try blobs.files.open(.partial(hash)) {
             file = found
             if !blobs.configuration.faults.contains(.forgetPartials) {
-                present = try found.presentChunks(of: layout, chunks)
+                let scanned = try found.presentChunks(of: layout, chunks) { blobs.isEnding.load(ordering: .relaxed) }
+                guard let scanned else { throw .store(.closed) }
+                present = scanned
             }
         } else {
             file = try blobs.files.create(.partial(hash))
         }
         state.present = present
+        known.withLock { $0 = present }
         // What an earlier process wrote may not be durable, though it is here.
         state.unsyncedChunks = present.presentCount
         state.file = file

@@ -15,7 +15,7 @@ extension BlobStore {
             if let row = try read({ rows throws(StoreError) in try rows.find(hash) }) {
                 return row.isWhole ? nil : try open(row)
             }
-            try claim(size)
+            try claimNaming(size)
             defer { giveBack(size) }
             let now = configuration.now()
             let row = try update { rows throws(StoreError) in
@@ -60,6 +60,29 @@ extension BlobStore {
         let partial = BlobPartial(row, chunks, self)
         register(partial)
         return partial
+    }
+
+    /// Under `naming`: forgets what is begun, and of which nothing came, and that nobody works on: whoever had it may be gone
+    /// for good, and it would hold its whole size in the quota for ever. Only its hashes have to come again.
+    func dropEmptyPartials() throws(BlobError) {
+        var last: Int64 = 0
+        while let row = try read({ rows throws(StoreError) in try rows.partials(after: last, limit: 1).first }) {
+            last = row.id
+            guard openPartial(row.hash) == nil, try isEmpty(.partial(row.hash)), try isEmpty(.whole(row.hash)) else {
+                continue
+            }
+            try update { rows throws(StoreError) in
+                try rows.remove(row)
+                count { $0.remove(row) }
+            }
+            // Left over if this fails, and swept.
+            _ = try? removePartialFile(row.hash)
+        }
+    }
+
+    private func isEmpty(_ name: BlobFileName) throws(BlobError) -> Bool {
+        guard let file = try files.open(name) else { return true }
+        return try file.written(from: 0) == nil
     }
 
     /// Names and notes a blob whose bytes are all here and durable.

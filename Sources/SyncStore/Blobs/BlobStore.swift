@@ -24,6 +24,9 @@ package final class BlobStore: Sendable {
     let readers = OpenReaders()
     private let state: Mutex<State>
 
+    /// See `endScans`.
+    let isEnding = Atomic(false)
+
     private struct State {
         var usage: BlobUsage
         var quotaBytes: UInt64?
@@ -137,9 +140,30 @@ package final class BlobStore: Sendable {
         }
     }
 
-    /// Promises room for so many bytes more, as being added.
-    /// - Throws: `quotaExceeded`, `diskFull`.
+    /// Promises room for so many bytes more, as being added; where there is none, what is begun and holds nothing makes it.
+    /// Not under `naming`.
+    ///
+    /// - Throws: `quotaExceeded`, `diskFull`, `store`; `inputOutput`, `unreadable`.
     func claim(_ bytes: UInt64) throws(BlobError) {
+        do throws(BlobError) {
+            return try promise(bytes)
+        } catch .quotaExceeded {
+            try naming.withLock { _ throws(BlobError) in try dropEmptyPartials() }
+        }
+        try promise(bytes)
+    }
+
+    /// The same, under `naming`.
+    func claimNaming(_ bytes: UInt64) throws(BlobError) {
+        do throws(BlobError) {
+            return try promise(bytes)
+        } catch .quotaExceeded {
+            try dropEmptyPartials()
+        }
+        try promise(bytes)
+    }
+
+    private func promise(_ bytes: UInt64) throws(BlobError) {
         try countAnew()
         try state.withLock { state throws(BlobError) in
             let needed = state.usage.claimedBytes + bytes
@@ -182,6 +206,10 @@ package final class BlobStore: Sendable {
     func isAdding(_ name: BlobFileName) -> Bool { state.withLock { $0.additions.contains(name) } }
 
     // Partial blobs that somebody works on
+
+    /// Before the end: to look at what is here of a blob of many GiB takes minutes, and stops at its next chunk from now on,
+    /// as if the store were closed. What was not looked at is looked at after the next start.
+    package func endScans() { isEnding.store(true, ordering: .relaxed) }
 
     func openPartial(_ hash: BlobHash) -> BlobPartial? { state.withLock { $0.partials[hash]?.partial } }
 

@@ -1,3 +1,4 @@
+import Synchronization
 import SyncModel
 import SyncSimulator
 import SyncStore
@@ -225,6 +226,74 @@ struct BlobPartialTests {
             try blobs.add(BlobBytes.some(11, seed: 4))
         }
         withExtendedLifetime(partial) {}
+    }
+
+    @Test func `what is begun and holds nothing makes room once nobody works on it`() throws {
+        let size = UInt64(Self.bytes.count)
+        let folder = CrashFolder()
+        let blobs = try BlobBed(folder: folder).open { $0.quotaBytes = 2 * size + 10 }
+        let held = BlobBytes.some(Self.bytes.count, seed: 8)
+        try #require(try blobs.begin(held)).write(2, of: held)
+        try withExtendedLifetime(#require(try blobs.begin(Self.bytes))) { partial in
+            #expect(try partial.present().presentCount == 0)
+            #expect(throws: BlobError.quotaExceeded(quota: 2 * size + 10, needed: 2 * size + 11)) {
+                try blobs.add(BlobBytes.some(11, seed: 4))
+            }
+        }
+        _ = try blobs.add(BlobBytes.some(11, seed: 4))
+        #expect(try blobs.status(of: Self.hash) == .missing)
+        #expect(try blobs.usage().claimedBytes == size + 11)
+        #expect(try folder.names() == [.partial(BlobBytes.hash(held))])
+        // For one that is begun, too; what holds something stays.
+        blobs.setQuota(size + 11)
+        #expect(throws: BlobError.self) { try blobs.begin(Self.bytes) }
+        #expect(try #require(try blobs.resumePartial(BlobBytes.hash(held))).present().presentCount == 1)
+    }
+
+    @Test func `to look at what is here keeps nobody waiting who asks what is known`() throws {
+        let files = FailingFiles(CrashFolder())
+        let blobs = try BlobBed(files: files).open()
+        try #require(try blobs.begin(Self.bytes)).write(0, of: Self.bytes)
+        let partial = try #require(try blobs.resumePartial(Self.hash))
+        let asked = Mutex<[BlobHolding]>([])
+        // Inside the scan: it holds the lock under which chunks are written.
+        files.beforeRead {
+            let held = try? blobs.holdings(of: [Self.hash])
+            asked.withLock { $0 += held ?? [] }
+        }
+        let present = try partial.present()
+        files.heal()
+        #expect(asked.withLock(\.self) == [.chunks(ChunkSet(count: 4))])
+        #expect(try blobs.holdings(of: [Self.hash]) == [.chunks(present)])
+        #expect(present.presentCount == 1)
+        try partial.write(3, of: Self.bytes)
+        #expect(try blobs.holdings(of: [Self.hash]) == [.chunks(partial.present())])
+    }
+
+    @Test func `a scan can be stopped, and takes nothing away`() throws {
+        let bed = BlobBed()
+        let blobs = try bed.open()
+        try #require(try blobs.begin(Self.bytes)).write(0, of: Self.bytes)
+        blobs.endScans()
+        let partial = try #require(try blobs.resumePartial(Self.hash))
+        #expect(throws: BlobError.store(.closed)) { try partial.present() }
+        bed.close()
+        #expect(try #require(try bed.open().resumePartial(Self.hash)).present().presentCount == 1)
+    }
+
+    @Test func `a chunk that would take the log's room is not written`() throws {
+        let folder = CrashFolder()
+        let blobs = try BlobBed(folder: folder).open { $0.reserveBytes = 1_000_000 }
+        let partial = try #require(try blobs.begin(Self.bytes))
+        folder.setFreeBytes(1_000_000 + UInt64(BlobLayout.chunkBytes))
+        try partial.write(0, of: Self.bytes)
+        folder.setFreeBytes(999_999 + UInt64(BlobLayout.chunkBytes))
+        #expect(throws: BlobError.diskFull) { try partial.write(1, of: Self.bytes) }
+        let small = BlobBytes.some(100, seed: 5)
+        folder.setFreeBytes(1_000_099)
+        #expect(throws: BlobError.diskFull) { try blobs.receive([(BlobBytes.hash(small), small)]) }
+        folder.setFreeBytes(1_000_100)
+        #expect(try blobs.receive([(BlobBytes.hash(small), small)]).right.count == 1)
     }
 
     @Test func `an empty blob and small ones can come so, too`() throws {

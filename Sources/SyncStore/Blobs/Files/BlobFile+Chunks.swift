@@ -24,7 +24,12 @@ extension BlobFile {
 
     /// Which chunks are in a file of which some is written: those with the right hash. Gaps are not read. What the disk
     /// fails to read is not here: writing it anew lets the disk put it elsewhere.
-    func presentChunks(of layout: BlobLayout, _ chunks: ChunkList) throws(BlobError) -> ChunkSet {
+    ///
+    /// - Parameter isStopped: asked before each chunk.
+    /// - Returns: nil: stopped.
+    func presentChunks(
+        of layout: BlobLayout, _ chunks: ChunkList, isStopped: () -> Bool
+    ) throws(BlobError) -> ChunkSet? {
         var present = ChunkSet(count: layout.chunkCount)
         let chunkBytes = UInt64(BlobLayout.chunkBytes)
         var offset: UInt64 = 0
@@ -32,6 +37,7 @@ extension BlobFile {
             let first = max(offset, written.lowerBound) / chunkBytes
             let end = (min(written.upperBound, layout.size) + chunkBytes - 1) / chunkBytes
             for chunk in first..<max(first + 1, end) {
+                if isStopped() { return nil }
                 do throws(BlobError) {
                     if try self.chunk(Int(chunk), of: layout, chunks, at: Int(chunk)) != nil {
                         present.insert(Int(chunk))
