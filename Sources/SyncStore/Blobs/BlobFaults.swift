@@ -19,4 +19,6 @@ package struct BlobFaults: OptionSet, Hashable, Sendable {
     package static let skipFolderSync = BlobFaults(rawValue: 1 << 5)
     /// The sweep removes a file before its row.
     package static let fileBeforeRow = BlobFaults(rawValue: 1 << 6)
+    /// What an earlier process wrote of a blob counts as written, though a sync of it may have failed.
+    package static let trustOldPages = BlobFaults(rawValue: 1 << 7)
 }

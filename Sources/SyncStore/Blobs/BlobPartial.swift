@@ -9,6 +9,10 @@ package import SyncModel
 /// which is what checking costs anyway, and gaps are skipped. The database notes from time to time what was made durable:
 /// to tell people how far it is, and to bound what a loss of power costs to `checkpointChunks` or `checkpointMilliseconds`.
 ///
+/// What a process before this one wrote, and did not note, reads back as right and may never reach the disk: if a sync
+/// failed there, the kernel may call its pages clean, and a sync here succeeds without them. So it is written once more
+/// before it counts as unsynced; no more of it than comes between two checkpoints.
+///
 /// Safe from any thread. Memory: 32 bytes and a bit per chunk, and a chunk while it is looked at.
 package final class BlobPartial: Sendable {
     package let hash: BlobHash
@@ -28,6 +32,8 @@ package final class BlobPartial: Sendable {
         /// Nil: not looked at yet, or thrown away after a failed sync.
         var file: (any BlobFile)?
         var present = ChunkSet(count: 0)
+        /// What the database says is durable: at most that, whatever happens to the file.
+        var noted = ChunkSet(count: 0)
         /// Written since the last checkpoint.
         var unsyncedChunks = 0
         var lastCheckpoint: Int64 = 0
@@ -93,6 +99,7 @@ package final class BlobPartial: Sendable {
             if let bytes = try file.chunk(chunk, of: layout, chunks, at: chunk) { return bytes }
             state.present.remove(chunk)
             known.withLock { _ = $0?.remove(chunk) }
+            try takeBackNotes(&state)
             throw .damaged(hash)
         }
     }
@@ -143,7 +150,19 @@ package final class BlobPartial: Sendable {
         state.isNameUnsynced = false
         state.lastCheckpoint = blobs.configuration.now()
         let present = state.present
-        try blobs.update { rows throws(StoreError) in try rows.note(present, of: id) }
+        try note(present, &state)
+    }
+
+    /// What is not here any more is not durable: whatever is written in its place is a matter of the next checkpoint.
+    private func takeBackNotes(_ state: inout State) throws(BlobError) {
+        var kept = state.noted
+        for chunk in 0..<layout.chunkCount where !state.present.contains(chunk) { kept.remove(chunk) }
+        if kept != state.noted { try note(kept, &state) }
+    }
+
+    private func note(_ durable: ChunkSet, _ state: inout State) throws(BlobError) {
+        try blobs.update { rows throws(StoreError) in try rows.note(durable, of: id) }
+        state.noted = durable
     }
 
     /// After a failed sync the kernel may call pages clean that never reached the disk, and a later sync succeeds without
@@ -173,21 +192,50 @@ package final class BlobPartial: Sendable {
             blobs.setSpoiled(hash, false)
         }
         state.isNameUnsynced = true
+        state.noted = try blobs.read { rows throws(StoreError) in
+            guard let row = try rows.find(hash), row.id == id else { return ChunkSet(count: layout.chunkCount) }
+            return try rows.present(of: row)
+        }
+        var rewritten = 0
         if let found = try blobs.files.open(.partial(hash)) {
             file = found
             if !blobs.configuration.faults.contains(.forgetPartials) {
                 let scanned = try found.presentChunks(of: layout, chunks) { blobs.isEnding.load(ordering: .relaxed) }
                 guard let scanned else { throw .store(.closed) }
                 present = scanned
+                rewritten = try rewrite(found, &present, noted: state.noted)
             }
+            state.present = present
+            try takeBackNotes(&state)
         } else {
+            // Before there is a file of which it would not be true.
+            state.present = present
+            try takeBackNotes(&state)
             file = try blobs.files.create(.partial(hash))
         }
-        state.present = present
         known.withLock { $0 = present }
-        // What an earlier process wrote may not be durable, though it is here.
-        state.unsyncedChunks = present.presentCount
+        state.unsyncedChunks = rewritten
         state.file = file
         return file
+    }
+
+    /// Makes the kernel write what it may take for written: the chunks that are here and were not noted as durable.
+    /// - Returns: how many there are.
+    private func rewrite(
+        _ file: any BlobFile, _ present: inout ChunkSet, noted: ChunkSet
+    ) throws(BlobError) -> Int {
+        if blobs.configuration.faults.contains(.trustOldPages) { return 0 }
+        var count = 0
+        for chunk in 0..<layout.chunkCount where present.contains(chunk) && !noted.contains(chunk) {
+            guard let bytes = try file.chunk(chunk, of: layout, chunks, at: chunk) else {
+                present.remove(chunk)
+                continue
+            }
+            try bytes.withUnsafeBufferPointer { bytes throws(BlobError) in
+                try file.write(UnsafeRawBufferPointer(bytes), at: layout.range(of: chunk).lowerBound)
+            }
+            count += 1
+        }
+        return count
     }
 }

@@ -174,6 +174,55 @@ struct BlobPartialTests {
         #expect(try blobs.bytes(of: Self.hash) == Self.bytes)
     }
 
+    /// The kernel calls the pages of a failed sync clean: they read back as written, and no later sync writes them.
+    @Test(arguments: [false, true])
+    func `what a killed process could not sync is written once more`(isPlanted: Bool) throws {
+        let folder = CrashFolder()
+        let bed = BlobBed(folder: folder)
+        let before = try bed.open()
+        let begun = try #require(try before.begin(Self.bytes))
+        for chunk in 0..<2 { try begun.write(chunk, of: Self.bytes) }
+        try begun.checkpoint()
+        for chunk in 2..<4 { try begun.write(chunk, of: Self.bytes) }
+        folder.fail(.inputOutput(code: 5), at: folder.attempts..<folder.attempts + 1)
+        #expect(throws: BlobError.inputOutput(code: 5)) { try begun.complete() }
+        bed.kill()
+
+        let blobs = try bed.open(isPlanted ? .trustOldPages : [])
+        let partial = try #require(try blobs.resumePartial(Self.hash))
+        let attempts = folder.attempts
+        #expect(try partial.present().isComplete)
+        // What was noted as durable is not written again.
+        #expect(folder.attempts - attempts == (isPlanted ? 0 : 2))
+        try partial.complete()
+        let found = CrashFolder(folder.disk.afterPowerLoss(.losesAll, seed: 1))
+        #expect((found.bytes(of: .whole(Self.hash)) == Self.bytes) != isPlanted)
+    }
+
+    @Test func `a file that is begun anew is not as durable as the one before`() throws {
+        let folder = CrashFolder()
+        let bed = BlobBed(folder: folder)
+        let before = try bed.open()
+        let begun = try #require(try before.begin(Self.bytes))
+        for chunk in 0..<2 { try begun.write(chunk, of: Self.bytes) }
+        try begun.checkpoint()
+        // The next sync fails, and takes the file with it; so does that of the file that comes after it.
+        for _ in 0..<2 {
+            try begun.write(3, of: Self.bytes)
+            folder.fail(.inputOutput(code: 5), at: folder.attempts..<folder.attempts + 1)
+            #expect(throws: BlobError.inputOutput(code: 5)) { try begun.checkpoint() }
+            for chunk in 0..<2 { try begun.write(chunk, of: Self.bytes) }
+        }
+        bed.kill()
+
+        let partial = try #require(try bed.open().resumePartial(Self.hash))
+        #expect(try partial.present().presentCount == 2)
+        for chunk in 2..<4 { try partial.write(chunk, of: Self.bytes) }
+        try partial.complete()
+        let found = CrashFolder(folder.disk.afterPowerLoss(.losesAll, seed: 1))
+        #expect(found.bytes(of: .whole(Self.hash)) == Self.bytes)
+    }
+
     /// Its steps: sync of the file, name, sync of the folder.
     @Test(arguments: 1...2) func `completing can be tried again`(failing: Int) throws {
         let folder = CrashFolder()
