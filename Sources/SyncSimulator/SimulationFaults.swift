@@ -44,6 +44,7 @@ package enum PlantedBug: String, CaseIterable, Sendable {
     case skipFileSync = "skip-file-sync"
     case skipFolderSync = "skip-folder-sync"
     case fileBeforeRow = "file-before-row"
+    case trustOldPages = "trust-old-pages"
 
     package var core: CoreFaults {
         switch self {
@@ -63,7 +64,8 @@ package enum PlantedBug: String, CaseIterable, Sendable {
             .schemaReplaces, .upsertWritesUnchanged, .textRemovalTakesAll, .droppedEditsUnlisted, .detachTakesSameFile,
             .attachToFirstLife, .deletionKeepsAttachments,
             .unboundedInFlight, .askTwice, .believeHashes, .trustLiars, .forgetCancelled, .skipChunkHash,
-            .rowBeforeFile, .sweepReferenced, .forgetPartials, .skipFileSync, .skipFolderSync, .fileBeforeRow:
+            .rowBeforeFile, .sweepReferenced, .forgetPartials, .skipFileSync, .skipFolderSync, .fileBeforeRow,
+            .trustOldPages:
             []
         }
     }
@@ -76,7 +78,8 @@ package enum PlantedBug: String, CaseIterable, Sendable {
         case .sendBeforeCommit, .offByOneVector, .skipWaitingRoom, .dropHave, .deadSessionAlive, .beyondSignature,
             .acknowledgeWaitingRoom, .forgetLostWant, .collectBeforeStability, .countUnpackedBuffers,
             .unboundedInFlight, .askTwice, .believeHashes, .trustLiars, .forgetCancelled, .skipChunkHash,
-            .rowBeforeFile, .sweepReferenced, .forgetPartials, .skipFileSync, .skipFolderSync, .fileBeforeRow:
+            .rowBeforeFile, .sweepReferenced, .forgetPartials, .skipFileSync, .skipFolderSync, .fileBeforeRow,
+            .trustOldPages:
             []
         case .setForgetsContext, .counterAddsTwice, .dictionaryDropsEdit, .moveDuplicates, .policyReadsClock,
             .registerByStamp, .deletionForgetsBirths, .birthForgetsDeletions, .schemaReplaces, .upsertWritesUnchanged,
@@ -93,7 +96,8 @@ package enum PlantedBug: String, CaseIterable, Sendable {
             .beyondSignature, .acknowledgeWaitingRoom, .forgetLostWant, .commitWithoutSync, .foldWhatWasSeen,
             .collectBeforeStability, .countUnpackedBuffers,
             .unboundedInFlight, .askTwice, .believeHashes, .trustLiars, .forgetCancelled, .skipChunkHash,
-            .rowBeforeFile, .sweepReferenced, .forgetPartials, .skipFileSync, .skipFolderSync, .fileBeforeRow:
+            .rowBeforeFile, .sweepReferenced, .forgetPartials, .skipFileSync, .skipFolderSync, .fileBeforeRow,
+            .trustOldPages:
             []
         case .setForgetsContext: .setForgetsContext
         case .counterAddsTwice: .counterAddsTwice
@@ -123,6 +127,7 @@ package enum PlantedBug: String, CaseIterable, Sendable {
         case .skipFileSync: .skipFileSync
         case .skipFolderSync: .skipFolderSync
         case .fileBeforeRow: .fileBeforeRow
+        case .trustOldPages: .trustOldPages
         case _: []
         }
     }

@@ -56,6 +56,7 @@ import Testing
         (.rowBeforeFile, ["readable means right"]), (.sweepReferenced, ["removed after grace"]),
         (.forgetPartials, ["what came stays"]), (.skipFileSync, ["readable means right"]),
         (.skipFolderSync, ["readable means right"]), (.fileBeforeRow, ["readable means right"]),
+        (.trustOldPages, ["readable means right"]),
     ]
 
     @Test(arguments: blobBugs) func `a bug in what keeps or moves bytes is found, and its seed is clean without it`(

@@ -46,8 +46,13 @@ extension World {
         case .disk: if nodes[node].blobs?.dies == nil { fillOrFail(node, folder) }
         case .death:
             let steps = folder.attempts + Int.random(in: 0..<10, using: &blobRandom)
-            folder.die(at: steps)
             let losesPower = Int.random(in: 0..<100, using: &blobRandom) < max(30, options.powerLossPercent)
+            if losesPower || Bool.random(using: &blobRandom) {
+                folder.die(at: steps)
+            } else {
+                // The disk fails, and the process ends before it can do anything about it.
+                folder.fail(.inputOutput(code: 5), at: steps..<steps + 1)
+            }
             nodes[node].blobs?.dies = losesPower ? .power : .process
         case .rot: rot(node, folder)
         case .lie:
