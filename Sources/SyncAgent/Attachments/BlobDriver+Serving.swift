@@ -73,8 +73,9 @@ extension BlobDriver {
                 }
                 let next = small.nextIndex < places.count ? places[small.nextIndex] : hashes.count
                 inlet.tell(.smallRead(id, read, next: next))
-                // One may have been found damaged just now, and is to be fetched again.
-                if small.blobs.count < small.nextIndex { inlet.tell(.missingChanged) }
+                // Nothing changed with what was never here.
+                guard !small.unreadable.isEmpty else { return }
+                inlet.tell(small.unreadable.map { .holdingChanged($0) } + [.missingChanged])
             } catch {
                 // All count as looked at, and not held: the peer hears of them when they are.
                 note(error)

@@ -45,6 +45,8 @@ extension BlobStore {
             for (index, row, bytes) in found {
                 if let bytes = try checked(row, bytes) {
                     small.blobs.append(SmallBlobs.Blob(index: index, bytes: bytes))
+                } else {
+                    small.unreadable.append(row.hash)
                 }
             }
         }

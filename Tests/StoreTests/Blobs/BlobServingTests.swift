@@ -81,6 +81,7 @@ struct BlobServingTests {
         let other = try blobs.add(Self.small[1])
         let read = try blobs.readSmall([partial.hash, other], byteBudget: 1)
         #expect(read.blobs == [SmallBlobs.Blob(index: 1, bytes: Self.small[1])] && read.nextIndex == 2)
+        #expect(read.unreadable == [partial.hash])
         #expect(try blobs.status(of: partial.hash) != .whole)
     }
 
