@@ -114,6 +114,7 @@ package final class AttachmentService: Sendable {
             try store.setQuota(bytes, space: space)
             blobs.setQuota(bytes)
         }
+        inlet.tell(.roomChanged)
     }
 
     /// It is fetched whatever the policy says, and stays.
@@ -145,12 +146,18 @@ package final class AttachmentService: Sendable {
     ///
     /// - Throws: `inputOutput`, `unreadable`, `diskFull`, `store`. What was removed by then is gone.
     package func sweep() async throws(BlobError) -> BlobSweep {
-        try await upkeep.sweep(blobs)
+        noteFreed(try await upkeep.sweep(blobs))
     }
 
     /// As `sweep`, and gives the database's empty pages back to the file system.
     package func compact() async throws(BlobError) -> BlobSweep {
-        try await upkeep.compact(blobs)
+        noteFreed(try await upkeep.compact(blobs))
+    }
+
+    /// What the disk or the quota refused may fit now.
+    private func noteFreed(_ sweep: BlobSweep) -> BlobSweep {
+        if sweep.freedBytes > 0 { inlet.tell(.roomChanged) }
+        return sweep
     }
 
     /// Reads and hashes every blob. What is wrong counts as missing from then on, and is fetched again. Ends early with its
@@ -169,7 +176,7 @@ package final class AttachmentService: Sendable {
     /// Removes what an end without warning left behind, and sweeps now and once an hour.
     func start(on eventLoop: any EventLoop, journal: AgentJournal, logger: Logger) {
         upkeep.start(on: eventLoop, journal: journal) { [self] () async throws(BlobError) in
-            let sweep = try await upkeep.sweep(blobs)
+            let sweep = try await sweep()
             guard sweep.freedBytes > 0 else { return }
             logger.info("Blobs that nothing needs were removed.", metadata: ["freed.bytes": "\(sweep.freedBytes)"])
         }

@@ -168,6 +168,7 @@ extension World {
         if options.blobs?.keepsPolicies == false { try? records.setFetchPolicy(.all, space: .home) }
         if !blobs.rotten.isEmpty { examine(node) }
         stepBulk(node, .missingChanged)
+        stepBulk(node, .roomChanged)
         fetchForPerson(node)
     }
 }

@@ -70,6 +70,7 @@ extension World {
         }
         trace.note(now, node, "wants \((try? records.fetchPolicy(of: .home)) ?? .all) of all blobs")
         stepBulk(node, .missingChanged)
+        stepBulk(node, .roomChanged)
     }
 
     /// A person asks for one that is named and not here, whatever the policy.
@@ -112,6 +113,7 @@ extension World {
             trace.note(now, node, "removes \(old.content.hash.shortName)")
             stepBulk(node, .holdingChanged(old.content.hash))
         }
+        stepBulk(node, .roomChanged)
     }
 
     /// Reads all of it, as `doctor --deep` does.
