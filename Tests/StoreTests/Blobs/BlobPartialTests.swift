@@ -283,11 +283,13 @@ struct BlobPartialTests {
         let blobs = try BlobBed(folder: folder).open { $0.quotaBytes = 2 * size + 10 }
         let held = BlobBytes.some(Self.bytes.count, seed: 8)
         try #require(try blobs.begin(held)).write(2, of: held)
-        try withExtendedLifetime(#require(try blobs.begin(Self.bytes))) { partial in
+        do {
+            let partial = try #require(try blobs.begin(Self.bytes))
             #expect(try partial.present().presentCount == 0)
             #expect(throws: BlobError.quotaExceeded(quota: 2 * size + 10, needed: 2 * size + 11)) {
                 try blobs.add(BlobBytes.some(11, seed: 4))
             }
+            withExtendedLifetime(partial) {}
         }
         _ = try blobs.add(BlobBytes.some(11, seed: 4))
         #expect(try blobs.status(of: Self.hash) == .missing)
@@ -296,7 +298,7 @@ struct BlobPartialTests {
         // For one that is begun, too; what holds something stays.
         blobs.setQuota(size + 11)
         #expect(throws: BlobError.self) { try blobs.begin(Self.bytes) }
-        #expect(try #require(try blobs.resumePartial(BlobBytes.hash(held))).present().presentCount == 1)
+        #expect(try blobs.resumePartial(BlobBytes.hash(held))?.present().presentCount == 1)
     }
 
     @Test func `to look at what is here keeps nobody waiting who asks what is known`() throws {
@@ -316,7 +318,8 @@ struct BlobPartialTests {
         #expect(try blobs.holdings(of: [Self.hash]) == [.chunks(present)])
         #expect(present.presentCount == 1)
         try partial.write(3, of: Self.bytes)
-        #expect(try blobs.holdings(of: [Self.hash]) == [.chunks(partial.present())])
+        let both = try partial.present()
+        #expect(try blobs.holdings(of: [Self.hash]) == [.chunks(both)])
     }
 
     @Test func `a scan can be stopped, and takes nothing away`() throws {
@@ -327,7 +330,7 @@ struct BlobPartialTests {
         let partial = try #require(try blobs.resumePartial(Self.hash))
         #expect(throws: BlobError.store(.closed)) { try partial.present() }
         bed.close()
-        #expect(try #require(try bed.open().resumePartial(Self.hash)).present().presentCount == 1)
+        #expect(try bed.open().resumePartial(Self.hash)?.present().presentCount == 1)
     }
 
     @Test func `a chunk that would take the log's room is not written`() throws {
