@@ -32,7 +32,7 @@ final class FailingFiles: BlobFiles {
 
     func heal() { state.withLock { $0 = State() } }
 
-    private func pass(_ fault: WritableKeyPath<State, Fault?> & Sendable) throws(BlobError) {
+    private func pass(_ fault: any WritableKeyPath<State, Fault?> & Sendable) throws(BlobError) {
         let error = state.withLock { state -> BlobError? in
             guard let next = state[keyPath: fault], next.times > 0 else { return nil }
             state[keyPath: fault]?.times -= 1
