@@ -42,13 +42,13 @@ extension WorldOptions {
             graceMilliseconds = [3_000, 10_000, 60_000][Int.random(in: 0..<3, using: &random)]
             sweepMilliseconds = Int64.random(in: 3_000...15_000, using: &random)
             diskFaultsPerMinute = rate(40, upTo: 6)
-            deathsPerMinute = rate(50, upTo: 8)
+            deathsPerMinute = rate(50, upTo: 12)
             rotPerMinute = rate(25, upTo: 4)
-            liesPerMinute = rate(40, upTo: 6)
+            liesPerMinute = rate(40, upTo: 12)
             cutsPerMinute = rate(40, upTo: 10)
             policyChangesPerMinute = rate(40, upTo: 6)
             personalFetchesPerMinute = rate(50, upTo: 6)
-            latePer10000 = chance(30) ? Int.random(in: 50...1_000, using: &random) : 0
+            latePer10000 = chance(40) ? Int.random(in: 500...3_000, using: &random) : 0
             resetsPer10000 = chance(40) ? Int.random(in: 50...500, using: &random) : 0
             uploadLimit = chance(15) ? 1 << 20 : nil
             downloadLimit = chance(15) ? 1 << 20 : nil

@@ -56,7 +56,7 @@ extension World {
             nodes[node].blobs?.dies = losesPower ? .power : .process
         case .rot: rot(node, folder)
         case .lie:
-            nodes[node].blobs?.liesUntil = now + Int64.random(in: 500...10_000, using: &blobRandom) * 1_000_000
+            nodes[node].blobs?.liesUntil = now + Int64.random(in: 5_000...40_000, using: &blobRandom) * 1_000_000
             trace.note(now, node, "begins to lie")
         case .cut: cutBulk()
         }
@@ -102,7 +102,7 @@ extension World {
     mutating func lie(_ node: Int, instead frame: BulkFrame) -> BulkFrame {
         guard isFaulty, let blobs = nodes[node].blobs, blobs.liesUntil > now else { return frame }
         func bent(_ bytes: [UInt8]) -> [UInt8] {
-            guard !bytes.isEmpty, Int.random(in: 0..<3, using: &blobRandom) == 0 else { return bytes }
+            guard !bytes.isEmpty, Bool.random(using: &blobRandom) else { return bytes }
             var bent = bytes
             bent[Int.random(in: bent.indices, using: &blobRandom)] ^= 1 << UInt8.random(in: 0..<8, using: &blobRandom)
             return bent
