@@ -11,15 +11,15 @@ extension ControlError {
 
     /// Nobody can be asked for the bytes now.
     ///
-    /// - Parameter last: who said last that it had all of them, and when; nil: nobody ever did.
-    package static func nobodyHas(last: (device: String, time: Timestamp)?) -> ControlError {
-        guard let last else {
-            return ControlError(
-                .nobodyHas, "No connected device has its bytes, and none ever said that it had.",
-                hint: "Bring the device back that attached it: lanyard history COLLECTION/ID says which.")
-        }
+    /// - Parameters:
+    ///   - last: who said last that it had all of them, and when; nil: nobody ever did.
+    ///   - author: who attached it, and so had them once.
+    package static func nobodyHas(last: (device: String, time: Timestamp)?, author: String) -> ControlError {
+        let known =
+            last.map { "\($0.device) had them last, on \($0.time)" }
+            ?? "they were attached on \(author), and not heard of since"
         return ControlError(
-            .nobodyHas, "No connected device has its bytes; \(last.device) had them last, on \(last.time).",
+            .nobodyHas, "No connected device has its bytes; \(known).",
             hint: "Start or connect that device, and fetch again: lanyard peers")
     }
 

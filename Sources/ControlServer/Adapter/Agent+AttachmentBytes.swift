@@ -45,14 +45,14 @@ extension Agent {
         do throws(FetchError) {
             try await attachments.fetch(want) { progress(ByteProgress($0)) }
         } catch {
-            throw await refusal(error, of: file)
+            throw await refusal(error, of: found.attachment)
         }
         return try entry(of: found)
     }
 
-    private func refusal(_ error: FetchError, of file: AttachedFile) async -> ControlError {
+    private func refusal(_ error: FetchError, of attachment: Attachment) async -> ControlError {
         switch error {
-        case .nobodyHas: return await nobodyHas(file.blob)
+        case .nobodyHas: return await nobodyHas(attachment)
         case .stopped:
             return ControlError(.stopping, "The agent is stopping; what came stays.", hint: "Start it again: lanyardd")
         case .cancelled:
@@ -62,7 +62,7 @@ extension Agent {
         case .refused(let code):
             if code == ErrorCode.quotaExceeded.rawValue, let quota = try? store.quota(of: .home) {
                 let used = (try? attachments.blobs.usage().claimedBytes) ?? quota
-                return .quotaExceeded(space: Self.homeName, quota: quota, used: used, needed: file.size)
+                return .quotaExceeded(space: Self.homeName, quota: quota, used: used, needed: attachment.file.size)
             }
             if code == ErrorCode.diskFull.rawValue { return refusal(BlobError.diskFull) }
             return ControlError(
@@ -72,10 +72,13 @@ extension Agent {
     }
 
     /// Says who had it last, by name.
-    private func nobodyHas(_ blob: BlobHash) async -> ControlError {
-        guard let last = try? store.lastHolders(of: blob).first else { return .nobodyHas(last: nil) }
-        let name = (try? await snapshot())?.name(of: last.device) ?? last.device.shortID
-        return .nobodyHas(last: (name, Timestamp(millisecondsSinceEpoch: last.notedMilliseconds)))
+    private func nobodyHas(_ attachment: Attachment) async -> ControlError {
+        let now = try? await snapshot()
+        func name(_ device: DeviceID) -> String { now?.name(of: device) ?? device.shortID }
+        let last = (try? store.lastHolders(of: attachment.file.blob))?.first.map { holder in
+            (device: name(holder.device), time: Timestamp(millisecondsSinceEpoch: holder.notedMilliseconds))
+        }
+        return .nobodyHas(last: last, author: name(attachment.id.replica.device))
     }
 }
 
