@@ -33,7 +33,11 @@ extension World {
         else { return nil }
         var isRight: Bool?
         if status == .whole, occasion != .swept {
-            isRight = Self.isRight(content, store, blobs.folder)
+            // What has just become whole must outlive the power: looked at as a loss of it would leave it now.
+            let folder =
+                occasion == .kept
+                ? CrashFolder(blobs.folder.disk.afterPowerLoss(.losesAll, seed: 0), nil) : blobs.folder
+            isRight = Self.isRight(content, store, folder)
             if isRight == true { nodes[node].blobs?.rotten.remove(content.hash) }
         }
         let isWanted = missing.contains(content.hash) || blobs.awaited.contains(content.hash)
