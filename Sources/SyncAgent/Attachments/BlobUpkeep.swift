@@ -49,7 +49,7 @@ final class BlobUpkeep: Sendable {
         let task = Cancellation()
         let result = await withTaskCancellationHandler {
             await thread.result { [self] () throws(BlobError) in
-                let isStopped = { task.isCancelled.withLock(\.self) || state.withLock(\.isStopped) }
+                let isStopped = { task.isCancelled.withLock(\.self) || self.state.withLock(\.isStopped) }
                 return try blobs.checkAll(isStopped: isStopped, progress)
             }
         } onCancel: {
