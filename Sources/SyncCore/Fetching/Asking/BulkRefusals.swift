@@ -35,19 +35,22 @@ extension BulkCore {
         case .waiting, .asked, .writing, .lackingHashes, .askingHashes, .fetching, .finishing, nil: return
         }
         putAside(blob)
-        switch code {
         // Room for all of it is set aside when it is begun: a smaller one may fit.
-        case BulkConfiguration.quotaCode, BulkConfiguration.diskFullCode: refuseSize(blob, code)
-        default: refuseOne(blob, code)
+        if [BulkConfiguration.quotaCode, BulkConfiguration.diskFullCode].contains(code) {
+            refuseSize(blob, code)
+        } else {
+            refuseOne(blob, code)
         }
     }
 
     /// Bytes that came could not be kept. What waits is tried again when the refusal has passed.
     mutating func refuseBytes(_ blob: BlobHash, _ code: String) {
-        switch code {
-        case BulkConfiguration.quotaCode: refuseSize(blob, code)
-        case BulkConfiguration.diskFullCode: refuseAll(blob, code)
-        default: refuseOne(blob, code)
+        if code == BulkConfiguration.quotaCode {
+            refuseSize(blob, code)
+        } else if code == BulkConfiguration.diskFullCode {
+            refuseAll(blob, code)
+        } else {
+            refuseOne(blob, code)
         }
     }
 
