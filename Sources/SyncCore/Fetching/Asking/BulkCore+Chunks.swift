@@ -105,13 +105,23 @@ extension BulkCore {
             finishIfWhole(blob)
         case .wrong:
             counters.chunksWrong += 1
-            planner.release(blob, chunk: chunk)
+            releaseUnlessAsked(blob, chunk)
             lied(write.device, blob)
         case .refused(let code):
-            planner.release(blob, chunk: chunk)
+            releaseUnlessAsked(blob, chunk)
             // What it was put aside for was said of the first.
             if isAtWork { refuseBytes(blob, code) }
         }
+    }
+
+    /// What came is not kept. It may have come late, of a request that was taken back: then somebody else has been asked.
+    private mutating func releaseUnlessAsked(_ blob: BlobHash, _ chunk: Int) {
+        let isAsked = links.contains { link in
+            link.asks.values.contains { ask in
+                if case .chunks(blob, let next, let end) = ask.subject { (next..<end).contains(chunk) } else { false }
+            }
+        }
+        if !isAsked { planner.release(blob, chunk: chunk) }
     }
 
     static func bytes(of present: ChunkSet, _ layout: BlobLayout) -> UInt64 {
