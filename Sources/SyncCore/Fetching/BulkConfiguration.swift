@@ -80,7 +80,7 @@ package struct BulkConfiguration: Sendable, Equatable {
         package var smallWriteBytes = 1 << 20
         package var smallWrites = 2
         /// Handed to the transport for one peer and not written.
-        package var outboundBytes = 1 << 20
+        package var outboundBytes = 512 << 10
         package var readsAhead = 2
         /// Blobs looked up at a time for one peer.
         package var lookUp = 64
