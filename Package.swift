@@ -114,7 +114,7 @@ let package = Package(
         .testTarget(
             name: "ModelTests", dependencies: ["SyncModel", "LawHistories", crypto], swiftSettings: common),
         .testTarget(
-            name: "CoreTests", dependencies: ["SyncCore", "SyncModel", "SyncSimulator", "SyncStore"],
+            name: "CoreTests", dependencies: ["SyncCore", "SyncModel", "SyncSimulator", "SyncStore", "LawHistories"],
             swiftSettings: common),
         .testTarget(
             name: "SimulatorTests", dependencies: ["SyncSimulator", "SyncModel", "SyncStore"], swiftSettings: common),
@@ -147,7 +147,10 @@ let package = Package(
             swiftSettings: common),
         .target(name: "CrashDisk", path: "Tests/CrashDisk", linkerSettings: [.linkedLibrary("sqlite3")]),
         .testTarget(
-            name: "StoreTests", dependencies: ["SyncStore", "SyncModel", "StoreProbe", "CrashDisk", crypto],
+            name: "StoreTests",
+            dependencies: [
+                "SyncStore", "SyncModel", "SyncSimulator", "LawHistories", "StoreProbe", "CrashDisk", crypto,
+            ],
             swiftSettings: common),
         .testTarget(name: "DeployTests", swiftSettings: common),
         .testTarget(

@@ -21,6 +21,7 @@ public enum ErrorCode: String, CaseIterable, Sendable {
     case typeMismatch = "type_mismatch"
     case indexOutOfRange = "index_out_of_range"
     case insideCharacter = "inside_character"
+    case ambiguousAttachment = "ambiguous_attachment"
     // What was asked for is not here.
     case notFound = "not_found"
     case unknownSpace = "unknown_space"
@@ -30,6 +31,7 @@ public enum ErrorCode: String, CaseIterable, Sendable {
     case unknownConsumer = "unknown_consumer"
     case unknownPeer = "unknown_peer"
     case unknownDevice = "unknown_device"
+    case unknownAttachment = "unknown_attachment"
     // Refused: asking again does not help before something else changes.
     case forbidden = "forbidden"
     case readOnly = "read_only"
@@ -47,12 +49,19 @@ public enum ErrorCode: String, CaseIterable, Sendable {
     case ticketUsed = "ticket_used"
     case consumerBound = "consumer_bound"
     case limitReached = "limit_reached"
+    case quotaExceeded = "quota_exceeded"
     case alreadyRunning = "already_running"
     // Failed: the outside world got in the way.
     case unreachable = "unreachable"
     case diskFull = "disk_full"
     case storeFailed = "store_failed"
     case objectIncomplete = "object_incomplete"
+    case nobodyHas = "nobody_has"
+    case damaged = "damaged"
+    case fileChanged = "file_changed"
+    case fileUnreadable = "file_unreadable"
+    case fileUnwritable = "file_unwritable"
+    case cancelled = "cancelled"
     case stopping = "stopping"
     case internalFault = "internal"
     // The agent cannot be reached at all; only clients report these.
@@ -65,25 +74,25 @@ public enum ErrorCode: String, CaseIterable, Sendable {
     public var httpStatus: Int {
         switch self {
         case .malformedJSON, .invalidUTF8, .invalidName, .invalidArgument, .unknownKey, .unknownOperation,
-            .schemaInvalid, .ticketInvalid, .socketPathTooLong:
+            .schemaInvalid, .ticketInvalid, .socketPathTooLong, .fileUnreadable, .fileUnwritable:
             400
         case .forbidden, .readOnly, .notPaired: 403
         case .notFound, .unknownSpace, .unknownCollection, .unknownField, .unknownStream, .unknownConsumer,
-            .unknownPeer, .unknownDevice:
+            .unknownPeer, .unknownDevice, .unknownAttachment:
             404
         case .methodNotAllowed: 405
         case .versionMismatch, .alreadyExists, .undecided, .constantField, .schemaWouldLoseData, .catchingUp,
-            .duplicateIdentity, .consumerBound, .limitReached, .alreadyRunning:
+            .duplicateIdentity, .consumerBound, .limitReached, .alreadyRunning, .ambiguousAttachment, .fileChanged:
             409
         case .objectDeleted, .ticketExpired, .ticketUsed: 410
         case .payloadTooLarge, .bodyTooLarge, .tooLarge: 413
         case .unsupportedMediaType: 415
         case .typeMismatch, .indexOutOfRange, .insideCharacter, .numberOutOfRange, .tooDeep: 422
-        case .internalFault: 500
+        case .internalFault, .damaged: 500
         case .unreachable, .connectionLost: 502
-        case .storeFailed, .objectIncomplete, .stopping, .agentNotRunning: 503
+        case .storeFailed, .objectIncomplete, .nobodyHas, .cancelled, .stopping, .agentNotRunning: 503
         case .timedOut: 504
-        case .diskFull: 507
+        case .diskFull, .quotaExceeded: 507
         }
     }
 
@@ -92,15 +101,17 @@ public enum ErrorCode: String, CaseIterable, Sendable {
         switch self {
         case .malformedJSON, .invalidUTF8, .tooDeep, .tooLarge, .numberOutOfRange, .schemaInvalid, .typeMismatch,
             .indexOutOfRange, .insideCharacter, .payloadTooLarge, .bodyTooLarge, .unreachable, .diskFull, .storeFailed,
-            .objectIncomplete, .stopping, .internalFault, .unsupportedMediaType, .methodNotAllowed:
+            .objectIncomplete, .nobodyHas, .damaged, .fileChanged, .fileUnreadable, .fileUnwritable, .cancelled,
+            .stopping, .internalFault, .unsupportedMediaType, .methodNotAllowed:
             .failed
-        case .invalidName, .invalidArgument, .unknownKey, .unknownOperation, .socketPathTooLong: .usage
+        case .invalidName, .invalidArgument, .unknownKey, .unknownOperation, .socketPathTooLong, .ambiguousAttachment:
+            .usage
         case .notFound, .unknownSpace, .unknownCollection, .unknownField, .unknownStream, .unknownConsumer,
-            .unknownPeer, .unknownDevice:
+            .unknownPeer, .unknownDevice, .unknownAttachment:
             .notFound
         case .forbidden, .readOnly, .notPaired, .versionMismatch, .alreadyExists, .objectDeleted, .undecided,
             .constantField, .schemaWouldLoseData, .catchingUp, .duplicateIdentity, .ticketInvalid, .ticketExpired,
-            .ticketUsed, .consumerBound, .limitReached, .alreadyRunning:
+            .ticketUsed, .consumerBound, .limitReached, .quotaExceeded, .alreadyRunning:
             .refused
         case .agentNotRunning, .connectionLost: .agentNotRunning
         case .timedOut: .timedOut

@@ -28,6 +28,10 @@ public enum ControlLimits {
     public static let pagePayloadBytes = 1_048_576
     /// Events of one `emit` call to the agent.
     public static let groupEvents = 1_024
+    /// The bytes of one attachment: 16 GiB, of which the hashes of its chunks take 2 MiB.
+    public static let attachmentBytes: UInt64 = 16 << 30
+    /// An attachment's name, in UTF-8; empty where it has none. A file's name of 255 bytes in any encoding, and more.
+    public static let attachmentNameBytes = 0...1_024
     /// What fits `sockaddr_un` with its terminating zero.
     public static let socketPathBytes = 107
 }

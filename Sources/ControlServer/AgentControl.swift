@@ -5,7 +5,7 @@ package import ControlAPI
 /// Every method may be called from any task, any number at once. Names have been checked against `NameRule` and sizes
 /// against `ControlLimits` before a call; whether a space, stream, peer or consumer exists is the agent's to say.
 /// Errors carry a code, a sentence and a hint. A cancelled call may return early with whatever it has.
-package protocol AgentControl: ObjectControl {
+package protocol AgentControl: ObjectControl, AttachmentControl {
     // MARK: The node
 
     /// `space` nil: all spaces. Throws `unknown_space`.
@@ -90,8 +90,14 @@ package protocol AgentControl: ObjectControl {
     func readiness() async -> Readiness
 
     /// The checks only a running agent can make: `listener`, `clock_skew`, `connected_peers`, `store`, `discovery`,
-    /// `duplicate_identity`. The command adds those it can make itself.
-    func doctorChecks(deep: Bool) async throws(ControlError) -> [DoctorCheck]
+    /// `duplicate_identity`, `attachments`. The command adds those it can make itself.
+    ///
+    /// - Parameters:
+    ///   - deep: all that is stored is read, the bytes of attachments too.
+    ///   - progress: how far that is.
+    func doctorChecks(
+        deep: Bool, progress: @escaping @Sendable (ByteProgress) -> Void
+    ) async throws(ControlError) -> [DoctorCheck]
 
     /// The newest `limit` lines of the log, oldest of them first.
     func recentLogLines(limit: Int) async -> [String]

@@ -21,21 +21,44 @@ package struct ControlResponder: Sendable {
 
     func respond(to request: Request, upload: RequestUpload, over origin: ControlRequest.Origin) async -> Response {
         do throws(ControlError) {
-            let (route, parameters) = try table.route(for: request)
-            let pairs = try Self.queryPairs(of: request)
-            let (query, lists) = try Self.query(pairs, for: route)
-            return try await route.handler(
-                ControlRequest(
-                    request: request, upload: upload, origin: origin, parameters: parameters, query: query,
-                    queryLists: lists))
+            let (route, asked) = try match(request, upload, origin)
+            return try await route.handler(asked)
         } catch {
-            switch error.code {
-            case .internalFault, .storeFailed, .diskFull:
-                logger.warning("a request failed", metadata: ["error.code": "\(error.code.rawValue)"])
-            case _: break
-            }
-            return .failure(error, allow: error.code == .methodNotAllowed ? table.methods(for: request) : nil)
+            return failure(error, request)
         }
+    }
+
+    /// The answer to a request whose body is not worth sending; nil: the client should go on. Nothing of the body is read.
+    func refusal(of request: Request, upload: RequestUpload) async -> Response? {
+        do throws(ControlError) {
+            let (route, asked) = try match(request, upload, .connection)
+            try await route.admission?(asked)
+            return nil
+        } catch {
+            // The body that we do not want may come or not: what follows on this connection would be a guess.
+            var response = failure(error, request)
+            response.headers[.connection] = "close"
+            return response
+        }
+    }
+
+    private func match(
+        _ request: Request, _ upload: RequestUpload, _ origin: ControlRequest.Origin
+    ) throws(ControlError) -> (Route, ControlRequest) {
+        let (route, parameters) = try table.route(for: request)
+        let (query, lists) = try Self.query(try Self.queryPairs(of: request), for: route)
+        let asked = ControlRequest(
+            request: request, upload: upload, origin: origin, parameters: parameters, query: query, queryLists: lists)
+        return (route, asked)
+    }
+
+    private func failure(_ error: ControlError, _ request: Request) -> Response {
+        switch error.code {
+        case .internalFault, .storeFailed, .diskFull, .damaged:
+            logger.warning("a request failed", metadata: ["error.code": "\(error.code.rawValue)"])
+        case _: break
+        }
+        return .failure(error, allow: error.code == .methodNotAllowed ? table.methods(for: request) : nil)
     }
 
     private static func queryPairs(of request: Request) throws(ControlError) -> [(key: String, value: String)] {

@@ -34,6 +34,13 @@ package struct ControlServer: Service {
         let responder = responder
         let channel = AdmittedChannel(rule: AdmissionRule(socket: socket)) { request, writer, _ in
             let upload = RequestUpload(request)
+            if request.headers[.expect]?.lowercased() == "100-continue" {
+                if let refusal = await responder.refusal(of: request, upload: upload) {
+                    try await writer.write(response: refusal.head, body: refusal.body)
+                    return
+                }
+                try await writer.writeInformationalHead(HTTPResponse(status: .continue))
+            }
             let response = await responder.respond(to: request, upload: upload, over: .connection)
             try await writer.write(response: response.head, body: response.body)
             if response.status.code >= 400 { await upload.drain() }

@@ -27,6 +27,10 @@ struct LineUpload<Draft: Sendable>: Sendable {
             }
         } catch let error as ControlError {
             throw error
+        } catch is CancellationError {
+            throw ControlError(
+                .stopping, "The agent is stopping; not all lines were read.", line: lines.lineNumber + 1,
+                written: progress.answer.count)
         } catch {
             throw ControlError(
                 .connectionLost, "The connection ended before all lines were read.", line: lines.lineNumber + 1,

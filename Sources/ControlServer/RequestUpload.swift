@@ -1,6 +1,7 @@
 import HTTPTypes
 import HummingbirdCore
 import NIOCore
+import ServiceLifecycle
 
 /// A request's body, and whether it was read to its end.
 ///
@@ -37,9 +38,16 @@ final class RequestUpload: AsyncSequence, @unchecked Sendable {
         if ahead == nil, !isAtEnd { ahead = ReadAhead { try await self.chunks.next() } }
     }
 
+    /// - Throws: `CancellationError` when the agent stops: it does not wait for a client that may never end.
     private func next() async throws -> ByteBuffer? {
-        let chunk = if let ahead { try await ahead.take() } else { try await chunks.next() }
-        if chunk == nil { isAtEnd = true }
+        let chunk = try await cancelWhenGracefulShutdown {
+            if let ahead = self.ahead { try await ahead.take() } else { try await self.chunks.next() }
+        }
+        if chunk == nil {
+            // A body that is cancelled reads as one that ended.
+            guard !Task.isShuttingDownGracefully else { throw CancellationError() }
+            isAtEnd = true
+        }
         return chunk
     }
 

@@ -2,12 +2,14 @@ import ControlAPI
 import NIOCore
 import NIOHTTP1
 import NIOPosix
+import Synchronization
 
 /// One HTTP/1.1 connection to an agent, for one exchange after the other.
 struct ClientConnection {
     typealias Channel = NIOAsyncChannel<HTTPClientResponsePart, HTTPClientRequestPart>
 
     let outbound: NIOAsyncChannelOutboundWriter<HTTPClientRequestPart>
+    private let channel: any NIOCore.Channel
     private var inbound: NIOAsyncChannelInboundStream<HTTPClientResponsePart>.AsyncIterator
 
     /// Opens a connection for the time of `body`, which hears only `ControlError`s: what the socket reports becomes one.
@@ -18,7 +20,8 @@ struct ClientConnection {
         let channel = try await open(socketPath, on: group)
         do {
             return try await channel.executeThenClose { inbound, outbound in
-                var connection = ClientConnection(outbound: outbound, inbound: inbound.makeAsyncIterator())
+                var connection = ClientConnection(
+                    outbound: outbound, channel: channel.channel, inbound: inbound.makeAsyncIterator())
                 return try await body(&connection)
             }
         } catch let error as ControlError {
@@ -42,7 +45,11 @@ struct ClientConnection {
         do {
             return try await ClientBootstrap(group: group).connect(unixDomainSocketPath: path) { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHTTPClientHandlers()
+                    // Told apart from the answer: `100 Continue`, before which no large body is sent.
+                    let decoder = HTTPResponseDecoder(informationalResponseStrategy: .forward)
+                    try channel.pipeline.syncOperations.addHandlers([
+                        HTTPRequestEncoder(), ByteToMessageHandler(decoder), NIOHTTPRequestHeadersValidator(),
+                    ])
                     return try Channel(wrappingChannelSynchronously: channel)
                 }
             }
@@ -67,20 +74,52 @@ struct ClientConnection {
     }
 
     /// Sends `chunks` as the body while they come. An answer that comes earlier ends the sending: it says why.
+    ///
+    /// Throws what `chunks` throws; the agent then sees the connection end before the body did.
     mutating func send<Chunks: AsyncSequence & Sendable>(
         _ request: ClientRequest, chunks: Chunks
     ) async throws -> HTTPResponseHead where Chunks.Element == [UInt8] {
-        let outbound = outbound
+        let (outbound, channel) = (outbound, channel)
         try await outbound.write(.head(request.head(isStreamed: true)))
+        if request.awaitsAdmission, let early = try await refusal() { return early }
+        let source = SourceFailure()
         let sending = Task {
-            for try await chunk in chunks {
+            var iterator = chunks.makeAsyncIterator()
+            while true {
+                let chunk: [UInt8]?
+                do { chunk = try await iterator.next() } catch {
+                    // Nobody answers half a body; without this the wait below would not end.
+                    source.error.withLock { $0 = error }
+                    channel.close(promise: nil)
+                    return
+                }
+                guard let chunk else { break }
                 try await outbound.write(.body(.byteBuffer(ByteBuffer(bytes: chunk))))
             }
             try Task.checkCancellation()
             try await outbound.write(.end(nil))
         }
         defer { sending.cancel() }
-        return try await responseHead()
+        do {
+            return try await responseHead()
+        } catch {
+            throw source.error.withLock(\.self) ?? error
+        }
+    }
+
+    /// Why there are no more chunks to send.
+    private final class SourceFailure: Sendable {
+        let error = Mutex<(any Error)?>(nil)
+    }
+
+    /// The answer to a head whose body the agent does not want; nil: it waits for the body.
+    private mutating func refusal() async throws -> HTTPResponseHead? {
+        while let part = try await inbound.next(isolation: #isolation) {
+            guard case .head(let head) = part else { continue }
+            if head.status == .continue { return nil }
+            if head.status.code >= 200 { return head }
+        }
+        throw Self.lost
     }
 
     private mutating func responseHead() async throws -> HTTPResponseHead {
@@ -98,6 +137,17 @@ struct ClientConnection {
         case .body(let buffer): return buffer
         case .end: return nil
         case .head: throw Self.lost
+        }
+    }
+
+    /// The same; nil also where the connection ends before the body does.
+    mutating func nextBodyChunk() async throws -> ByteBuffer? {
+        do { return try await nextChunk() } catch is HTTPParserError {
+            return nil
+        } catch let error as ControlError where error == Self.lost {
+            return nil
+        } catch is IOError {
+            return nil
         }
     }
 
@@ -127,6 +177,10 @@ struct ClientRequest {
     var accept = "application/json"
     var contentType = "application/json"
     var body: [UInt8]?
+    /// Of a body that is streamed; nil where nobody knows before its end.
+    var streamedBytes: UInt64?
+    /// The body is sent only once the agent says that it wants it (RFC 9110, section 10.1.1).
+    var awaitsAdmission = false
 
     /// A path of fixed words and names; names are encoded.
     init(_ method: HTTPMethod = .GET, _ segments: PathSegment...) {
@@ -137,7 +191,12 @@ struct ClientRequest {
     func head(isStreamed: Bool) -> HTTPRequestHead {
         var headers = HTTPHeaders([("Host", "lanyard"), ("Accept", accept)])
         if isStreamed {
-            headers.add(name: "Transfer-Encoding", value: "chunked")
+            if let streamedBytes {
+                headers.add(name: "Content-Length", value: String(streamedBytes))
+            } else {
+                headers.add(name: "Transfer-Encoding", value: "chunked")
+            }
+            if awaitsAdmission { headers.add(name: "Expect", value: "100-continue") }
             headers.add(name: "Content-Type", value: contentType)
         } else if let body {
             headers.add(name: "Content-Length", value: String(body.count))

@@ -43,10 +43,17 @@ extension LanyardClient {
     }
 
     /// The checks only the agent can make.
-    public func doctorChecks(deep: Bool = false) async throws(ControlError) -> [DoctorCheck] {
+    public func doctorChecks() async throws(ControlError) -> [DoctorCheck] {
+        try await value(ClientRequest(.GET, "v1", "doctor"))
+    }
+
+    /// The same, with all that is stored read again; `progress` is told how far that is, a few times a second.
+    public func deepDoctorChecks(
+        progress: (ByteProgress) async throws -> Void = { _ in }
+    ) async throws(ControlError) -> [DoctorCheck] {
         var request = ClientRequest(.GET, "v1", "doctor")
-        request.query = [("deep", deep ? "true" : nil)]
-        return try await value(request)
+        request.query = [("deep", "true")]
+        return try await result(of: request, progress)
     }
 
     // MARK: Peers

@@ -179,7 +179,7 @@ extension LanyardClient {
         }
     }
 
-    private func readLines<Entry: Decodable & Sendable>(
+    func readLines<Entry: Decodable & Sendable>(
         _ request: ClientRequest, _ body: ([Entry]) async throws -> Void
     ) async throws(ControlError) {
         var request = request

@@ -17,7 +17,7 @@ extension Agent {
         try DataDirectory.prepare(directory)
         let identity: DeviceIdentity
         do { identity = try DeviceIdentity.loadOrCreate(in: directory) } catch { throw .identity(error) }
-        let store: any ReplicaStore
+        let store: SQLiteStore
         let opened: (state: StoreState, tickets: [TicketRecord])
         do {
             store = try DataDirectory.openStore(directory, identity: identity)
@@ -25,8 +25,15 @@ extension Agent {
         } catch {
             throw .store(error, directory: directory)
         }
+        let blobs: BlobStore
+        do {
+            blobs = try DataDirectory.openBlobs(directory, in: store)
+        } catch {
+            store.close()
+            throw .blobs(error, directory: directory)
+        }
         let agent = Agent(
-            configuration: configuration, identity: identity, store: store,
+            configuration: configuration, identity: identity, store: store, blobs: blobs,
             eventLoop: MultiThreadedEventLoopGroup.singleton.next(), log: log)
         do {
             try await agent.bringUp(identity, opened.state, opened.tickets)
@@ -77,7 +84,19 @@ extension Agent {
         let loop = AgentLoop(
             eventLoop: eventLoop, transport: transport, store: driver, state: state, core: core, journal: journal,
             feed: feed, objectFeed: objectFeed, logger: logger)
-        relay.target = loop
+        let bulk = BulkLoop(
+            eventLoop: eventLoop, transport: transport, driver: blobDriver, arrivals: arrivals,
+            core: BulkCore(
+                configuration: BulkConfiguration(
+                    seed: generator.next(), space: .home, uploadLimit: configuration.uploadLimit?.bytesPerSecond,
+                    downloadLimit: configuration.downloadLimit?.bytesPerSecond),
+                at: loop.now),
+            space: .home, journal: journal, logger: logger)
+        relay.connect(sessions: loop, bulk: bulk)
+        loop.bulk = bulk
+        bulk.askForBulk = { [weak loop] device in loop?.step(.askForBulk(device)) }
+        bulk.blobsChanged = { [peerFeed] in peerFeed.touch() }
+        blobDriver.inlet.connect(to: bulk)
         let writer = LocalWriter(loop: loop)
         let pairing = PairingDriver(
             loop: loop, writer: writer, identity: identity, tickets: tickets,
@@ -88,7 +107,7 @@ extension Agent {
         let discovery = DiscoveryDriver(loop: loop)
         loop.membershipChanged = { [weak discovery] in discovery?.membershipChanged() }
         loop.peersChanged = { [peerFeed] in peerFeed.touch() }
-        install(Parts(relay: relay, loop: loop, writer: writer, discovery: discovery, pairing: pairing))
+        install(Parts(relay: relay, loop: loop, bulk: bulk, writer: writer, discovery: discovery, pairing: pairing))
     }
 
     /// The port asked for; the usual one when none was, or any free one when that is taken.
@@ -116,6 +135,8 @@ extension Agent {
     private func begin(_ state: StoreState) {
         let running = running
         running.loop.start()
+        running.bulk.step(.missingChanged)
+        attachments.start(on: eventLoop, journal: journal, logger: logger)
         running.discovery.start(
             DiscoveryConfiguration(
                 usesMulticast: configuration.usesMDNS, announceAddresses: configuration.announce.map { [$0] } ?? []),
@@ -135,21 +156,5 @@ extension Agent {
             inputKeyMaterial: SymmetricKey(data: identity.signingKey.rawRepresentation),
             info: Array("lanyard/discovery/v1".utf8), outputByteCount: 32)
         return key.withUnsafeBytes { [UInt8]($0) }
-    }
-}
-
-/// Breaks the circle between transport and loop: the transport holds its listener weakly and wants it at birth.
-final class TransportRelay: TransportEvents {
-    var target: AgentLoop?
-
-    func opened(_ connection: UInt64, direction: Direction, device: DeviceID, remote: HostPort) {
-        target?.opened(connection, direction: direction, device: device, remote: remote)
-    }
-    func received(_ connection: UInt64, payload: [UInt8]) { target?.received(connection, payload: payload) }
-    func written(_ connection: UInt64, byteCount: Int) { target?.written(connection, byteCount: byteCount) }
-    func closed(_ connection: UInt64, reason: EndReason) { target?.closed(connection, reason: reason) }
-    func dialFailed(_ connection: UInt64, reason: EndReason) { target?.dialFailed(connection, reason: reason) }
-    func turnedAway(_ remote: HostPort, device: DeviceID?, reason: EndReason) {
-        target?.turnedAway(remote, device: device, reason: reason)
     }
 }

@@ -12,6 +12,8 @@ package final class Agent: Sendable {
     package let configuration: AgentConfiguration
     package let device: DeviceID
     package let store: any ReplicaStore
+    /// The bytes of attachments.
+    package let attachments: AttachmentService
     /// Wakes those who wait for events.
     package let feed = EventFeed()
     /// Wakes those who watch objects.
@@ -24,6 +26,8 @@ package final class Agent: Sendable {
 
     let eventLoop: any EventLoop
     let driver: StoreDriver
+    let blobDriver: BlobDriver
+    let arrivals = Arrivals()
     private let parts: NIOLoopBoundBox<Parts?>
     private let startedAt = NIODeadline.now()
     private let shared = Mutex(Shared())
@@ -44,6 +48,7 @@ package final class Agent: Sendable {
     struct Parts {
         let relay: TransportRelay
         let loop: AgentLoop
+        let bulk: BulkLoop
         let writer: LocalWriter
         let discovery: DiscoveryDriver
         let pairing: PairingDriver
@@ -52,8 +57,8 @@ package final class Agent: Sendable {
     package static let version = "0.1.0"
 
     init(
-        configuration: AgentConfiguration, identity: DeviceIdentity, store: any ReplicaStore, eventLoop: any EventLoop,
-        log: AgentLog
+        configuration: AgentConfiguration, identity: DeviceIdentity, store: any ReplicaStore, blobs: BlobStore,
+        eventLoop: any EventLoop, log: AgentLog
     ) {
         self.configuration = configuration
         device = identity.deviceID
@@ -62,6 +67,9 @@ package final class Agent: Sendable {
         self.log = log
         logger = log.logger(level: configuration.logLevel)
         driver = StoreDriver(store: store, eventLoop: eventLoop)
+        blobDriver = BlobDriver(
+            blobs: blobs, store: driver, inlet: BulkInlet(eventLoop: eventLoop), journal: journal)
+        attachments = AttachmentService(driver: blobDriver, arrivals: arrivals)
         parts = .makeEmptyBox(valueType: Parts.self, eventLoop: eventLoop)
     }
 
@@ -88,9 +96,11 @@ package final class Agent: Sendable {
         peerFeed.finish()
         try? await eventLoop.flatSubmit { [self] in
             running.loop.stop()
+            running.bulk.stop()
             running.discovery.stop()
             return running.loop.transport.shutdown()
         }.get()
+        attachments.stop()
         driver.close()
         logger.notice("The agent stopped.")
     }
@@ -151,8 +161,13 @@ package final class Agent: Sendable {
         try await driver.write(body).get()
     }
 
+    /// How many attachments' bytes should be here, by policy or pin, and are not.
+    package func missingCount(of space: SpaceID) async throws -> Int {
+        try await driver.missingCount(of: space).get()
+    }
+
     package func snapshot() async throws -> AgentSnapshot {
-        try await onLoop { [self] in AgentSnapshot(running.loop, running.discovery, agent: self) }
+        try await onLoop { [self] in AgentSnapshot(running.loop, running.bulk, running.discovery, agent: self) }
     }
 
     package func refusals() async throws -> [(code: String, count: Int)] {

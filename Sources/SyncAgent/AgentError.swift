@@ -5,6 +5,8 @@ package import SyncTransport
 /// Why an agent cannot start, or cannot do what it was asked to. Codes are stable; every message has a next step.
 package enum AgentError: Error, Sendable {
     case store(StoreError, directory: String)
+    /// The folder of large blobs cannot be used.
+    case blobs(BlobError, directory: String)
     case identity(IdentityError)
     case listen(ListenError)
     /// The data directory could not be made or is open to others: path and errno.
@@ -14,6 +16,7 @@ package enum AgentError: Error, Sendable {
     package var code: String {
         switch self {
         case .store(let error, _): StoreDriver.code(of: error)
+        case .blobs(let error, _): error.code
         case .identity(let error): error.code
         case .listen(let error): error.code
         case .directory: "directory_unreadable"
@@ -31,6 +34,10 @@ package enum AgentError: Error, Sendable {
         case .store(.unreadable(let path, let code), _): "cannot use \(path): \(String(cString: strerror(code)))"
         case .store(.diskFull, let directory): "no space is left for \(directory)"
         case .store(let error, let directory): "cannot open the store in \(directory): \(error)"
+        case .blobs(.unreadable(let code), let directory), .blobs(.inputOutput(let code), let directory):
+            "cannot use \(directory)/blobs: \(String(cString: strerror(code)))"
+        case .blobs(.diskFull, let directory): "no space is left for \(directory)/blobs"
+        case .blobs(let error, let directory): "cannot open the blobs in \(directory)/blobs: \(error)"
         case .identity(let error): error.message
         case .listen(let error): error.message
         case .directory(let path, let code): "cannot use \(path): \(String(cString: strerror(code)))"
@@ -45,8 +52,10 @@ package enum AgentError: Error, Sendable {
         case .store(.corrupt, _): "move the directory aside and join again with a ticket; keep it until all is back"
         case .store(.unreadable(let path, _), _), .directory(let path, _):
             "give the agent's user access: chown -R USER \(path); chmod 700 \(path)"
-        case .store(.diskFull, _): "free some space and start again"
-        case .store: "see the log for details"
+        case .blobs(.unreadable, let path):
+            "give the agent's user access: chown -R USER \(path)/blobs; chmod 700 \(path)/blobs"
+        case .store(.diskFull, _), .blobs(.diskFull, _): "free some space and start again"
+        case .store, .blobs: "see the log for details"
         case .identity(let error): error.hint
         case .listen(let error): error.hint
         case .stopping: "start it again: lanyardd"

@@ -20,6 +20,8 @@ final class AgentLoop: TransportEvents {
     /// Told after every durable change to an object.
     let objectFeed: EventFeed
     private var objectPosition: Int64 = 0
+    /// Hears which peers can move bytes, and of records that came or went.
+    var bulk: BulkLoop?
     private(set) var core: AgentCore
     private(set) var digest: Sum256
     private(set) var counts: StoreCounts
@@ -85,6 +87,7 @@ final class AgentLoop: TransportEvents {
         if commit.objectPosition != objectPosition {
             objectPosition = commit.objectPosition
             objectFeed.touch()
+            bulk?.noteRecordsChanged()
         }
         peersChanged()
     }
@@ -147,6 +150,9 @@ final class AgentLoop: TransportEvents {
                 transport.trust(Set(devices))
                 membershipChanged()
             case .remember(let endpoint, let device): store.remember(endpoint, device)
+            case .bulkPeerUp(let device, let endpoint): bulk?.step(.sessionUp(device, dial: endpoint))
+            case .bulkPeerDown(let device): bulk?.step(.sessionDown(device))
+            case .bulkWanted(let device): bulk?.step(.bulkWanted(device))
             case .report(let report):
                 touchedPeers = true
                 journal.note(report, logger: logger)
@@ -218,7 +224,9 @@ final class AgentLoop: TransportEvents {
 
     // MARK: TransportEvents
 
-    func opened(_ connection: UInt64, direction: Direction, device: DeviceID, remote: HostPort) {
+    func opened(
+        _ connection: UInt64, _ protocol: ApplicationProtocol, direction: Direction, device: DeviceID, remote: HostPort
+    ) {
         let endpoint = Endpoint(host: remote.host, port: UInt16(clamping: remote.port))
         step(.opened(ConnectionID(rawValue: connection), device, remote: endpoint))
     }

@@ -27,6 +27,9 @@ package struct AgentSnapshot: Sendable {
     package var changesPerSecond: Double
     package var core: CoreCounters
     package var stability: StabilityView
+    package var blobs: BlobFigures
+    package var bulk: BulkCounters
+    package var bulkLoad: BulkLoad
     /// The moment it was taken, on both clocks: a `Tick` in it can be turned into wall time.
     package var now: Tick
     package var wallMilliseconds: Int64
@@ -56,7 +59,7 @@ package struct AgentSnapshot: Sendable {
 
 extension AgentSnapshot {
     /// On the loop only.
-    init(_ loop: AgentLoop, _ discovery: DiscoveryDriver, agent: Agent) {
+    init(_ loop: AgentLoop, _ bulk: BulkLoop, _ discovery: DiscoveryDriver, agent: Agent) {
         let core = loop.core
         let peers = core.peers(at: loop.now)
         var traffic: [ConnectionID: Traffic] = [:]
@@ -71,7 +74,8 @@ extension AgentSnapshot {
             members: core.membership.members, peers: peers, traffic: traffic, strangers: discovery.strangers,
             discovery: discovery.state, instance: discovery.instance, listenPort: agent.listenPort,
             isInStep: core.isInStep, changesPerSecond: loop.changesPerSecond, core: core.counters,
-            stability: core.stabilityView, now: loop.now,
+            stability: core.stabilityView, blobs: bulk.figures, bulk: bulk.core.counters, bulkLoad: bulk.core.load,
+            now: loop.now,
             wallMilliseconds: WallClock.milliseconds)
     }
 }

@@ -23,7 +23,7 @@ enum DataDirectory {
         return (environment["RUNTIME_DIRECTORY"].map { [$0] } ?? []) + ["/run/lanyard"] + runtime
     }
 
-    static func openStore(_ path: String, identity: DeviceIdentity) throws(StoreError) -> any ReplicaStore {
+    static func openStore(_ path: String, identity: DeviceIdentity) throws(StoreError) -> SQLiteStore {
         let signingKey = identity.signingKey
         let leases = leaseDirectories.lazy.compactMap { LeaseFolder(path: $0) }.first
         return try SQLiteStore(
@@ -35,5 +35,18 @@ enum DataDirectory {
                 }
                 return Array(signature)
             })
+    }
+
+    /// The folder of large blobs, beside the database.
+    static func openBlobs(_ path: String, in store: SQLiteStore) throws(BlobError) -> BlobStore {
+        var configuration = BlobConfiguration(
+            run: UInt64.random(in: .min ... .max), now: { WallClock.milliseconds })
+        do throws(StoreError) {
+            configuration.quotaBytes = try store.quota(of: .home)
+        } catch {
+            throw .store(error)
+        }
+        return try BlobStore(
+            store, files: PosixBlobFiles(folder: path + "/blobs"), needs: RecordNeeds(store), configuration)
     }
 }

@@ -39,6 +39,9 @@ package struct AgentCore: Sendable {
     /// Replicas of which two histories were seen: never asked for again.
     var forked: [ReplicaID] = []
 
+    /// Devices with a session on which both know bulk connections, as the shell was told.
+    var bulkPeers: [BulkPeering] = []
+
     /// What members say is durable with them, and what follows from it.
     var acknowledgements = AcknowledgementTable()
     var stability = Stability()
@@ -121,6 +124,7 @@ package struct AgentCore: Sendable {
         case .malformed(let id, let code): noteMalformed(id, code)
         case .written(let id, let bytes): noteWritten(id, bytes)
         case .closed(let id, let code): noteClosed(id, code)
+        case .askForBulk(let device): askForBulk(device)
         case .deadlinePassed: break
         }
         passDeadlines()
@@ -130,6 +134,7 @@ package struct AgentCore: Sendable {
         pumpServes()
         openOrSeal()
         planStability()
+        tellBulkPeers()
         return takeEffects()
     }
 

@@ -35,6 +35,14 @@ package enum Effect: Sendable, Equatable {
     /// The devices that may connect, sorted, our own left out.
     case trust([DeviceID])
     case remember(Endpoint, DeviceID)
+
+    /// A session is up with a device that knows bulk connections, or which of us dials has changed. `dial`: where it is
+    /// reached, if we dialled the session; for `BulkInput.sessionUp`.
+    case bulkPeerUp(DeviceID, dial: Endpoint?)
+    /// No such session is up with the device any more.
+    case bulkPeerDown(DeviceID)
+    /// The device asks us to dial a bulk connection.
+    case bulkWanted(DeviceID)
     case report(Report)
 }
 
@@ -56,6 +64,14 @@ package enum CloseReason: String, Sendable, Equatable, CaseIterable {
     case tooManyConnections = "too_many_connections"
     case peerRestarted = "peer_restarted"
     case suspected = "no_answer"
+    // Of bulk connections
+    case idle
+    case sessionEnded = "session_ended"
+    /// It answered what was not asked, or more than that.
+    case unsolicited
+    case badChunk = "bad_chunk"
+    /// More wants, or unread answers, than a connection may have.
+    case overLimit = "over_limit"
 }
 
 /// For logs, metrics and `why`; never read back by the core.

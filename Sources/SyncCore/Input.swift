@@ -84,6 +84,8 @@ package enum Input: Sendable, Equatable {
     /// Bytes of `Effect.send` that left our buffers.
     case written(ConnectionID, bytes: Int)
     case closed(ConnectionID, code: String)
+    /// Bytes are to be moved, and the device dials the bulk connection (`BulkEffect.askForBulk`).
+    case askForBulk(DeviceID)
     /// `nextDeadline` is here.
     case deadlinePassed
 }

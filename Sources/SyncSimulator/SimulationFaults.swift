@@ -27,8 +27,24 @@ package enum PlantedBug: String, CaseIterable, Sendable {
     case upsertWritesUnchanged = "upsert-writes-unchanged"
     case textRemovalTakesAll = "text-removal-takes-all"
     case droppedEditsUnlisted = "dropped-edits-unlisted"
+    case detachTakesSameFile = "detach-takes-same-file"
+    case attachToFirstLife = "attach-to-first-life"
+    case deletionKeepsAttachments = "deletion-keeps-attachments"
     case collectBeforeStability = "collect-before-stability"
     case countUnpackedBuffers = "count-unpacked-buffers"
+    case unboundedInFlight = "unbounded-in-flight"
+    case askTwice = "ask-twice"
+    case believeHashes = "believe-hashes"
+    case trustLiars = "trust-liars"
+    case forgetCancelled = "forget-cancelled"
+    case skipChunkHash = "skip-chunk-hash"
+    case rowBeforeFile = "row-before-file"
+    case sweepReferenced = "sweep-referenced"
+    case forgetPartials = "forget-partials"
+    case skipFileSync = "skip-file-sync"
+    case skipFolderSync = "skip-folder-sync"
+    case fileBeforeRow = "file-before-row"
+    case trustOldPages = "trust-old-pages"
 
     package var core: CoreFaults {
         switch self {
@@ -45,7 +61,11 @@ package enum PlantedBug: String, CaseIterable, Sendable {
         case .reuseCounter, .commitWithoutSync, .foldWhatWasSeen, .setForgetsContext, .counterAddsTwice,
             .dictionaryDropsEdit,
             .moveDuplicates, .policyReadsClock, .registerByStamp, .deletionForgetsBirths, .birthForgetsDeletions,
-            .schemaReplaces, .upsertWritesUnchanged, .textRemovalTakesAll, .droppedEditsUnlisted:
+            .schemaReplaces, .upsertWritesUnchanged, .textRemovalTakesAll, .droppedEditsUnlisted, .detachTakesSameFile,
+            .attachToFirstLife, .deletionKeepsAttachments,
+            .unboundedInFlight, .askTwice, .believeHashes, .trustLiars, .forgetCancelled, .skipChunkHash,
+            .rowBeforeFile, .sweepReferenced, .forgetPartials, .skipFileSync, .skipFolderSync, .fileBeforeRow,
+            .trustOldPages:
             []
         }
     }
@@ -56,11 +76,15 @@ package enum PlantedBug: String, CaseIterable, Sendable {
         case .commitWithoutSync: .commitWithoutSync
         case .foldWhatWasSeen: .foldWhatWasSeen
         case .sendBeforeCommit, .offByOneVector, .skipWaitingRoom, .dropHave, .deadSessionAlive, .beyondSignature,
-            .acknowledgeWaitingRoom, .forgetLostWant, .collectBeforeStability, .countUnpackedBuffers:
+            .acknowledgeWaitingRoom, .forgetLostWant, .collectBeforeStability, .countUnpackedBuffers,
+            .unboundedInFlight, .askTwice, .believeHashes, .trustLiars, .forgetCancelled, .skipChunkHash,
+            .rowBeforeFile, .sweepReferenced, .forgetPartials, .skipFileSync, .skipFolderSync, .fileBeforeRow,
+            .trustOldPages:
             []
         case .setForgetsContext, .counterAddsTwice, .dictionaryDropsEdit, .moveDuplicates, .policyReadsClock,
             .registerByStamp, .deletionForgetsBirths, .birthForgetsDeletions, .schemaReplaces, .upsertWritesUnchanged,
-            .textRemovalTakesAll, .droppedEditsUnlisted:
+            .textRemovalTakesAll, .droppedEditsUnlisted, .detachTakesSameFile, .attachToFirstLife,
+            .deletionKeepsAttachments:
             StoreFaults(model)
         }
     }
@@ -70,7 +94,10 @@ package enum PlantedBug: String, CaseIterable, Sendable {
         switch self {
         case .sendBeforeCommit, .offByOneVector, .skipWaitingRoom, .reuseCounter, .dropHave, .deadSessionAlive,
             .beyondSignature, .acknowledgeWaitingRoom, .forgetLostWant, .commitWithoutSync, .foldWhatWasSeen,
-            .collectBeforeStability, .countUnpackedBuffers:
+            .collectBeforeStability, .countUnpackedBuffers,
+            .unboundedInFlight, .askTwice, .believeHashes, .trustLiars, .forgetCancelled, .skipChunkHash,
+            .rowBeforeFile, .sweepReferenced, .forgetPartials, .skipFileSync, .skipFolderSync, .fileBeforeRow,
+            .trustOldPages:
             []
         case .setForgetsContext: .setForgetsContext
         case .counterAddsTwice: .counterAddsTwice
@@ -84,6 +111,36 @@ package enum PlantedBug: String, CaseIterable, Sendable {
         case .upsertWritesUnchanged: .upsertWritesUnchanged
         case .textRemovalTakesAll: .textRemovalTakesAll
         case .droppedEditsUnlisted: .droppedEditsUnlisted
+        case .detachTakesSameFile: .detachTakesSameFile
+        case .attachToFirstLife: .attachToFirstLife
+        case .deletionKeepsAttachments: .deletionKeepsAttachments
+        }
+    }
+
+    /// What it does to blobs at rest.
+    package var blobs: BlobFaults {
+        switch self {
+        case .skipChunkHash: .skipChunkHash
+        case .rowBeforeFile: .rowBeforeFile
+        case .sweepReferenced: .sweepReferenced
+        case .forgetPartials: .forgetPartials
+        case .skipFileSync: .skipFileSync
+        case .skipFolderSync: .skipFolderSync
+        case .fileBeforeRow: .fileBeforeRow
+        case .trustOldPages: .trustOldPages
+        case _: []
+        }
+    }
+
+    /// What it does to the core that moves them.
+    package var bulk: BulkFaults {
+        switch self {
+        case .unboundedInFlight: .unboundedInFlight
+        case .askTwice: .askTwice
+        case .believeHashes: .believeHashes
+        case .trustLiars: .trustLiars
+        case .forgetCancelled: .forgetCancelled
+        case _: []
         }
     }
 }

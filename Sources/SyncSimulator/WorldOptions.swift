@@ -37,6 +37,8 @@ package struct WorldOptions: Sendable, Equatable {
     /// Local writes stay open while nobody is there, and are folded before they are shipped.
     package var coalesces: Bool
     package var objects: Objects
+    /// Nil: attachments are records only, and nobody has their bytes.
+    package var blobs: Blobs?
     /// Thorough looks at a node in the safety phase.
     package var inspections: Int
 
@@ -78,6 +80,7 @@ package struct WorldOptions: Sendable, Equatable {
         absences = chance(40) ? Int.random(in: 1...2, using: &random) : 0
         glitchesPerMinute = rate(40, upTo: 6)
         inspections = Int.random(in: 0...4, using: &random)
+        blobs = objects.sharePercent > 0 && objects.attachPercent > 0 ? Blobs(seed: seed) : nil
         // Drawn last, so that the other options of a seed stay what they were.
         acknowledgeMilliseconds = [200, 2_000, 30_000][Int.random(in: 0..<3, using: &random)]
     }

@@ -66,6 +66,54 @@ package protocol ReplicaStore: AnyObject, Sendable {
     /// Every operation on the object, in the order in which they arrived here; none for an object that never was.
     func touches(of key: ObjectKey, space: SpaceID) throws(StoreError) -> [PastOperation]
 
+    // Attachments: records. Kept in the transaction of the change that they came or went with.
+
+    /// Those a reader sees, newest first.
+    func attachments(_ query: AttachmentQuery) throws(StoreError) -> [StoredAttachment]
+    /// Nil when no attachment ever needed the blob, or it was forgotten since.
+    func reference(to blob: BlobHash, space: SpaceID) throws(StoreError) -> BlobReference?
+    /// Of every blob behind `blob`, needed or not, in the order of hashes.
+    func references(of space: SpaceID, after blob: BlobHash?, limit: Int) throws(StoreError) -> [BlobReference]
+    /// Blobs that nobody needs since a time before `wallMilliseconds`, longest first.
+    func releasedBlobs(
+        of space: SpaceID, before wallMilliseconds: Int64, limit: Int
+    ) throws(StoreError) -> [BlobReference]
+    /// Forgets the references of blobs whose bytes are about to be removed.
+    /// - Returns: those among them that nobody needs; what is attached again by now stays.
+    func forgetReleased(_ blobs: [BlobHash], of space: SpaceID) throws(StoreError) -> [BlobHash]
+
+    // Fetching. Local to this node: no peer hears of it.
+
+    /// `all` at first.
+    func fetchPolicy(of space: SpaceID) throws(StoreError) -> FetchPolicy
+    func setFetchPolicy(_ policy: FetchPolicy, space: SpaceID) throws(StoreError)
+    /// What the blobs that records of the space name may take together, in bytes; nil: as much as the disk holds.
+    func quota(of space: SpaceID) throws(StoreError) -> UInt64?
+    func setQuota(_ bytes: UInt64?, space: SpaceID) throws(StoreError)
+    /// Has a blob fetched whatever the policy says, while a record names it.
+    /// - Returns: false if no record does, and nothing is pinned.
+    func pin(_ blob: BlobHash, space: SpaceID) throws(StoreError) -> Bool
+    /// - Returns: false if it was not pinned.
+    func unpin(_ blob: BlobHash, space: SpaceID) throws(StoreError) -> Bool
+    /// False also for a blob that was pinned and that no record names now; within the grace period it may be named again.
+    func isPinned(_ blob: BlobHash, space: SpaceID) throws(StoreError) -> Bool
+    /// What should be here, by policy or pin, and is not, in the order in which to fetch it: small before large, newest
+    /// first. Costs what it returns and what is in `except`, however many are missing.
+    func missingBlobs(
+        of space: SpaceID, except: Set<BlobHash>, limit: Int
+    ) throws(StoreError) -> [MissingBlob]
+    /// How many there are of them in all.
+    func missingCount(of space: SpaceID) throws(StoreError) -> Int
+    /// The blob as it would be asked for, whatever the policy; nil: no record names it, or it is here as a whole.
+    func missingBlob(_ blob: BlobHash, space: SpaceID) throws(StoreError) -> MissingBlob?
+    /// Those among them that a record of the space names, in the same order: what a member may have.
+    func allowed(_ blobs: [BlobHash], space: SpaceID) throws(StoreError) -> [BlobHash]
+    /// Notes that a device said that it holds all of these, in one transaction, or none where it said so just before.
+    /// Nothing is noted of a blob that no record named.
+    func noteHolders(_ blobs: [BlobHash], device: DeviceID, at wallMilliseconds: Int64) throws(StoreError)
+    /// Who said so, the newest first.
+    func lastHolders(of blob: BlobHash) throws(StoreError) -> [BlobHolder]
+
     // Acknowledgements and collection
 
     /// Completes our own acknowledgement with the ends of our histories as they are now, signs it and keeps it. Whatever
@@ -118,6 +166,10 @@ package protocol ReplicaStore: AnyObject, Sendable {
 
 extension ReplicaStore {
     package func rest() {}
+
+    package func noteHolder(_ blob: BlobHash, device: DeviceID, at wallMilliseconds: Int64) throws(StoreError) {
+        try noteHolders([blob], device: device, at: wallMilliseconds)
+    }
 
     /// One change per group of operations, as they are.
     package func append(_ groups: [[Operation]], wallMilliseconds: Int64) throws(StoreError) -> Commit {

@@ -52,16 +52,20 @@ package struct StoreCounts: Sendable, Hashable {
     package var objects: Int64
     /// Ids whose deletion is kept and holds.
     package var deletedObjects: Int64
+    /// Those that a reader sees.
+    package var attachments: Int64
     /// Operations that came for a life that was collected, or never was: dropped.
     package var lateOperations: Int64
 
     package init(
-        changes: Int64, events: Int64, objects: Int64 = 0, deletedObjects: Int64 = 0, lateOperations: Int64 = 0
+        changes: Int64, events: Int64, objects: Int64 = 0, deletedObjects: Int64 = 0, attachments: Int64 = 0,
+        lateOperations: Int64 = 0
     ) {
         self.changes = changes
         self.events = events
         self.objects = objects
         self.deletedObjects = deletedObjects
+        self.attachments = attachments
         self.lateOperations = lateOperations
     }
 }

@@ -17,25 +17,29 @@ extension SessionTransport: LinkDelegate {
         return trusted.contains(key.device) || isInviting ? nil : .notPaired
     }
 
-    func linkSecured(_ link: Link, peer: PeerKey, negotiated: SessionProtocol?) {
+    func linkSecured(_ link: Link, peer: PeerKey, negotiated: ApplicationProtocol?) {
         switch negotiated {
-        case .session: admitSession(link, peer.device)
+        case .session: admitMember(link, peer.device, .session)
+        case .bulk: admitMember(link, peer.device, .bulk)
         case .pairing: admitPairing(link, peer)
         case nil: link.cut(.wrongProtocol)
         }
     }
 
     /// The second look at the key: the one that also a resumed TLS session, or a device removed a moment ago, must pass.
-    private func admitSession(_ link: Link, _ device: DeviceID) {
+    private func admitMember(_ link: Link, _ device: DeviceID, _ negotiated: ApplicationProtocol) {
         if device == identity.deviceID { return link.cut(.ownDevice) }
         guard trusted.contains(device) else { return link.cut(.notPaired) }
+        guard link.expected.map({ $0 == negotiated }) ?? true else { return link.cut(.wrongProtocol) }
         guard link.direction == .outbound || acceptedCount(from: device) < limits.connectionsPerDevice else {
             return link.cut(.tooManyFromDevice)
         }
         leaveCaps(link)
         dialing.remove(link.number)
         opened.insert(link.number)
-        events?.opened(link.number, direction: link.direction, device: device, remote: link.remote)
+        if negotiated == .bulk { link.expectBulk() }
+        events?.opened(
+            link.number, negotiated, direction: link.direction, device: device, remote: link.remote)
     }
 
     /// Those it dialled; how many we dial is the core's to decide.

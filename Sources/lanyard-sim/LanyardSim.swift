@@ -20,7 +20,11 @@ struct LanyardSim: AsyncParsableCommand {
             "Switch a planted bug on.", valueName: PlantedBug.allCases.map(\.rawValue).joined(separator: "|")))
     var fault: String?
 
-    @Flag(help: "Look for every planted bug within --seeds (default 500), and run what found it without the bug.")
+    @Flag(
+        help: """
+            Look for every planted bug, or that of --fault, within --seeds (default 500), and run what found it without \
+            the bug.
+            """)
     var canaries = false
 
     @Flag(help: "Run each seed twice and compare.")
@@ -32,7 +36,7 @@ struct LanyardSim: AsyncParsableCommand {
     func run() async throws {
         let bug = try plantedBug()
         if let seed { return try replay(seed, bug) }
-        if canaries { return try await runCanaries(within: seeds ?? 500) }
+        if canaries { return try runCanaries(bug.map { [$0] } ?? PlantedBug.allCases, within: seeds ?? 500) }
         try await runSeeds(bug)
     }
 
@@ -80,9 +84,9 @@ struct LanyardSim: AsyncParsableCommand {
     }
 
     /// A check that cannot fail is none: each planted bug must be found, and its seed be clean without it.
-    private func runCanaries(within limit: Int) async throws {
+    private func runCanaries(_ bugs: [PlantedBug], within limit: Int) throws {
         var missed: [PlantedBug] = []
-        for bug in PlantedBug.allCases {
+        for bug in bugs {
             guard let found = SeedRange(from: from, count: limit).first(with: bug) else {
                 print("\(bug.rawValue): NOT FOUND in \(limit) seeds")
                 missed.append(bug)

@@ -54,7 +54,7 @@ enum LeadingOptions {
     private static let options = ["--space", "--socket", "--data-dir"]
     private static let nested = [
         "peers": ["add", "remove"], "consumers": ["set", "remove"], "streams": ["set"], "schema": ["set", "show"],
-        "conflicts": ["list", "resolve"],
+        "conflicts": ["list", "resolve"], "spaces": ["set"],
     ]
 
     static func hoist(_ arguments: [String]) -> [String] {

@@ -14,8 +14,8 @@ struct Lanyard: AsyncParsableCommand {
             CommandGroup(
                 name: "This node",
                 subcommands: [
-                    Status.self, Peers.self, Why.self, Wait.self, Doctor.self, Logs.self, Version.self,
-                    Completion.self,
+                    Status.self, Peers.self, Why.self, Wait.self, Spaces.self, Compact.self, Doctor.self, Logs.self,
+                    Version.self, Completion.self,
                 ]),
             CommandGroup(name: "Devices", subcommands: [Invite.self, Join.self, Devices.self]),
             CommandGroup(
@@ -24,6 +24,9 @@ struct Lanyard: AsyncParsableCommand {
                     Put.self, Get.self, List.self, Edit.self, Delete.self, Deleted.self, History.self, Watch.self,
                     Conflicts.self, Schema.self,
                 ]),
+            CommandGroup(
+                name: "Attachments",
+                subcommands: [Attach.self, Attachments.self, Fetch.self, Detach.self, Pin.self, Unpin.self]),
             CommandGroup(name: "Events", subcommands: [Emit.self, Events.self, Streams.self, Consumers.self]),
         ])
 }
@@ -94,12 +97,16 @@ extension Lanyard {
 /// Errors on standard error: one line for people, one object for programs.
 enum Failure {
     static func end(_ error: ControlError, asJSON: Bool) -> Never {
+        say(error, asJSON: asJSON)
+        Program.exit(error.code.exitCode)
+    }
+
+    static func say(_ error: ControlError, asJSON: Bool) {
         if asJSON {
             StandardError.write(String(decoding: ErrorResponse(error).bytes, as: UTF8.self) + "\n")
         } else {
             StandardError.write("lanyard: \(line(error))\n")
         }
-        Program.exit(error.code.exitCode)
     }
 
     private static func line(_ error: ControlError) -> String {

@@ -41,6 +41,17 @@ struct Lanyardd: AsyncParsableCommand {
     @Flag(name: .customLong("no-mdns"), help: "Neither announce this agent nor look for others over mDNS.")
     var isWithoutMDNS = false
 
+    @Option(
+        help: ArgumentHelp(
+            "How much of attachments may be sent, in bytes a second, such as 10M or 500K. Default: no limit.",
+            valueName: "rate"))
+    var uploadLimit: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "How much of attachments may be fetched, in bytes a second. Default: no limit.", valueName: "rate"))
+    var downloadLimit: String?
+
     @Flag(help: "Print the configuration that results, as TOML, and exit.")
     var printConfig = false
 
@@ -63,6 +74,7 @@ struct Lanyardd: AsyncParsableCommand {
         let flags: [ConfigurationLayer.Key: String?] = [
             .dataDirectory: dataDir, .socket: socket, .listen: listen, .announce: announce, .name: name,
             .logLevel: logLevel, .logFormat: logFormat, .mdns: isWithoutMDNS ? "off" : nil,
+            .uploadLimit: uploadLimit, .downloadLimit: downloadLimit,
         ]
         var layers = [ConfigurationLayer(flags.compactMapValues(\.self)), ConfigurationLayer(environment: environment)]
         if let file = config ?? environment["LANYARD_CONFIG"] ?? Self.usualFile(environment) {

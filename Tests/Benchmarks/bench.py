@@ -6,29 +6,34 @@ import sys
 import time
 import traceback
 
+import attachments
 import baselines
 import book
 import objects
 import ours
 from report import Report
 
-OURS = ["discovery", "latency", "emit", "catchup", "memory", "start", "traffic", "puts", "merge", "edits", "book"]
+OURS = ["discovery", "latency", "emit", "catchup", "memory", "start", "traffic", "puts", "merge", "edits", "book",
+        "attachments"]
 BASELINES = ["sqlite", "floor", "postgres", "redis"]
+# Only for who names them: they fill disks.
+LARGE = ["huge"]
 
 
 def main():
-    known = OURS + BASELINES
+    known = OURS + BASELINES + LARGE
     parser = argparse.ArgumentParser(
         prog="deploy/bench", description="Lanyard's figures beside baselines of the same run.",
         epilog="deploy/bench text: the text engine beside Yrs, Loro and Automerge; has options of its own (text --help)")
-    parser.add_argument("names", metavar="NAME", nargs="*", help="of: " + " ".join(known) + " (default: all)")
+    parser.add_argument(
+        "names", metavar="NAME", nargs="*", help=f"of: {' '.join(known)} (default: all but {' '.join(LARGE)})")
     parser.add_argument("--quick", action="store_true", help="one run of a small log: does it work, not how fast is it")
     parser.add_argument("--json", metavar="FILE", help="also write every figure as a line of JSON")
     options = parser.parse_args()
     for name in options.names:
         if name not in known:
             parser.error(f"there is no figure '{name}'; there are: {' '.join(known)}")
-    names = set(options.names or known)
+    names = set(options.names or OURS + BASELINES)
     report, size = Report(options.json), ours.Size(options.quick)
     print(f"{time.strftime('%Y-%m-%d')} · {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} · {platform.freedesktop_os_release()['PRETTY_NAME']} · "
           f"{size.events:,} events and {size.objects:,} objects of 150 bytes, {size.runs} runs after a warm-up", flush=True)
@@ -65,6 +70,9 @@ def parts(report, names, size):
         ({"edits"}, "small edits", lambda: objects.measure_small_edits(report, size)),
         ({"edits"}, "SQLite, small edits", lambda: objects.sqlite_small_edits(report, size)),
         ({"book"}, "long text", lambda: book.measure(report, size)),
+        ({"attachments"}, "disk", disk("before the attachments")),
+        ({"attachments"}, "attachments", lambda: attachments.measure(report, size)),
+        ({"huge"}, "attachment of 10 GiB", lambda: attachments.measure_huge(report, size)),
         # Before ours: a disk that has just taken our gigabyte answers more slowly for minutes.
         ({"floor"}, "floor in C, catch-up", floor(baselines.floor_catch_up)),
         ({"catchup", "emit", "memory", "start", "traffic"}, "full world", lambda: ours.full_world(report, names, size)),

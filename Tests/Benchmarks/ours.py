@@ -6,6 +6,7 @@ import time
 
 import memory
 from control import payloads
+from latency import Probe
 from report import number, percentile
 from world import BINARIES, World, wait_until
 
@@ -21,6 +22,8 @@ class Size:
         self.idle_seconds = 10 if quick else 60
         self.objects = 10_000 if quick else 100_000
         self.edits = 2_000 if quick else 20_000
+        self.large = 64 << 20 if quick else 1 << 30  # bytes of one attachment
+        self.small = 1_000 if quick else 10_000  # attachments of 1 KiB
         self.book = 1_000_000 if quick else 10_000_000  # characters
         self.keystrokes = 200 if quick else 1_000
         self.typed_live = 50 if quick else 300
@@ -53,24 +56,13 @@ def emit_lines(control, stream, lines):
 
 
 def measure_latency(report, world, size):
-    """Request sent on node 1 → line received from node 2's stream: this process holds both sockets."""
-    writer, reader = world.control(1), world.control(2)
-    body = b'{"payload":' + payloads(1)[0].encode() + b"}"
-    writer.request("POST", "/v1/spaces/home/streams/latency/events", body)
-    lines = reader.follow("/v1/spaces/home/streams/latency/events?follow=true")
-    next(lines)
-    medians, tails = [], []
+    probe, medians, tails = Probe(world.control(1), world.control(2)), [], []
     for run in range(size.runs + 1):
-        spans = []
-        for _ in range(size.latencies):
-            begun = time.perf_counter()
-            writer.request("POST", "/v1/spaces/home/streams/latency/events", body)
-            next(lines)
-            spans.append((time.perf_counter() - begun) * 1e3)
+        spans = probe.spans(size.latencies)
         if run > 0:
             medians.append(percentile(spans, 50))
             tails.append(percentile(spans, 99))
-    writer.close(), reader.close()
+    probe.close()
     report.add("emit → seen on the other node, p50", "lanyard", medians, "ms", goal=2.0)
     report.add("emit → seen on the other node, p99", "lanyard", tails, "ms", goal=10.0)
 

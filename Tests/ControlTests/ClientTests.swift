@@ -6,7 +6,7 @@ import NIOCore
 import SyncAgent
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct ClientTests {
+@Suite(.timeLimit(.minutes(5))) struct ClientTests {
     private struct Stop: Error {}
 
     private func emit(_ numbers: ClosedRange<Int>, to server: LiveServer) async throws {

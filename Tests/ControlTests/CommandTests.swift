@@ -17,7 +17,7 @@ import Testing
                     discovery  running as random-instance
                     peers      0 connected, 0 discovered, 0 paired
                     store      4.0 KiB, ok
-                    space      home  0 changes, 0 objects, 0 events, digest 0123456789ab
+                    space      home  0 changes, 0 objects, 0 events, 0 attachments, digest 0123456789ab
 
                     Alone so far. To let another machine in, type here:  lanyard invite
 
@@ -83,7 +83,7 @@ import Testing
     @Test(arguments: [
         (
             ["status", "--json"],
-            ["device", "discovery", "peers", "spaces", "store", "uptimeSeconds", "version", "warnings"]
+            ["device", "discovery", "peers", "spaces", "store", "transfers", "uptimeSeconds", "version", "warnings"]
         ),
         (["--json", "why"], ["chain", "errors", "hint", "inStep", "nextAttempt"]),
         (["invite", "--json"], ["expires", "ticket"]), (["join", "TICKET-GOOD-ONCE", "--json"], ["device", "space"]),
@@ -314,7 +314,8 @@ import Testing
         let built = [
             "status", "peers", "why", "invite", "join", "devices", "emit", "events", "streams", "consumers", "wait",
             "doctor", "logs", "version", "completion", "put", "get", "list", "edit", "delete", "deleted", "history",
-            "watch", "conflicts", "schema",
+            "watch", "conflicts", "schema", "attach", "attachments", "fetch", "detach", "pin", "unpin", "spaces",
+            "compact",
         ]
         let listed = help.lines.filter { $0.hasPrefix("  ") && !$0.hasPrefix("   ") && !$0.hasPrefix("  -") }
             .compactMap { $0.split(separator: " ").first.map(String.init) }.filter { $0 != "See" }

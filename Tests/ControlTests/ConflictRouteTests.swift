@@ -3,7 +3,7 @@ import ControlServer
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct ConflictRouteTests {
+@Suite(.timeLimit(.minutes(5))) struct ConflictRouteTests {
     static func conflict(
         _ id: String, _ kind: ConflictEntry.Kind, field: String? = nil, values: [String] = []
     ) throws -> ConflictEntry {

@@ -73,6 +73,33 @@ import Testing
         }
     }
 
+    @Test func `what is attached and taken away is told by what it is called`() async throws {
+        try await LiveServer.with { server async throws in
+            try await written(server)
+            let record = AttachmentRecord(
+                id: "7QXPBVDAW4SGEFIWSN2WJ3IKHA", name: "a\u{1b}b.png", mediaType: "image/png", size: 300, width: 640,
+                height: nil, hash: String(repeating: "0f", count: 32))
+            for (kind, counter) in [(HistoryEntry.Kind.attached, UInt64(7)), (.detached, 8)] {
+                await server.agent.note(
+                    HistoryEntry(
+                        version: DotText(replica: MemoryAgent.replica, counter: counter), time: MemoryObjects.time,
+                        device: MemoryAgent.device, kind: kind, attachment: record), of: name)
+            }
+            let lines = try await lanyard(server, "history", "note/n").lines.suffix(4)
+            #expect(lines.filter { $0.hasSuffix("  image/png, 300 bytes") }.count == 2)
+            #expect(lines.allSatisfy { !$0.contains("\u{1b}") }, "a name must not steer the terminal")
+            let json = try await lanyard(server, "history", "note/n", "--json")
+            let rows = try #require(try json.json() as? [[String: Any]])
+            #expect(rows.last?.keys.sorted() == ["attachment", "device", "field", "kind", "time", "version"])
+            let keys = (rows.last?["attachment"] as? [String: Any])?.keys.sorted()
+            #expect(keys == ["hash", "height", "id", "mediaType", "name", "size", "width"])
+            var read: [HistoryEntry] = []
+            try await server.client.readHistory(of: name) { read += $0 }
+            #expect(read.suffix(2).map(\.kind) == [.attached, .detached])
+            #expect(read.suffix(2).allSatisfy { $0.attachment == record })
+        }
+    }
+
     // MARK: Who wrote it
 
     @Test func `blame reads line by line, and says where somebody else goes on`() async throws {

@@ -4,7 +4,7 @@ import Foundation
 import Logging
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct RouteTests {
+@Suite(.timeLimit(.minutes(5))) struct RouteTests {
     private static let events = "/v1/spaces/home/streams/s/events"
 
     @Test(arguments: Road.allCases)

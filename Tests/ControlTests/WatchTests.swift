@@ -2,7 +2,7 @@ import ControlAPI
 import LanyardClient
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct WatchTests {
+@Suite(.timeLimit(.minutes(5))) struct WatchTests {
     private struct Stop: Error {}
 
     @Test func `a watch sees what comes, and goes on behind a position`() async throws {

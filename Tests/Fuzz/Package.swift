@@ -31,6 +31,7 @@ let package = Package(
                 .product(name: "SwiftProtobuf", package: "swift-protobuf"),
             ],
             exclude: ["Wire/frames.proto"], swiftSettings: settings),
+        fuzzTarget("FuzzBulk"),
         fuzzTarget("FuzzChange"),
         fuzzTarget("FuzzFrame"),
         fuzzTarget("FuzzJSON"),

@@ -36,7 +36,7 @@ enum Permissions {
             "ControlAPI SyncAgent SyncModel SyncCore SyncStore SyncTransport SyncDiscovery Glibc Logging NIOCore"
         ),
         ("LanyardClient", "ControlAPI Glibc NIOCore NIOHTTP1 NIOPosix Synchronization"),
-        ("lanyard", "LanyardClient ControlAPI ArgumentParser Glibc NIOCore NIOPosix"),
+        ("lanyard", "LanyardClient ControlAPI ArgumentParser Glibc NIOCore NIOPosix Synchronization"),
         (
             "lanyardd",
             "SyncAgent ControlServer ArgumentParser Foundation FoundationEssentials Glibc Logging NIOPosix ServiceLifecycle "
@@ -47,6 +47,8 @@ enum Permissions {
         // Checkers compare with the models that the laws are compared with.
         ("SyncSimulator/Ledger", "SyncModel SyncCore SyncStore LawHistories ReferenceModels"),
         ("SyncSimulator/Checkers", "SyncModel SyncCore SyncStore LawHistories ReferenceModels"),
+        // A database wants a directory, in memory as it may be.
+        ("SyncSimulator/Disk/ScratchDirectory.swift", "Glibc"),
         ("lanyard-sim", "SyncSimulator ArgumentParser"),
     ]
 

@@ -43,6 +43,8 @@ struct IntentSource {
         case .list(let nested): return inList(nested, depth: depth, &random)
         case .orderedSet: return inOrderedSet(&random)
         case .text: return inText(&random)
+        case .attachments:
+            return random.below(5) < 3 ? .add(word(&random)) : .delete(at: index(&random), count: 1 + random.below(2))
         case .any: return ofAnyKind(depth: depth, &random)
         }
     }

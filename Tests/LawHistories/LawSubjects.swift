@@ -11,6 +11,7 @@ extension LawSubject {
         LawSubject("addOnlySet", Travel<AddOnlySet<ExactString>>.canonical(), histories: 10_000),
         LawSubject("orderedSet", Travel<ReplicatedOrderedSet<ExactString>>.canonical(), histories: 10_000),
         LawSubject("text", Travel<ReplicatedText>.canonical(), histories: 50_000),
+        LawSubject("attachments", Travel<AttachmentSet>.canonical(), histories: 10_000),
         LawSubject("value", Travel<ReplicatedValue>.canonical(), histories: 10_000),
 
         LawSubject("list of registers", Travel<List<ReplicatedRegister<ExactString>>>.canonical(), histories: 4_000),
@@ -29,6 +30,8 @@ extension LawSubject {
             histories: 2_000),
         LawSubject(
             "dictionary of lists of counters", Travel<Keyed<List<ReplicatedCounter>>>.canonical(), histories: 1_000),
+
+        LawSubject("dictionary of attachments", Travel<Keyed<AttachmentSet>>.canonical(), histories: 1_000),
 
         // Only as JSON, which takes twenty times as long.
         LawSubject("struct", Travel<LawNote>.json(), histories: 400),

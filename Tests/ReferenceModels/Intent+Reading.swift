@@ -32,6 +32,7 @@ extension Intent {
         case (.set(let value), .constant): .values(reading.scalars + [value])
         case (.set(let value), _): .values([value])
         case (.increment(let amount), _): .total(reading.sum + amount)
+        case (.add(let name), .attachments): .sequence([name] + reading.scalars)
         case (.add(let value), _): .elements(reading.scalars.filter { $0 != value }.inserting(value))
         case (.remove(let value), .orderedSet):
             .sequence(reading.scalars.filter { $0 != value })
@@ -70,7 +71,7 @@ extension Intent {
             for value in values where !elements.contains(value) && !added.contains(value) { added.append(value) }
             elements.insert(contentsOf: added, at: index)
             return .sequence(elements)
-        case (.delete(let index, let count), .orderedSet):
+        case (.delete(let index, let count), .orderedSet), (.delete(let index, let count), .attachments):
             var elements = reading.scalars
             elements.removeSubrange(index..<index + count)
             return .sequence(elements)
@@ -108,7 +109,7 @@ extension Shape {
         switch self {
         case .dictionary(let nested): nested
         case .members(let members): members.first { $0.name == key }?.shape ?? .register
-        case .register, .constant, .counter, .set, .addOnlySet, .list, .orderedSet, .text, .any: self
+        case .register, .constant, .counter, .set, .addOnlySet, .list, .orderedSet, .text, .attachments, .any: self
         }
     }
 }

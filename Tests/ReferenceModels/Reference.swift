@@ -18,6 +18,7 @@ package enum Reference {
         case .list(let nested): return list(nested, events, removals)
         case .orderedSet: return orderedSet(events, removals)
         case .text: return text(events, removals)
+        case .attachments: return attachments(events, removals)
         case .any: return typed(events, removals)
         }
     }
@@ -69,6 +70,20 @@ package enum Reference {
     }
 
     // MARK: Containers
+
+    /// The newest first. Two of one name are two.
+    private static func attachments(_ events: [PlainEvent], _ removals: [PlainEvent]) -> Reading {
+        let left = unremoved(events, removals).filter { event in
+            !events.contains { detaching in
+                guard case .delete(let dots) = detaching.operation else { return false }
+                return dots.contains(event.dot) && detaching.knows(event.dot)
+            }
+        }
+        let names = left.sorted { $0.exceeds($1) }.compactMap { event -> PlainText? in
+            if case .add(let name) = event.operation { name } else { nil }
+        }
+        return names.isEmpty ? .nothing : .sequence(names)
+    }
 
     /// An addition is gone when a removal of its element, or of the whole, knew it.
     private static func set(_ events: [PlainEvent], _ removals: [PlainEvent]) -> Reading {

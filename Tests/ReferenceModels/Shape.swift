@@ -15,6 +15,8 @@ package indirect enum Shape: Sendable {
     case list(Shape)
     case orderedSet
     case text
+    /// What is attached, under its dot, until somebody who has seen it detaches it.
+    case attachments
     case dictionary(Shape)
     /// A struct: its members and their shapes.
     case members([(name: PlainText, shape: Shape)])

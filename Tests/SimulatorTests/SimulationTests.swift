@@ -35,6 +35,9 @@ import Testing
         (.upsertWritesUnchanged, ["least edits"]),
         (.textRemovalTakesAll, ["no edit lost silently", "same digest by every road"]),
         (.droppedEditsUnlisted, ["no edit lost silently"]),
+        (.detachTakesSameFile, ["no edit lost silently", "same digest by every road"]),
+        (.attachToFirstLife, ["no edit lost silently", "same digest by every road"]),
+        (.deletionKeepsAttachments, ["needed blobs are those shown", "same digest by every road"]),
     ]
 
     @Test(arguments: objectBugs) func `a bug in what operations do is found, and its seed is clean without it`(
@@ -43,6 +46,30 @@ import Testing
         let found = try #require(SeedRange(from: 1, count: 100).first(with: bug), "\(bug.rawValue) is not found")
         #expect(checkers.contains(found.failure.checker), "\(bug.rawValue): \(found.failure)")
         #expect(Simulation(seed: found.seed).failure == nil, "repeat it: lanyard-sim --seed \(found.seed) --trace")
+    }
+
+    /// The same for planted bugs in what keeps and moves the bytes of attachments.
+    static let blobBugs: [(PlantedBug, Set<String>)] = [
+        (.unboundedInFlight, ["bounded bulk memory"]), (.askTwice, ["fetched once"]),
+        (.believeHashes, ["liars are not asked again"]), (.trustLiars, ["liars are not asked again"]),
+        (.forgetCancelled, ["late bytes are used"]), (.skipChunkHash, ["readable means right", "what came stays"]),
+        (.rowBeforeFile, ["readable means right"]), (.sweepReferenced, ["removed after grace"]),
+        (.forgetPartials, ["what came stays"]), (.skipFileSync, ["readable means right"]),
+        (.skipFolderSync, ["readable means right"]), (.fileBeforeRow, ["readable means right"]),
+        (.trustOldPages, ["readable means right"]),
+    ]
+
+    @Test(arguments: blobBugs) func `a bug in what keeps or moves bytes is found, and its seed is clean without it`(
+        bug: PlantedBug, checkers: Set<String>
+    ) throws {
+        let found = try #require(SeedRange(from: 1, count: 200).first(with: bug), "\(bug.rawValue) is not found")
+        #expect(checkers.contains(found.failure.checker), "\(bug.rawValue): \(found.failure)")
+        #expect(Simulation(seed: found.seed).failure == nil, "repeat it: lanyard-sim --seed \(found.seed) --trace")
+    }
+
+    @Test func `every bug of blobs at rest, and of what moves them, can be planted`() {
+        let planted = PlantedBug.allCases.filter { !$0.blobs.isEmpty || !$0.bulk.isEmpty }
+        #expect(Set(planted) == Set(Self.blobBugs.map(\.0)))
     }
 
     @Test func `every bug of the model can be planted`() {

@@ -4,19 +4,20 @@ import SyncModel
 import SyncStore
 
 /// A process around one store, for tests that must watch or kill a process: `append` is run under strace and killed,
-/// `figures` measures.
+/// `figures` and `blob-figures` (COUNT is the size of a large blob in MiB) measure.
 @main
 enum StoreProbe {
     static func main() throws {
         let arguments = CommandLine.arguments
         guard arguments.count >= 4, let count = Int(arguments[3]) else {
-            print("usage: StoreProbe append|append-unsynced|figures DIRECTORY COUNT")
+            print("usage: StoreProbe append|append-unsynced|figures|blob-figures DIRECTORY COUNT")
             exit(2)
         }
         switch arguments[1] {
         case "append": try append(count, in: arguments[2], faults: [])
         case "append-unsynced": try append(count, in: arguments[2], faults: .commitWithoutSync)
         case "figures": try Figures(directory: arguments[2], eventCount: count).run()
+        case "blob-figures": try BlobFigures(directory: arguments[2], megabytes: count).run()
         case let other:
             print("unknown command \(other)")
             exit(2)

@@ -40,11 +40,18 @@ struct CoalescingTests {
         func part() throws { if coalesces { try author.leaveOpen() } }
     }
 
-    private static func write(_ random: inout SeededGenerator, mayCreate: Bool) -> LocalWrite {
+    /// - Parameter attached: what there is to detach.
+    private static func write(
+        _ random: inout SeededGenerator, mayCreate: Bool, attached: [StoredAttachment]
+    ) -> LocalWrite {
         let collection = ["w", "u", "l", "a"].randomElement(using: &random)!
         let name = "\(collection)/\(Int.random(in: 0..<3, using: &random))"
         let number = Int.random(in: 0..<4, using: &random)
-        switch Int.random(in: 0..<11, using: &random) {
+        switch Int.random(in: 0..<14, using: &random) {
+        case 11, 12: return .planned([.attaching(["x", "y", "zz"].randomElement(using: &random)!, to: name)])
+        case 13:
+            guard let one = attached.randomElement(using: &random) else { return .operations([.event("log", "none")]) }
+            return .planned([.detach(one.owner, attachment: one.attachment.id)])
         // Where somebody is likely to have typed before: what is behind the end is refused, alike everywhere.
         case 8, 9:
             let letters = [Int](0...number).map { _ in "abc é👩🏽‍🚀".randomElement(using: &random)! }
@@ -80,8 +87,8 @@ struct CoalescingTests {
             for _ in 0..<Int.random(in: 1...30, using: &random) {
                 clock += 1
                 // Births and deletions that cross are told apart by who heard of them first: only one side makes any.
-                var own = Self.write(&random, mayCreate: true)
-                let theirs = Self.write(&random, mayCreate: false)
+                var own = Self.write(&random, mayCreate: true, attached: try folding.author.attachments())
+                let theirs = Self.write(&random, mayCreate: false, attached: try folding.peer.attachments())
                 // What nobody heard of is forgotten with its deletion, so that it may be put again: that is told apart.
                 if case .planned(let writes, row: _) = own, case .delete(let key, ifVersion: _)? = writes.first,
                     try folding.peer.object(key, space: .home) == nil
@@ -96,8 +103,11 @@ struct CoalescingTests {
                 try Self.expectSame(folding.author, plain.author)
             }
             let shown = try Self.names.map { try folding.author.json($0) }
-            let digest = try folding.author.state().digest
+            let (digest, attached) = (try folding.author.state().digest, try folding.author.attachments())
+            let references = try folding.author.references(of: .home, after: nil, limit: .max)
             _ = try folding.author.seal()
+            #expect(try folding.author.attachments() == attached)
+            #expect(try folding.author.references(of: .home, after: nil, limit: .max) == references)
             #expect(try Self.names.map { try folding.author.json($0) } == shown)
             #expect(try folding.author.state().digest == digest)
             #expect(try folding.author.recomputedDigest(of: .home) == digest)
@@ -117,6 +127,10 @@ struct CoalescingTests {
         _ left: any ReplicaStore, _ right: any ReplicaStore, sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
         #expect(try left.state().digest == right.state().digest, sourceLocation: sourceLocation)
+        #expect(try left.attachments() == right.attachments(), sourceLocation: sourceLocation)
+        #expect(
+            try left.state().counts.attachments == right.state().counts.attachments, sourceLocation: sourceLocation)
+        try left.expectTrueReferences(sourceLocation: sourceLocation)
         for name in names {
             let (one, other) = (try left.json(name), try right.json(name))
             #expect(one == other, "\(name)", sourceLocation: sourceLocation)

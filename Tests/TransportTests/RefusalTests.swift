@@ -61,8 +61,8 @@ import Testing
         try await old.closed()
     }
 
-    @Test(arguments: [["http/1.1"], [], ["lanyard/2"], ["lanyard-pair/1"]])
-    func `a member that does not ask for the session protocol is refused`(alpn: [String]) async throws {
+    @Test(arguments: [["http/1.1"], [], ["lanyard/2"], ["lanyard-bulk/2"], ["lanyard-pair/1"]])
+    func `a member that asks for no protocol of ours is refused`(alpn: [String]) async throws {
         let member = try await Node()
         let (server, address) = try await server(trusting: member)
         let peer = try await RawPeer(address, tls: try RawPeer.tls(as: member, alpn: alpn))

@@ -42,7 +42,7 @@ import Testing
             let number = server.events.all.count { if case .opened = $0 { true } else { false } }
             let client = try OpenSSL(address, ["-cert", key, "-key", key] + arguments)
             let inbound = try await server.events.first("connection \(number + 1)") { events in
-                let opened = events.compactMap { if case .opened(let number, _, _, _) = $0 { number } else { nil } }
+                let opened = events.compactMap { if case .opened(let number, _, _, _, _) = $0 { number } else { nil } }
                 return opened.count > number ? opened[number] : nil
             }
             try await server.events.first("the first frame to leave") { events in

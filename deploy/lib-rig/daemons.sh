@@ -79,12 +79,21 @@ avahi_start() {
 # Its log, not its bus name: asking the bus costs a process each time.
 avahi_answers() { [[ -S /proc/$(node_pid "$1")/root/run/avahi-daemon/socket ]]; }
 
+# agent_options NUMBER OPTION…: what lanyardd is started with besides, from now on. One may hold anything but NUL.
+agent_options() {
+    local file
+    file=$(node_dir "$1")/options
+    shift
+    if (($#)); then printf '%s\0' "$@" >"$file"; else rm -f "$file"; fi
+}
+
 # agent_begin starts the agent, agent_ready waits for it: two steps, so that many start at once.
 agent_begin() {
     local number=$1 dir options=() environment
     dir=$(node_dir "$number")
     if ! daemon_is_gone "$number" agent; then return; fi
     if [[ $(<"$STATE/mdns") == off ]]; then options+=(--no-mdns); fi
+    if [[ -e $dir/options ]]; then mapfile -d '' -t -O "${#options[@]}" options <"$dir/options"; fi
     node_environment "$number"
     spawn "$number" agent "${environment[@]}" lanyardd --data-dir "$dir/data" --socket "$dir/control.sock" \
         --name "node$number" --log-format text --log-level "${RIG_LOG_LEVEL:-info}" "${options[@]}"

@@ -18,6 +18,11 @@ mkdir -m 0700 /run/lanyard
 # The host's static services and names are not this node's.
 if [[ -d /etc/avahi ]]; then mount -t tmpfs -o mode=0755 tmpfs /etc/avahi; fi
 if [[ -s $dir/disk ]]; then mount -t tmpfs -o "mode=0700,size=$(<"$dir/disk")m" tmpfs "$dir/data"; fi
+if [[ -e $dir/disk.ext4 ]]; then
+    mount -o loop "$dir/disk.ext4" "$dir/data"
+    chmod 0700 "$dir/data"
+    rmdir "$dir/data/lost+found"
+fi
 until [[ -e $dir/plugged ]]; do sleep 0.005; done
 mount -t proc proc /proc
 mount -t sysfs sysfs /sys

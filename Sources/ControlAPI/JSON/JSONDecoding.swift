@@ -100,6 +100,12 @@ extension Int64: JSONDecodableLeaf {
         self.init(Self.unescaped(node, document))
     }
 }
+extension UInt32: JSONDecodableLeaf {
+    fileprivate init?(node: JSONNode, in document: JSONDocument) {
+        guard case .number = node.kind else { return nil }
+        self.init(Self.unescaped(node, document))
+    }
+}
 extension UInt64: JSONDecodableLeaf {
     fileprivate init?(node: JSONNode, in document: JSONDocument) {
         guard case .number = node.kind else { return nil }
@@ -139,6 +145,7 @@ private struct JSONValueDecoder: Decoder {
         case is String.Type: "a string"
         case is Bool.Type: "true or false"
         case is Double.Type: "a number"
+        case is UInt32.Type: "a whole number ≥ 0 below 2^32"
         case is UInt64.Type: "a whole number ≥ 0 below 2^64"
         case _: "a whole number"
         }

@@ -25,6 +25,9 @@ extension Int: JSONLeaf {
 extension Int64: JSONLeaf {
     fileprivate func write(to writer: inout JSONWriter) { writer.integer(self) }
 }
+extension UInt32: JSONLeaf {
+    fileprivate func write(to writer: inout JSONWriter) { writer.integer(self) }
+}
 extension UInt64: JSONLeaf {
     fileprivate func write(to writer: inout JSONWriter) { writer.integer(self) }
 }

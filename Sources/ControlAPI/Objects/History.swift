@@ -1,4 +1,4 @@
-/// One step of an object's history: what one change did to one field, or to the object as a whole.
+/// One step of an object's history: what one change did to one field, to one attachment, or to the object as a whole.
 public struct HistoryEntry: Hashable, Sendable {
     /// What kind of step it was.
     public enum Kind: String, Codable, CaseIterable, Sendable {
@@ -10,6 +10,10 @@ public struct HistoryEntry: Hashable, Sendable {
         case deleted
         /// Somebody decided to keep the object against a deletion.
         case kept
+        /// A file was attached.
+        case attached
+        /// A file was taken away.
+        case detached
     }
 
     /// The object's version after the change: given as `--at` it shows the object as the author left it.
@@ -20,7 +24,7 @@ public struct HistoryEntry: Hashable, Sendable {
     public var device: String
     /// What kind of step it was.
     public var kind: Kind
-    /// The field, or a path below it; nil when it is about the object as a whole.
+    /// The field, or a path below it; nil when it is about the object as a whole or an attachment.
     public var field: FieldPath?
     /// What the field read before; nil when it was not there, and when `edits` says what changed.
     public var old: JSONText?
@@ -28,11 +32,13 @@ public struct HistoryEntry: Hashable, Sendable {
     public var new: JSONText?
     /// Of a text that was edited: how, step by step; else nil.
     public var edits: [TextChange]?
+    /// What was attached or taken away; else nil.
+    public var attachment: AttachmentRecord?
 
     /// All fields.
     public init(
         version: DotText, time: Timestamp, device: String, kind: Kind, field: FieldPath? = nil, old: JSONText? = nil,
-        new: JSONText? = nil, edits: [TextChange]? = nil
+        new: JSONText? = nil, edits: [TextChange]? = nil, attachment: AttachmentRecord? = nil
     ) {
         self.version = version
         self.time = time
@@ -42,6 +48,7 @@ public struct HistoryEntry: Hashable, Sendable {
         self.old = old
         self.new = new
         self.edits = edits
+        self.attachment = attachment
     }
 }
 
@@ -55,9 +62,10 @@ extension HistoryEntry: Codable {
         case old
         case new
         case edits
+        case attachment
     }
 
-    /// Reads an object in which `old`, `new` and `edits` may be left out: `null` is a value.
+    /// Reads an object in which `old`, `new`, `edits` and `attachment` may be left out: `null` is a value.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: Key.self)
         func value(_ key: Key) throws -> JSONText? {
@@ -69,7 +77,8 @@ extension HistoryEntry: Codable {
             device: try container.decode(String.self, forKey: .device),
             kind: try container.decode(Kind.self, forKey: .kind),
             field: try container.decodeIfPresent(FieldPath.self, forKey: .field), old: try value(.old),
-            new: try value(.new), edits: try container.decodeIfPresent([TextChange].self, forKey: .edits))
+            new: try value(.new), edits: try container.decodeIfPresent([TextChange].self, forKey: .edits),
+            attachment: try container.decodeIfPresent(AttachmentRecord.self, forKey: .attachment))
     }
 
     /// Writes the same.
@@ -83,6 +92,7 @@ extension HistoryEntry: Codable {
         if let old { try container.encode(old, forKey: .old) }
         if let new { try container.encode(new, forKey: .new) }
         if let edits { try container.encode(edits, forKey: .edits) }
+        if let attachment { try container.encode(attachment, forKey: .attachment) }
     }
 }
 

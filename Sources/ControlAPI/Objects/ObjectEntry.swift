@@ -1,5 +1,5 @@
 /// An object as a reader sees it: answer of `lanyard put`, `get` and `edit`, and a row of `lanyard list`.
-public struct ObjectEntry: Codable, Hashable, Sendable {
+public struct ObjectEntry: Hashable, Sendable {
     /// Its id within the collection.
     public var id: String
     /// Its collection.
@@ -8,13 +8,18 @@ public struct ObjectEntry: Codable, Hashable, Sendable {
     public var fields: JSONText
     /// Changes with every change of the object; to be given as `--if-version`. Local to the node.
     public var version: DotText
+    /// Newest first; only where one object is read, and nil when it has none: what is listed can be put again.
+    public var attachments: [AttachmentEntry]?
 
     /// All fields.
-    public init(id: String, collection: String, fields: JSONText, version: DotText) {
+    public init(
+        id: String, collection: String, fields: JSONText, version: DotText, attachments: [AttachmentEntry]? = nil
+    ) {
         self.id = id
         self.collection = collection
         self.fields = fields
         self.version = version
+        self.attachments = attachments
     }
 
     /// Appends the same text as encoding it, at the speed of a bulk read.
@@ -29,7 +34,44 @@ public struct ObjectEntry: Codable, Hashable, Sendable {
         writer.stringContent(version.replica)
         writer.byte(UInt8(ascii: ":"))
         writer.integer(version.counter)
-        writer.raw("\"}")
+        writer.byte(UInt8(ascii: "\""))
+        if let attachments {
+            writer.raw(",\"attachments\":")
+            writer.raw(JSONEncoding.bytes(attachments))
+        }
+        writer.byte(UInt8(ascii: "}"))
+    }
+}
+
+extension ObjectEntry: Codable {
+    private enum Key: String, CodingKey {
+        case id
+        case collection
+        case fields
+        case version
+        case attachments
+    }
+
+    /// Reads an object; `attachments` may be absent.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: Key.self)
+        self.init(
+            id: try container.decode(String.self, forKey: .id),
+            collection: try container.decode(String.self, forKey: .collection),
+            fields: try container.decode(JSONText.self, forKey: .fields),
+            version: try container.decode(DotText.self, forKey: .version),
+            attachments: container.contains(.attachments)
+                ? try container.decodeIfPresent([AttachmentEntry].self, forKey: .attachments) : nil)
+    }
+
+    /// Writes the same: `attachments` is left out where there are none.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Key.self)
+        try container.encode(id, forKey: .id)
+        try container.encode(collection, forKey: .collection)
+        try container.encode(fields, forKey: .fields)
+        try container.encode(version, forKey: .version)
+        if let attachments { try container.encode(attachments, forKey: .attachments) }
     }
 }
 

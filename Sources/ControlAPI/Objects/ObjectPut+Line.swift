@@ -2,9 +2,10 @@ extension ObjectPut {
     /// Reads what somebody gives without saying the id: a line of `lanyard put COLLECTION -`.
     ///
     /// It is a JSON object of fields. Its member `id`, if there is one, is a string and names the object; it is not a
-    /// field. A whole object as `lanyard get` prints it (exactly `id`, `collection`, `fields`, `version`) is taken as that
-    /// object, so that what was listed can be put again. Throws as the other initializer, and `invalid_argument` for an
-    /// `id` that is no string or a `collection` that is another.
+    /// field. A whole object as `lanyard get` prints it (exactly `id`, `collection`, `fields`, `version`, and maybe
+    /// `attachments`, which stay as they are) is taken as that object, so that what was listed can be put again.
+    /// Throws as the other initializer, and `invalid_argument` for an `id` that is no string or a `collection` that is
+    /// another.
     public init(line: JSONText, collection: String) throws(ControlError) {
         try NameRule.check(collection, is: .collection)
         let document = try ValueRule.checkFields(line)
@@ -38,7 +39,8 @@ extension ObjectPut {
     private static func fields(
         ofEntry members: [(key: String, value: JSONNode)], _ document: JSONDocument, _ collection: String
     ) throws(ControlError) -> JSONText? {
-        guard members.map(\.key).sorted() == ["collection", "fields", "id", "version"],
+        let keys = members.map(\.key).filter { $0 != "attachments" }
+        guard keys.sorted() == ["collection", "fields", "id", "version"],
             let fields = members.first(where: { $0.key == "fields" })?.value, case .object = fields.kind,
             let given = members.first(where: { $0.key == "collection" }).flatMap({ document.string(of: $0.value) })
         else { return nil }

@@ -161,6 +161,23 @@ public struct StatusResponse: Codable, Equatable, Sendable {
         }
     }
 
+    /// The bytes of an attachment while they arrive.
+    public struct Transfer: Codable, Equatable, Sendable {
+        /// Of the bytes; 64 hexadecimal digits, as attachments name them.
+        public var hash: String
+        /// What the newest attachment that names them is called; null when it is gone.
+        public var name: String?
+        /// How far it is.
+        public var progress: ByteProgress
+
+        /// All fields.
+        public init(hash: String, name: String?, progress: ByteProgress) {
+            self.hash = hash
+            self.name = name
+            self.progress = progress
+        }
+    }
+
     /// Who this node is.
     public var device: Device
     /// The agent's version.
@@ -175,13 +192,15 @@ public struct StatusResponse: Codable, Equatable, Sendable {
     public var peers: PeerCounts
     /// The local store.
     public var store: Store
+    /// Bytes of attachments that arrive now, by hash.
+    public var transfers: [Transfer]
     /// What a person should know, most pressing first.
     public var warnings: [Warning]
 
     /// All fields.
     public init(
         device: Device, version: String = LanyardVersion.current, uptimeSeconds: Int, discovery: Discovery,
-        spaces: [Space], peers: PeerCounts, store: Store, warnings: [Warning] = []
+        spaces: [Space], peers: PeerCounts, store: Store, transfers: [Transfer] = [], warnings: [Warning] = []
     ) {
         self.device = device
         self.version = version
@@ -190,6 +209,7 @@ public struct StatusResponse: Codable, Equatable, Sendable {
         self.spaces = spaces
         self.peers = peers
         self.store = store
+        self.transfers = transfers
         self.warnings = warnings
     }
 }

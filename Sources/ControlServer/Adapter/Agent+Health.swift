@@ -68,10 +68,13 @@ extension Agent {
         return Readiness(ready: missing.isEmpty, waitingFor: missing, discovery: now.discoveryResponse.state)
     }
 
-    package func doctorChecks(deep: Bool) async throws(ControlError) -> [DoctorCheck] {
+    package func doctorChecks(
+        deep: Bool, progress: @escaping @Sendable (ByteProgress) -> Void
+    ) async throws(ControlError) -> [DoctorCheck] {
         let now = try await controlled { try await snapshot() }
         var checks = [listenerCheck(now), discoveryCheck(now), connectionCheck(now), clockCheck(now), identityCheck]
         checks.append(try await storeCheck(deep: deep))
+        checks.append(deep ? try await deepAttachmentCheck(progress) : try attachmentCheck())
         return checks
     }
 

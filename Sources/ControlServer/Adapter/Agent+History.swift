@@ -199,7 +199,7 @@ private struct HistoryReading: Sendable {
 
     /// Does a change again.
     private mutating func tell(_ change: ObjectPast.Change, _ field: FieldPath?) -> [HistoryEntry] {
-        guard let fields = replay.redo(change, path: field?.exactKeys) else { return [] }
+        guard let told = replay.redo(change, path: field?.exactKeys) else { return [] }
         existed = true
         let whole = HistoryEntry(
             version: names.text(of: change.version),
@@ -207,11 +207,12 @@ private struct HistoryReading: Sendable {
             device: names.device(of: change.version), kind: change.kind)
         switch whole.kind {
         case .deleted, .kept: return field == nil ? [whole] : []
-        case .created, .edited: break
+        case .created, .edited, .attached, .detached: break
         }
         // A creation without fields, or an edit of what another type hides.
-        if fields.isEmpty { return field == nil ? [whole] : [] }
-        return fields.map { change in
+        let isAboutFiles = whole.kind == .edited && !told.attachments.isEmpty
+        if told.fields.isEmpty, !isAboutFiles { return field == nil ? [whole] + entries(told.attachments, whole) : [] }
+        return told.fields.map { change in
             var entry = whole
             entry.field = field ?? FieldPath(field: change.field.string)
             switch change.content {
@@ -219,6 +220,21 @@ private struct HistoryReading: Sendable {
                 entry.old = old.map { JSONText($0) }
                 entry.new = new.map { JSONText($0) }
             case .text(let edits): entry.edits = edits.map { TextChange($0) }
+            }
+            return entry
+        } + entries(told.attachments, whole)
+    }
+
+    private func entries(_ changes: [AttachmentChange], _ whole: HistoryEntry) -> [HistoryEntry] {
+        changes.map { change in
+            var entry = whole
+            switch change {
+            case .attached(let attachment):
+                entry.kind = .attached
+                entry.attachment = AttachmentRecord(attachment)
+            case .detached(let attachment):
+                entry.kind = .detached
+                entry.attachment = AttachmentRecord(attachment)
             }
             return entry
         }
@@ -246,7 +262,7 @@ extension ObjectPast.Change {
         for operation in operations {
             switch operation.action {
             case .edit(.birth, _): return .created
-            case .edit: continue
+            case .edit, .editAttachments: continue
             case .delete: return .deleted
             case .keep: return .kept
             }
@@ -261,9 +277,18 @@ extension TextChange {
     }
 }
 
+extension AttachmentRecord {
+    init(_ attachment: Attachment) {
+        let file = attachment.file
+        self.init(
+            id: attachment.label, name: file.name.string, mediaType: file.mediaType.name, size: file.size,
+            width: file.image?.width, height: file.image?.height, hash: file.blob.bytes.hexadecimal)
+    }
+}
+
 extension HistoryEntry {
     fileprivate var valueByteCount: Int {
-        let values = (old?.bytes.count ?? 0) + (new?.bytes.count ?? 0)
+        let values = (old?.bytes.count ?? 0) + (new?.bytes.count ?? 0) + (attachment?.name.utf8.count ?? 0)
         return (edits ?? []).reduce(values) { $0 + $1.deleted.utf8.count + $1.inserted.utf8.count }
     }
 }

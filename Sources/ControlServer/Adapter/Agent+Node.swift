@@ -26,19 +26,21 @@ extension Agent: AgentControl {
     package func status(space: String?) async throws(ControlError) -> StatusResponse {
         if let space { try checkSpace(space) }
         let now = try await controlled { try await snapshot() }
+        let incomplete = try await controlled { try await missingCount(of: .home) }
         let home = StatusResponse.Space(
             name: Self.homeName, id: SpaceID.home.bytes.hexadecimal, changes: Int(now.counts.changes),
             objects: Int(now.counts.objects), events: Int(now.counts.events),
+            attachments: Int(now.counts.attachments),
             deletedObjects: Int(now.counts.deletedObjects),
             versionVector: VersionVectorText(now.tips.map { .init(replica: "\($0.replica)", next: $0.tip.next) }),
-            digest: "\(now.stateDigest)", stable: .init(heldBackBy: heldBackBy(now)))
+            digest: "\(now.stateDigest)", incomplete: incomplete, stable: .init(heldBackBy: heldBackBy(now)))
         let connected = now.peers.count { $0.state == .connected }
         let seen = now.strangers.count + Set(now.peers.filter { $0.via == "mdns" }.map { $0.device }).count
         return StatusResponse(
             device: .init(id: "\(device)", shortID: device.shortID, name: now.name), version: Agent.version,
             uptimeSeconds: now.uptimeSeconds, discovery: now.discoveryResponse, spaces: [home],
             peers: .init(connected: connected, discovered: seen, paired: now.members.count - 1),
-            store: storeResponse, warnings: warnings(now))
+            store: storeResponse, transfers: transferList, warnings: warnings(now))
     }
 
     /// Whose acknowledgement is awaited, and since when: by the oldest change that it has not acknowledged, which the log
@@ -175,6 +177,11 @@ extension Agent: AgentControl {
         return PeerChange(address: "\(address)", changed: true)
     }
 
+    /// Whether all attachments that should be here are.
+    private func isComplete() async throws(ControlError) -> Bool {
+        try await controlled { try await missingCount(of: .home) } == 0
+    }
+
     /// Looks again after every change, and at the end of the time.
     package func wait(peers least: Int?, timeoutMilliseconds: Int64) async throws(ControlError) -> WaitResponse {
         let clock = ContinuousClock()
@@ -185,7 +192,9 @@ extension Agent: AgentControl {
             let (peerVersion, eventVersion) = (peerFeed.version, feed.version)
             let now = try await controlled { try await snapshot() }
             let connected = now.peers.count { $0.state == .connected }
-            if now.isInStep, connected >= (least ?? 0) { return WaitResponse(inStep: true, waitedSeconds: waited()) }
+            if now.isInStep, connected >= (least ?? 0), try await isComplete() {
+                return WaitResponse(inStep: true, waitedSeconds: waited())
+            }
             guard clock.now < deadline, !feed.isFinished else {
                 return WaitResponse(inStep: false, waitedSeconds: waited())
             }

@@ -35,7 +35,14 @@ extension Agent {
 
     package func object(space: String, _ name: ObjectName) async throws(ControlError) -> ObjectEntry {
         try checkSpace(space)
-        return try entry(of: try shownObject(name))
+        let object = try shownObject(name)
+        var entry = try entry(of: object)
+        let attached = object.state.shownAttachments.newestFirst
+        guard !attached.isEmpty else { return entry }
+        entry.attachments = try attached.map { attachment throws(ControlError) in
+            try self.entry(of: StoredAttachment(owner: object.key, attachment: attachment))
+        }
+        return entry
     }
 
     package func object(

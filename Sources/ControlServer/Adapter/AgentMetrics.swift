@@ -43,6 +43,15 @@ struct AgentMetrics {
         add("wants_reassigned_total", "counter", "Ranges asked for again.", one(now.core.wantsReassigned))
         add("haves_total", "counter", "Announcements sent.", one(now.core.havesSent))
         add("offences_total", "counter", "Sessions ended for an offence.", one(now.core.offences))
+        add("blob_bytes_in_total", "counter", "Bytes of blobs received.", one(Int(clamping: now.blobs.bytesIn)))
+        add("blob_bytes_out_total", "counter", "Bytes of blobs sent.", one(Int(clamping: now.blobs.bytesOut)))
+        add("blobs_fetched_total", "counter", "Blobs that came from peers.", one(now.bulk.blobsFetched))
+        add("chunks_received_total", "counter", "Chunks of blobs received.", one(now.bulk.chunksReceived))
+        add("chunks_duplicate_total", "counter", "Chunks that were here.", one(now.bulk.chunksDuplicate))
+        add(
+            "chunks_wrong_total", "counter", "Chunks and small blobs that were not what was asked for.",
+            one(now.bulk.chunksWrong + now.bulk.smallWrong))
+        add("blob_bytes_in_flight", "gauge", "Asked of peers and not kept yet.", one(now.bulkLoad.inFlightBytes))
         add("refusals_total", "counter", "Connections refused.", refusals.map { ("{code=\"\($0.code)\"}", $0.count) })
         add("errors_total", "counter", "Errors by code.", occurrences.map { ("{code=\"\($0.code)\"}", $0.count) })
         return text

@@ -22,7 +22,11 @@ struct HealthRoutes: Sendable {
             Route(.get, "/v1/openapi.json") { _ in .json(bytes: PackageResources.openapi_json) },
             Route(.get, "/v1/version") { _ in .json(VersionResponse()) },
             Route(.get, "/v1/doctor", query: ["deep"]) { [agent] request throws(ControlError) in
-                .json(try await agent.doctorChecks(deep: try request.flag("deep")))
+                let deep = try request.flag("deep")
+                guard deep else { return .json(try await agent.doctorChecks(deep: false) { _ in }) }
+                return try await request.progressing { progress throws(ControlError) in
+                    try await agent.doctorChecks(deep: deep, progress: progress)
+                }
             },
             Route(.get, "/v1/logs", query: ["limit"]) { [agent] request throws(ControlError) in
                 let limit = try request.integer("limit", in: 1...10_000, default: 200)

@@ -5,6 +5,7 @@ import HummingbirdCore
 /// One operation of the control API.
 struct Route: Sendable {
     typealias Handler = @Sendable (ControlRequest) async throws(ControlError) -> Response
+    typealias Admission = @Sendable (ControlRequest) async throws(ControlError) -> Void
 
     let method: HTTPRequest.Method
     /// As in the OpenAPI document: `/v1/spaces/{space}/streams`.
@@ -14,17 +15,20 @@ struct Route: Sendable {
     /// Those that may stand several times.
     let repeatedKeys: [String]
     let handler: Handler
+    /// Looks at a request before its body is sent, where the client waits to be told to (`Expect`, RFC 9110, section 10.1.1).
+    let admission: Admission?
     private let segments: [Substring]
 
     init(
         _ method: HTTPRequest.Method, _ path: String, query: [String] = [], repeated: [String] = [],
-        handler: @escaping Handler
+        handler: @escaping Handler, admission: Admission? = nil
     ) {
         self.method = method
         self.path = path
         queryKeys = query
         repeatedKeys = repeated
         self.handler = handler
+        self.admission = admission
         segments = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
     }
 
@@ -53,7 +57,8 @@ package struct RouteTable: Sendable {
             + MembershipRoutes(agent: agent).routes + EventRoutes(agent: agent).routes
             + ConsumerRoutes(agent: agent).routes + ObjectRoutes(agent: agent).routes
             + ObjectListRoutes(agent: agent).routes + ConflictRoutes(agent: agent).routes
-            + SchemaRoutes(agent: agent).routes
+            + SchemaRoutes(agent: agent).routes + AttachmentRoutes(agent: agent).routes
+            + SpaceRoutes(agent: agent).routes
     }
 
     /// `METHOD path` of each, to be compared with the OpenAPI document.

@@ -12,6 +12,9 @@ package struct AgentConfiguration: Sendable, Hashable {
     package var logLevel: LogLevel
     package var logFormat: LogFormat
     package var usesMDNS: Bool
+    /// Of attachments, over all peers; nil: as much as the link takes. Changes are not held back.
+    package var uploadLimit: TransferRate?
+    package var downloadLimit: TransferRate?
 
     package struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
         package let host: String

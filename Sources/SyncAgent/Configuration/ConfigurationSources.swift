@@ -13,6 +13,15 @@ package struct ConfigurationLayer: Sendable, Hashable {
         case logLevel = "log-level"
         case logFormat = "log-format"
         case mdns
+        case uploadLimit = "upload-limit"
+        case downloadLimit = "download-limit"
+
+        fileprivate var isRate: Bool { self == .uploadLimit || self == .downloadLimit }
+
+        fileprivate var allowedInFile: String {
+            if self == .mdns { return "true or false" }
+            return isRate ? AgentConfiguration.allowedRates : "a string"
+        }
 
         package var environmentName: String {
             "LANYARD_" + rawValue.uppercased().replacing("-", with: "_")
@@ -43,10 +52,12 @@ package struct ConfigurationLayer: Sendable, Hashable {
             guard let key = Key(rawValue: name) else { throw .unknownKey(name, path: path) }
             if key == .mdns, let isOn = value.bool {
                 values[key] = isOn ? "on" : "off"
+            } else if key.isRate, let count = value.int, count >= 0 {
+                values[key] = "\(count)"
             } else if let text = value.string {
                 values[key] = text
             } else {
-                throw .badValue(key, value: "\(value)", allowed: key == .mdns ? "true or false" : "a string")
+                throw .badValue(key, value: "\(value)", allowed: key.allowedInFile)
             }
         }
     }
@@ -99,6 +110,16 @@ extension AgentConfiguration {
             listen = nil
         }
         announce = value(.announce)
+        func rate(_ key: ConfigurationLayer.Key) throws(ConfigurationError) -> TransferRate? {
+            guard let text = value(key) else { return nil }
+            switch TransferRate.parse(text) {
+            case .limited(let rate): return rate
+            case .unlimited: return nil
+            case nil: throw .badValue(key, value: text, allowed: Self.allowedRates)
+            }
+        }
+        uploadLimit = try rate(.uploadLimit)
+        downloadLimit = try rate(.downloadLimit)
         let name = value(.name) ?? hostName
         guard !name.isEmpty, name.utf8.count <= 128, !name.unicodeScalars.contains(where: { $0.value < 0x20 }) else {
             throw .badValue(.name, value: name, allowed: "1 to 128 bytes without control characters")
@@ -112,6 +133,8 @@ extension AgentConfiguration {
         case let text?: throw .badValue(.mdns, value: text, allowed: "on, off")
         }
     }
+
+    fileprivate static let allowedRates = "bytes a second, such as 10M or 500K; 0: no limit"
 
     private static func defaultDataDirectory(_ environment: [String: String]) -> String {
         if let base = environment["XDG_DATA_HOME"], !base.isEmpty { return base + "/lanyard" }
@@ -132,6 +155,8 @@ extension AgentConfiguration {
             "name = \(quoted(name))", "log-level = \(quoted(logLevel.rawValue))",
             "log-format = \(quoted(logFormat.rawValue))", "mdns = \(usesMDNS)",
         ]
+        if let uploadLimit { lines.append("upload-limit = \(quoted(uploadLimit.description))") }
+        if let downloadLimit { lines.append("download-limit = \(quoted(downloadLimit.description))") }
         return lines.joined(separator: "\n") + "\n"
     }
 }

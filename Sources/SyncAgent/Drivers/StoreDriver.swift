@@ -39,6 +39,11 @@ package final class StoreDriver: Sendable {
         }
     }
 
+    /// Of what should be here of attachments.
+    func missingCount(of space: SpaceID) -> EventLoopFuture<Int> {
+        run(on: reader) { store throws(StoreError) in try store.missingCount(of: space) }
+    }
+
     func heads(at entries: [VersionVector.Entry]) -> EventLoopFuture<[ChainHead?]> {
         run(on: reader) { store throws(StoreError) in try store.heads(at: entries) }
     }
@@ -58,10 +63,27 @@ package final class StoreDriver: Sendable {
         }
     }
 
+    /// Only to tell people who had a blob last; a failure is not reported.
+    func noteHolders(_ blobs: [BlobHash], _ device: DeviceID) {
+        writer.async { [store] in try? store.noteHolders(blobs, device: device, at: WallClock.milliseconds) }
+    }
+
     package func write<Value: Sendable>(
         _ body: @escaping @Sendable (any ReplicaStore) throws(StoreError) -> Value
     ) -> EventLoopFuture<Value> {
         run(on: writer, body)
+    }
+
+    /// Durable when it returns.
+    func update<Value: Sendable>(
+        _ body: @escaping @Sendable (any ReplicaStore) throws(StoreError) -> Value
+    ) async throws(StoreError) -> Value {
+        let result = await withCheckedContinuation { continuation in
+            writer.async { [store] in
+                continuation.resume(returning: Result { () throws(StoreError) in try body(store) })
+            }
+        }
+        return try result.get()
     }
 
     /// After everything written before.

@@ -103,6 +103,29 @@ package final class AgentJournal: Sendable {
         }
     }
 
+    func note(_ report: BulkReport, logger: Logger) {
+        switch report {
+        case .connected(let device):
+            logger.info("A bulk connection is up.", metadata: ["peer.id": "\(device.shortID)"])
+        case .disconnected(let device, let code):
+            logger.info("A bulk connection ended.", metadata: ["peer.id": "\(device.shortID)", "code": "\(code)"])
+        case .fetched: logger.debug("A blob arrived.")
+        case .wrongBytes(let device, _):
+            note(code: "wrong_bytes")
+            logger.warning("A peer sent bytes that are not of the blob.", metadata: ["peer.id": "\(device.shortID)"])
+        case .slow(let device):
+            note(code: "peer_slow")
+            logger.info("A peer is slow with blobs.", metadata: ["peer.id": "\(device.shortID)"])
+        case .refusedHere(_, let code):
+            note(code: code)
+            logger.error("A blob could not be kept.", metadata: ["code": "\(code)"])
+        case .offence(let device, let code):
+            note(code: code)
+            logger.warning(
+                "A bulk connection was ended.", metadata: ["peer.id": "\(device.shortID)", "code": "\(code)"])
+        }
+    }
+
     private func noteClock(_ device: DeviceID, _ wallMilliseconds: Int64, _ logger: Logger) {
         let skew = wallMilliseconds - WallClock.milliseconds
         state.withLock { $0.skews[device] = skew }

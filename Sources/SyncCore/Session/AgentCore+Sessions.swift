@@ -43,6 +43,7 @@ extension AgentCore {
         case (.up, .prune(let prune)): notePrune(index, prune)
         case (.up, .acknowledgements(let sent)): noteAcknowledgements(index, sent)
         case (.up, .acknowledgementRequest(let request)): answerAcknowledgementRequest(index, request)
+        case (.up, .bulkWanted): noteBulkWanted(index)
         case (.up, .ping(let ping)): send(index, .pong(Frame.Pong(nonce: ping.nonce)))
         case (.up, .pong(let pong)): notePong(index, pong.nonce)
         case (.closing, _): break
@@ -54,6 +55,7 @@ extension AgentCore {
             let agreement = try self.hello.agreed(with: hello)
             sessions[index].acknowledgements.isSpoken = agreement.features & SessionProtocol.acknowledgements != 0
             sessions[index].packsChanges = agreement.features & SessionProtocol.packedChanges != 0
+            sessions[index].knowsBulk = agreement.features & SessionProtocol.bulk != 0
         } catch {
             switch error {
             case .protocolMismatch: return refuse(index, .protocolMismatch, detail: error.message)

@@ -55,6 +55,8 @@ struct PeerSession: Sendable {
     var haveLatest: Tick?
 
     var acknowledgements = AcknowledgementExchange()
+    /// Both sides know bulk connections.
+    var knowsBulk = false
 
     // Sending
     /// Both sides know packed segments.

@@ -2,12 +2,14 @@
 package enum SessionProtocol {
     package static let versions: ClosedRange<UInt32> = 1...1
     /// Feature bits this side understands.
-    package static let features: UInt64 = acknowledgements | packedChanges
+    package static let features: UInt64 = acknowledgements | packedChanges | bulk
     /// Acknowledgements: their digest in `Have`, `Acknowledgements` and `AcknowledgementRequest`.
     package static let acknowledgements: UInt64 = 1 << 0
     /// Segments packed in `Changes`, by exactly the rules of `PackedChanges`: what else may be told by a letter typed before
     /// needs another bit.
     package static let packedChanges: UInt64 = 1 << 1
+    /// A bulk connection beside the session, and `bulkWanted` to ask for one.
+    package static let bulk: UInt64 = 1 << 2
     /// Feature bits a peer must understand.
     package static let featuresRequired: UInt64 = 0
 }

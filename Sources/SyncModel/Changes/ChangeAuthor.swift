@@ -63,7 +63,7 @@ extension Operation {
 
     fileprivate var isOnObjects: Bool {
         switch self {
-        case .editObject, .deleteObject, .editSchema, .keepObject, .setStream: true
+        case .editObject, .deleteObject, .editSchema, .keepObject, .setStream, .editAttachments: true
         case .appendEvent, .addMember, .void, .unknown: false
         }
     }

@@ -1,4 +1,5 @@
-/// Every bound a peer's bytes are held to, in one place. A value over its limit is an offence of whoever sent it.
+/// Every bound a peer's bytes are held to, in one place (but for those of bulk connections: `BulkLimits`). A value over its
+/// limit is an offence of whoever sent it.
 package enum Limits {
     /// An event's payload, a JSON text.
     package static let payloadBytes = 1 << 20
@@ -6,6 +7,8 @@ package enum Limits {
     package static let nameBytes = 128
     /// An object's id, in UTF-8.
     package static let objectIDBytes = 256
+    /// What an attachment is called, in UTF-8: a file's name of 255 bytes in any encoding, and more.
+    package static let attachmentNameBytes = 1_024
     /// One edit of a field, or one entry of a schema, in canonical bytes: a value of 1 MiB and what names it.
     package static let editBytes = payloadBytes + 16_384
     /// A device's label.
@@ -48,6 +51,8 @@ package enum Limits {
     package static let creditBytes: UInt64 = 64 << 20
     /// What a peer may claim to keep of early changes.
     package static let waitingRoomBytes: UInt64 = 1 << 40
+    /// Why a session ends, for programs.
+    package static let codeBytes = 64
     /// A farewell for people, in UTF-8.
     package static let messageBytes = 1_024
     /// No replica counts further; leaves room to add without overflow, also in a signed integer.

@@ -8,6 +8,7 @@ package enum Operation: Hashable, Sendable {
     /// The answer `keep` to deletions that asked; the answer `delete` is another deletion.
     case keepObject(ObjectKey)
     case setStream(StreamSetting)
+    case editAttachments(AttachmentEdit)
     /// What folding leaves of operations that nobody has seen: counters without effect.
     case void(span: UInt64)
     /// `span` is how many counters it covers; `body` is what follows the length.
@@ -38,12 +39,14 @@ package enum Operation: Hashable, Sendable {
         package static let decide: UInt64 = 6
         package static let setStream: UInt64 = 7
         package static let void: UInt64 = 8
+        package static let attach: UInt64 = 9
+        package static let detach: UInt64 = 10
     }
 
     /// Counters covered; 0 for an operation that nobody may author.
     package var span: UInt64 {
         switch self {
-        case .appendEvent, .addMember, .deleteObject, .keepObject, .setStream: 1
+        case .appendEvent, .addMember, .deleteObject, .keepObject, .setStream, .editAttachments: 1
         case .editObject(let edit): edit.span ?? 0
         case .editSchema(let edit): edit.span
         case .void(let span), .unknown(_, let span, _): span
@@ -113,6 +116,13 @@ extension Operation {
             kind = Kind.setStream
             setting.append(to: &body)
         case .void: kind = Kind.void
+        case .editAttachments(let edit):
+            kind =
+                switch edit.edit {
+                case .attach: Kind.attach
+                case .detach: Kind.detach
+                }
+            edit.append(to: &body)
         case .unknown(let unknownKind, _, let unknownBody):
             kind = unknownKind
             body = unknownBody
@@ -154,6 +164,16 @@ extension Operation {
         case Kind.decide: self = .keepObject(try read(ObjectKey.self))
         case Kind.setStream: self = .setStream(try read(StreamSetting.self))
         case Kind.void where view.body.isEmpty: self = .void(span: view.span)
+        case Kind.attach:
+            self = .editAttachments(
+                try AttachmentEdit(view.body, in: bytes) { reader throws(CodecError) in
+                    .attach(try AttachedFile(reading: &reader))
+                })
+        case Kind.detach:
+            self = .editAttachments(
+                try AttachmentEdit(view.body, in: bytes) { reader throws(CodecError) in
+                    .detach(try DotReference(reading: &reader))
+                })
         case _: return nil
         }
     }

@@ -96,7 +96,7 @@ extension ObjectState {
         return MergedValue(births.compactMap { fields(of: $0)?[name] })
     }
 
-    /// What this object adds to the state digest; nil when no reader sees anything of it.
+    /// What this object adds to the state digest, without its attachments; nil when no reader sees anything of it.
     package func digestTerm(of key: ObjectKey) -> Sum256? {
         var bytes: [UInt8]
         switch judgement {

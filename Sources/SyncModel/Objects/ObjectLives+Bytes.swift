@@ -182,16 +182,21 @@ extension StateReader {
 }
 
 extension ObjectState: StateCoded {
-    /// Layout: that of `ObjectLives`, with the fields behind each life.
+    /// Layout: that of `ObjectLives`, with the fields and the attachments behind each life.
     package func write(to writer: inout StateWriter) {
-        lives.write(to: &writer) { index, writer in writer.append(fields[index]) }
+        lives.write(to: &writer) { index, writer in
+            writer.append(fields[index])
+            writer.append(attachments[index])
+        }
     }
 
     package init(restoring reader: inout StateReader) throws(CodecError) {
         var fields: [ObjectFields] = []
+        var attachments: [AttachmentSet] = []
         let lives = try ObjectLives(restoring: &reader) { reader throws(CodecError) in
             fields.append(try ObjectFields(restoring: &reader))
+            attachments.append(try AttachmentSet(restoring: &reader))
         }
-        self.init(lives: lives, fields: fields)
+        self.init(lives: lives, fields: fields, attachments: attachments)
     }
 }

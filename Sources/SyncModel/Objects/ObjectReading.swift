@@ -18,6 +18,8 @@ package struct ObjectReading: Hashable, Sendable {
     /// Sorted by name.
     package let fields: [JSONValue.Member]
     package let conflicts: [Conflict]
+    /// Newest first.
+    package let attachments: [Attachment]
 
     package var json: JSONValue { .object(fields) }
 
@@ -38,6 +40,7 @@ package struct ObjectReading: Hashable, Sendable {
         }
         self.fields = fields
         self.conflicts = conflicts
+        attachments = state.shownAttachments.newestFirst
     }
 
     private static func conflicts(

@@ -1,23 +1,29 @@
-/// One object as a node keeps it: its lives and deletions, and the fields of each life.
+/// One object as a node keeps it: its lives and deletions, and the fields and attachments of each life.
 ///
 /// The data of a life stays, hidden, while a deletion may still be judged otherwise; what `deleteWins` ended is dropped
-/// at once. Fields of one life never touch those of another: they are merged when read.
+/// at once. Fields and attachments of one life never touch those of another: they are merged when read.
 package struct ObjectState: Hashable, Sendable {
     package private(set) var lives = ObjectLives()
     /// The fields of each life in `lives`, in the same order.
     private(set) var fields: [ObjectFields] = []
+    /// The attachments of each, in the same order.
+    private(set) var attachments: [AttachmentSet] = []
 
     package init() {}
 
-    init(lives: ObjectLives, fields: [ObjectFields]) {
-        precondition(lives.lives.count == fields.count, "every life has fields")
+    init(lives: ObjectLives, fields: [ObjectFields], attachments: [AttachmentSet]) {
+        precondition(
+            lives.lives.count == fields.count && fields.count == attachments.count, "every life has its content")
         self.lives = lives
         self.fields = fields
+        self.attachments = attachments
     }
 
     /// What an operation on one object does to it.
     package enum Action: Hashable, Sendable {
         case edit(Operation.LifeReference, [ObjectFields.Operation])
+        /// Never of a life that this begins.
+        case editAttachments(Operation.LifeReference, AttachmentSet.Operation)
         case delete(DeletePolicy)
         case keep
     }
@@ -46,13 +52,18 @@ package struct ObjectState: Hashable, Sendable {
         switch action {
         case .edit(let life, let edits):
             return edit(life, edits, at: origin, wallMilliseconds: wallMilliseconds, members: members)
+        case .editAttachments(let life, let edit):
+            return editAttachments(life, edit, at: origin, wallMilliseconds: wallMilliseconds, members: members)
         case .delete(let policy):
             let kept = lives.lives.map(\.birth)
             let gone = lives.delete(
                 policy, at: origin.judged(byClock: wallMilliseconds), wallMilliseconds: wallMilliseconds,
                 members: members, earlier: earlier)
             guard let gone else { return .repeated }
-            for (index, birth) in kept.enumerated().reversed() where gone.contains(birth) { fields.remove(at: index) }
+            for (index, birth) in kept.enumerated().reversed() where gone.contains(birth) {
+                fields.remove(at: index)
+                attachments.remove(at: index)
+            }
             return .applied(gone)
         case .keep:
             let judged = origin.judged(byClock: wallMilliseconds)
@@ -67,30 +78,49 @@ package struct ObjectState: Hashable, Sendable {
         _ life: Operation.LifeReference, _ edits: [ObjectFields.Operation], at origin: Origin, wallMilliseconds: Int64,
         members: MemberFacts
     ) -> Outcome {
-        let span = edits.reduce(life == .birth ? 1 : 0) { $0 + ObjectFields.span(of: $1) }
+        let span = Action.edit(life, edits).span
         let judged = origin.judged(byClock: wallMilliseconds)
         let admission =
             life == .birth
             ? lives.bear(at: judged, span: span, wallMilliseconds: wallMilliseconds)
             : lives.edit(
                 life.birth(at: origin), at: judged, span: span, wallMilliseconds: wallMilliseconds, members: members)
-        switch admission {
-        case .applied(let birth):
-            guard let index = lives.lives.firstIndex(where: { $0.birth == birth }) else {
-                preconditionFailure("a life that took an operation is here")
+        if case .applied(let birth) = admission {
+            let index = index(of: birth)
+            if life == .birth {
+                fields.insert(ObjectFields(), at: index)
+                attachments.insert(AttachmentSet(), at: index)
             }
-            if life == .birth { fields.insert(ObjectFields(), at: index) }
             var place = life == .birth ? origin.advanced(by: 1) : origin
             for edit in edits {
                 fields[index].apply(edit, at: place)
                 place = place.advanced(by: ObjectFields.span(of: edit))
             }
-            return .applied([birth])
-        case .droppedWhileDeleted: return .droppedWhileDeleted
-        case .unknownLife: return .unknownLife
-        case .void: return .void
-        case .repeated: return .repeated
         }
+        return Outcome(admission)
+    }
+
+    private mutating func editAttachments(
+        _ life: Operation.LifeReference, _ edit: AttachmentSet.Operation, at origin: Origin, wallMilliseconds: Int64,
+        members: MemberFacts
+    ) -> Outcome {
+        guard life != .birth else { return .void }
+        let admission = lives.edit(
+            life.birth(at: origin), at: origin.judged(byClock: wallMilliseconds), span: AttachmentSet.span(of: edit),
+            wallMilliseconds: wallMilliseconds, members: members)
+        if case .applied(let birth) = admission {
+            let index = origin.faults.contains(.attachToFirstLife) ? 0 : index(of: birth)
+            attachments[index].apply(edit, at: origin)
+        }
+        return Outcome(admission)
+    }
+
+    /// Of a life that took an operation.
+    private func index(of birth: Dot) -> Int {
+        guard let index = lives.lives.firstIndex(where: { $0.birth == birth }) else {
+            preconditionFailure("a life that took an operation is here")
+        }
+        return index
     }
 
     /// Changes the fields of one life where they are.
@@ -111,6 +141,11 @@ package struct ObjectState: Hashable, Sendable {
         lives.lives.firstIndex { $0.birth == birth }.map { fields[$0] }
     }
 
+    /// The attachments of the life that `birth` began; nil when it is not here.
+    package func attachments(of birth: Dot) -> AttachmentSet? {
+        lives.lives.firstIndex { $0.birth == birth }.map { attachments[$0] }
+    }
+
     /// Forgets deletions that are stable, and the lives they ended. See `ObjectLives.collect`.
     /// - Returns: whether anything went.
     package mutating func collect(where isStable: (Dot) -> Bool) -> Bool {
@@ -118,7 +153,40 @@ package struct ObjectState: Hashable, Sendable {
         guard lives.collect(where: isStable) else { return false }
         let rest = Set(lives.lives.map(\.birth))
         fields = zip(kept, fields).filter { rest.contains($0.0) }.map(\.1)
+        attachments = zip(kept, attachments).filter { rest.contains($0.0) }.map(\.1)
         return true
+    }
+}
+
+extension ObjectState.Action {
+    /// How many counters it owns.
+    package var span: UInt64 {
+        switch self {
+        case .edit(let life, let edits): edits.reduce(life == .birth ? 1 : 0) { $0 + ObjectFields.span(of: $1) }
+        case .editAttachments(_, let edit): AttachmentSet.span(of: edit)
+        case .delete, .keep: 1
+        }
+    }
+
+    /// The one life that it is on; nil for what is on several.
+    package var life: Operation.LifeReference? {
+        switch self {
+        case .edit(let life, _), .editAttachments(let life, _): life
+        case .delete, .keep: nil
+        }
+    }
+}
+
+extension ObjectState.Outcome {
+    fileprivate init(_ admission: ObjectLives.Admission) {
+        self =
+            switch admission {
+            case .applied(let birth): .applied([birth])
+            case .droppedWhileDeleted: .droppedWhileDeleted
+            case .unknownLife: .unknownLife
+            case .void: .void
+            case .repeated: .repeated
+            }
     }
 }
 
@@ -136,6 +204,7 @@ extension Operation {
     package var objectAction: (object: ObjectKey, action: ObjectState.Action)? {
         switch self {
         case .editObject(let edit): (edit.object, .edit(edit.life, edit.edits))
+        case .editAttachments(let edit): (edit.object, .editAttachments(edit.life, edit.edit))
         case .deleteObject(let deletion): (deletion.object, .delete(deletion.policy))
         case .keepObject(let object): (object, .keep)
         case .appendEvent, .addMember, .editSchema, .setStream, .void, .unknown: nil

@@ -4,7 +4,7 @@ extension Frame {
         switch self {
         case .hello(let hello): try hello.checkBounds()
         case .have(let have): try have.checkBounds()
-        case .haveRequest, .prune, .ping, .pong: break
+        case .haveRequest, .prune, .ping, .pong, .bulkWanted: break
         case .want(let want): try want.checkBounds()
         case .credit(let credit):
             try Self.require(credit.wantID > 0, "credit.want_id")
@@ -74,14 +74,14 @@ extension Frame.Changes {
 }
 
 extension Frame.Goodbye {
-    fileprivate func checkBounds() throws(WireError) {
+    func checkBounds() throws(WireError) {
         let isCode = code.utf8.allSatisfy { byte in
             switch byte {
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"): true
             default: false
             }
         }
-        try Frame.require(isCode && (1...64).contains(code.utf8.count), "goodbye.code")
+        try Frame.require(isCode && (1...Limits.codeBytes).contains(code.utf8.count), "goodbye.code")
         try Frame.require(message.utf8.count <= Limits.messageBytes, "goodbye.message")
     }
 }

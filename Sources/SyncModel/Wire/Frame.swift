@@ -15,6 +15,8 @@ package enum Frame: Hashable, Sendable {
     case goodbye(Goodbye)
     case acknowledgements(Acknowledgements)
     case acknowledgementRequest(AcknowledgementRequest)
+    /// "Open a bulk connection to me": from the side that accepted the session, which does not dial. Says nothing else.
+    case bulkWanted
 }
 
 extension Frame {

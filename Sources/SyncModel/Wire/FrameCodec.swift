@@ -54,6 +54,7 @@ package enum FrameCodec {
             message.acknowledgements.rows = sent.rows.map { Data($0.encoded) }
         case .acknowledgementRequest(let request):
             message.acknowledgementRequest = Lanyard_V1_AcknowledgementRequest(request)
+        case .bulkWanted: message.bulkWanted = Lanyard_V1_BulkWanted()
         }
         return message
     }
@@ -75,6 +76,7 @@ package enum FrameCodec {
         case .acknowledgements(let sent): .acknowledgements(try Frame.Acknowledgements(sent))
         case .acknowledgementRequest(let request):
             .acknowledgementRequest(try Frame.AcknowledgementRequest(request))
+        case .bulkWanted: .bulkWanted
         }
     }
 }

@@ -1,10 +1,11 @@
 /// Why bytes that claim to be a frame are none, or a frame cannot be written. From a peer it ends the session.
 package enum WireError: Error, Hashable, Sendable {
-    /// No protobuf message of the schema, or no body at all.
+    /// No protobuf message of the schema, or no body at all; on a bulk connection bytes that end early or go on.
     case malformed
     /// Longer than a frame may be.
     case tooLarge(byteCount: Int)
-    /// A field outside its bounds; the name is the field's in frames.proto (`want.to`).
+    /// A field outside its bounds; the name is the field's in frames.proto (`want.to`), or of a bulk frame the
+    /// property's (`bulk.chunk.index`).
     case outOfRange(field: String)
 
     /// Stable; said in `Goodbye`, logs and `why`.

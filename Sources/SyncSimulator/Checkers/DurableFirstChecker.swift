@@ -17,7 +17,7 @@ struct DurableFirstChecker: Checker {
                     + "its disk has \(durable.next(of: changes.replica))"
             }
         case .hello, .haveRequest, .want, .credit, .prune, .ping, .pong, .goodbye, .acknowledgements,
-            .acknowledgementRequest:
+            .acknowledgementRequest, .bulkWanted:
             break
         }
         return nil

@@ -41,6 +41,11 @@ struct NoEditLostChecker: Checker {
             if fields.reading != expected {
                 return "life \(birth.dot) reads \(fields.reading); its edits come to \(expected)"
             }
+            let attached = stored.state.attachments(of: birth.dot)?.reading ?? .nothing
+            let expectedAttached = ledger.attachments(of: birth, stored.key, by: rules)
+            if attached != expectedAttached {
+                return "to life \(birth.dot) \(attached) is attached; its operations come to \(expectedAttached)"
+            }
         }
         return nil
     }

@@ -6,9 +6,24 @@ package import SyncModel
 extension ObjectLedger {
     /// What the fields of a life read as, by the edits that count for it.
     package func reading(of birth: DeletionRules.Entry, _ key: ObjectKey, by rules: DeletionRules) -> Reading {
+        Reference.reading(of: .dictionary(.any), entries(on: birth, key, by: rules).flatMap(events))
+    }
+
+    /// What is attached to a life, by the operations that count for it: names, the newest first.
+    package func attachments(
+        of birth: DeletionRules.Entry, _ key: ObjectKey, by rules: DeletionRules
+    ) -> Reading {
+        let events = entries(on: birth, key, by: rules).compactMap { entry -> PlainEvent? in
+            guard case .editAttachments(_, let edit) = entry.action else { return nil }
+            let origin = entry.rule.origin
+            return event(AttachmentSet.plain(edit, by: origin.dot.replica, in: cast), at: origin)
+        }
+        return Reference.reading(of: .attachments, events)
+    }
+
+    private func entries(on birth: DeletionRules.Entry, _ key: ObjectKey, by rules: DeletionRules) -> [Entry] {
         let counting = Set(rules.operations(on: birth).map(\.dot))
-        let events = (objects[key] ?? []).filter { counting.contains($0.rule.dot) }.flatMap(events)
-        return Reference.reading(of: .dictionary(.any), events)
+        return (objects[key] ?? []).filter { counting.contains($0.rule.dot) }
     }
 
     private func events(_ entry: Entry) -> [PlainEvent] {

@@ -50,6 +50,10 @@ package struct ObjectLedger {
             let step: DeletionRules.Step = edit.life == .birth ? .birth : .edit(edit.life.birth(at: origin))
             objects[edit.object, default: []].append(
                 Entry(action: .edit(edit.life, edit.edits), rule: rule(step)))
+        case .editAttachments(let edit):
+            objects[edit.object, default: []].append(
+                Entry(
+                    action: .editAttachments(edit.life, edit.edit), rule: rule(.edit(edit.life.birth(at: origin)))))
         case .deleteObject(let deletion):
             objects[deletion.object, default: []].append(
                 Entry(action: .delete(deletion.policy), rule: rule(.delete(deletion.policy))))

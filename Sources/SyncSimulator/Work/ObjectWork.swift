@@ -13,9 +13,13 @@ struct ObjectWork {
     private var count = 0
     let options: WorldOptions.Objects
 
-    init(seed: UInt64, options: WorldOptions.Objects) {
+    /// What is attached, where there are bytes to it.
+    let contents: [BlobContent]
+
+    init(seed: UInt64, options: WorldOptions.Objects, contents: [BlobContent]) {
         random = SplitMix64(seed: seed ^ 0x6f62_6a65_6374_7321)
         self.options = options
+        self.contents = contents
     }
 
     static let collections: [ExactString] = ["notes", "tasks", "songs"]
@@ -46,6 +50,9 @@ struct ObjectWork {
         case .deleted where chance(20): return .resolve(key, .dismiss)
         case .live where chance(6): return .resolve(key, .field(["title"], scalar()))
         case .nothing, .live, .deleted, .undecided: break
+        }
+        if let object, object.summary.standing == .live, chance(options.attachPercent) {
+            return attachment(object)
         }
         let view = ObjectView(object, schema)
         return chance(55) ? edit(key, view) : put(key, view, version(object))

@@ -10,6 +10,8 @@ extension WorldOptions {
         package var ids: Int
         package var deletePercent: Int
         package var schemaPercent: Int
+        /// Of writes to an object that is there, those that attach or detach.
+        package var attachPercent: Int
         /// What schemas say of deletion. Not empty.
         package var policies: [DeletePolicy]
 
@@ -19,6 +21,7 @@ extension WorldOptions {
             ids = Int.random(in: 1...3, using: &random)
             deletePercent = chance(15) ? 0 : Int.random(in: 5...30, using: &random)
             schemaPercent = chance(15) ? 0 : Int.random(in: 2...15, using: &random)
+            attachPercent = chance(25) ? 0 : Int.random(in: 5...40, using: &random)
             policies = chance(30) ? DeletePolicy.allCases : DeletePolicy.allCases.filter { _ in chance(50) }
             if policies.isEmpty { policies = [.deleteWins] }
         }

@@ -30,6 +30,17 @@ package protocol Checker {
     mutating func restored(node: Int, now: VersionVector, elsewhere: VersionVector) -> String?
     /// After every step of a node's core.
     mutating func stepped(node: Int, _ core: AgentCore, bounds: CoreConfiguration.Bounds) -> String?
+    /// A core that moves bytes begins: nothing is asked for, nothing is under way.
+    mutating func bulkStarted(node: Int) -> String?
+    /// After every step of such a core.
+    mutating func bulkStepped(_ step: BulkStep) -> String?
+    /// Somebody looks at a blob on a disk.
+    mutating func lookedAt(_ look: BlobLook) -> String?
+    mutating func lookedAt(_ look: PartialLook) -> String?
+    /// A node removed what it does not need: all its blobs, in the same order.
+    mutating func swept(before: [BlobLook], after: [BlobLook]) -> String?
+    /// The world is at rest: all blobs of all nodes.
+    mutating func blobsEnded(_ looks: [BlobLook]) -> String?
     /// The world has healed and come to rest (or has not in time).
     mutating func ended(_ ending: WorldEnding) -> String?
 }
@@ -48,6 +59,12 @@ extension Checker {
     package mutating func sending(node: Int, _ frame: Frame, durable: VersionVector) -> String? { nil }
     package mutating func restored(node: Int, now: VersionVector, elsewhere: VersionVector) -> String? { nil }
     package mutating func stepped(node: Int, _ core: AgentCore, bounds: CoreConfiguration.Bounds) -> String? { nil }
+    package mutating func bulkStarted(node: Int) -> String? { nil }
+    package mutating func bulkStepped(_ step: BulkStep) -> String? { nil }
+    package mutating func lookedAt(_ look: BlobLook) -> String? { nil }
+    package mutating func lookedAt(_ look: PartialLook) -> String? { nil }
+    package mutating func swept(before: [BlobLook], after: [BlobLook]) -> String? { nil }
+    package mutating func blobsEnded(_ looks: [BlobLook]) -> String? { nil }
     package mutating func ended(_ ending: WorldEnding) -> String? { nil }
 }
 

@@ -12,6 +12,8 @@ struct SimulatedLink {
         var arrivesAfter: Int64 = 0
         /// Sent to this end while the way was blocked: comes when it opens again.
         var stalled: [Packet] = []
+        /// Whether its core takes what arrives; what it does not take waits in `stalled`.
+        var isReading = true
         /// The transport has told its core that it is over.
         var isClosed = false
         /// Since when the other end is gone without a word.
@@ -24,6 +26,8 @@ struct SimulatedLink {
     }
 
     let number: Int
+    /// It carries bytes of attachments, not a session.
+    let isBulk: Bool
     var dialer: End
     var acceptor: End
     var isReset = false

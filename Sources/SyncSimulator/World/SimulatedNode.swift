@@ -29,6 +29,8 @@ struct SimulatedNode {
     var diskFreeAt: Int64 = 0
     var isPaired = true
     let incarnations: IncarnationSource
+    /// Nil in a world without bytes of attachments.
+    var blobs: SimulatedBlobs?
 
     var isUp: Bool { core != nil }
 

@@ -50,6 +50,7 @@ extension World {
         nodes[node].core = core
         trace.note(now, node, "starts")
         perform(node, effects)
+        startBlobs(node)
         step(node, .announced(instance: "instance\(node)-\(nodes[node].generation)", listenPort: 21_817))
         for address in state.addresses {
             let known = Endpoint(host: address.host, port: address.port)
@@ -109,12 +110,10 @@ extension World {
             case .readHeads, .acknowledge, .keep, .collect:
                 let task = StabilityTask(effect)
                 queue.plan(.stability(node: node, generation: generation, task), at: diskTime(node))
-            case .dial(let id, let endpoint):
-                guard let target = nodes.firstIndex(where: { self.endpoint(of: $0.number) == endpoint }) else {
-                    continue
-                }
-                let at = now + milliseconds(options.delayMilliseconds)
-                queue.plan(.dial(node: node, generation: generation, id, target: target), at: at)
+            case .dial(let id, let endpoint): dial(node, id, endpoint, isBulk: false)
+            case .bulkPeerUp(let device, let dial): stepBulk(node, .sessionUp(device, dial: dial))
+            case .bulkPeerDown(let device): stepBulk(node, .sessionDown(device))
+            case .bulkWanted(let device): stepBulk(node, .bulkWanted(device))
             case .send(let id, let frame): send(node, id, frame)
             case .establish: break
             case .close(let id, let reason): close(node, id, code: reason.rawValue)
@@ -187,6 +186,7 @@ extension World {
             nodes[node].durable.advance(verified.segment.replica, to: verified.segment.end)
         }
         trace.note(now, node, "holds \(nodes[node].durable.entries.map(\.next)) \(commit.digest)")
+        noteRecords(node)
     }
 
     mutating func crash(_ node: Int, losingPower: Bool) {
@@ -196,6 +196,7 @@ extension World {
         if losingPower { nodes[node].leases.reboot() }
         nodes[node].store = nil
         nodes[node].core = nil
+        crashBlobs(node, losingPower: losingPower)
         abandonLinks(of: node, silently: losingPower)
         if chance(per10000: options.restorePercent * 100) { restore(node) }
         queue.plan(.start(node: node), at: now + milliseconds(50...(losingPower ? 30_000 : 3_000)))

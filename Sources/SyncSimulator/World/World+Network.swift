@@ -3,10 +3,21 @@ import SyncModel
 
 // Connections: dialled, carrying frames in order, reset, cut off, half open.
 extension World {
-    mutating func connect(_ node: Int, _ id: ConnectionID, _ target: Int) {
+    mutating func dial(_ node: Int, _ id: ConnectionID, _ endpoint: Endpoint, isBulk: Bool) {
+        guard let target = nodes.firstIndex(where: { self.endpoint(of: $0.number) == endpoint }) else { return }
+        let at = now + milliseconds(options.delayMilliseconds)
+        let dial = Event.dial(node: node, generation: nodes[node].generation, id, target: target, isBulk: isBulk)
+        queue.plan(dial, at: at)
+    }
+
+    mutating func connect(_ node: Int, _ id: ConnectionID, _ target: Int, isBulk: Bool) {
         let generation = nodes[node].generation
         func failed(_ code: String, after nanoseconds: Int64) {
-            queue.plan(.input(node: node, generation: generation, .dialFailed(id, code: code)), at: now + nanoseconds)
+            let answer: Event =
+                isBulk
+                ? .bulk(node: node, generation: generation, .dialFailed(id, code: code))
+                : .input(node: node, generation: generation, .dialFailed(id, code: code))
+            queue.plan(answer, at: now + nanoseconds)
         }
         guard target != node else { return failed("own_device", after: 1_000_000) }
         guard !blocked.contains(Way(from: node, to: target)), !blocked.contains(Way(from: target, to: node)),
@@ -19,7 +30,7 @@ extension World {
         nodes[target].nextAcceptedConnection += 2
         let accepted = ConnectionID(rawValue: nodes[target].nextAcceptedConnection)
         let link = SimulatedLink(
-            number: links.count, dialer: .init(node: node, generation: generation, connection: id),
+            number: links.count, isBulk: isBulk, dialer: .init(node: node, generation: generation, connection: id),
             acceptor: .init(node: target, generation: nodes[target].generation, connection: accepted))
         links.append(link)
         linkNumbers[LinkKey(node: node, generation: generation, connection: id)] = (link.number, true)
@@ -30,13 +41,18 @@ extension World {
             let at = now + milliseconds(options.delayMilliseconds)
             // Frames must not overtake the news that the connection is there.
             links[link.number][isDialer: isDialer].arrivesAfter = at
-            let opened = Input.opened(
-                end.connection, nodes[other.node].device.id, remote: endpoint(of: other.node))
-            queue.plan(.input(node: end.node, generation: end.generation, opened), at: at)
+            let device = nodes[other.node].device.id
+            let opened: Event =
+                isBulk
+                ? .bulk(node: end.node, generation: end.generation, .opened(end.connection, device))
+                : .input(
+                    node: end.node, generation: end.generation,
+                    .opened(end.connection, device, remote: endpoint(of: other.node)))
+            queue.plan(opened, at: at)
         }
     }
 
-    private func link(_ node: Int, _ id: ConnectionID) -> (number: Int, isDialer: Bool)? {
+    func link(_ node: Int, _ id: ConnectionID) -> (number: Int, isDialer: Bool)? {
         linkNumbers[LinkKey(node: node, generation: nodes[node].generation, connection: id)]
     }
 
@@ -74,7 +90,7 @@ extension World {
         return (try? FrameCodec.encode(.changes(forged))) ?? bytes
     }
 
-    private mutating func post(_ packet: SimulatedLink.Packet, on number: Int, toDialer: Bool) {
+    mutating func post(_ packet: SimulatedLink.Packet, on number: Int, toDialer: Bool) {
         let at = max(links[number][isDialer: toDialer].arrivesAfter, now + milliseconds(options.delayMilliseconds))
         links[number][isDialer: toDialer].arrivesAfter = at
         queue.plan(.packet(link: number, toDialer: toDialer, packet), at: at)
@@ -83,7 +99,8 @@ extension World {
     mutating func arrive(_ number: Int, _ toDialer: Bool, _ packet: SimulatedLink.Packet) {
         let end = links[number][isDialer: toDialer]
         let sender = links[number].other(toDialer)
-        if blocked.contains(Way(from: sender.node, to: end.node)) || !end.stalled.isEmpty {
+        let isHeldUp = blocked.contains(Way(from: sender.node, to: end.node)) || !end.isReading
+        if isHeldUp || !end.stalled.isEmpty {
             return links[number][isDialer: toDialer].stalled.append(packet)
         }
         let isThere = nodes[end.node].generation == end.generation && nodes[end.node].isUp
@@ -103,11 +120,13 @@ extension World {
             guard !links[number].isReset else { return }
             // What a machine sent before it died may have been held up on the way: until now it seemed alive.
             if end.aloneSince != nil { links[number][isDialer: toDialer].aloneSince = now }
+            if links[number].isBulk { return deliverBulk(bytes, from: sender, to: end) }
             let written = Input.written(sender.connection, bytes: bytes.count)
             queue.plan(.input(node: sender.node, generation: sender.generation, written), at: now)
             deliver(bytes, to: end)
         case .end(let code):
             links[number][isDialer: toDialer].isClosed = true
+            if links[number].isBulk { return stepBulk(end.node, .closed(end.connection, code: code)) }
             step(end.node, .closed(end.connection, code: code))
         }
     }
@@ -122,7 +141,7 @@ extension World {
     }
 
     /// Both sides hear of it, each in its own time; what was under way is gone.
-    private mutating func reset(_ number: Int) {
+    mutating func reset(_ number: Int) {
         guard !links[number].isReset else { return }
         links[number].isReset = true
         post(.end(code: "connection_reset"), on: number, toDialer: true)
@@ -132,8 +151,12 @@ extension World {
     mutating func close(_ node: Int, _ id: ConnectionID, code: String) {
         guard let (number, isDialer) = link(node, id), !links[number][isDialer: isDialer].isClosed else { return }
         links[number][isDialer: isDialer].isClosed = true
-        let closed = Input.closed(id, code: code)
-        queue.plan(.input(node: node, generation: nodes[node].generation, closed), at: now + 1_000)
+        let generation = nodes[node].generation
+        let closed: Event =
+            links[number].isBulk
+            ? .bulk(node: node, generation: generation, .closed(id, code: code))
+            : .input(node: node, generation: generation, .closed(id, code: code))
+        queue.plan(closed, at: now + 1_000)
         post(.end(code: "closed_by_peer"), on: number, toDialer: !isDialer)
     }
 
@@ -158,14 +181,17 @@ extension World {
     mutating func unblock(_ ways: [Way]) {
         blocked.subtract(ways)
         for number in links.indices {
-            for toDialer in [true, false] {
-                let end = links[number][isDialer: toDialer]
-                let way = Way(from: links[number].other(toDialer).node, to: end.node)
-                guard !end.stalled.isEmpty, !blocked.contains(way) else { continue }
-                links[number][isDialer: toDialer].stalled = []
-                // Now, in their order: whatever else is under way on this link was sent later.
-                for packet in end.stalled { queue.plan(.packet(link: number, toDialer: toDialer, packet), at: now) }
-            }
+            for toDialer in [true, false] { goOn(number, toDialer) }
         }
+    }
+
+    /// What was held up comes, unless something else still holds it up.
+    mutating func goOn(_ number: Int, _ toDialer: Bool) {
+        let end = links[number][isDialer: toDialer]
+        let way = Way(from: links[number].other(toDialer).node, to: end.node)
+        guard !end.stalled.isEmpty, end.isReading, !blocked.contains(way) else { return }
+        links[number][isDialer: toDialer].stalled = []
+        // Now, in their order: whatever else is under way on this link was sent later.
+        for packet in end.stalled { queue.plan(.packet(link: number, toDialer: toDialer, packet), at: now) }
     }
 }

@@ -38,6 +38,7 @@ extension World {
         plan(.backup, options.restorePercent > 0 ? 3 : 0, until: end)
         for second in 1...(options.safetySeconds + 100) { queue.plan(.look, at: second * 1_000_000_000) }
         queue.plan(.heal, at: end)
+        planBlobs(until: end)
         for _ in 0..<options.inspections { queue.plan(.inspect, at: objectWork.moment(before: end)) }
     }
 
@@ -52,6 +53,8 @@ extension World {
         guard nodes[node].isUp else { return }
         let at = now + milliseconds(options.diskMilliseconds)
         let writes = objectWrites(node) ?? eventWrites()
+        // Its bytes may have found no room, or its machine may not have outlived writing them.
+        guard nodes[node].isUp, !writes.isEmpty else { return }
         queue.plan(.commit(node: node, generation: nodes[node].generation, writes), at: at)
     }
 
@@ -66,7 +69,7 @@ extension World {
     private mutating func objectWrites(_ node: Int) -> [LocalWrite]? {
         guard let store = nodes[node].store, objectWork.chance(options.objects.sharePercent) else { return nil }
         let count = objectWork.number(1..<5)
-        return (0..<count).map { _ in objectWork.write(reading: store) }
+        return addingBytes(node, (0..<count).map { _ in objectWork.write(reading: store) })
     }
 
     private mutating func operation() -> SyncModel.Operation {
@@ -173,8 +176,11 @@ extension World {
             nodes[node].disk.failNextWrites(.diskFull, count: 0)
             nodes[node].pausedUntil = min(nodes[node].pausedUntil, now)
             start(node)
+            healBlobs(node)
         }
+        forgetLies()
         for step in 1...900 { queue.plan(.look, at: now + Int64(step) * 100_000_000) }
+        if options.blobs != nil { for step in 91...250 { queue.plan(.look, at: now + Int64(step) * 1_000_000_000) } }
     }
 
     // MARK: Looking
@@ -189,7 +195,13 @@ extension World {
         let states = nodes.map { try? $0.store?.state().digest }
         let isLevel = Set(digests).count == 1 && digests[0] != nil && Set(states).count == 1
         if isLevel, nodes.allSatisfy({ $0.core?.isAtRest ?? false }) {
-            restedAt = now
+            haveRecordsRested = true
+            if areBlobsSettled() { restedAt = now }
+        }
+        guard restedAt == nil else { return }
+        if haveRecordsRested {
+            // While bytes are awaited, sessions come that are redundant; for a moment such a one says nothing of what it holds.
+            checkBlobPatience(healedAt)
         } else if isLate {
             let ending = lateEnding
             check { $0.ended(ending) }

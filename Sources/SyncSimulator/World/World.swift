@@ -17,8 +17,14 @@ struct World {
         case stability(node: Int, generation: Int, StabilityTask)
         case commit(node: Int, generation: Int, [LocalWrite])
         case answer(node: Int, generation: Int, Commit)
-        case dial(node: Int, generation: Int, ConnectionID, target: Int)
+        case dial(node: Int, generation: Int, ConnectionID, target: Int, isBulk: Bool)
         case packet(link: Int, toDialer: Bool, SimulatedLink.Packet)
+        case bulk(node: Int, generation: Int, BulkInput)
+        case bulkWake(node: Int, generation: Int)
+        case blobTask(node: Int, generation: Int, BulkEffect)
+        /// Generation nil: of whatever process runs then.
+        case blobWork(node: Int, generation: Int?, BlobWork)
+        case blobFault(BlobFault)
         case write(node: Int)
         case pair(Int, Int)
         case start(node: Int)
@@ -52,6 +58,10 @@ struct World {
     let bug: PlantedBug?
     var random: SplitMix64
     var objectWork: ObjectWork
+    /// Its own chance: what befalls bytes does not change what befalls records.
+    var blobRandom: SplitMix64
+    /// What may be attached; empty where no bytes are moved.
+    let blobContents: [BlobContent]
     var now: Int64 = 0
     var queue = EventQueue<Event>()
     var nodes: [SimulatedNode]
@@ -63,6 +73,8 @@ struct World {
     var failure: CheckFailure?
     var healedAt: Int64?
     var restedAt: Int64?
+    /// Whether records have come to rest since the heal; bytes may take longer.
+    var haveRecordsRested = false
     var trace: WorldTrace
     /// Copies of each change that crossed a link, and changes times links: how well flooding is pruned.
     var framesSent = 0
@@ -77,15 +89,20 @@ struct World {
         options = WorldOptions(seed: seed)
         self.bug = bug
         random = SplitMix64(seed: seed)
-        objectWork = ObjectWork(seed: seed, options: options.objects)
+        blobContents = options.blobs?.contents.map { BlobContent.all[$0] } ?? []
+        blobRandom = SplitMix64(seed: seed ^ 0x6265_6661_6c6c_7321)
+        objectWork = ObjectWork(seed: seed, options: options.objects, contents: blobContents)
         nodes = (0..<options.nodes).map { SimulatedNode(number: $0, device: SimulatedDevice.all[$0], seed: seed) }
         checkers = [
             ConvergenceChecker(), AcknowledgedWriteChecker(), CausalDeliveryChecker(), SingleHistoryChecker(),
             VectorChecker(), DurableFirstChecker(), BoundedMemoryChecker(), StabilityChecker(),
             SameDigestChecker(seed: seed, faults: bug?.store ?? []), DeletedStaysDeletedChecker(),
-            NoEditLostChecker(), LeastEditsChecker(),
+            NoEditLostChecker(), LeastEditsChecker(), NeededBlobChecker(), ReadableBlobChecker(), PartialBlobChecker(),
+            SweptBlobChecker(), PresentBlobChecker(), BulkMemoryChecker(), FetchOnceChecker(), LiarChecker(),
+            LateChunkChecker(),
         ]
         trace = WorldTrace(isKept: tracing)
+        giveBlobs()
         planRun()
     }
 
@@ -99,6 +116,7 @@ struct World {
         }
         if failure != nil { describeNodes() }
         guard failure == nil else { return }
+        inspectBlobs()
         for node in nodes.indices { inspect(node, isThorough: node == nodes.indices.last) }
         let ending = ending
         check { $0.ended(ending) }
@@ -127,8 +145,9 @@ struct World {
             guard isReady(node, generation, event) else { return }
             check { $0.acknowledged(node: node, commit.segments) }
             step(node, .appended(StoreChange(commit)))
-        case .dial(let node, let generation, let id, let target):
-            if isReady(node, generation, event) { connect(node, id, target) }
+        case .dial(let node, let generation, let id, let target, let isBulk):
+            if isReady(node, generation, event) { connect(node, id, target, isBulk: isBulk) }
+        case .bulk, .bulkWake, .blobTask, .blobWork, .blobFault: handleBulk(event)
         case .packet(let link, let toDialer, let packet): arrive(link, toDialer, packet)
         case .write(let node): write(node)
         case .pair(let left, let right): pair(left, right)
@@ -143,7 +162,7 @@ struct World {
     }
 
     /// Whether the process an event was meant for still runs; a paused one hears of it when it goes on.
-    private mutating func isReady(_ node: Int, _ generation: Int, _ event: Event) -> Bool {
+    mutating func isReady(_ node: Int, _ generation: Int, _ event: Event) -> Bool {
         guard nodes[node].generation == generation, nodes[node].isUp else { return false }
         guard nodes[node].pausedUntil <= now else {
             queue.plan(event, at: nodes[node].pausedUntil)
@@ -174,6 +193,7 @@ struct World {
                 trace.note(now, node.number, "sees \(peer.name) \(peer.state), \(lacks), \(peer.lastFailure ?? "")")
             }
             trace.note(now, node.number, "\(node.core.map { "\($0.load)" } ?? "is down")")
+            describeBlobs(node)
         }
     }
 

@@ -95,6 +95,7 @@ package struct LogPlan: Sendable {
         after.digest += objects.digestChange
         after.counts.objects = objects.counts.objects
         after.counts.deletedObjects = objects.counts.deletedObjects
+        after.counts.attachments = objects.counts.attachments
         after.counts.lateOperations = objects.counts.lateOperations
         after.objectPosition = objects.position
         after.members = objects.members

@@ -23,6 +23,8 @@ package struct OpenTail: Sendable {
     package struct Steady: Sendable {
         package let before: ObjectStanding
         package fileprivate(set) var now: ObjectStanding
+        /// How many more attachments it shows than before the tail.
+        package fileprivate(set) var attachments: Int64 = 0
     }
 
     private var changeCount = 0
@@ -45,7 +47,10 @@ package struct OpenTail: Sendable {
                 bases[entry.object.key] = original
                 byteCount += entry.originalByteCount
             } else {
-                steady[entry.object.key, default: Steady(before: entry.before.standing, now: standing)].now = standing
+                var object = steady[entry.object.key] ?? Steady(before: entry.before.standing, now: standing)
+                object.now = standing
+                object.attachments += entry.attachmentCountChange
+                steady[entry.object.key] = object
             }
         }
     }
@@ -86,14 +91,14 @@ extension LocalWrite {
         case .operations(let operations):
             operations.allSatisfy { operation in
                 switch operation {
-                case .appendEvent, .editObject, .deleteObject, .keepObject, .void: true
+                case .appendEvent, .editObject, .editAttachments, .deleteObject, .keepObject, .void: true
                 case .addMember, .editSchema, .setStream, .unknown: false
                 }
             }
         case .planned(let writes, row: _):
             writes.allSatisfy { write in
                 switch write {
-                case .put, .edit, .delete, .resolve, .appendEvent: true
+                case .put, .edit, .delete, .resolve, .attach, .detach, .appendEvent: true
                 case .setSchema, .setStream: false
                 }
             }

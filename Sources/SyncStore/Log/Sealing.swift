@@ -51,7 +51,10 @@ struct Sealing: Sendable {
             var after = log.after
             after.objectPosition = current.objectPosition
             after.digest = current.digest
-            for object in tail.steady.values { after.counts.count(from: object.before, to: object.now) }
+            for object in tail.steady.values {
+                after.counts.count(from: object.before, to: object.now)
+                after.counts.attachments += object.attachments
+            }
             self.log = log
             self.objects = objects
             self.after = after

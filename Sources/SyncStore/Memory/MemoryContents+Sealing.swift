@@ -15,7 +15,8 @@ extension MemoryContents {
     }
 
     mutating func write(_ sealing: Sealing) {
-        write(sealing.log, sealing.objects)
+        // No attachment comes or goes: what is shown stays.
+        write(sealing.log, sealing.objects, at: 0)
         for key in sealing.vanished {
             objects[key] = nil
             touches[key] = nil

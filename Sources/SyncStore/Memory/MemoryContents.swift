@@ -46,6 +46,9 @@ struct MemoryContents: Sendable {
     var schemas: [ExactString: CollectionSchema] = [:]
     /// Which segments have operations on the object, in the order of their arrival.
     var touches: [ObjectKey: [SegmentPlace]] = [:]
+    /// Also of blobs that nobody needs any more, until they are forgotten.
+    var references: [BlobHash: BlobReference] = [:]
+    var fetching = MemoryFetching()
     /// Of streams that show only the greatest event per type.
     var latest: [EventKind: RankedEvent] = [:]
     var own: OwnHistory.Remembered?
@@ -62,7 +65,8 @@ struct MemoryContents: Sendable {
         for event in streams.latest { latest[event.kind] = event }
     }
 
-    mutating func write(_ plan: LogPlan, _ objects: ObjectPlan) {
+    /// - Parameter wallMilliseconds: when blobs are released that nobody needs behind it.
+    mutating func write(_ plan: LogPlan, _ objects: ObjectPlan, at wallMilliseconds: Int64) {
         for entry in plan.entries {
             let replica = entry.verified.segment.replica
             segments[replica, default: []].append(
@@ -79,8 +83,8 @@ struct MemoryContents: Sendable {
         for entry in objects.changed {
             let key = entry.object.key
             self.objects[key] = entry.object
-            // Not kept here: it is computed where it is asked for.
-            self.objects[key]?.summary.indexed = []
+            self.objects[key]?.summary.forgetTables()
+            write(entry.attachmentDifference, at: wallMilliseconds)
             for dot in entry.dots {
                 guard let index = segments[dot.replica]?.lastIndex(where: { $0.verified.segment.start <= dot.counter })
                 else { preconditionFailure("an operation is in a segment") }

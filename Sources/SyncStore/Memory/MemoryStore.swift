@@ -119,7 +119,7 @@ package final class MemoryStore: ReplicaStore {
         running.condition = .ok
     }
 
-    private func update(_ body: (inout MemoryContents) -> Void) throws(StoreError) {
+    func update(_ body: (inout MemoryContents) -> Void) throws(StoreError) {
         try running.withLock { running throws(StoreError) in try write(&running, body) }
     }
 
@@ -164,7 +164,7 @@ extension MemoryStore {
         let planned = try commit.finish(reading: contents, contents, sign: sign)
         guard planned.writesAnything else { return planned.result }
         try write(&running) { contents in
-            contents.write(planned.log, planned.objects)
+            contents.write(planned.log, planned.objects, at: wallMilliseconds)
             contents.write(planned.streams)
             if !planned.log.entries.isEmpty {
                 contents.own = OwnHistory.Remembered(replica: planned.author.replica, named: planned.author.named)
@@ -191,7 +191,7 @@ extension MemoryStore {
             let objects = try plan.applyObjects(on: contents.log, contents, faults: faults.model)
             let streams = try plan.applyStreams(on: contents.log, contents)
             try write(&running) { durable in
-                durable.write(plan, objects)
+                durable.write(plan, objects, at: wallMilliseconds)
                 durable.write(streams)
             }
             running.own.applied(plan)
@@ -290,7 +290,8 @@ extension MemoryStore {
             let plan = try CollectionPlan(stable, on: contents.log, contents) { () throws(StoreError) in
                 contents.deletions(upTo: stable, after: after, limit: limit)
             }
-            if plan.isChanged { try write(&running) { $0.write(plan.log, plan.objects) } }
+            // What is collected was not shown: no attachment goes with it.
+            if plan.isChanged { try write(&running) { $0.write(plan.log, plan.objects, at: 0) } }
             return plan.step(limit: limit)
         }
     }
@@ -352,7 +353,9 @@ extension MemoryStore {
             if let term = collection.schema?.digestTerm(collection: collection.name) { sum += term }
         }
         for object in contents.objects.values {
-            if let term = object.summarized(contents.schema(of: object.key.collection)).digest { sum += term }
+            let summary = object.summarized(contents.schema(of: object.key.collection))
+            if let term = summary.digest { sum += term }
+            for attachment in summary.attachments { sum += attachment.digestTerm(of: object.key) }
         }
         return sum
     }
@@ -391,7 +394,7 @@ extension MemoryStore {
         try snapshot(of: space)?.touches(of: key) ?? []
     }
 
-    private func snapshot(of space: SpaceID) throws(StoreError) -> MemoryContents? {
+    func snapshot(of space: SpaceID) throws(StoreError) -> MemoryContents? {
         let contents = try snapshot()
         return space == contents.log.space ? contents : nil
     }

@@ -22,6 +22,10 @@ extension ObjectPlan {
             return try plan(key, in: &change, reading) { planner throws(ObjectRefusal) in
                 try planner.plan(resolution)
             }
+        case .attach(let key, _), .detach(let key, attachment: _):
+            return try plan(key, in: &change, reading) { planner throws(ObjectRefusal) in
+                try planner.plan(write) ?? PlannedWrite()
+            }
         case .setSchema(let collection, let wish): return try plan(collection, wish, in: &change, reading)
         case .appendEvent(let event):
             let dot = change.origin.dot

@@ -28,11 +28,20 @@ package struct ObjectPlan: Sendable {
             original.map { $0.state.isEmpty ? 64 : $0.state.canonicalBytes.count } ?? 64
         }
 
+        /// What of its attachments a reader sees no more, and what new.
+        package var attachmentDifference: AttachmentDifference {
+            AttachmentDifference(from: before.attachments, to: object.summary.attachments)
+        }
+
+        package var attachmentCountChange: Int64 {
+            Int64(object.summary.attachments.count) - Int64(before.attachments.count)
+        }
+
         /// Notes what can be done again without looking at anything else.
         fileprivate mutating func journal(_ action: ObjectState.Action, _ change: Change) {
             guard isLarge else { return }
             switch action {
-            case .edit(.own, _), .edit(.other, _):
+            case .edit(.own, _), .edit(.other, _), .editAttachments:
                 journal?.append(
                     PastOperation(origin: change.origin, action: action, wallMilliseconds: change.wallMilliseconds))
             case .edit(.birth, _), .delete, .keep: journal = nil
@@ -195,7 +204,7 @@ package struct ObjectPlan: Sendable {
         _ operation: Operation, in change: inout Change, _ reading: some ObjectSource
     ) throws(StoreError) {
         switch operation {
-        case .editObject, .deleteObject, .keepObject:
+        case .editObject, .editAttachments, .deleteObject, .keepObject:
             if let (key, action) = operation.objectAction {
                 try apply(action, to: key, span: operation.span, change, reading)
             }
@@ -278,6 +287,7 @@ package struct ObjectPlan: Sendable {
         if before.standing == .live, let schema = try reading.schema(of: key.collection) {
             before.indexed = schema.indexedValues(of: found.object.state)
         }
+        before.attachments = found.object.state.shownAttachments
         places[key] = entries.count
         entries.append(
             Entry(
@@ -352,6 +362,7 @@ package struct ObjectPlan: Sendable {
             if !isAsItWas { kept.differing.insert(key) }
             if object.state.isEmpty { continue }
             entries[place].before = now.summary
+            entries[place].before.attachments = now.state.shownAttachments
             if now.summary.standing == .live, let schema = try schema(of: key.collection, stored) {
                 entries[place].before.indexed = schema.indexedValues(of: now.state)
             }
@@ -396,9 +407,13 @@ package struct ObjectPlan: Sendable {
     package mutating func finish(_ reading: some ObjectSource) throws(StoreError) {
         for place in entries.indices where entries[place].isChanged {
             let schema = try schema(of: entries[place].object.key.collection, reading)
-            let summary = entries[place].object.summarized(schema)
+            var summary = entries[place].object.summarized(schema)
+            if faults.contains(.deletionKeepsAttachments), summary.standing != .live {
+                summary.attachments = entries[place].before.attachments
+            }
             count(from: entries[place].before, to: summary)
             entries[place].object.summary = summary
+            count(entries[place])
         }
         for change in changedSchemas {
             if let term = change.before?.digestTerm(collection: change.name) { digestChange -= term }
@@ -410,6 +425,14 @@ package struct ObjectPlan: Sendable {
         if let term = before.digest { digestChange -= term }
         if let term = after.digest { digestChange += term }
         counts.count(from: before.standing, to: after.standing)
+    }
+
+    /// Attachments, each an item of its own in the digest.
+    private mutating func count(_ entry: Entry) {
+        let difference = entry.attachmentDifference
+        for attachment in difference.gone { digestChange -= attachment.digestTerm(of: entry.object.key) }
+        for attachment in difference.new { digestChange += attachment.digestTerm(of: entry.object.key) }
+        counts.attachments += entry.attachmentCountChange
     }
 }
 

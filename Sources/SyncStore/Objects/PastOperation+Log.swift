@@ -40,7 +40,8 @@ extension PastOperation {
             case .edit(.birth, _):
                 lives = [touch.origin.dot]
                 births += lives
-            case .edit(let life, _): lives = [life.birth(at: touch.origin)].filter(speaks)
+            case .edit(let life, _), .editAttachments(let life, _):
+                lives = [life.birth(at: touch.origin)].filter(speaks)
             case .keep: lives = births.filter(speaks)
             case .delete: continue
             }
@@ -57,20 +58,17 @@ extension ObjectState.Action {
     var isDeletion: Bool {
         switch self {
         case .delete: true
-        case .edit, .keep: false
+        case .edit, .editAttachments, .keep: false
         }
     }
 
     /// The birth of the one life that it is on; nil for what is on several.
-    func life(at origin: Origin) -> Dot? {
-        switch self {
-        case .edit(let life, _): life.birth(at: origin)
-        case .delete, .keep: nil
-        }
-    }
+    func life(at origin: Origin) -> Dot? { life?.birth(at: origin) }
 }
 
 extension Operation.Kind {
     /// Whether an operation of this kind changes objects, schemas or who may write to what others began.
-    static func concernsObjects(_ kind: UInt64) -> Bool { (addMember...decide).contains(kind) }
+    static func concernsObjects(_ kind: UInt64) -> Bool {
+        (addMember...decide).contains(kind) || kind == attach || kind == detach
+    }
 }

@@ -46,7 +46,7 @@ extension StoredObject {
         }
         return ObjectSummary(
             standing: standing, hasConflict: hasConflict, digest: state.digestTerm(of: key),
-            indexed: schema?.indexedValues(of: state) ?? [])
+            indexed: schema?.indexedValues(of: state) ?? [], attachments: state.shownAttachments)
     }
 
     /// Whether every condition holds of what readers see; references count whether they are live or not.

@@ -47,6 +47,7 @@ extension StoredObject {
     func isShown(like other: StoredObject) -> Bool {
         if state.isEmpty { return other.summary.standing == .deleted && other.summary.digest == nil }
         return summary.standing == other.summary.standing && summary.digest == other.summary.digest
+            && state.shownAttachments == other.state.shownAttachments
     }
 }
 
@@ -54,18 +55,30 @@ extension StoredObject {
 package struct ObjectSummary: Sendable, Hashable {
     package var standing: ObjectStanding
     package var hasConflict: Bool
-    /// Its term in the state digest; nil when a reader cannot see it.
+    /// Its term in the state digest, without its attachments; nil when a reader cannot see it.
     package var digest: Sum256?
     /// What it shows in the fields that the schema calls indexed.
     package var indexed: [JSONValue.Member]
+    /// The attachments it shows, ascending by id.
+    package var attachments: [Attachment]
 
-    package static let nothing = ObjectSummary(standing: .nothing, hasConflict: false, digest: nil, indexed: [])
+    package static let nothing = ObjectSummary(standing: .nothing, hasConflict: false, digest: nil)
 
-    package init(standing: ObjectStanding, hasConflict: Bool, digest: Sum256?, indexed: [JSONValue.Member]) {
+    package init(
+        standing: ObjectStanding, hasConflict: Bool, digest: Sum256?, indexed: [JSONValue.Member] = [],
+        attachments: [Attachment] = []
+    ) {
         self.standing = standing
         self.hasConflict = hasConflict
         self.digest = digest
         self.indexed = indexed
+        self.attachments = attachments
+    }
+
+    /// As it is read: what lies in tables of its own is computed where it is asked for.
+    mutating func forgetTables() {
+        indexed = []
+        attachments = []
     }
 }
 

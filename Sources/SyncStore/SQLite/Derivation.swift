@@ -6,7 +6,7 @@ import SyncModel
 /// One transaction; one pass over the log in the order of arrival, so every node that does it comes to the same.
 struct Derivation {
     /// Grows when this program understands operations that the one before did not.
-    static let version: Int64 = 4
+    static let version: Int64 = 5
     /// Of the segments whose objects are held in memory before they are written.
     private static let batchBytes = 1 << 20
 
@@ -40,6 +40,7 @@ struct Derivation {
             (batch, byteCount) = ([], 0)
         }
         try derive(batch, &state)
+        try AttachmentRows(rows).releaseUnneeded()
         try rows.access.run(
             "UPDATE space SET derived = ?, digest = ? WHERE id = ?", .integer(Self.version),
             .blob(try rows.recomputedDigest().bytes), .integer(rows.spaceRow))
@@ -57,6 +58,7 @@ struct Derivation {
         try access.run("DELETE FROM touch")
         try access.run("DELETE FROM snapshot")
         try access.run("DELETE FROM edit")
+        try AttachmentRows(rows).empty()
         try access.run(
             """
             UPDATE object SET standing = 0, has_conflict = 0, position = -id, digest = NULL, version_replica = NULL,
@@ -64,7 +66,7 @@ struct Derivation {
                 snapshot_bytes = 0, edit_bytes = 0
             """, .blob(ObjectState().canonicalBytes))
         try access.run(
-            "UPDATE space SET objects = 0, deleted_objects = 0, late_operations = 0 WHERE id = ?",
+            "UPDATE space SET objects = 0, deleted_objects = 0, attachments = 0, late_operations = 0 WHERE id = ?",
             .integer(rows.spaceRow))
     }
 
@@ -76,7 +78,7 @@ struct Derivation {
         try StreamRows(rows).write(streams)
         for entry in plan.entries { try rows.writeKnowledge(entry) }
         let segments = batch.map { WrittenSegment($0.1, $0.0.segment) }
-        try objects.write(planned, segments: segments)
+        try objects.write(planned, segments: segments, at: 0)
         state = plan.after
     }
 }

@@ -67,8 +67,7 @@ final class HotObjects: Sendable {
             // Not only once it is durable: what a transaction wrote by another way lies otherwise at the same position.
             state.remove(object.key)
             var hot = Hot(object: object, form: form)
-            // As if it had been read: an index is another table.
-            hot.object.summary.indexed = []
+            hot.object.summary.forgetTables()
             state.written.append(hot)
             state.written.removeFirst(max(0, state.written.count - Self.count))
         }

@@ -82,7 +82,8 @@ extension ObjectRows {
     }
 
     func write(_ plan: CollectionPlan) throws(StoreError) {
-        try write(plan.objects, segments: try log.write(plan.log))
+        // What is collected was not shown: no attachment goes with it.
+        try write(plan.objects, segments: try log.write(plan.log), at: 0)
         try log.write(floor: plan.log.after.floor)
     }
 }

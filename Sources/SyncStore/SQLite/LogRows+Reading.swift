@@ -68,7 +68,7 @@ extension LogRows {
         let sums: Void? = try access.first(
             """
             SELECT digest, changes, events, last_position, objects, deleted_objects, object_position,
-                late_operations, floor
+                late_operations, floor, attachments
             FROM space WHERE id = ?
             """, .integer(spaceRow)
         ) { row throws(StoreError) in
@@ -76,7 +76,7 @@ extension LogRows {
             state.digest = digest
             state.counts = StoreCounts(
                 changes: row.integer(1), events: row.integer(2), objects: row.integer(4),
-                deletedObjects: row.integer(5), lateOperations: row.integer(7))
+                deletedObjects: row.integer(5), attachments: row.integer(9), lateOperations: row.integer(7))
             state.lastPosition = row.integer(3)
             state.objectPosition = row.integer(6)
             guard let floor = VectorColumn.decoded(row.blob(8)) else {
@@ -167,7 +167,9 @@ extension LogRows {
         for collection in try objects.collections() {
             if let term = collection.schema?.digestTerm(collection: collection.name) { sum += term }
             try objects.objects(of: collection.name) { object throws(StoreError) in
-                if let term = object.summarized(collection.schema).digest { sum += term }
+                let summary = object.summarized(collection.schema)
+                if let term = summary.digest { sum += term }
+                for attachment in summary.attachments { sum += attachment.digestTerm(of: object.key) }
                 return true
             }
         }

@@ -25,7 +25,8 @@ extension LogRows {
 
     func write(_ sealing: Sealing, _ objects: ObjectRows) throws(StoreError) {
         let segments = try write(sealing.log, after: sealing.after)
-        try objects.writeObjects(of: sealing.objects, segments)
+        // No attachment comes or goes: what is shown stays.
+        try objects.writeObjects(of: sealing.objects, segments, at: 0)
         try objects.writeSums(sealing.after.counts, position: sealing.after.objectPosition)
         for (key, dots) in sealing.objects.steadyDots {
             if let row = try objects.objectRow(key) { try objects.touch(row, dots, in: segments) }

@@ -41,7 +41,8 @@ extension ObjectRows {
         let members = try members.facts(log)
         try access.forEach(
             """
-            SELECT edit.number, replica.replica, edit.counter, edit.stamp, edit.wall, edit.context, edit.life, edit.edits
+            SELECT edit.number, replica.replica, edit.counter, edit.stamp, edit.wall, edit.context, edit.life, edit.edits,
+                edit.kind
             FROM edit JOIN replica ON replica.id = edit.replica WHERE edit.object = ? ORDER BY edit.number
             """, .integer(row)
         ) { row throws(StoreError) in
@@ -63,20 +64,15 @@ extension ObjectRows {
         else { throw .corrupt(detail: "an edit behind a snapshot does not read back") }
         form.contexts[replica, default: VersionVector()].join(moved)
         form.nextNumber = row.integer(0) + 1
-        var reader = ByteReader(ownBytes: row.blob(7))
-        var edits: [ObjectFields.Operation] = []
-        do throws(CodecError) {
-            while !reader.isAtEnd { edits.append(try ObjectFields.Operation(reading: &reader)) }
-        } catch {
-            throw .corrupt(detail: "an edit behind a snapshot does not read back")
-        }
         let origin = Origin(
             dot: Dot(replica: replica, counter: UInt64(row.integer(2))), stamp: LogRows.stamp(row.integer(3)),
             context: form.contexts[replica] ?? VersionVector())
         let birth = Dot(replica: life.replica, counter: life.next - 1)
-        return PastOperation(
-            origin: origin,
-            action: .edit(Operation.LifeReference(to: birth, by: replica), edits), wallMilliseconds: row.integer(4))
+        let edits = NotedEdits(kind: UInt64(bitPattern: row.integer(8)), bytes: row.blob(7))
+        guard let action = edits.action(on: Operation.LifeReference(to: birth, by: replica)) else {
+            throw .corrupt(detail: "an edit behind a snapshot does not read back")
+        }
+        return PastOperation(origin: origin, action: action, wallMilliseconds: row.integer(4))
     }
 
     /// What is to be written behind the snapshot of a large object; nil where the object is to be written as a whole.
@@ -88,26 +84,25 @@ extension ObjectRows {
     func append(_ journal: [PastOperation], to object: StoredObject, _ row: Int64) throws(StoreError) {
         guard var form = hot?.form(of: object.key) else { return }
         for touch in journal {
-            guard case .edit(let life, let edits) = touch.action else { continue }
+            guard let edits = NotedEdits(touch.action), let life = touch.action.life else { continue }
             let (replica, known) = (touch.origin.dot.replica, touch.origin.context)
             let moved = form.contexts[replica].map { known.entries(beyond: $0) } ?? known.entries
             let birth = life.birth(at: touch.origin)
             let name = VectorColumn.encoded(
                 VersionVector([VersionVector.Entry(replica: birth.replica, next: birth.counter + 1)]))
             let context = moved.isEmpty ? nil : VectorColumn.encoded(VersionVector(moved))
-            var bytes: [UInt8] = []
-            for edit in edits { edit.append(to: &bytes) }
             try access.run(
                 """
-                INSERT INTO edit (object, number, replica, counter, stamp, wall, context, life, edits)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                INSERT INTO edit (object, number, replica, counter, stamp, wall, context, life, edits, kind)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """, .integer(row), .integer(form.nextNumber), .integer(try log.replicaRow(replica)),
                 .integer(Int64(touch.origin.dot.counter)), .integer(LogRows.column(touch.origin.stamp)),
-                .integer(touch.wallMilliseconds), .blob(context), .blob(name), .blob(bytes))
+                .integer(touch.wallMilliseconds), .blob(context), .blob(name), .blob(edits.bytes),
+                .integer(Int64(edits.kind)))
             form.contexts[replica] = known
             form.nextNumber += 1
             // Contexts come once per author and move little: where there are many authors, a snapshot would not be rid of them.
-            form.editBytes += bytes.count + name.count + 32
+            form.editBytes += edits.bytes.count + name.count + 32
         }
         try access.run("UPDATE object SET edit_bytes = ? WHERE id = ?", .integer(Int64(form.editBytes)), .integer(row))
         hot?.put(object, form)

@@ -63,7 +63,7 @@ struct ObjectRows: ObjectSource {
         }
         object.summary = ObjectSummary(
             standing: standing, hasConflict: row.integer(9) != 0,
-            digest: row.isNull(10) ? nil : Sum256(bytes: row.blob(10)), indexed: [])
+            digest: row.isNull(10) ? nil : Sum256(bytes: row.blob(10)))
         return object
     }
 
@@ -109,30 +109,35 @@ struct ObjectRows: ObjectSource {
 
     // Writing
 
-    /// - Parameter segments: those this transaction added.
-    func write(_ plan: ObjectPlan, segments: [WrittenSegment]) throws(StoreError) {
+    /// - Parameters:
+    ///   - segments: those this transaction added.
+    ///   - wallMilliseconds: when blobs are released that nobody needs behind it.
+    func write(_ plan: ObjectPlan, segments: [WrittenSegment], at wallMilliseconds: Int64) throws(StoreError) {
         giveBack(plan)
         guard plan.isChanged else { return }
-        try writeObjects(of: plan, segments)
+        try writeObjects(of: plan, segments, at: wallMilliseconds)
         try writeSums(plan.counts, position: plan.position)
     }
 
-    func writeObjects(of plan: ObjectPlan, _ segments: [WrittenSegment]) throws(StoreError) {
+    func writeObjects(
+        of plan: ObjectPlan, _ segments: [WrittenSegment], at wallMilliseconds: Int64
+    ) throws(StoreError) {
         for change in plan.changedSchemas {
             try access.run(
                 "UPDATE collection SET schema = ? WHERE id = ?", .blob(change.after.canonicalBytes),
                 .integer(try makeCollectionRow(change.name)))
         }
-        for entry in plan.changed { try write(entry, segments) }
+        for entry in plan.changed { try write(entry, segments, at: wallMilliseconds) }
         for name in plan.reindexed { try reindex(name) }
     }
 
     func writeSums(_ counts: StoreCounts, position: Int64) throws(StoreError) {
         try access.run(
             """
-            UPDATE space SET objects = ?, deleted_objects = ?, object_position = ?, late_operations = ? WHERE id = ?
-            """, .integer(counts.objects), .integer(counts.deletedObjects), .integer(position),
-            .integer(counts.lateOperations), .integer(log.spaceRow))
+            UPDATE space
+            SET objects = ?, deleted_objects = ?, attachments = ?, object_position = ?, late_operations = ? WHERE id = ?
+            """, .integer(counts.objects), .integer(counts.deletedObjects), .integer(counts.attachments),
+            .integer(position), .integer(counts.lateOperations), .integer(log.spaceRow))
     }
 
     func objectRow(_ key: ObjectKey) throws(StoreError) -> Int64? {
@@ -149,10 +154,13 @@ struct ObjectRows: ObjectSource {
         try access.run("DELETE FROM object WHERE id = ?", .integer(row))
     }
 
-    private func write(_ entry: ObjectPlan.Entry, _ segments: [WrittenSegment]) throws(StoreError) {
+    private func write(
+        _ entry: ObjectPlan.Entry, _ segments: [WrittenSegment], at wallMilliseconds: Int64
+    ) throws(StoreError) {
         let collection = try makeCollectionRow(entry.object.key.collection)
         let row = try writeState(of: entry, collection)
         try touch(row, entry.dots, in: segments)
+        try AttachmentRows(log).write(entry.attachmentDifference, of: row, at: wallMilliseconds)
         let (before, after) = (entry.before.indexed, entry.object.summary.indexed)
         for value in before where !after.contains(value) {
             try access.run(

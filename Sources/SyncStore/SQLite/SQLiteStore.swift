@@ -220,6 +220,20 @@ package final class SQLiteStore: ReplicaStore {
         try writing.withLock { writing throws(StoreError) in try write(&writing, body) }
     }
 
+    /// Brings the write-ahead log into the database as far as readers allow, without waiting for them.
+    func checkpoint() throws(StoreError) {
+        try writing.withLock { writing throws(StoreError) in
+            if writing.isClosed { throw .closed }
+            do throws(StoreError) {
+                let writer = try usableWriter(&writing)
+                try writer.use { access throws(StoreError) in try access.run("PRAGMA wal_checkpoint(PASSIVE)") }
+            } catch {
+                noteRefusal(error, &writing)
+                throw error
+            }
+        }
+    }
+
     private func spaceRows(_ access: SQLiteAccess) throws(StoreError) -> LogRows {
         guard let rows = try LogRows(access, space: space) else { throw .corrupt(detail: "the space has no row") }
         return rows
@@ -287,7 +301,7 @@ extension SQLiteStore {
                 objects.giveBack(planned.objects)
                 return planned
             }
-            try objects.write(planned.objects, segments: try rows.write(planned.log))
+            try objects.write(planned.objects, segments: try rows.write(planned.log), at: wallMilliseconds)
             try StreamRows(rows).write(planned.streams)
             if !planned.log.entries.isEmpty { try rows.remember(planned.author, before: before) }
             return planned
@@ -322,7 +336,7 @@ extension SQLiteStore {
                 var plan = plan
                 let planned = try plan.applyObjects(on: state, objects)
                 let streams = try plan.applyStreams(on: state, StreamRows(rows))
-                try objects.write(planned, segments: try rows.write(plan))
+                try objects.write(planned, segments: try rows.write(plan), at: wallMilliseconds)
                 try StreamRows(rows).write(streams)
                 return plan
             }

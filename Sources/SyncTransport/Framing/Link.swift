@@ -6,7 +6,7 @@ import NIOTLS
 /// Who a link reports to; on its event loop.
 protocol LinkDelegate: AnyObject {
     /// TLS is up and the peer's key passed the verification; the delegate looks once more and may `cut`.
-    func linkSecured(_ link: Link, peer: PeerKey, negotiated: SessionProtocol?)
+    func linkSecured(_ link: Link, peer: PeerKey, negotiated: ApplicationProtocol?)
     func linkReceived(_ link: Link, payload: [UInt8])
     func linkWrote(_ link: Link, byteCount: Int)
     /// Once, and the last that is heard of the link.
@@ -36,6 +36,8 @@ final class Link: ChannelInboundHandler {
     let remote: HostPort
     let limits: TransportLimits
     let eventLoop: any EventLoop
+    /// What we dialled for; nil for what was accepted: the peer chooses.
+    let expected: ApplicationProtocol?
     let meter = WireMeter()
     weak var delegate: (any LinkDelegate)?
 
@@ -51,19 +53,22 @@ final class Link: ChannelInboundHandler {
     /// Plaintext that arrived while reading was paused.
     private var unread: ByteBuffer?
     private var isReading = true
-    private var outbox = ByteBuffer()
-    private var outboxPayloadCount = 0
+    private var outbox = Outbox()
     private var isFlushScheduled = false
     private var greetingTimer: Scheduled<Void>?
     private var frameTimer: Scheduled<Void>?
     private var closeTimer: Scheduled<Void>?
 
-    init(number: UInt64, direction: Direction, remote: HostPort, limits: TransportLimits, eventLoop: any EventLoop) {
+    init(
+        number: UInt64, direction: Direction, remote: HostPort, limits: TransportLimits, eventLoop: any EventLoop,
+        expected: ApplicationProtocol? = nil
+    ) {
         self.number = number
         self.direction = direction
         self.remote = remote
         self.limits = limits
         self.eventLoop = eventLoop
+        self.expected = expected
     }
 
     var isOpen: Bool { stage == .greeting || stage == .established }
@@ -112,7 +117,7 @@ extension Link {
         guard let peer = handler?.peerCertificate.flatMap(PeerKey.init) else { return cut(.noCertificate) }
         self.peer = peer
         stage = .greeting
-        delegate?.linkSecured(self, peer: peer, negotiated: name.flatMap(SessionProtocol.init))
+        delegate?.linkSecured(self, peer: peer, negotiated: name.flatMap(ApplicationProtocol.init))
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -203,7 +208,7 @@ extension Link {
         greetingTimer?.cancel()
         frameTimer?.cancel()
         closeTimer?.cancel()
-        outbox.clear()
+        outbox = Outbox()
         delegate?.linkEnded(self, reason: reason)
         context.fireChannelInactive()
     }
@@ -212,15 +217,23 @@ extension Link {
 // MARK: - Outbound
 
 extension Link {
+    /// Many bytes will come and go: fewer and larger reads, and more that waits in the socket.
+    func expectBulk() {
+        guard let options = context?.channel.syncOptions else { return }
+        // Without them it is slower, and as right.
+        try? options.setOption(SocketTuning.bulkNotSentLowWater, value: SocketTuning.bulkNotSentLowWaterBytes)
+        try? options.setOption(
+            .recvAllocator,
+            value: AdaptiveRecvByteBufferAllocator(
+                minimum: 2 << 10, initial: 64 << 10, maximum: SocketTuning.bulkReadBytes))
+    }
+
     /// Frames of one turn of the loop leave together.
     func send(_ payload: [UInt8]) {
         guard isOpen else { return }
         precondition((1...limits.frameBytes).contains(payload.count), "a frame has 1 to \(limits.frameBytes) bytes")
         guard bufferedByteCount + payload.count <= limits.bufferedBytes else { return cut(.tooSlow) }
-        outbox.reserveCapacity(minimumWritableBytes: 4 + payload.count)
-        outbox.writeInteger(UInt32(payload.count))
-        outbox.writeBytes(payload)
-        outboxPayloadCount += payload.count
+        outbox.add(payload)
         bufferedByteCount += payload.count
         guard !isFlushScheduled else { return }
         isFlushScheduled = true
@@ -229,14 +242,22 @@ extension Link {
 
     private func flush() {
         isFlushScheduled = false
-        guard stage != .ended, let context, outboxPayloadCount > 0 else { return }
-        let buffer = outbox
-        let count = outboxPayloadCount
-        outbox = ByteBuffer()
-        outboxPayloadCount = 0
-        let promise = eventLoop.makePromise(of: Void.self)
-        promise.futureResult.assumeIsolated().whenComplete { result in self.wrote(count, result) }
-        context.writeAndFlush(wrapOutboundOut(buffer), promise: promise)
+        guard stage != .ended, let context else { return }
+        let parts = outbox.take()
+        guard !parts.isEmpty else { return }
+        for part in parts {
+            // The head of a large payload, alone: there is nobody to tell.
+            guard part.payloadByteCount > 0 else {
+                context.write(wrapOutboundOut(part.bytes), promise: nil)
+                continue
+            }
+            let promise = eventLoop.makePromise(of: Void.self)
+            promise.futureResult.assumeIsolated().whenComplete { result in
+                self.wrote(part.payloadByteCount, result)
+            }
+            context.write(wrapOutboundOut(part.bytes), promise: promise)
+        }
+        context.flush()
     }
 
     private func wrote(_ count: Int, _ result: Result<Void, any Error>) {

@@ -11,7 +11,8 @@ struct TLSHandlers {
 
     /// - Parameter verify: the one check of a peer's key; the reason to refuse it, or nil.
     func server(
-        protocols: [SessionProtocol], verify: @escaping (PeerKey) -> EndReason?, verdict: @escaping (EndReason) -> Void
+        protocols: [ApplicationProtocol], verify: @escaping (PeerKey) -> EndReason?,
+        verdict: @escaping (EndReason) -> Void
     ) throws -> NIOSSLServerHandler {
         var configuration = TLSConfiguration.makeServerConfiguration(
             certificateChain: [.certificate(identity.certificate)], privateKey: .privateKey(identity.privateKey))
@@ -22,7 +23,8 @@ struct TLSHandlers {
     }
 
     func client(
-        protocols: [SessionProtocol], verify: @escaping (PeerKey) -> EndReason?, verdict: @escaping (EndReason) -> Void
+        protocols: [ApplicationProtocol], verify: @escaping (PeerKey) -> EndReason?,
+        verdict: @escaping (EndReason) -> Void
     ) throws -> NIOSSLClientHandler {
         var configuration = TLSConfiguration.makeClientConfiguration()
         configuration.certificateChain = [.certificate(identity.certificate)]
@@ -35,7 +37,7 @@ struct TLSHandlers {
             customVerificationCallback: Self.callback(verify: verify, verdict: verdict))
     }
 
-    private static func restrict(_ configuration: inout TLSConfiguration, _ protocols: [SessionProtocol]) {
+    private static func restrict(_ configuration: inout TLSConfiguration, _ protocols: [ApplicationProtocol]) {
         configuration.minimumTLSVersion = .tlsv13
         configuration.maximumTLSVersion = .tlsv13
         configuration.certificateVerification = .noHostnameVerification

@@ -35,6 +35,14 @@ enum SocketTuning {
     private static let tcpUserTimeout = NIOBSDSocket.Option(rawValue: 18)
     private static let tcpNotSentLowWater = NIOBSDSocket.Option(rawValue: 25)
 
+    /// Of bulk: a chunk, so that the socket has work while the next turn of the loop makes more.
+    static let bulkNotSentLowWaterBytes = 256 << 10
+    /// Of bulk: as much as one turn of the loop may read at once.
+    static let bulkReadBytes = 256 << 10
+
+    static let bulkNotSentLowWater = ChannelOptions.Types.SocketOption(
+        level: .tcp, name: tcpNotSentLowWater)
+
     static let connection: [(ChannelOptions.Types.SocketOption, ChannelOptions.Types.SocketOption.Value)] = [
         (.tcpOption(.tcp_nodelay), 1),
         // Bytes unacknowledged for 15 s: the peer is gone. In milliseconds.

@@ -49,7 +49,7 @@ extension SessionTransport {
             try install(
                 link, on: channel,
                 handlers.server(
-                    protocols: isInviting ? [.session, .pairing] : [.session],
+                    protocols: isInviting ? [.session, .bulk, .pairing] : [.session, .bulk],
                     verify: { [weak self] key in
                         guard let self else { return .shutdown }
                         return objection(to: key, isInviting: isInviting)

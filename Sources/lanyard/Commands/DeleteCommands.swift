@@ -7,7 +7,7 @@ struct Delete: AsyncParsableCommand {
         abstract: "Delete an object, on every device and for good.",
         discussion: """
             What becomes of edits that others make meanwhile is for the collection's deletePolicy to say (lanyard schema). \
-            There is no undelete; create a new object instead. Deleting what is not there is fine and writes nothing.
+            Its attachments go with it. There is no undelete; create a new object instead. Deleting what is not there is fine and writes nothing.
             """)
     @Argument(help: ArgumentHelp("The object.", valueName: "collection/id"))
     var object: String

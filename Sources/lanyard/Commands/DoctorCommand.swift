@@ -5,7 +5,7 @@ import LanyardClient
 struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Look for what is wrong, and say what to do; works without the agent.")
-    @Flag(help: "Also look at everything stored, which may take long.")
+    @Flag(help: "Also read all that is stored, and hash every attachment again; this may take long.")
     var deep = false
     @OptionGroup var global: GlobalOptions
 
@@ -24,7 +24,7 @@ struct Doctor: AsyncParsableCommand {
         do throws(ControlError) {
             let client = try global.client()
             let version = try await client.version().version
-            let asked = try await client.doctorChecks(deep: deep)
+            let asked = try await deep ? deepChecks(client) : client.doctorChecks()
             return [
                 DoctorCheck(check: "agent", state: .ok, detail: "answers on \(client.socketPath)"),
                 Self.versionCheck(agent: version),
@@ -37,6 +37,12 @@ struct Doctor: AsyncParsableCommand {
                         hint: "See the check \"agent\".")
                 }
         }
+    }
+
+    private func deepChecks(_ client: LanyardClient) async throws(ControlError) -> [DoctorCheck] {
+        let display = ProgressDisplay("Reading all that is stored", of: nil, isOn: !global.quiet && !global.json)
+        defer { display.end() }
+        return try await client.deepDoctorChecks { display.tell($0) }
     }
 
     private static func versionCheck(agent: String) -> DoctorCheck {

@@ -26,6 +26,7 @@ enum ObjectText {
             let title = "\(shown(object.collection))/\(shown(object.id))"
             lines.insert("\(style.strong(title))  \(style.faint("version \(object.version)"))", at: 0)
         }
+        for attachment in object.attachments ?? [] { lines.append(AttachmentText.line(attachment, style)) }
         return lines.map { $0 + "\n" }.joined()
     }
 

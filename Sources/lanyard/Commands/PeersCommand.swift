@@ -13,19 +13,24 @@ struct Peers: AsyncParsableCommand {
         let client = try global.client()
         guard watch else {
             let peers = try await client.peers()
-            try show(peers)
+            try await show(peers, client)
             if peers.isEmpty { global.note("No other agent is seen yet. Why: lanyard why") }
             return
         }
         let redraws = StandardOutput.isTerminal && !global.json
         try await client.watchPeers { peers in
             if redraws { try StandardOutput.write("\u{1B}[H\u{1B}[2J") }
-            try show(peers)
+            try await show(peers, client)
         }
     }
 
-    private func show(_ peers: [Peer]) throws {
-        try global.print(peers) { PeerTable.text(peers, $0) }
+    private func show(_ peers: [Peer], _ client: LanyardClient) async throws {
+        // What arrives, arrives from peers; to programs, `status` says it.
+        let transfers = global.json || global.quiet ? [] : (try? await client.status().transfers) ?? []
+        try global.print(peers) { style in
+            let arriving = TransferText.lines(transfers).map { "\(style.faint("arriving"))   \($0)\n" }
+            return PeerTable.text(peers, style) + (arriving.isEmpty ? "" : "\n") + arriving.joined()
+        }
     }
 
     struct Add: AsyncParsableCommand {

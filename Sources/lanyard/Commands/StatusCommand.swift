@@ -32,6 +32,7 @@ struct StatusText {
             row("store", "\(Amounts.bytes(status.store.bytes)), \(storeState)"),
         ]
         lines += status.spaces.flatMap(space)
+        lines += TransferText.lines(status.transfers).map { row("arriving", $0) }
         for warning in status.warnings {
             lines.append(style.careful("warning    \(shown(warning.message)) \(shown(warning.hint))"))
         }
@@ -59,7 +60,7 @@ struct StatusText {
         var lines = [
             row(
                 "space",
-                "\(style.strong(shown(space.name)))  \(Amounts.count(space.changes, "change")), \(Amounts.count(space.objects, "object")), \(Amounts.count(space.events, "event")), digest \(space.digest.prefix(12))"
+                "\(style.strong(shown(space.name)))  \(Amounts.count(space.changes, "change")), \(Amounts.count(space.objects, "object")), \(Amounts.count(space.events, "event")), \(Amounts.count(space.attachments, "attachment")), digest \(space.digest.prefix(12))"
             )
         ]
         if space.incomplete > 0 {

@@ -3,12 +3,7 @@ import Glibc
 
 /// Numbers as people read them.
 enum Amounts {
-    static func bytes(_ count: Int64) -> String {
-        if count < 1_024 { return "\(count) B" }
-        var (value, unit) = (Double(count) / 1_024, "KiB")
-        for next in ["MiB", "GiB", "TiB"] where value >= 1_024 { (value, unit) = (value / 1_024, next) }
-        return "\(decimal(value)) \(unit)"
-    }
+    static func bytes(_ count: Int64) -> String { ByteAmount.text(UInt64(clamping: count)) }
 
     static func seconds(_ count: Int) -> String {
         switch count {
@@ -32,16 +27,9 @@ enum Amounts {
         return rest <= 0 ? "now" : "within \(seconds(Int((rest + 999) / 1_000)))"
     }
 
-    static func milliseconds(_ value: Double?) -> String { value.map { "\(decimal($0)) ms" } ?? "-" }
+    static func milliseconds(_ value: Double?) -> String { value.map { "\(ByteAmount.decimal($0)) ms" } ?? "-" }
 
     static func count(_ number: Int, _ word: String) -> String { number == 1 ? "1 \(word)" : "\(number) \(word)s" }
-
-    /// One place after the point below ten, none above.
-    private static func decimal(_ value: Double) -> String {
-        if value >= 9.95 { return String(Int(value.rounded())) }
-        let tenths = Int((value * 10).rounded())
-        return "\(tenths / 10).\(tenths % 10)"
-    }
 }
 
 extension Timestamp {

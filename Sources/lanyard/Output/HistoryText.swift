@@ -12,11 +12,18 @@ struct HistoryText {
             case .edited: "edited"
             case .deleted: style.bad("deleted")
             case .kept: style.good("kept")
+            case .attached: style.good("attached")
+            case .detached: style.bad("detached")
             }
         return "\(entry.time)  \(names[entry.device])  \(kind)  \(style.faint("version \(entry.version)"))\n"
     }
 
     func lines(_ entry: HistoryEntry) -> String {
+        if let attachment = entry.attachment {
+            let name = shown(attachment.name)
+            let text = entry.kind == .detached ? style.bad("- \(name)") : style.good("+ \(name)")
+            return "  \(text)  \(style.faint("\(shown(attachment.mediaType)), \(attachment.size) bytes"))\n"
+        }
         guard let field = entry.field else { return "" }
         guard let edits = entry.edits else {
             return "  " + ChangedValueText(style: style).line(field, entry.old, entry.new)

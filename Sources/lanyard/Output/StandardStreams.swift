@@ -38,6 +38,13 @@ enum StandardError {
 
     static var isTerminal: Bool { isatty(2) == 1 }
 
+    /// In characters; nil where it is no terminal.
+    static var width: Int? {
+        var size = winsize()
+        guard ioctl(2, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+        return Int(size.ws_col)
+    }
+
     /// One line that is written over by the next, on a terminal only.
     static func progress(_ text: String) {
         if isTerminal { write("\r\u{1B}[K\(text)") }

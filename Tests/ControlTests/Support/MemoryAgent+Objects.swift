@@ -85,7 +85,10 @@ extension MemoryAgent {
 
     func object(space: String, _ name: ObjectName) throws(ControlError) -> ObjectEntry {
         try check(space)
-        return try objects.object(name)
+        var entry = try objects.object(name)
+        let attached = attachments.stored.map(\.entry).filter { $0.owner == "\(name)" }
+        if !attached.isEmpty { entry.attachments = attached }
+        return entry
     }
 
     func object(space: String, _ name: ObjectName, at version: DotText) throws(ControlError) -> ObjectEntry {

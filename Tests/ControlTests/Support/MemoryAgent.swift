@@ -38,6 +38,7 @@ actor MemoryAgent: AgentControl {
     private(set) var emitGroups: [Int] = []
     private(set) var acknowledgements: [UInt64] = []
     var objects = MemoryObjects()
+    var attachments = MemoryAttachments()
     var streamSettings: [String: StreamSettings] = [:]
     /// How many objects each call of `put(space:all:)` brought.
     var putGroups: [Int] = []
@@ -332,8 +333,9 @@ actor MemoryAgent: AgentControl {
 
     func readiness() -> Readiness { Readiness(ready: true, discovery: .running) }
 
-    func doctorChecks(deep: Bool) -> [DoctorCheck] {
-        [DoctorCheck(check: "listener", state: .ok, detail: "listens on port 21817")]
+    func doctorChecks(deep: Bool, progress: @escaping @Sendable (ByteProgress) -> Void) -> [DoctorCheck] {
+        if deep { progress(ByteProgress(doneBytes: 1, totalBytes: 2, bytesPerSecond: 1)) }
+        return [DoctorCheck(check: "listener", state: .ok, detail: "listens on port 21817")]
     }
 
     func recentLogLines(limit: Int) -> [String] { ["agent started"] }

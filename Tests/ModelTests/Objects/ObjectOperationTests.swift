@@ -1,3 +1,4 @@
+import LawHistories
 import SyncModel
 import Testing
 
@@ -30,7 +31,19 @@ import Testing
         .setStream(Operation.StreamSetting(stream: "lights", latestOnly: true, retainMilliseconds: nil)),
         .setStream(Operation.StreamSetting(stream: "lights", latestOnly: false, retainMilliseconds: 0)),
         .void(span: 1), .void(span: 4),
+        attach(.named("a")), attach(.named("ü.png"), to: .other(Dot(replica: replica, counter: 7))),
+        detach(.own(5)), detach(.other(Dot(replica: replica, counter: 9))),
     ]
+
+    private static func attach(
+        _ file: AttachedFile, to life: Operation.LifeReference = .own(counter: 3)
+    ) -> Operation {
+        .editAttachments(Operation.AttachmentEdit(object: key, life: life, edit: .attach(file)))
+    }
+
+    private static func detach(_ id: DotReference) -> Operation {
+        .editAttachments(Operation.AttachmentEdit(object: key, life: .own(counter: 3), edit: .detach(id)))
+    }
 
     static func bytes(_ operation: Operation) -> [UInt8] {
         var bytes: [UInt8] = []
@@ -51,7 +64,7 @@ import Testing
     }
 
     @Test func `spans count what an edit does, and the birth`() {
-        #expect(Self.samples.map(\.span) == [3, 1, 1, 1, 1, 1, 2, 1, 1, 1, 4])
+        #expect(Self.samples.map(\.span) == [3, 1, 1, 1, 1, 1, 2, 1, 1, 1, 4, 1, 1, 1, 1])
     }
 
     @Test func `nobody may author an edit that does nothing`() {
@@ -87,8 +100,12 @@ import Testing
             .editObject(Operation.ObjectEdit(object: Self.key, life: .birth, edits: [.create])),
             .editSchema(Operation.SchemaEdit(collection: "a/b", entries: [.init(key: "x", value: 1)])),
             .setStream(Operation.StreamSetting(stream: "", latestOnly: true, retainMilliseconds: nil)),
+            Self.attach(.named("a"), to: .birth),
+            Self.attach(.named(ExactString(String(repeating: "x", count: Limits.attachmentNameBytes + 1)))),
+            Self.attach(.named("a").having(size: BlobLayout.sizeLimit + 1)),
         ]
         for operation in broken {
+            #expect(!ChangeAuthor.canAuthor([operation]))
             let bytes = Self.bytes(operation)
             guard case .unknown(_, operation.span, _) = try Self.read(bytes) else {
                 Issue.record("\(operation) was read as an operation")
@@ -131,5 +148,11 @@ import Testing
             guard let view = try? OperationView(&reader) else { continue }
             #expect(Self.bytes(Operation(view, in: bytes)) == Array(bytes[..<reader.position]))
         }
+    }
+}
+
+extension AttachedFile {
+    fileprivate func having(size: UInt64) -> AttachedFile {
+        AttachedFile(name: name, mediaType: mediaType, size: size, image: image, blob: blob)
     }
 }

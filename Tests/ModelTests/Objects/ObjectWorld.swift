@@ -1,3 +1,4 @@
+import LawHistories
 import SyncModel
 
 /// Nodes that edit one object's fields and hear of each other; honest, so each does only what an agent would let it.
@@ -22,7 +23,8 @@ struct ObjectWorld {
             held.advance(entry.origin.dot.replica, to: entry.origin.dot.counter + entry.span)
             stamp = max(stamp, entry.origin.stamp)
             switch (entry.action, outcome) {
-            case (.edit(let life, _), .applied), (.edit(let life, _), .droppedWhileDeleted):
+            case (.edit(let life, _), .applied), (.edit(let life, _), .droppedWhileDeleted),
+                (.editAttachments(let life, _), .applied), (.editAttachments(let life, _), .droppedWhileDeleted):
                 note([life.birth(at: entry.origin)], entry)
             case (.keep, .applied(let lives)): note(lives, entry)
             case (_, _): break
@@ -58,11 +60,7 @@ struct ObjectWorld {
         let origin = Origin(
             dot: Dot(replica: replica, counter: nodes[node].held.next(of: replica)), stamp: stamp,
             context: nodes[node].held)
-        var span: UInt64 = 1
-        if case .edit(let life, let edits) = action {
-            span = edits.reduce(life == .birth ? 1 : 0) { $0 + ObjectFields.span(of: $1) }
-        }
-        let entry = Entry(action: action, origin: origin, span: span)
+        let entry = Entry(action: action, origin: origin, span: action.span)
         entries.append(entry)
         nodes[node].apply(entry, members: members)
         return origin.dot
@@ -125,9 +123,19 @@ extension ObjectWorld.Node {
         case .live(let births):
             if random.chance(12) { return .delete(policy) }
             let birth = births[Int.random(in: 0..<births.count, using: &random)]
+            let life = Operation.LifeReference(to: birth, by: replica)
+            if random.chance(20) { return .editAttachments(life, attachmentEdit(of: birth, &random)) }
             let edits = edits(of: state.fields(of: birth) ?? ObjectFields(), &random)
-            return edits.isEmpty ? nil : .edit(Operation.LifeReference(to: birth, by: replica), edits)
+            return edits.isEmpty ? nil : .edit(life, edits)
         }
+    }
+
+    private func attachmentEdit(of life: Dot, _ random: inout SeededGenerator) -> AttachmentSet.Operation {
+        let there = state.attachments(of: life)?.sorted ?? []
+        if !there.isEmpty, random.chance(40) {
+            return .detach(DotReference(there[Int.random(in: 0..<there.count, using: &random)].id, by: replica))
+        }
+        return .attach(.named(ExactString("f\(Int.random(in: 0..<3, using: &random))")))
     }
 
     private func edits(of fields: ObjectFields, _ random: inout SeededGenerator) -> [ObjectFields.Operation] {

@@ -42,6 +42,12 @@ import Testing
         #expect(try FrameCodec.decode([8 << 3 | 2, 4, 8, 5, 15 << 3, 1]) == .ping(Frame.Ping(nonce: 5)))
     }
 
+    @Test func `a frame that says nothing but its name is read, with fields from the future too`() throws {
+        #expect(try FrameCodec.encode(.bulkWanted) == [13 << 3 | 2, 0])
+        #expect(try FrameCodec.decode([13 << 3 | 2, 0]) == .bulkWanted)
+        #expect(try FrameCodec.decode([13 << 3 | 2, 2, 8, 1]) == .bulkWanted)
+    }
+
     @Test func `a frame over one mebibyte is refused before it is read`() {
         let bytes = [UInt8](repeating: 0, count: Limits.frameBytes + 1)
         #expect(throws: WireError.tooLarge(byteCount: bytes.count)) { try FrameCodec.decode(bytes) }

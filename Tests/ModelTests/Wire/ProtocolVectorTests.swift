@@ -33,6 +33,9 @@ import Testing
         for (name, frame) in example.frames {
             #expect(try FrameCodec.decode(vectors["frame." + name]) == frame)
         }
+        for (name, frame) in BulkFrame.examples {
+            #expect(try BulkFrameCodec.decode(vectors["bulk." + name]) == frame)
+        }
         for (name, operation) in example.operations {
             let bytes = try vectors["operation." + name]
             var reader = ByteReader(bytes)
@@ -92,8 +95,9 @@ private struct Example {
                 ("digest.tip", tip.digestTerm(of: replica).bytes),
                 ("digest.event", try firstEventTerm(view, bytes).bytes),
             ]
-            return try parts + objectParts + acknowledgementParts
+            return try parts + objectParts + attachmentParts + acknowledgementParts
                 + frames.map { ("frame." + $0.0, try FrameCodec.encode($0.1)) }
+                + BulkFrame.examples.map { ("bulk." + $0.0, try BulkFrameCodec.encode($0.1)) }
         }
     }
 
@@ -214,6 +218,42 @@ private struct Example {
                 "stream",
                 .setStream(Operation.StreamSetting(stream: "lights", latestOnly: true, retainMilliseconds: 86_400_000))
             ), ("void", .void(span: 3)),
+        ] + attachmentOperations
+    }
+
+    private var picture: AttachedFile {
+        AttachedFile(
+            name: "é.png", mediaType: MediaType("image/png") ?? .unknown, size: 300,
+            image: ImageSize(width: 640, height: 480), blob: Self.blob(300))
+    }
+
+    private var attachmentOperations: [(String, Operation)] {
+        let nothing = AttachedFile(name: "", mediaType: .unknown, size: 0, image: nil, blob: Self.blob(0))
+        let (ours, theirs) = (Operation.LifeReference.own(counter: 0), Dot(replica: other, counter: 5))
+        let edits: [(String, Operation.LifeReference, AttachmentSet.Operation)] = [
+            ("attach.own", ours, .attach(picture)), ("attach.other", .other(theirs), .attach(nothing)),
+            ("detach.own", ours, .detach(.own(12))),
+            ("detach.other", .other(theirs), .detach(.other(Dot(replica: other, counter: 7)))),
+        ]
+        return edits.map { name, life, edit in
+            (name, .editAttachments(Operation.AttachmentEdit(object: object, life: life, edit: edit)))
+        }
+    }
+
+    private static func blob(_ count: Int) -> BlobHash {
+        var hasher = BlobHasher()
+        [UInt8](repeating: 0x61, count: count).withUnsafeBytes { hasher.update($0) }
+        return hasher.finish()
+    }
+
+    private var attachmentParts: [(String, [UInt8])] {
+        let attachment = Attachment(id: Dot(replica: replica, counter: 12), stamp: change.stamp, file: picture)
+        let chunk = [UInt8](repeating: 0x61, count: 300).withUnsafeBytes { ChunkHash(of: $0) }
+        return [
+            ("digest.attachment", attachment.digestTerm(of: object).bytes),
+            ("attachment.label", Array(attachment.label.utf8)), ("blob.chunk", chunk.bytes),
+            ("blob.empty", Self.blob(0).bytes), ("blob.one", Self.blob(300).bytes),
+            ("blob.three", Self.blob(2 * BlobLayout.chunkBytes + 1).bytes),
         ]
     }
 
@@ -272,7 +312,7 @@ private struct Example {
                     Frame.AcknowledgementRequest(
                         space: .home,
                         held: [.init(device: acknowledgements.0.device, mark: acknowledgements.0.mark)]))
-            ),
+            ), ("bulk_wanted", .bulkWanted),
         ]
     }
     /// Two letters, an emoji, and two events, 100 ms apart.

@@ -11,7 +11,7 @@ extension Frame.Hello {
 
 extension SeededGenerator {
     mutating func frame() -> Frame {
-        switch next() % 12 {
+        switch next() % 13 {
         case 0:
             var hello = Frame.Hello.sample()
             hello.protocols = 1...UInt32(next() % 1000 + 1)
@@ -34,6 +34,7 @@ extension SeededGenerator {
         case 8: return chance(50) ? .ping(Frame.Ping(nonce: next())) : .pong(Frame.Pong(nonce: next()))
         case 9: return .acknowledgements(acknowledgements())
         case 10: return .acknowledgementRequest(acknowledgementRequest())
+        case 11: return .bulkWanted
         default: return .goodbye(Frame.Goodbye(code: "frame_malformed", message: "é\(next())"))
         }
     }

@@ -7,10 +7,11 @@ import Testing
 struct DerivationTests {
     /// What the first release left: the log, and nothing that follows from it.
     private static let forgetting = """
+        DELETE FROM attachment; DELETE FROM blob_reference;
         DELETE FROM object; DELETE FROM collection; DELETE FROM touch; DELETE FROM field_value;
         UPDATE addition SET replica = NULL, counter = NULL;
         UPDATE replica SET named = NULL WHERE id NOT IN (SELECT own_replica FROM space);
-        UPDATE space SET derived = NULL, objects = 0, deleted_objects = 0, object_position = 0;
+        UPDATE space SET derived = NULL, objects = 0, deleted_objects = 0, attachments = 0, object_position = 0;
         """
     /// What a program that understood less leaves to one that understands more.
     private static let outdating = "UPDATE space SET derived = 0;"
@@ -30,6 +31,9 @@ struct DerivationTests {
                 [
                     .planned([.putting(name, #"{"t":"\#(round % 5)","l":[\#(round)]}"#)]),
                     .planned([.editing("c/a", "n", .increment(1))]),
+                    .planned([.attaching(["x", "y", "zz"][round % 3], to: name)]),
+                    .planned(
+                        try store.attachments().last.map { [.detach($0.owner, attachment: $0.attachment.id)] } ?? []),
                     .planned(round % 7 == 0 ? [.deleting(name)] : [.resolving(name, .keep)]),
                     .operations([.event("s")]),
                 ], wallMilliseconds: Int64(1_000 + round))
@@ -44,6 +48,8 @@ struct DerivationTests {
         #expect(try derived.state().counts == twin.state().counts)
         #expect(try derived.recomputedDigest(of: .home) == twin.state().digest)
         #expect(try derived.members() == twin.members())
+        #expect(try derived.attachments() == twin.attachments())
+        try derived.expectTrueReferences()
         #expect(try derived.collections(of: .home) == twin.collections(of: .home))
         for name in ["c/a", "c/b", "d/a", "d/b"] {
             #expect(try derived.object(name)?.state == twin.object(name)?.state, "\(name)")

@@ -107,7 +107,13 @@ private struct ObjectWorld {
     private mutating func objectWrite(on machine: Int) -> ObjectWrite {
         let name = pick(Self.names)
         let number = below(5)
-        switch below(16) {
+        switch below(20) {
+        case 16..<18: return .attaching(pick(["x", "y", "zz"]), to: name)
+        case 18...:
+            let there = (try? stores[machine][0].attachments()) ?? []
+            guard !there.isEmpty else { return .attaching("x", to: name) }
+            let one = pick(there)
+            return .detach(below(8) == 0 ? ObjectKey(name) : one.owner, attachment: one.attachment.id)
         case 0..<3:
             return .putting(
                 name,
@@ -154,7 +160,10 @@ private struct ObjectWorld {
         for pair in stores {
             let state = try pair[0].state()
             #expect(try pair[1].state() == state, "\(comment)")
-            for store in pair { #expect(try store.recomputedDigest(of: .home) == state.digest, "\(comment)") }
+            for store in pair {
+                #expect(try store.recomputedDigest(of: .home) == state.digest, "\(comment)")
+                try store.expectTrueReferences("\(comment)")
+            }
             try same(pair, comment) { try $0.members() }
             try same(pair, comment) { try $0.objectPosition() }
             try same(pair, comment) { try $0.collections(of: .home) }
@@ -170,6 +179,20 @@ private struct ObjectWorld {
             for field in ["r", "n", "d", "v"] {
                 let value = pick([0, 1, 2, 3, "1", "2"] as [JSONValue])
                 try same(pair, comment) { try $0.find("a", where: field, is: value) }
+            }
+            for name in Self.names {
+                try same(pair, comment) { try $0.attachments(.ofObject(ObjectKey(name))) }
+            }
+            let all = try pair[0].attachments()
+            try same(pair, comment) { try $0.attachments() }
+            try same(pair, comment) { try $0.references(of: .home, after: nil, limit: .max) }
+            try same(pair, comment) { try $0.releasedBlobs(of: .home, before: .max, limit: limit) }
+            if !all.isEmpty {
+                let one = pick(all).attachment
+                let prefix = String(one.label.lowercased().prefix(below(4)))
+                try same(pair, comment) { try $0.attachments(.labelled(prefix), limit: limit) }
+                try same(pair, comment) { try $0.attachments(.ofBlob(one.file.blob), after: one.key) }
+                try same(pair, comment) { try $0.attachments(after: one.key, limit: limit) }
             }
             let position = Int64(below(1 + Int(try pair[0].objectPosition())))
             try same(pair, comment) {

@@ -30,6 +30,7 @@ struct LargeObjectTests {
     private static func isSame(_ left: any ReplicaStore, _ right: any ReplicaStore) throws -> Bool {
         try left.state().digest == right.state().digest && left.json("book/one") == right.json("book/one")
             && left.object("book/one")?.state == right.object("book/one")?.state
+            && left.attachments() == right.attachments()
     }
 
     @Test(arguments: [false, true])
@@ -83,6 +84,13 @@ struct LargeObjectTests {
                 switch Int.random(in: 0..<10, using: &random) {
                 case 0: .editing("book/one", "body", .delete(at: offset, count: 3))
                 case 1: .editing("book/one", "title", .set(.integer(Int64(step))))
+                case 2: .attaching(ExactString("page \(step)"), to: "book/one")
+                case 3:
+                    if let first = try stores[person].attachments().last {
+                        .detaching(first.attachment.id, from: "book/one")
+                    } else {
+                        .attaching("cover", to: "book/one")
+                    }
                 case _: Self.typing("book/one", "👍é", at: offset)
                 }
             length -= 3

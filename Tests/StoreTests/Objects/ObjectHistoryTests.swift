@@ -12,6 +12,8 @@ struct ObjectHistoryTests {
                 switch touch.action {
                 case .edit(.birth, let edits): "birth \(edits.count)"
                 case .edit(_, let edits): "edit \(edits.count)"
+                case .editAttachments(_, .attach): "attach"
+                case .editAttachments(_, .detach): "detach"
                 case .delete: "delete"
                 case .keep: "keep"
                 }

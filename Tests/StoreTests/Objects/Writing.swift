@@ -1,3 +1,4 @@
+import LawHistories
 import SyncModel
 import SyncStore
 import Testing
@@ -52,6 +53,14 @@ extension ObjectWrite {
         .resolve(ObjectKey(name), resolution)
     }
 
+    static func attaching(_ file: ExactString, to name: String) -> ObjectWrite {
+        .attach(ObjectKey(name), .named(file))
+    }
+
+    static func detaching(_ attachment: Dot, from name: String) -> ObjectWrite {
+        .detach(ObjectKey(name), attachment: attachment)
+    }
+
     static func schema(_ collection: String, _ wish: String) -> ObjectWrite {
         .setSchema(ExactString(collection), JSONValue(json: wish))
     }
@@ -84,6 +93,22 @@ extension ReplicaStore {
         guard let object = try object(name), object.summary.standing == .live else { return nil }
         let schema = try schema(of: object.key.collection, space: .home)
         return object.reading(schema, isLive: { _ in true }).json
+    }
+
+    /// Newest first.
+    func attachments(
+        _ selection: AttachmentQuery.Selection = .all, after: CanonicalKey? = nil, limit: Int = .max
+    ) throws -> [StoredAttachment] {
+        try attachments(AttachmentQuery(space: .home, selection, after: after, limit: limit))
+    }
+
+    /// What is attached to an object is called, newest first.
+    func attached(to name: String) throws -> [String] {
+        try attachments(.ofObject(ObjectKey(name))).map(\.attachment.file.name.string)
+    }
+
+    func reference(to file: ExactString) throws -> BlobReference? {
+        try reference(to: AttachedFile.named(file).blob, space: .home)
     }
 
     func find(

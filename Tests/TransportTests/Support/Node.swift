@@ -7,7 +7,7 @@ import Testing
 
 /// What a transport reported.
 enum Event: Sendable, Equatable {
-    case opened(UInt64, Direction, DeviceID, HostPort)
+    case opened(UInt64, ApplicationProtocol, Direction, DeviceID, HostPort)
     case received(UInt64, [UInt8])
     case written(UInt64, Int)
     case closed(UInt64, EndReason)
@@ -45,8 +45,11 @@ final class Node: Sendable {
             self.manner = manner
         }
 
-        func opened(_ connection: UInt64, direction: Direction, device: DeviceID, remote: HostPort) {
-            events.append(.opened(connection, direction, device, remote))
+        func opened(
+            _ connection: UInt64, _ protocol: ApplicationProtocol, direction: Direction, device: DeviceID,
+            remote: HostPort
+        ) {
+            events.append(.opened(connection, `protocol`, direction, device, remote))
             switch manner {
             case .greets: transport.send(connection, Node.hello)
             case .ignores: break
@@ -112,11 +115,11 @@ final class Node: Sendable {
 
     /// Dials and gives the connection's number.
     @discardableResult
-    func dial(_ address: HostPort) async throws -> UInt64 {
+    func dial(_ address: HostPort, _ protocol: ApplicationProtocol = .session) async throws -> UInt64 {
         try await loop.submit { [inside] in
             let number = inside.value.lastDialled + 1
             inside.value.lastDialled += 2
-            inside.value.transport.dial(number, address)
+            inside.value.transport.dial(number, address, `protocol`)
             return number
         }.get()
     }
@@ -128,9 +131,11 @@ final class Node: Sendable {
 
 extension Node {
     /// The number of the first connection that opened in this direction.
-    func opened(_ direction: Direction) async throws -> UInt64 {
+    func opened(
+        _ direction: Direction, _ protocol: ApplicationProtocol = .session
+    ) async throws -> UInt64 {
         try await events.first("opened \(direction)") { events in
-            for case .opened(let number, direction, _, _) in events { return number }
+            for case .opened(let number, `protocol`, direction, _, _) in events { return number }
             return nil
         }
     }

@@ -35,6 +35,7 @@ struct FoldingMarks {
     private var endings: [ObjectKey: Ending] = [:]
     private var replaced: [Life: Set<ReplacedPlace>] = [:]
     private var removed: [Life: [[ReplacedPlace.Step]]] = [:]
+    private var detached: [Life: Set<Dot>] = [:]
     private var newer: Set<EventKind> = []
 
     init(_ changes: [Change], of replica: ReplicaID, _ rules: Folding.Rules) {
@@ -51,6 +52,7 @@ struct FoldingMarks {
     private mutating func mark(_ operation: Operation, at counter: UInt64) {
         switch operation {
         case .editObject(let edit): if mayChange(edit.object) { mark(edit, at: counter) }
+        case .editAttachments(let edit): if mayChange(edit.object) { mark(edit, at: counter) }
         case .deleteObject(let deletion): if mayChange(deletion.object) { mark(deletion, at: counter) }
         case .keepObject(let object):
             if endings[object] == .whole { void.insert(counter) } else { endings[object] = Ending.none }
@@ -101,6 +103,27 @@ struct FoldingMarks {
             case .removes(let path): removed[life, default: []].append(path)
             case .other: break
             }
+        }
+    }
+
+    /// What is attached and detached again leaves nothing of what it was; the detachment stays.
+    private mutating func mark(_ edit: Operation.AttachmentEdit, at counter: UInt64) {
+        switch endings[edit.object] {
+        case .whole, .edits:
+            deleted.insert(edit.object)
+            void.insert(counter)
+            return
+        case nil, .some(.none): break
+        }
+        let dot = Dot(replica: replica, counter: counter)
+        let origin = Origin(dot: dot, stamp: .zero, context: VersionVector())
+        let life = Life(object: edit.object, birth: edit.life.birth(at: origin))
+        switch edit.edit {
+        case .detach(let id): detached[life, default: []].insert(id.dot(by: replica))
+        case .attach:
+            guard detached[life]?.contains(dot) ?? false else { return }
+            void.insert(counter)
+            edited.insert(edit.object)
         }
     }
 

@@ -1,16 +1,10 @@
 extension PastOperation {
     /// How many counters it owns.
-    fileprivate var span: UInt64 {
-        switch action {
-        case .edit(let life, let edits):
-            edits.reduce(life == .birth ? 1 : 0) { $0 + ObjectFields.span(of: $1) }
-        case .delete, .keep: 1
-        }
-    }
+    fileprivate var span: UInt64 { action.span }
 
     fileprivate var isEdit: Bool {
         switch action {
-        case .edit: true
+        case .edit, .editAttachments: true
         case .delete, .keep: false
         }
     }

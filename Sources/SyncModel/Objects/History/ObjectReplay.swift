@@ -12,6 +12,14 @@ package struct ObjectReplay: Sendable {
         self.members = members
     }
 
+    /// What a reader saw of a change.
+    package struct Told: Hashable, Sendable {
+        /// In the order of their names.
+        package internal(set) var fields: [FieldChange]
+        /// None when only a field was asked for.
+        package internal(set) var attachments: [AttachmentChange]
+    }
+
     /// Does a change again without a look at what it does.
     /// - Returns: whether any of it counted.
     @discardableResult
@@ -31,14 +39,22 @@ package struct ObjectReplay: Sendable {
 
     /// Does a change again.
     ///
-    /// - Parameter path: only of the field, or what is below it; nil: of all fields.
-    /// - Returns: what a reader saw of it, by field; nil when nothing of it counted.
-    package mutating func redo(_ change: ObjectPast.Change, path: [ExactString]? = nil) -> [FieldChange]? {
-        if let life = onlyLife(editedBy: change) { return redo(change, in: life, path) }
-        let before = state.shownFields(schema)
-        guard skip(change) else { return nil }
-        return ShownDifference.between(before, state.shownFields(schema), path: path)
-            .compactMap { FieldChange($0, path: path) }
+    /// - Parameter path: only of the field, or what is below it; nil: of all fields, and of attachments.
+    /// - Returns: nil when nothing of it counted.
+    package mutating func redo(_ change: ObjectPast.Change, path: [ExactString]? = nil) -> Told? {
+        let attached = path == nil ? state.shownAttachments : []
+        let fields: [FieldChange]
+        if let life = onlyLife(editedBy: change) {
+            guard let changes = redo(change, in: life, path) else { return nil }
+            fields = changes
+        } else {
+            let before = state.shownFields(schema)
+            guard skip(change) else { return nil }
+            fields = ShownDifference.between(before, state.shownFields(schema), path: path)
+                .compactMap { FieldChange($0, path: path) }
+        }
+        let left = path == nil ? state.shownAttachments : []
+        return Told(fields: fields, attachments: AttachmentChange.between(attached, left))
     }
 
     // MARK: Edits of one life
@@ -51,7 +67,7 @@ package struct ObjectReplay: Sendable {
             !state.lives.deletions.contains(where: { $0.ends(life) })
         else { return nil }
         for operation in change.operations {
-            guard case .edit(let reference, _) = operation.action, reference != .birth,
+            guard let reference = operation.action.life, reference != .birth,
                 reference.birth(at: operation.origin) == life.birth
             else { return nil }
         }

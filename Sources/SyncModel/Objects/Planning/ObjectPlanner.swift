@@ -39,6 +39,8 @@ package struct ObjectPlanner {
         case .edit(_, let edits, let options): try plan(edits, options)
         case .delete(_, let ifVersion): try planDeletion(ifVersion: ifVersion)
         case .resolve(_, let resolution): try plan(resolution)
+        case .attach(_, let file): try planAttaching(file)
+        case .detach(_, let attachment): try planDetaching(attachment)
         case .setSchema, .appendEvent, .setStream: nil
         }
     }
@@ -192,6 +194,45 @@ package struct ObjectPlanner {
             try edits.step(schema) { place throws(ObjectRefusal) in try place.perform(edit, at: path[...]) }
             return try edits.operations(members, at: origin)
         }
+    }
+
+    // MARK: Attachments
+
+    /// To the first of the lives that are shown.
+    package func planAttaching(_ file: AttachedFile) throws(ObjectRefusal) -> PlannedWrite {
+        guard file.name.string.utf8.count <= Limits.attachmentNameBytes else {
+            throw .tooLarge(limitBytes: Limits.attachmentNameBytes)
+        }
+        switch object.judgement {
+        case .absent: throw .notFound
+        case .deleted: throw .deleted
+        case .undecided: throw .undecided
+        case .live(let births):
+            var written = PlannedWrite()
+            written.operations = [try operation(.attach(file), on: births[0])]
+            return written
+        }
+    }
+
+    package func planDetaching(_ attachment: Dot) throws(ObjectRefusal) -> PlannedWrite {
+        var written = PlannedWrite()
+        switch object.judgement {
+        case .absent, .deleted: break
+        case .undecided: throw .undecided
+        case .live(let births):
+            let life = births.first { object.attachments(of: $0)?.contains(attachment) ?? false }
+            if let life {
+                let id = DotReference(attachment, by: origin.dot.replica)
+                written.operations = [try operation(.detach(id), on: life)]
+            }
+        }
+        return written
+    }
+
+    private func operation(_ edit: AttachmentSet.Operation, on life: Dot) throws(ObjectRefusal) -> Operation {
+        guard members.admits(origin, onWorkOf: life.replica.device) else { throw .catchingUp }
+        let reference = Operation.LifeReference(to: life, by: origin.dot.replica)
+        return .editAttachments(Operation.AttachmentEdit(object: key, life: reference, edit: edit))
     }
 
     // MARK: Both kinds of fields

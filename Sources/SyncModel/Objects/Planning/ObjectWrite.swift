@@ -6,6 +6,10 @@ package enum ObjectWrite: Sendable, Hashable {
     /// Deletes it everywhere; deleting what is deleted or unknown writes nothing.
     case delete(ObjectKey, ifVersion: Dot?)
     case resolve(ObjectKey, Resolution)
+    /// To an object that is there.
+    case attach(ObjectKey, AttachedFile)
+    /// What is not attached any more needs no detaching.
+    case detach(ObjectKey, attachment: Dot)
     /// Sets what the JSON object names of a collection's schema.
     case setSchema(ExactString, JSONValue)
     case appendEvent(Operation.Event)

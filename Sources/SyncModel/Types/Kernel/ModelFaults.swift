@@ -32,5 +32,12 @@ package struct ModelFaults: OptionSet, Hashable, Sendable {
     /// Edits that a deletion dropped are not counted.
     package static let droppedEditsUnlisted = ModelFaults(rawValue: 1 << 11)
 
-    package static let all = ModelFaults(rawValue: (1 << 12) - 1)
+    /// Detaching takes every attachment of the same bytes along.
+    package static let detachTakesSameFile = ModelFaults(rawValue: 1 << 12)
+    /// What is attached goes to the first life that is here, whichever it was attached to.
+    package static let attachToFirstLife = ModelFaults(rawValue: 1 << 13)
+    /// Attachments of what is deleted are still kept for what is shown.
+    package static let deletionKeepsAttachments = ModelFaults(rawValue: 1 << 14)
+
+    package static let all = ModelFaults(rawValue: (1 << 15) - 1)
 }

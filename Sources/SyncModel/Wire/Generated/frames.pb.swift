@@ -130,6 +130,14 @@ package nonisolated struct Lanyard_V1_Frame: Sendable {
     set {body = .acknowledgementRequest(newValue)}
   }
 
+  package var bulkWanted: Lanyard_V1_BulkWanted {
+    get {
+      if case .bulkWanted(let v)? = body {return v}
+      return Lanyard_V1_BulkWanted()
+    }
+    set {body = .bulkWanted(newValue)}
+  }
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package nonisolated enum OneOf_Body: Equatable, Sendable {
@@ -145,6 +153,7 @@ package nonisolated struct Lanyard_V1_Frame: Sendable {
     case goodbye(Lanyard_V1_Goodbye)
     case acknowledgements(Lanyard_V1_Acknowledgements)
     case acknowledgementRequest(Lanyard_V1_AcknowledgementRequest)
+    case bulkWanted(Lanyard_V1_BulkWanted)
 
   }
 
@@ -438,13 +447,24 @@ package nonisolated struct Lanyard_V1_AcknowledgementHeld: Sendable {
   package init() {}
 }
 
+/// "Open a bulk connection to me." From the side that accepted the session to the one that dialled it.
+package nonisolated struct Lanyard_V1_BulkWanted: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
 // MARK: - Code below here is support for the SwiftProtobuf runtime.
 
 fileprivate nonisolated let _protobuf_package = "lanyard.v1"
 
 nonisolated extension Lanyard_V1_Frame: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Frame"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}hello\0\u{1}have\0\u{3}have_request\0\u{1}want\0\u{1}credit\0\u{1}changes\0\u{1}prune\0\u{1}ping\0\u{1}pong\0\u{1}goodbye\0\u{1}acknowledgements\0\u{3}acknowledgement_request\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}hello\0\u{1}have\0\u{3}have_request\0\u{1}want\0\u{1}credit\0\u{1}changes\0\u{1}prune\0\u{1}ping\0\u{1}pong\0\u{1}goodbye\0\u{1}acknowledgements\0\u{3}acknowledgement_request\0\u{3}bulk_wanted\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -608,6 +628,19 @@ nonisolated extension Lanyard_V1_Frame: SwiftProtobuf.Message, SwiftProtobuf._Me
           self.body = .acknowledgementRequest(v)
         }
       }()
+      case 13: try {
+        var v: Lanyard_V1_BulkWanted?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .bulkWanted(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .bulkWanted(v)
+        }
+      }()
       default: break
       }
     }
@@ -666,6 +699,10 @@ nonisolated extension Lanyard_V1_Frame: SwiftProtobuf.Message, SwiftProtobuf._Me
     case .acknowledgementRequest?: try {
       guard case .acknowledgementRequest(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 12)
+    }()
+    case .bulkWanted?: try {
+      guard case .bulkWanted(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 13)
     }()
     case nil: break
     }
@@ -1319,6 +1356,25 @@ nonisolated extension Lanyard_V1_AcknowledgementHeld: SwiftProtobuf.Message, Swi
     if lhs.device != rhs.device {return false}
     if lhs.stamp != rhs.stamp {return false}
     if lhs.tag != rhs.tag {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Lanyard_V1_BulkWanted: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".BulkWanted"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap()
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    // Load everything into unknown fields
+    while try decoder.nextFieldNumber() != nil {}
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Lanyard_V1_BulkWanted, rhs: Lanyard_V1_BulkWanted) -> Bool {
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -99,7 +99,7 @@ final class TicketJoiner: LinkDelegate {
 
     // MARK: LinkDelegate
 
-    func linkSecured(_ link: Link, peer: PeerKey, negotiated: SessionProtocol?) {
+    func linkSecured(_ link: Link, peer: PeerKey, negotiated: ApplicationProtocol?) {
         guard outcome == nil, chosen == nil else { return link.cut(.closedHere) }
         guard peer.device == ticket.inviter else { return link.cut(.notPaired) }
         guard negotiated == .pairing else {

@@ -131,5 +131,6 @@ private struct History {
         var rest = state
         _ = rest.collect { _ in true }
         precondition(rest.digestTerm(of: key) == state.digestTerm(of: key), "forgetting a deletion shows")
+        precondition(rest.shownAttachments == state.shownAttachments, "forgetting a deletion takes attachments")
     }
 }

@@ -65,7 +65,7 @@ import Testing
                 var fields: [ExactString: JSONValue] = [:]
                 for change in desk.past.changes {
                     guard let told = replay.redo(change) else { continue }
-                    for change in told { try apply(change, to: &fields, "seed \(seed)") }
+                    for change in told.fields { try apply(change, to: &fields, "seed \(seed)") }
                     let shown = desk.json(of: replay.state)?.members ?? []
                     #expect(
                         fields == Dictionary(uniqueKeysWithValues: shown.map { ($0.key, $0.value) }), "seed \(seed)")
@@ -97,12 +97,12 @@ import Testing
         try desk.put(#"{"d":{"y":2}}"#)
         try desk.put(#"{"d":{"x":3},"t":"abc"}"#)
         var replay = ObjectReplay(schema: schema, members: desk.members)
-        let told = desk.past.changes.flatMap { replay.redo($0, path: ["d", "x"]) ?? [] }
+        let told = desk.past.changes.flatMap { replay.redo($0, path: ["d", "x"])?.fields ?? [] }
         #expect(
             told.map(\.content) == [.value(old: nil, new: 1), .value(old: 1, new: 3)]
                 && told.allSatisfy { $0.field == "d" })
         replay = ObjectReplay(schema: schema, members: desk.members)
-        let text = desk.past.changes.flatMap { replay.redo($0, path: ["t"]) ?? [] }
+        let text = desk.past.changes.flatMap { replay.redo($0, path: ["t"])?.fields ?? [] }
         #expect(
             text.map(\.content) == [
                 .value(old: nil, new: "ab"), .text([TextEdit(offset: 2, deleted: "", inserted: "c")]),
@@ -115,7 +115,7 @@ import Testing
         try desk.edit([("t", .insert(at: 3, "d")), ("t", .unset)])
         var replay = ObjectReplay(schema: schema, members: desk.members)
         let told = desk.past.changes.compactMap { replay.redo($0) }
-        #expect(told.last?.map(\.content) == [.value(old: "abc", new: nil)])
+        #expect(told.last?.fields.map(\.content) == [.value(old: "abc", new: nil)])
     }
 
     @Test(arguments: [false, true])
@@ -134,7 +134,7 @@ import Testing
         let took = ContinuousClock().measure {
             var replay = ObjectReplay(schema: schema, members: desk.members)
             for change in past.changes {
-                for told in replay.redo(change) ?? [] {
+                for told in replay.redo(change)?.fields ?? [] {
                     guard case .text(let edits) = told.content else { continue }
                     count += edits.reduce(0) { $0 + $1.deletedCount + $1.inserted.unicodeScalars.count }
                 }

@@ -1,0 +1,69 @@
+/// The sentences that attachments are refused with, so that they read the same wherever they are said.
+extension ControlError {
+    /// No attachment has an id that begins so.
+    package static let unknownAttachment = ControlError(
+        .unknownAttachment, "There is no such attachment.", hint: "See what there is: lanyard attachments")
+
+    /// Several attachments have an id that begins so.
+    package static let ambiguousAttachment = ControlError(
+        .ambiguousAttachment, "Several attachments begin with that.",
+        hint: "Give more of the id; whole ones: lanyard attachments --json")
+
+    /// Nobody can be asked for the bytes now.
+    ///
+    /// - Parameters:
+    ///   - last: who said last that it had all of them, and when; nil: nobody ever did.
+    ///   - author: who attached it, and so had them once.
+    package static func nobodyHas(last: (device: String, time: Timestamp)?, author: String) -> ControlError {
+        let known =
+            last.map { "\($0.device) had them last, on \($0.time)" }
+            ?? "they were attached on \(author), and not heard of since"
+        return ControlError(
+            .nobodyHas, "No connected device has its bytes; \(known).",
+            hint: "Start or connect that device, and fetch again: lanyard peers")
+    }
+
+    /// - Parameters:
+    ///   - used: what counts against the quota now.
+    ///   - needed: what it would take more, in bytes.
+    package static func quotaExceeded(space: String, quota: UInt64, used: UInt64, needed: UInt64) -> ControlError {
+        ControlError(
+            .quotaExceeded,
+            "It does not fit the quota of space \(space): \(ByteAmount.text(needed)) are needed, and \(ByteAmount.text(used)) of \(ByteAmount.text(quota)) are used.",
+            hint:
+                "Make room (lanyard detach ATTACHMENT, then lanyard compact), or allow more: lanyard spaces set \(space) --quota SIZE"
+        )
+    }
+
+    /// More than one attachment may have.
+    package static let attachmentTooLarge = ControlError(
+        .tooLarge, "An attachment has at most \(ByteAmount.text(ControlLimits.attachmentBytes)).",
+        hint: "Split the file, and attach the parts.")
+
+    /// What was read was neither what it had been nor what it became.
+    package static let fileChanged = ControlError(
+        .fileChanged, "The file changed while it was read; nothing was attached.",
+        hint: "Attach it again when nobody writes to it, or attach a copy.")
+
+    /// What is on disk is not what the hash says, or not readable.
+    package static let attachmentDamaged = ControlError(
+        .damaged, "Some of its bytes on this machine's disk are damaged, and were not handed over.",
+        hint: "Fetch it again from another device: lanyard fetch ATTACHMENT. Check the others: lanyard doctor --deep")
+
+    /// The bytes are not all here.
+    package static let attachmentMissing = ControlError(
+        .notFound, "Its bytes are not on this machine.", hint: "Bring them here: lanyard fetch ATTACHMENT")
+
+    /// No type, slash, subtype.
+    package static let badMediaType = ControlError(
+        .invalidArgument, "This is no media type.", hint: "Write type/subtype, for example image/png.")
+
+    /// Throws `invalid_name` for a name of an attachment that is too long.
+    package static func checkAttachmentName(_ name: String) throws(ControlError) {
+        guard !ControlLimits.attachmentNameBytes.contains(name.utf8.count) else { return }
+        throw ControlError(
+            .invalidName,
+            "The name of the attachment is longer than \(ControlLimits.attachmentNameBytes.upperBound) bytes.",
+            hint: "Give a shorter one with --name.")
+    }
+}

@@ -1,0 +1,130 @@
+package import ControlAPI
+import NIOCore
+package import SyncAgent
+import SyncCore
+import SyncModel
+import SyncStore
+
+// Attachments: their bytes.
+extension Agent {
+    package func beginAttaching(_ draft: AttachmentDraft) async throws(ControlError) -> any AttachmentReceiving {
+        try checkSpace(draft.space)
+        var mediaType: MediaType?
+        if let text = draft.mediaType {
+            guard let type = MediaType(text) else { throw .badMediaType }
+            mediaType = type
+        }
+        // What cannot be attached in the end is not sent first. That it is so then, too, the write sees to.
+        _ = try shownObject(draft.owner)
+        do throws(BlobError) {
+            let upload = try await attachments.begin(size: draft.size)
+            return ReceivedAttachment(agent: self, upload: upload, draft: draft, mediaType: mediaType)
+        } catch {
+            throw refusal(error, size: draft.size)
+        }
+    }
+
+    package func openAttachment(space: String, id: String) async throws(ControlError) -> any AttachmentReading {
+        let found = try foundAttachment(space: space, id: id)
+        let download: AttachmentDownload
+        do throws(BlobError) { download = try await attachments.open(found.attachment.file.blob) } catch {
+            throw refusal(error)
+        }
+        return ReadAttachment(agent: self, download: download, entry: try entry(of: found))
+    }
+
+    package func fetch(
+        space: String, id: String, progress: @escaping @Sendable (ByteProgress) -> Void
+    ) async throws(ControlError) -> AttachmentEntry {
+        let found = try foundAttachment(space: space, id: id)
+        let file = found.attachment.file
+        let missing = try stored { () throws(StoreError) in try store.missingBlob(file.blob, space: .home) }
+        guard let missing else { return try entry(of: found) }
+        guard let layout = BlobLayout(size: missing.size) else { throw .attachmentTooLarge }
+        let want = BlobWant(blob: missing.blob, layout: layout, stamp: missing.stamp, isBegun: missing.isBegun)
+        do throws(FetchError) {
+            try await attachments.fetch(want) { progress(ByteProgress($0)) }
+        } catch {
+            throw await refusal(error, of: found.attachment)
+        }
+        return try entry(of: found)
+    }
+
+    private func refusal(_ error: FetchError, of attachment: Attachment) async -> ControlError {
+        switch error {
+        case .nobodyHas: return await nobodyHas(attachment)
+        case .stopped:
+            return ControlError(.stopping, "The agent is stopping; what came stays.", hint: "Start it again: lanyardd")
+        case .cancelled:
+            return ControlError(
+                .cancelled, "The fetch was stopped; what came stays.",
+                hint: "Go on from there: lanyard fetch ATTACHMENT")
+        case .refused(let code):
+            if code == ErrorCode.quotaExceeded.rawValue, let quota = try? store.quota(of: .home) {
+                let used = (try? attachments.blobs.usage().claimedBytes) ?? quota
+                return .quotaExceeded(space: Self.homeName, quota: quota, used: used, needed: attachment.file.size)
+            }
+            if code == ErrorCode.diskFull.rawValue { return refusal(BlobError.diskFull) }
+            return ControlError(
+                ErrorCode(rawValue: code) ?? .storeFailed, "This machine's store refused the bytes: \(code).",
+                hint: "See why: lanyard doctor")
+        }
+    }
+
+    /// Says who had it last, by name.
+    private func nobodyHas(_ attachment: Attachment) async -> ControlError {
+        let now = try? await snapshot()
+        func name(_ device: DeviceID) -> String { now?.name(of: device) ?? device.shortID }
+        let last = (try? store.lastHolders(of: attachment.file.blob))?.first.map { holder in
+            (device: name(holder.device), time: Timestamp(millisecondsSinceEpoch: holder.notedMilliseconds))
+        }
+        return .nobodyHas(last: last, author: name(attachment.id.replica.device))
+    }
+}
+
+/// An attachment on its way in.
+private struct ReceivedAttachment: AttachmentReceiving {
+    let agent: Agent
+    let upload: AttachmentUpload
+    let draft: AttachmentDraft
+    let mediaType: MediaType?
+
+    func append(_ bytes: ByteBuffer) async throws(ControlError) {
+        do throws(BlobError) { try await upload.append(bytes) } catch {
+            throw agent.refusal(error, size: draft.size)
+        }
+    }
+
+    func finish() async throws(ControlError) -> AttachmentEntry {
+        let blob: UploadedBlob
+        do throws(BlobError) { blob = try await upload.finish() } catch {
+            throw agent.refusal(error, size: draft.size)
+        }
+        let file = AttachedFile(
+            name: ExactString(draft.name),
+            mediaType: mediaType ?? MediaType(head: blob.head, isWhole: UInt64(blob.head.count) == blob.size),
+            size: blob.size, image: ImageSize(head: blob.head), blob: blob.hash)
+        let key = ObjectKey(draft.owner)
+        let outcome = try await agent.writeObjects([.attach(key, file)])
+        let attached = outcome.steps.first?.object?.state.shownAttachments.first { $0.id == outcome.dots?.lowerBound }
+        guard let attached else {
+            throw ControlError(
+                .internalFault, "The store did not say what became of the attachment.",
+                hint: "See: lanyard attachments \(draft.owner)")
+        }
+        return try agent.entry(of: StoredAttachment(owner: key, attachment: attached))
+    }
+
+    func giveUp() { upload.giveUp() }
+}
+
+/// An attachment on its way out.
+private struct ReadAttachment: AttachmentReading {
+    let agent: Agent
+    let download: AttachmentDownload
+    let entry: AttachmentEntry
+
+    func next() async throws(ControlError) -> ByteBuffer? {
+        do throws(BlobError) { return try await download.next() } catch { throw agent.refusal(error) }
+    }
+}

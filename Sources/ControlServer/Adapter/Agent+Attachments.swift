@@ -1,0 +1,108 @@
+package import ControlAPI
+package import SyncAgent
+import SyncModel
+import SyncStore
+
+// Attachments: their records.
+extension Agent {
+    package func listAttachments(
+        _ query: AttachmentListQuery
+    ) async throws(ControlError) -> EntryPage<AttachmentEntry> {
+        try checkSpace(query.space)
+        var after: CanonicalKey?
+        if let cursor = query.after {
+            guard let key = CanonicalKey(text: cursor) else { throw .badCursor }
+            after = key
+        }
+        let found = try stored { () throws(StoreError) in
+            try store.attachments(
+                AttachmentQuery(
+                    space: .home, query.owner.map { .ofObject(ObjectKey($0)) } ?? .all, after: after,
+                    limit: query.limit))
+        }
+        let entries = try found.map { attachment throws(ControlError) in try entry(of: attachment) }
+        let next = found.count < query.limit ? nil : found.last?.attachment.key.text
+        return EntryPage(entries: entries, next: next)
+    }
+
+    package func attachment(space: String, id: String) async throws(ControlError) -> AttachmentEntry {
+        try entry(of: try foundAttachment(space: space, id: id))
+    }
+
+    package func detach(space: String, id: String) async throws(ControlError) -> Bool {
+        let found = try foundAttachment(space: space, id: id)
+        let outcome = try await writeObjects([.detach(found.owner, attachment: found.attachment.id)])
+        return outcome.steps.first?.changed ?? false
+    }
+
+    package func pin(space: String, id: String, _ isPinned: Bool) async throws(ControlError) -> AttachmentEntry {
+        let found = try foundAttachment(space: space, id: id)
+        let blob = found.attachment.file.blob
+        // Nothing changes where it was so before.
+        _ = try await controlled {
+            isPinned
+                ? try await attachments.pin(blob, space: .home) : try await attachments.unpin(blob, space: .home)
+        }
+        return try entry(of: found)
+    }
+
+    /// The one attachment whose label begins so.
+    func foundAttachment(space: String, id: String) throws(ControlError) -> StoredAttachment {
+        try checkSpace(space)
+        // The empty text begins them all, and names none.
+        guard !id.isEmpty else { throw .unknownAttachment }
+        let found = try stored { () throws(StoreError) in
+            try store.attachments(AttachmentQuery(space: .home, .labelled(id), limit: 2))
+        }
+        guard let first = found.first else { throw .unknownAttachment }
+        guard found.count == 1 else { throw .ambiguousAttachment }
+        return first
+    }
+
+    func entry(of stored: StoredAttachment) throws(ControlError) -> AttachmentEntry {
+        let file = stored.attachment.file
+        let isPinned = try self.stored { () throws(StoreError) in try store.isPinned(file.blob, space: .home) }
+        let (state, presentBytes) = try presence(of: file.blob)
+        var names = FileNames()
+        return AttachmentEntry(
+            record: AttachmentRecord(stored.attachment), owner: "\(stored.owner.name)", state: state,
+            progress: state == .present ? 1 : Double(presentBytes) / Double(max(file.size, presentBytes, 1)),
+            fileName: names.name(for: file.name.string), pinned: isPinned)
+    }
+
+    /// How much of it is here: what arrives now is known better than the disk says.
+    private func presence(
+        of blob: BlobHash
+    ) throws(ControlError) -> (state: AttachmentEntry.State, presentBytes: UInt64) {
+        let status: BlobStatus
+        do throws(BlobError) { status = try attachments.blobs.status(of: blob) } catch { throw refusal(error) }
+        switch status {
+        case .whole: return (.present, 0)
+        case .missing:
+            let arrived = attachments.progress(of: blob)?.presentBytes ?? 0
+            return (arrived > 0 ? .partial : .missing, arrived)
+        case .partial(_, let presentBytes):
+            let arrived = max(presentBytes, attachments.progress(of: blob)?.presentBytes ?? 0)
+            // Room was made for it, and nothing came yet.
+            return (arrived > 0 ? .partial : .missing, arrived)
+        }
+    }
+
+    /// What arrives now, each under the name of the newest attachment that needs it.
+    var transferList: [StatusResponse.Transfer] {
+        attachments.transfers().map { progress in
+            let query = AttachmentQuery(space: .home, .ofBlob(progress.blob), limit: 1)
+            let newest = try? store.attachments(query).first
+            return StatusResponse.Transfer(
+                hash: progress.blob.bytes.hexadecimal, name: newest?.attachment.file.name.string,
+                progress: ByteProgress(progress))
+        }
+    }
+}
+
+extension ByteProgress {
+    init(_ progress: BlobProgress) {
+        self.init(
+            doneBytes: progress.presentBytes, totalBytes: progress.totalBytes, bytesPerSecond: progress.bytesPerSecond)
+    }
+}

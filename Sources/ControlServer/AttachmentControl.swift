@@ -1,0 +1,107 @@
+package import ControlAPI
+package import NIOCore
+
+/// What the control server asks of an agent about attachments; the rules of `AgentControl` hold here too.
+///
+/// An attachment is named by its id or a beginning of it that no other has: any call that takes one may throw
+/// `unknown_attachment` and `ambiguous_attachment`. Names, media types and sizes have been checked.
+package protocol AttachmentControl: Sendable {
+    // MARK: Records
+
+    /// Newest first. Throws `invalid_argument` for a cursor that is none. An object that is not there has none.
+    func listAttachments(_ query: AttachmentListQuery) async throws(ControlError) -> EntryPage<AttachmentEntry>
+
+    func attachment(space: String, id: String) async throws(ControlError) -> AttachmentEntry
+
+    /// False, and nothing is written, when it is detached already. The bytes stay for a day at least. Throws what a write
+    /// of its object does.
+    func detach(space: String, id: String) async throws(ControlError) -> Bool
+
+    // MARK: Bytes
+
+    /// Begins an attachment: its bytes are to follow. What has no room is refused here, before the first of them.
+    ///
+    /// Throws `not_found` without the object, what a write of it does, `quota_exceeded`, `too_large`, `disk_full`.
+    func beginAttaching(_ draft: AttachmentDraft) async throws(ControlError) -> any AttachmentReceiving
+
+    /// Opens what is here as a whole. Throws `not_found` where it is not, `damaged`.
+    func openAttachment(space: String, id: String) async throws(ControlError) -> any AttachmentReading
+
+    /// Returns when all of it is here; at once where it is. `progress` is told at most four times a second. Cancelled with its
+    /// task: what came stays. Throws `nobody_has`, `quota_exceeded`, `disk_full`, `stopping`, `cancelled`.
+    func fetch(
+        space: String, id: String, progress: @escaping @Sendable (ByteProgress) -> Void
+    ) async throws(ControlError) -> AttachmentEntry
+
+    /// Whether it is fetched and kept on this node whatever the space's policy says.
+    func pin(space: String, id: String, _ isPinned: Bool) async throws(ControlError) -> AttachmentEntry
+
+    // MARK: What is kept here
+
+    /// By name.
+    func spaces() async throws(ControlError) -> [SpaceEntry]
+
+    /// Throws `unknown_space`.
+    func setSpace(_ space: String, _ settings: SpaceSettings) async throws(ControlError) -> SpaceEntry
+
+    /// Removes what is not needed any more, for longer than the grace period.
+    func compact() async throws(ControlError) -> CompactResponse
+}
+
+/// The bytes of an attachment on their way in. Calls come one after the other; nothing is readable before `finish`.
+package protocol AttachmentReceiving: Sendable {
+    /// Returns when it may be given more. Throws `file_changed` for more bytes than were announced, `too_large`,
+    /// `quota_exceeded`, `disk_full`; then the attachment is given up.
+    func append(_ bytes: ByteBuffer) async throws(ControlError)
+
+    /// Durable and attached on return. Throws also `file_changed` for fewer bytes than were announced, and what a write of the
+    /// object does.
+    func finish() async throws(ControlError) -> AttachmentEntry
+
+    /// Leaves nothing; after `finish` it does nothing.
+    func giveUp()
+}
+
+/// The bytes of an attachment on their way out.
+package protocol AttachmentReading: Sendable {
+    var entry: AttachmentEntry { get }
+
+    /// The next of them, each checked before; nil behind the last. Throws `damaged`, `not_found` when it was removed meanwhile.
+    func next() async throws(ControlError) -> ByteBuffer?
+}
+
+/// What is to be attached.
+package struct AttachmentDraft: Sendable, Equatable {
+    package var space: String
+    package var owner: ObjectName
+    package var name: String
+    /// Nil: by content.
+    package var mediaType: String?
+    /// Of all of it, in bytes; nil where nobody knows before the end.
+    package var size: UInt64?
+
+    package init(space: String, owner: ObjectName, name: String, mediaType: String? = nil, size: UInt64? = nil) {
+        self.space = space
+        self.owner = owner
+        self.name = name
+        self.mediaType = mediaType
+        self.size = size
+    }
+}
+
+/// Which attachments to list.
+package struct AttachmentListQuery: Sendable, Equatable {
+    package var space: String
+    /// Nil: of all objects.
+    package var owner: ObjectName?
+    /// The `next` of the page before.
+    package var after: String?
+    package var limit: Int
+
+    package init(space: String, owner: ObjectName? = nil, after: String? = nil, limit: Int) {
+        self.space = space
+        self.owner = owner
+        self.after = after
+        self.limit = limit
+    }
+}

@@ -1,0 +1,169 @@
+public import ControlAPI
+import NIOCore
+import NIOHTTP1
+
+/// A file that is to be attached, and what is said of it.
+public struct AttachRequest: Sendable {
+    /// What to attach it to.
+    public var owner: ObjectName
+    /// The space of the object.
+    public var space: String
+    /// What it is called; empty for nothing.
+    public var name: String
+    /// Type, slash, subtype; nil: by content.
+    public var mediaType: String?
+    /// In bytes; nil where nobody knows before the end. With it, what has no room is refused before a byte is read.
+    public var size: UInt64?
+
+    /// A request to attach something to `owner`.
+    public init(
+        to owner: ObjectName, space: String = "home", name: String = "", mediaType: String? = nil, size: UInt64? = nil
+    ) {
+        self.owner = owner
+        self.space = space
+        self.name = name
+        self.mediaType = mediaType
+        self.size = size
+    }
+
+    fileprivate var request: ClientRequest {
+        var request = ClientRequest(.POST, object: owner, space: space)
+        request.path += "/attachments"
+        request.query = [("name", name.isEmpty ? nil : name), ("type", mediaType)]
+        request.contentType = "application/octet-stream"
+        request.streamedBytes = size
+        request.awaitsAdmission = true
+        return request
+    }
+}
+
+extension LanyardClient {
+    // MARK: Attachments: records
+
+    /// Calls `body` with batches of attachments, newest first: of an object, or of a whole space.
+    public func listAttachments(
+        of owner: ObjectName? = nil, limit: Int? = nil, space: String = "home",
+        _ body: ([AttachmentEntry]) async throws -> Void
+    ) async throws(ControlError) {
+        var request = ClientRequest(.GET, "v1", "spaces", .name(space))
+        if let owner { request = ClientRequest(.GET, object: owner, space: space) }
+        request.path += "/attachments"
+        request.query = [("limit", limit.map(String.init))]
+        try await readLines(request, body)
+    }
+
+    /// One attachment, by its id or a beginning of it that no other has. Throws `unknown_attachment`, `ambiguous_attachment`.
+    public func attachment(_ id: String, space: String = "home") async throws(ControlError) -> AttachmentEntry {
+        try await value(ClientRequest(.GET, attachment: id, space: space))
+    }
+
+    /// Takes an attachment off its object. False when it was off already; then nothing is written.
+    @discardableResult
+    public func detach(_ id: String, space: String = "home") async throws(ControlError) -> Bool {
+        let answer: DetachedResponse = try await value(ClientRequest(.DELETE, attachment: id, space: space))
+        return answer.detached
+    }
+
+    /// Has the bytes fetched and kept on this node, whatever the policy of the space says; or no more.
+    public func setPinned(
+        _ isPinned: Bool, _ id: String, space: String = "home"
+    ) async throws(ControlError) -> AttachmentEntry {
+        try await value(ClientRequest(isPinned ? .PUT : .DELETE, attachment: id, "/pin", space: space))
+    }
+
+    // MARK: Attachments: bytes
+
+    /// Attaches `chunks`, which are asked for only once the agent has room for them, and then as fast as they are written to
+    /// disk. Durable on return.
+    ///
+    /// Throws what `chunks` throws, if that is a `ControlError`; nothing is attached then.
+    public func attach<Chunks: AsyncSequence & Sendable>(
+        _ chunks: Chunks, _ attaching: AttachRequest
+    ) async throws(ControlError) -> AttachmentEntry where Chunks.Element == [UInt8] {
+        try ControlError.checkAttachmentName(attaching.name)
+        if let size = attaching.size, size > ControlLimits.attachmentBytes { throw .attachmentTooLarge }
+        return try await withConnection { connection in
+            try await connection.check(try await connection.send(attaching.request, chunks: chunks))
+            return try JSONDecoding.value(
+                AttachmentEntry.self, from: try await connection.collect(), unknownKeys: .ignore)
+        }
+    }
+
+    /// Brings the bytes to this node, if they are not here. `progress` is told how far it is, a few times a second.
+    /// What came stays, also when this is cancelled. Throws `nobody_has`.
+    public func fetch(
+        _ id: String, space: String = "home", progress: (ByteProgress) async throws -> Void = { _ in }
+    ) async throws(ControlError) -> AttachmentEntry {
+        try await result(of: ClientRequest(.POST, attachment: id, "/fetch", space: space), progress)
+    }
+
+    /// Calls `body` with the bytes, in order; each was checked by the agent. A slow `body` holds back the agent.
+    ///
+    /// Throws `not_found` where they are not on this node, `damaged` also in the middle: then what came is not all.
+    public func readAttachment(
+        _ id: String, space: String = "home", _ body: ([UInt8]) async throws -> Void
+    ) async throws(ControlError) {
+        let request = ClientRequest(.GET, attachment: id, "/content", space: space)
+        let isWhole = try await withConnection { connection in
+            let head = try await connection.send(request)
+            try await connection.check(head)
+            var rest = head.headers.first(name: "Content-Length").flatMap { UInt64($0) } ?? 0
+            while rest > 0, let chunk = try await connection.nextBodyChunk() {
+                rest -= min(rest, UInt64(chunk.readableBytes))
+                try await body(Array(buffer: chunk))
+            }
+            return rest == 0
+        }
+        if isWhole { return }
+        // What an agent finds damaged counts as missing from then on.
+        guard try await attachment(id, space: space).state == .present else { throw .attachmentDamaged }
+        throw ClientConnection.lost
+    }
+
+    // MARK: Spaces
+
+    /// What this node keeps of each space.
+    public func spaces() async throws(ControlError) -> [SpaceEntry] {
+        try await value(ClientRequest(.GET, "v1", "spaces"))
+    }
+
+    /// Sets what this node keeps of a space; what is not named stays as it is.
+    public func setSpace(_ space: String, _ settings: SpaceSettings) async throws(ControlError) -> SpaceEntry {
+        try await value(ClientRequest(.PUT, "v1", "spaces", .name(space)), body: settings)
+    }
+
+    /// Removes the bytes that no attachment needs any more, for longer than a day.
+    public func compact() async throws(ControlError) -> CompactResponse {
+        try await value(ClientRequest(.POST, "v1", "compact"))
+    }
+
+    // MARK: What takes a while
+
+    /// The last line of a stream of `ProgressLine`s.
+    func result<Value: Codable & Sendable>(
+        of request: ClientRequest, _ progress: (ByteProgress) async throws -> Void
+    ) async throws(ControlError) -> Value {
+        var request = request
+        request.accept = "application/x-ndjson"
+        return try await withConnection { connection in
+            try await connection.check(try await connection.send(request))
+            var lines = LineBuffer()
+            while let chunk = try await connection.nextChunk() {
+                for line in try lines.append(chunk) {
+                    switch try JSONDecoding.value(ProgressLine<Value>.self, from: line, unknownKeys: .ignore) {
+                    case .progress(let now): try await progress(now)
+                    case .result(let value): return value
+                    }
+                }
+            }
+            throw ClientConnection.lost
+        }
+    }
+}
+
+extension ClientRequest {
+    fileprivate init(_ method: HTTPMethod, attachment id: String, _ rest: String = "", space: String) {
+        self.init(method, "v1", "spaces", .name(space), "attachments", .name(id))
+        path += rest
+    }
+}

@@ -1,0 +1,164 @@
+import NIOCore
+import SyncModel
+import Synchronization
+
+/// What arrives now, how fast, and who waits for it. Told by the bulk loop, asked from anywhere.
+///
+/// Memory: some samples for each blob that is being fetched, of which the core bounds the number.
+final class Arrivals: Sendable {
+    enum News: Sendable {
+        case progress(BlobProgress)
+        case here
+        case failed(FetchError)
+    }
+
+    /// One that waits: the newest news is all it needs.
+    struct Waiter {
+        let id: UInt64
+        let news: AsyncStream<News>.Continuation
+    }
+
+    private struct State {
+        var arriving: [BlobHash: Arrival] = [:]
+        var waiting: [BlobHash: [Waiter]] = [:]
+        var lastWaiter: UInt64 = 0
+        var isStopped = false
+    }
+
+    private let state = Mutex(State())
+
+    /// In the order of their hashes.
+    var all: [BlobProgress] {
+        let now = NIODeadline.now()
+        return state.withLock { state in state.arriving.map { $1.progress(of: $0, at: now) } }
+            .sorted { $0.blob < $1.blob }
+    }
+
+    /// Nil while nothing of it arrives.
+    func progress(of blob: BlobHash) -> BlobProgress? {
+        state.withLock { $0.arriving[blob]?.progress(of: blob, at: .now()) }
+    }
+
+    // MARK: Waiting
+
+    /// The stream ends with `here` or `failed`, at once if the agent stops.
+    func wait(for blob: BlobHash) -> (id: UInt64, news: AsyncStream<News>) {
+        let (news, continuation) = AsyncStream.makeStream(of: News.self, bufferingPolicy: .bufferingNewest(1))
+        let id = state.withLock { state in
+            state.lastWaiter += 1
+            let waiter = Waiter(id: state.lastWaiter, news: continuation)
+            if state.isStopped {
+                waiter.end(.failed(.stopped))
+            } else {
+                state.waiting[blob, default: []].append(waiter)
+            }
+            return waiter.id
+        }
+        return (id, news)
+    }
+
+    func leave(_ id: UInt64, _ blob: BlobHash) {
+        state.withLock { state in
+            state.waiting[blob]?.removeAll { $0.id == id }
+            if state.waiting[blob]?.isEmpty == true { state.waiting[blob] = nil }
+        }
+    }
+
+    func isAwaited(_ blob: BlobHash) -> Bool { state.withLock { $0.waiting[blob] != nil } }
+
+    // MARK: News of the bulk loop
+
+    /// Somebody works on it; what is here of it is not known yet.
+    func began(_ blob: BlobHash, _ layout: BlobLayout) {
+        state.withLock { state in
+            if state.arriving[blob] == nil { state.arriving[blob] = Arrival(layout) }
+        }
+    }
+
+    /// What an earlier fetch left counts as here, and not as having come in the first moment.
+    func resumed(_ blob: BlobHash, _ present: ChunkSet) {
+        guard let layout = state.withLock({ $0.arriving[blob]?.layout }) else { return }
+        progressed(blob, to: layout.byteCount(of: present))
+    }
+
+    func progressed(_ blob: BlobHash, to presentBytes: UInt64) {
+        state.withLock { state in
+            let now = NIODeadline.now()
+            guard var arrival = state.arriving.removeValue(forKey: blob) else { return }
+            arrival.note(presentBytes, at: now)
+            state.arriving[blob] = arrival
+            let progress = arrival.progress(of: blob, at: now)
+            for waiter in state.waiting[blob] ?? [] { waiter.news.yield(.progress(progress)) }
+        }
+    }
+
+    /// It is not worked on any more.
+    func ended(_ blob: BlobHash) { state.withLock { $0.arriving[blob] = nil } }
+
+    func arrived(_ blob: BlobHash) {
+        state.withLock { state in
+            state.arriving[blob] = nil
+            for waiter in state.waiting[blob] ?? [] { waiter.end(.here) }
+        }
+    }
+
+    /// Those who wait are told, and it may go on arriving.
+    func failed(_ blob: BlobHash, _ error: FetchError) {
+        state.withLock { state in
+            for waiter in state.waiting[blob] ?? [] { waiter.end(.failed(error)) }
+        }
+    }
+
+    /// Nobody waits any more, now or later.
+    func stop() {
+        state.withLock { state in
+            state.isStopped = true
+            state.arriving = [:]
+            for waiter in state.waiting.values.joined() { waiter.end(.failed(.stopped)) }
+        }
+    }
+}
+
+extension Arrivals.Waiter {
+    fileprivate func end(_ last: Arrivals.News) {
+        news.yield(last)
+        news.finish()
+    }
+}
+
+/// One blob that is coming.
+private struct Arrival {
+    /// What the rate is measured over.
+    private static let window = TimeAmount.seconds(3)
+
+    let layout: BlobLayout
+    private var samples: [(at: NIODeadline, presentBytes: UInt64)] = []
+
+    init(_ layout: BlobLayout) { self.layout = layout }
+
+    mutating func note(_ presentBytes: UInt64, at now: NIODeadline) {
+        samples.removeAll { now - $0.at > Self.window }
+        samples.append((now, presentBytes))
+    }
+
+    func progress(of blob: BlobHash, at now: NIODeadline) -> BlobProgress {
+        var rate: UInt64 = 0
+        if let first = samples.first, let last = samples.last, now - last.at <= Self.window {
+            let nanoseconds = max((now - first.at).nanoseconds, 1)
+            let came = last.presentBytes - min(first.presentBytes, last.presentBytes)
+            rate = UInt64(Double(came) * 1e9 / Double(nanoseconds))
+        }
+        return BlobProgress(
+            blob: blob, presentBytes: samples.last?.presentBytes ?? 0, totalBytes: layout.size,
+            bytesPerSecond: rate)
+    }
+}
+
+extension BlobLayout {
+    /// What these chunks have together.
+    fileprivate func byteCount(of chunks: ChunkSet) -> UInt64 {
+        let last = chunkCount - 1
+        guard chunks.contains(last) else { return UInt64(chunks.presentCount) * UInt64(Self.chunkBytes) }
+        return UInt64(chunks.presentCount - 1) * UInt64(Self.chunkBytes) + UInt64(range(of: last).count)
+    }
+}

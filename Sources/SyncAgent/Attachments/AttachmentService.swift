@@ -1,0 +1,193 @@
+import Logging
+import NIOCore
+package import SyncCore
+package import SyncModel
+package import SyncStore
+
+/// The bytes of attachments, for whoever serves people: they stream in, are fetched from peers, and stream out.
+///
+/// What blocks runs on threads of its own; the bulk loop hears of everything that concerns peers. What records say is the
+/// store's matter, not this one's.
+package final class AttachmentService: Sendable {
+    package let blobs: BlobStore
+    private let store: StoreDriver
+    private let driver: BlobDriver
+    private let inlet: BulkInlet
+    private let arrivals: Arrivals
+    /// Of those who read: a chunk at a time, so that nobody waits long.
+    private let reading = BlobThread("lanyard.blobs.read")
+    private let upkeep = BlobUpkeep()
+
+    init(driver: BlobDriver, arrivals: Arrivals) {
+        blobs = driver.blobs
+        store = driver.store
+        inlet = driver.inlet
+        self.driver = driver
+        self.arrivals = arrivals
+    }
+
+    // MARK: Bytes in and out
+
+    /// Begins a blob whose bytes stream in. Durable once `AttachmentUpload.finish` returned, and kept for the grace period
+    /// if nothing is attached by then.
+    ///
+    /// - Parameter size: in bytes; nil where nobody knows before the end. With it, what has no room is refused before a
+    ///   byte is read.
+    /// - Throws: `tooLarge`, `quotaExceeded`, `diskFull`, `store`.
+    package func begin(size: UInt64?) async throws(BlobError) -> AttachmentUpload {
+        // A thread each: one that waits for the disk does not keep the others waiting.
+        let thread = BlobThread("lanyard.blobs.add")
+        let addition = try await thread.run { [blobs] () throws(BlobError) in try blobs.beginAdding(size: size) }
+        return AttachmentUpload(addition, thread: thread) { [arrivals, inlet] blob in
+            arrivals.arrived(blob.hash)
+            inlet.tell([.unwanted(blob.hash), .holdingChanged(blob.hash)])
+        }
+    }
+
+    /// Opens a blob that is here as a whole.
+    ///
+    /// - Throws: `notHere`, `damaged`, `inputOutput`, `unreadable`, `store`.
+    package func open(_ blob: BlobHash) async throws(BlobError) -> AttachmentDownload {
+        do throws(BlobError) {
+            let reader = try await reading.run { [blobs] () throws(BlobError) in try blobs.open(blob) }
+            return AttachmentDownload(reader, thread: reading) { [self] blob in noteDamaged([blob]) }
+        } catch {
+            if case .damaged(let blob) = error { noteDamaged([blob]) }
+            throw error
+        }
+    }
+
+    /// How much of it is here, as last made durable; `progress` knows better while it arrives.
+    package func status(of blob: BlobHash) async throws(BlobError) -> BlobStatus {
+        try await reading.run { [blobs] () throws(BlobError) in try blobs.status(of: blob) }
+    }
+
+    private func noteDamaged(_ damaged: [BlobHash]) {
+        guard !damaged.isEmpty else { return }
+        inlet.tell(damaged.map { .holdingChanged($0) } + [.missingChanged])
+    }
+
+    // MARK: Fetching
+
+    /// Returns when the blob is here as a whole. Before all that nobody waits for, whatever the policy. Ends early with its
+    /// task; what came stays.
+    ///
+    /// - Parameter progress: called from time to time.
+    package func fetch(
+        _ want: BlobWant, progress: @Sendable (BlobProgress) -> Void = { _ in }
+    ) async throws(FetchError) {
+        let (id, news) = arrivals.wait(for: want.blob)
+        defer {
+            arrivals.leave(id, want.blob)
+            // Somebody else may have come meanwhile.
+            inlet.tell(.endFetch(want.blob)) { [arrivals] in !arrivals.isAwaited(want.blob) }
+        }
+        // Looked at after there is somebody to be told, so it cannot arrive unseen between the two.
+        if case .whole? = try? await status(of: want.blob) { return }
+        inlet.tell(.fetch(want))
+        for await item in news {
+            switch item {
+            case .progress(let now): progress(now)
+            case .here: return
+            case .failed(let error): throw error
+            }
+        }
+        throw .cancelled
+    }
+
+    /// What arrives now.
+    package func transfers() -> [BlobProgress] { arrivals.all }
+
+    /// Nil while nothing of it arrives.
+    package func progress(of blob: BlobHash) -> BlobProgress? { arrivals.progress(of: blob) }
+
+    // MARK: What should be here
+
+    /// Durable when it returns; what is wanted by it is fetched from then on.
+    package func setPolicy(_ policy: FetchPolicy, space: SpaceID) async throws(StoreError) {
+        try await change { store throws(StoreError) in try store.setFetchPolicy(policy, space: space) }
+    }
+
+    /// - Parameter bytes: what all blobs may take; nil: as much as the disk holds. What is here stays.
+    package func setQuota(_ bytes: UInt64?, space: SpaceID) async throws(StoreError) {
+        try await change { [blobs] store throws(StoreError) in
+            try store.setQuota(bytes, space: space)
+            blobs.setQuota(bytes)
+        }
+        inlet.tell(.roomChanged)
+    }
+
+    /// It is fetched whatever the policy says, and stays.
+    ///
+    /// - Returns: false if no record names it.
+    @discardableResult
+    package func pin(_ blob: BlobHash, space: SpaceID) async throws(StoreError) -> Bool {
+        try await change { store throws(StoreError) in try store.pin(blob, space: space) }
+    }
+
+    /// - Returns: false if it was not pinned.
+    @discardableResult
+    package func unpin(_ blob: BlobHash, space: SpaceID) async throws(StoreError) -> Bool {
+        try await change { store throws(StoreError) in try store.unpin(blob, space: space) }
+    }
+
+    /// The store first, then the core hears.
+    private func change<Value: Sendable>(
+        _ body: @escaping @Sendable (any ReplicaStore) throws(StoreError) -> Value
+    ) async throws(StoreError) -> Value {
+        let value = try await store.update(body)
+        inlet.tell(.missingChanged)
+        return value
+    }
+
+    // MARK: Upkeep
+
+    /// Removes what no record has named for the grace period, and files that nothing speaks of.
+    ///
+    /// - Throws: `inputOutput`, `unreadable`, `diskFull`, `store`. What was removed by then is gone.
+    package func sweep() async throws(BlobError) -> BlobSweep {
+        noteFreed(try await upkeep.sweep(blobs))
+    }
+
+    /// As `sweep`, and gives the database's empty pages back to the file system.
+    package func compact() async throws(BlobError) -> BlobSweep {
+        noteFreed(try await upkeep.compact(blobs))
+    }
+
+    /// What the disk or the quota refused may fit now.
+    private func noteFreed(_ sweep: BlobSweep) -> BlobSweep {
+        if sweep.freedBytes > 0 { inlet.tell(.roomChanged) }
+        return sweep
+    }
+
+    /// Reads and hashes every blob. What is wrong counts as missing from then on, and is fetched again. Ends early with its
+    /// task.
+    ///
+    /// - Parameter progress: called after each blob, on another thread.
+    /// - Throws: `store`, `diskFull`: nothing can be noted.
+    package func checkAll(
+        progress: @escaping @Sendable (BlobCheck) -> Void = { _ in }
+    ) async throws(BlobError) -> BlobCheck {
+        let check = try await upkeep.checkAll(blobs, progress)
+        noteDamaged(check.damaged)
+        return check
+    }
+
+    /// Removes what an end without warning left behind, and sweeps now and once an hour.
+    func start(on eventLoop: any EventLoop, journal: AgentJournal, logger: Logger) {
+        upkeep.start(on: eventLoop, journal: journal) { [self] () async throws(BlobError) in
+            let sweep = try await sweep()
+            guard sweep.freedBytes > 0 else { return }
+            logger.info("Blobs that nothing needs were removed.", metadata: ["freed.bytes": "\(sweep.freedBytes)"])
+        }
+    }
+
+    /// Nobody waits any more. Returns when the threads are idle; to be called before the store closes.
+    func stop() {
+        arrivals.stop()
+        blobs.endScans()
+        upkeep.stop()
+        reading.finish()
+        driver.stop()
+    }
+}

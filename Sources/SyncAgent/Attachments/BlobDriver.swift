@@ -1,0 +1,149 @@
+import SyncCore
+import SyncModel
+import SyncStore
+import Synchronization
+
+/// Carries out what the bulk core asks of the disk, off the event loop: what is written on one thread, in order, what is
+/// read for peers on another. Every question gets exactly one answer, whatever the disk says.
+///
+/// Memory: what the core has handed over and not heard of, and what `BlobPartial` and `BlobReader` take.
+final class BlobDriver: Sendable {
+    let blobs: BlobStore
+    let store: StoreDriver
+    let inlet: BulkInlet
+    let journal: AgentJournal
+    /// What comes from peers.
+    private let writing = BlobThread("lanyard.blobs.write")
+    /// What peers ask for.
+    let serving = BlobThread("lanyard.blobs.serve")
+    /// Blobs that come now, from `begin` to `finish` or `putAside`: what is known of them lasts as long as somebody holds them.
+    private let working = Mutex<[BlobHash: BlobPartial]>([:])
+
+    init(blobs: BlobStore, store: StoreDriver, inlet: BulkInlet, journal: AgentJournal) {
+        self.blobs = blobs
+        self.store = store
+        self.inlet = inlet
+        self.journal = journal
+    }
+
+    /// Makes durable what came of blobs that are not whole. To be called before the store closes, after the last effect.
+    func stop() {
+        writing.finish()
+        serving.finish()
+        let partials = working.withLock { working in
+            defer { working = [:] }
+            return Array(working.values)
+        }
+        // What cannot be made durable now is looked at after the next start, like all of it.
+        for partial in partials { try? partial.checkpoint() }
+    }
+
+    // MARK: What comes
+
+    func begin(_ blob: BlobHash, _ layout: BlobLayout, hashes: [UInt8]?) {
+        writing.start { [self] in inlet.tell(begun(blob, layout, hashes: hashes)) }
+    }
+
+    private func begun(_ blob: BlobHash, _ layout: BlobLayout, hashes: [UInt8]?) -> BulkInput {
+        do throws(BlobError) {
+            if let partial = try partial(of: blob, layout, hashes: hashes) {
+                let present = try partial.present()
+                working.withLock { $0[blob] = partial }
+                return .begun(blob, present: present)
+            }
+            guard try blobs.status(of: blob) == .whole else { return .hashesMissing(blob) }
+            var all = ChunkSet(count: layout.chunkCount)
+            for chunk in 0..<layout.chunkCount { all.insert(chunk) }
+            return .begun(blob, present: all)
+        } catch .wrongHashes {
+            return .hashesWrong(blob)
+        } catch {
+            note(error)
+            return .refused(blob, code: error.code)
+        }
+    }
+
+    /// Nil: all of it is here, or the hashes of its chunks are not.
+    private func partial(
+        of blob: BlobHash, _ layout: BlobLayout, hashes: [UInt8]?
+    ) throws(BlobError) -> BlobPartial? {
+        guard let hashes else {
+            // Of another size than a record says it is no blob with that name: the hashes will tell.
+            let partial = try blobs.resumePartial(blob)
+            return partial?.layout == layout ? partial : nil
+        }
+        guard let chunks = ChunkList(bytes: hashes) else { throw .wrongHashes(blob) }
+        return try blobs.beginPartial(blob, size: layout.size, chunks)
+    }
+
+    func write(_ blob: BlobHash, chunk: Int, _ bytes: [UInt8]) {
+        writing.start { [self] in
+            inlet.tell(.chunkWritten(blob, chunk: chunk, outcome(of: blob, chunk, bytes)))
+        }
+    }
+
+    private func outcome(of blob: BlobHash, _ chunk: Int, _ bytes: [UInt8]) -> ChunkOutcome {
+        do throws(BlobError) {
+            let found = working.withLock { $0[blob] }
+            let resumed = if let found { found } else { try blobs.resumePartial(blob) }
+            // Added here meanwhile, or removed: the core hears of either, and its next `begin` says how it stands.
+            guard let partial = resumed else { throw .notHere(blob) }
+            _ = try bytes.withUnsafeBufferPointer { bytes throws(BlobError) in
+                try partial.write(UnsafeRawBufferPointer(bytes), as: chunk)
+            }
+            return .right
+        } catch .wrongChunk {
+            return .wrong
+        } catch {
+            note(error)
+            return .refused(code: error.code)
+        }
+    }
+
+    func finish(_ blob: BlobHash) {
+        writing.start { [self] in inlet.tell(finished(blob)) }
+    }
+
+    private func finished(_ blob: BlobHash) -> BulkInput {
+        do throws(BlobError) {
+            // Where it cannot be finished, it is begun again.
+            if let partial = working.withLock({ $0.removeValue(forKey: blob) }) {
+                try partial.complete()
+            } else if try blobs.status(of: blob) != .whole {
+                throw .incomplete(blob)
+            }
+            return .finished(blob)
+        } catch {
+            note(error)
+            return .finishFailed(blob, code: error.code)
+        }
+    }
+
+    func putAside(_ blob: BlobHash) {
+        writing.start { [self] in
+            guard let partial = working.withLock({ $0.removeValue(forKey: blob) }) else { return }
+            do throws(BlobError) { try partial.checkpoint() } catch { note(error) }
+        }
+    }
+
+    func writeSmall(_ id: WriteID, _ batch: [WholeBlob]) {
+        writing.start { [self] in
+            do throws(BlobError) {
+                let received = try blobs.receive(batch.map { (hash: $0.hash, bytes: $0.bytes) })
+                inlet.tell(.smallWritten(id, right: received.right, wrong: received.wrong, code: nil))
+            } catch {
+                note(error)
+                inlet.tell(.smallWritten(id, right: [], wrong: [], code: error.code))
+            }
+        }
+    }
+
+    // MARK: What went wrong
+
+    func note(_ error: BlobError) { journal.note(code: error.code) }
+
+    /// It counts as missing now: peers hear that it is not held, and it is fetched again.
+    func noteDamage(_ error: BlobError) {
+        if case .damaged(let blob) = error { inlet.tell([.holdingChanged(blob), .missingChanged]) }
+    }
+}

@@ -1,0 +1,18 @@
+package import SyncModel
+
+/// How far a blob is that arrives now.
+package struct BlobProgress: Hashable, Sendable {
+    package let blob: BlobHash
+    /// Written here; each chunk was checked before.
+    package var presentBytes: UInt64
+    package var totalBytes: UInt64
+    /// Over the last seconds; 0 while nothing comes.
+    package var bytesPerSecond: UInt64
+
+    package init(blob: BlobHash, presentBytes: UInt64, totalBytes: UInt64, bytesPerSecond: UInt64) {
+        self.blob = blob
+        self.presentBytes = presentBytes
+        self.totalBytes = totalBytes
+        self.bytesPerSecond = bytesPerSecond
+    }
+}

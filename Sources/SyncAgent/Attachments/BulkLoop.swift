@@ -1,0 +1,242 @@
+import Logging
+import NIOCore
+import SyncCore
+import SyncModel
+import SyncTransport
+
+/// Interprets the bulk core's effects, on the event loop of the agent, beside `AgentLoop`. It decides nothing.
+///
+/// Not `Sendable`: everything here runs on its loop. What the disk is asked runs on the blob driver's threads and comes
+/// back as inputs.
+final class BulkLoop {
+    private let eventLoop: any EventLoop
+    private let transport: SessionTransport
+    private let driver: BlobDriver
+    private let arrivals: Arrivals
+    private let holders: HolderNotes
+    private let journal: AgentJournal
+    private let logger: Logger
+    private let space: SpaceID
+    private(set) var core: BulkCore
+    private(set) var figures = BlobFigures()
+    /// Called with the number of each dial: its events belong here.
+    var willDial: (UInt64) -> Void = { _ in }
+    /// Called on a later turn of the loop: the device is to be asked, over its session, to dial us.
+    var askForBulk: (DeviceID) -> Void = { _ in }
+    /// Called when what is here, or how far it is, has changed.
+    var blobsChanged: () -> Void = {}
+
+    private var wake: (at: Tick, task: Scheduled<Void>)?
+    private var recordsPause: Scheduled<Void>?
+    private var hasNewRecords = false
+    /// The code of the last refusal of our own disk that was logged; nil once something was kept again.
+    private var lastRefusal: String?
+    private var isStopped = false
+
+    init(
+        eventLoop: any EventLoop, transport: SessionTransport, driver: BlobDriver, arrivals: Arrivals, core: BulkCore,
+        space: SpaceID, journal: AgentJournal, logger: Logger
+    ) {
+        self.eventLoop = eventLoop
+        self.transport = transport
+        self.driver = driver
+        self.arrivals = arrivals
+        holders = HolderNotes(store: driver.store, eventLoop: eventLoop)
+        self.core = core
+        self.space = space
+        self.journal = journal
+        self.logger = logger
+    }
+
+    private var now: Tick { Tick(nanoseconds: Int64(NIODeadline.now().uptimeNanoseconds)) }
+
+    func step(_ input: BulkInput) {
+        guard !isStopped else { return }
+        note(input)
+        perform(core.step(input, at: now))
+        scheduleWake()
+    }
+
+    /// Says goodbye to every peer; nothing is stepped afterwards.
+    func stop() {
+        guard !isStopped else { return }
+        perform(core.stop(at: now))
+        isStopped = true
+        wake?.task.cancel()
+        recordsPause?.cancel()
+        holders.write()
+    }
+
+    /// A commit changed objects, and with them perhaps what is missing. Commits come in bursts: the first is told at once,
+    /// what follows within a moment together.
+    func noteRecordsChanged() {
+        guard !isStopped else { return }
+        guard recordsPause == nil else {
+            hasNewRecords = true
+            return
+        }
+        let loop = NIOLoopBound(self, eventLoop: eventLoop)
+        recordsPause = eventLoop.scheduleTask(in: .milliseconds(50)) { loop.value.endRecordsPause() }
+        step(.missingChanged)
+    }
+
+    private func endRecordsPause() {
+        recordsPause = nil
+        guard hasNewRecords else { return }
+        hasNewRecords = false
+        noteRecordsChanged()
+    }
+
+    /// Early is harmless (the core looks at the time), so a wake-up is only replaced by an earlier one.
+    private func scheduleWake() {
+        guard let deadline = core.nextDeadline else { return }
+        if let wake, wake.at <= deadline { return }
+        wake?.task.cancel()
+        let at = NIODeadline.uptimeNanoseconds(UInt64(max(0, deadline.nanoseconds)))
+        let loop = NIOLoopBound(self, eventLoop: eventLoop)
+        wake = (
+            deadline,
+            eventLoop.scheduleTask(deadline: at) {
+                loop.value.wake = nil
+                loop.value.step(.deadlinePassed)
+            }
+        )
+    }
+
+    /// What people and metrics hear of before the core.
+    private func note(_ input: BulkInput) {
+        switch input {
+        case .received(_, .chunk(let chunk), _): figures.bytesIn += UInt64(chunk.bytes.count)
+        case .received(_, .smallBlobs(let small), _):
+            figures.bytesIn += small.blobs.reduce(0) { $0 + UInt64($1.bytes.count) }
+        case .begun(let blob, let present): arrivals.resumed(blob, present)
+        case .refused(let blob, _): arrivals.ended(blob)
+        case .finished(let blob): noteArrived([blob])
+        case .smallWritten(_, let right, _, _): noteArrived(right)
+        default: break
+        }
+    }
+
+    private func noteArrived(_ blobs: [BlobHash]) {
+        guard !blobs.isEmpty else { return }
+        for blob in blobs { arrivals.arrived(blob) }
+        lastRefusal = nil
+        blobsChanged()
+    }
+
+    // MARK: Effects
+
+    private func perform(_ effects: [BulkEffect]) {
+        for effect in effects {
+            switch effect {
+            case .dial(let id, let endpoint): dial(id, endpoint)
+            case .askForBulk(let device): askLater(device)
+            case .send(let id, let frame): send(id, frame)
+            case .establish(let id): transport.markEstablished(id.rawValue)
+            case .setReading(let id, let isReading): transport.setReading(id.rawValue, isReading)
+            case .close(let id, _): transport.close(id.rawValue)
+            case .listMissing(let id, let except, let limit):
+                driver.listMissing(id, in: space, except: except, limit: limit)
+            case .begin(let blob, let layout, let hashes):
+                arrivals.began(blob, layout)
+                driver.begin(blob, layout, hashes: hashes)
+            case .write(let blob, let chunk, let bytes): driver.write(blob, chunk: chunk, bytes)
+            case .finish(let blob): driver.finish(blob)
+            case .putAside(let blob):
+                arrivals.ended(blob)
+                driver.putAside(blob)
+                blobsChanged()
+            case .writeSmall(let id, let batch): driver.writeSmall(id, batch)
+            case .lookUp(let id, let space, let blobs): driver.lookUp(id, space, blobs)
+            case .readHashes(let id, let space, let blob, let first):
+                driver.readHashes(id, space, blob, first: first)
+            case .readChunk(let id, let space, let blob, let chunk): driver.readChunk(id, space, blob, chunk: chunk)
+            case .readSmall(let id, let space, let blobs): driver.readSmall(id, space, blobs)
+            case .noteHolder(let blob, let device): holders.note(blob, device)
+            case .progress(let blob, let presentBytes):
+                arrivals.progressed(blob, to: presentBytes)
+                blobsChanged()
+            case .nobodyHas(let blob): arrivals.failed(blob, .nobodyHas)
+            case .report(let report): note(report)
+            }
+        }
+    }
+
+    private func dial(_ id: ConnectionID, _ endpoint: Endpoint) {
+        guard let address = HostPort(host: endpoint.host, port: Int(endpoint.port)) else {
+            let loop = NIOLoopBound(self, eventLoop: eventLoop)
+            eventLoop.execute { loop.value.step(.dialFailed(id, code: EndReason.hostUnknown.rawValue)) }
+            return
+        }
+        willDial(id.rawValue)
+        transport.dial(id.rawValue, address, .bulk)
+    }
+
+    /// The session's core may be in the middle of a step of its own.
+    private func askLater(_ device: DeviceID) {
+        let loop = NIOLoopBound(self, eventLoop: eventLoop)
+        eventLoop.execute { loop.value.askForBulk(device) }
+    }
+
+    private func send(_ id: ConnectionID, _ frame: BulkFrame) {
+        switch frame {
+        case .chunk(let chunk): figures.bytesOut += UInt64(chunk.bytes.count)
+        case .smallBlobs(let small): figures.bytesOut += small.blobs.reduce(0) { $0 + UInt64($1.bytes.count) }
+        default: break
+        }
+        do {
+            transport.send(id.rawValue, try BulkFrameCodec.encode(frame))
+        } catch {
+            logger.error("A bulk frame could not be encoded.", metadata: ["code": "\(error)"])
+            transport.cut(id.rawValue)
+        }
+    }
+
+    private func note(_ report: BulkReport) {
+        if case .refusedHere(let blob, let code) = report {
+            arrivals.failed(blob, .refused(code: code))
+            // One line for a disk that is full, not one for each blob.
+            if code == lastRefusal { return journal.note(code: code) }
+            lastRefusal = code
+        }
+        journal.note(report, logger: logger)
+    }
+}
+
+// MARK: - Events of bulk connections
+
+extension BulkLoop: TransportEvents {
+    func opened(
+        _ connection: UInt64, _ protocol: ApplicationProtocol, direction: Direction, device: DeviceID, remote: HostPort
+    ) {
+        step(.opened(ConnectionID(rawValue: connection), device))
+    }
+
+    func received(_ connection: UInt64, payload: [UInt8]) {
+        let id = ConnectionID(rawValue: connection)
+        do {
+            // Nil is a kind of a later version: nothing to do.
+            guard let frame = try BulkFrameCodec.decode(payload) else { return }
+            step(.received(id, frame, bytes: payload.count))
+        } catch {
+            step(.malformed(id, code: error.code))
+        }
+    }
+
+    func written(_ connection: UInt64, byteCount: Int) {
+        step(.written(ConnectionID(rawValue: connection), bytes: byteCount))
+    }
+
+    func closed(_ connection: UInt64, reason: EndReason) {
+        if reason.isRefusal { journal.note(code: reason.rawValue) }
+        step(.closed(ConnectionID(rawValue: connection), code: reason.rawValue))
+    }
+
+    func dialFailed(_ connection: UInt64, reason: EndReason) {
+        journal.note(code: reason.rawValue)
+        step(.dialFailed(ConnectionID(rawValue: connection), code: reason.rawValue))
+    }
+
+    /// Whoever is turned away has no protocol yet.
+    func turnedAway(_ remote: HostPort, device: DeviceID?, reason: EndReason) {}
+}

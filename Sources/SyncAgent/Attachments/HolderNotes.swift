@@ -1,0 +1,38 @@
+import NIOCore
+import SyncModel
+
+/// Who said that it holds which blob, written down together: each alone would cost a synced transaction, and it is only
+/// to tell people. Confined to the event loop.
+final class HolderNotes {
+    private static let limit = 1_024
+    private static let pause = TimeAmount.seconds(1)
+
+    private let store: StoreDriver
+    private let eventLoop: any EventLoop
+    private var pending: [DeviceID: [BlobHash]] = [:]
+    private var count = 0
+    private var task: Scheduled<Void>?
+
+    init(store: StoreDriver, eventLoop: any EventLoop) {
+        self.store = store
+        self.eventLoop = eventLoop
+    }
+
+    func note(_ blob: BlobHash, _ device: DeviceID) {
+        pending[device, default: []].append(blob)
+        count += 1
+        if count >= Self.limit { return write() }
+        guard task == nil else { return }
+        let notes = NIOLoopBound(self, eventLoop: eventLoop)
+        task = eventLoop.scheduleTask(in: Self.pause) { notes.value.write() }
+    }
+
+    func write() {
+        task?.cancel()
+        task = nil
+        guard count > 0 else { return }
+        for (device, blobs) in pending { store.noteHolders(blobs, device) }
+        pending = [:]
+        count = 0
+    }
+}

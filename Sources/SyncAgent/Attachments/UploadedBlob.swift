@@ -1,0 +1,18 @@
+package import SyncModel
+
+/// A blob that was added, durable and readable, and not attached to anything yet.
+package struct UploadedBlob: Hashable, Sendable {
+    /// Enough for `MediaType` and `ImageSize`.
+    static let headBytes = 64 << 10
+
+    package let hash: BlobHash
+    package let size: UInt64
+    /// The first bytes, at most 64 KiB.
+    package let head: [UInt8]
+
+    package init(hash: BlobHash, size: UInt64, head: [UInt8]) {
+        self.hash = hash
+        self.size = size
+        self.head = head
+    }
+}

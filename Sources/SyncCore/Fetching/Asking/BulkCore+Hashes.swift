@@ -1,0 +1,105 @@
+import SyncModel
+
+// Hashes of chunks: collected of one peer at a time, and believed once the disk says that they come to the blob's.
+extension BulkCore {
+    mutating func noteHashesMissing(_ blob: BlobHash) {
+        guard wants[blob]?.stage == .beginning else { return }
+        wants[blob]?.stage = .lackingHashes
+        wants[blob]?.isLookedAt = true
+        if wants[blob]?.holders.isEmpty == true { putAside(blob) }
+    }
+
+    /// Asks the peer for the next hashes of a blob that lacks them.
+    mutating func askHashes(_ index: Int) -> Bool {
+        let device = links[index].device
+        let others = links[index].isSlow(at: now) ? quickDevices(but: device) : []
+        let ranks = work.keys.compactMap { wants[$0] }.filter { want in
+            want.stage == .lackingHashes && want.holders[device] != nil
+                && !others.contains { want.holders[$0] != nil }
+        }.map(\.rank).sorted()
+        for rank in ranks {
+            guard let want = wants[rank.blob] else { continue }
+            let whole = want.layout.chunkCount * BlobHash.byteCount
+            let held = work[rank.blob]?.hashes.count ?? 0
+            if held == 0 {
+                guard hashBytes == 0 || hashBytes + whole <= configuration.bounds.hashBytes else { continue }
+                hashBytes += whole
+            }
+            wants[rank.blob]?.stage = .askingHashes(links[index].id)
+            let id = open(index, .hashes(rank.blob))
+            let first = UInt32(held / BlobHash.byteCount)
+            send(
+                index,
+                .hashesRequest(
+                    BulkFrame.HashesRequest(id: id, space: configuration.space, blob: rank.blob, first: first)))
+            return true
+        }
+        return false
+    }
+
+    mutating func noteHashes(_ index: Int, _ hashes: BulkFrame.Hashes) {
+        guard let ask = links[index].asks[hashes.id], case .hashes(let blob) = ask.subject else {
+            return noteLateAnswer(index, hashes.id)
+        }
+        links[index].asks[hashes.id] = nil
+        noteProgress(index, hashes.id, ask.sentAt, bytes: hashes.bytes.count)
+        guard let want = wants[blob], want.stage == .askingHashes(links[index].id) else { return }
+        let whole = want.layout.chunkCount * BlobHash.byteCount
+        let held = work[blob]?.hashes.count ?? 0
+        guard hashes.bytes.count == min(whole - held, BulkLimits.hashesPerFrame * BlobHash.byteCount) else {
+            return disbelieve(blob, links[index].device)
+        }
+        work[blob]?.hashes += hashes.bytes
+        guard held + hashes.bytes.count == whole else {
+            wants[blob]?.stage = .lackingHashes
+            return
+        }
+        wants[blob]?.stage = .proving(links[index].device)
+        effects.append(.begin(blob, want.layout, hashes: work[blob]?.hashes))
+        work[blob]?.hashes = []
+    }
+
+    mutating func noteHashesWrong(_ blob: BlobHash) {
+        guard case .proving(let device) = wants[blob]?.stage else { return }
+        disbelieve(blob, device)
+    }
+
+    private mutating func disbelieve(_ blob: BlobHash, _ device: DeviceID) {
+        counters.hashesWrong += 1
+        if let want = wants[blob] { dropHashes(blob, want) }
+        wants[blob]?.stage = .lackingHashes
+        if configuration.faults.contains(.believeHashes) {
+            effects.append(.report(.wrongBytes(device, blob)))
+        } else {
+            lied(device, blob)
+        }
+    }
+
+    /// A part that nobody goes on with must not keep other blobs from theirs.
+    mutating func dropUnsent(_ blob: BlobHash) {
+        guard let want = wants[blob], want.stage == .lackingHashes, want.holders.isEmpty else { return }
+        dropHashes(blob, want)
+    }
+
+    /// What `hashBytes` counts, looked up anew.
+    var countedHashBytes: Int {
+        work.reduce(0) { sum, work in
+            guard let want = wants[work.key], countsHashes(want) else { return sum }
+            return sum + want.layout.chunkCount * BlobHash.byteCount
+        }
+    }
+
+    private func countsHashes(_ want: BulkWantState) -> Bool {
+        switch want.stage {
+        case .askingHashes, .proving: true
+        case .lackingHashes: work[want.want.blob]?.hashes.isEmpty == false
+        case .waiting, .asked, .writing, .beginning, .fetching, .finishing: false
+        }
+    }
+
+    /// Its hashes are here, or not collected any more.
+    mutating func dropHashes(_ blob: BlobHash, _ want: BulkWantState) {
+        if countsHashes(want) { hashBytes -= want.layout.chunkCount * BlobHash.byteCount }
+        work[blob]?.hashes = []
+    }
+}

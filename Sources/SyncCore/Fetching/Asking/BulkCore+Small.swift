@@ -1,0 +1,127 @@
+import SyncModel
+
+// Small blobs: many in one request, whole, and kept in one transaction as they came together.
+extension BulkCore {
+    mutating func noteSmallBlobs(_ index: Int, _ answer: BulkFrame.SmallBlobs) {
+        if let ask = links[index].asks[answer.id] {
+            guard case .small(let blobs, var came) = ask.subject else { return offend(index, .unsolicited) }
+            guard Self.mark(answer, &came) else { return offend(index, .unsolicited) }
+            // First of all, so that what is taken back below are the others.
+            links[index].asks[answer.id]?.subject = .small(blobs, came: came)
+            var bytes = 0
+            for blob in answer.blobs {
+                bytes += blobs[Int(blob.index)].weight
+                take(index, blobs[Int(blob.index)], blob.bytes)
+            }
+            // Too many lies may have ended it.
+            guard links[index].state == .up else { return }
+            noteProgress(index, answer.id, ask.sentAt, bytes: bytes)
+            guard answer.isLast else { return }
+            for place in blobs.indices where !came.contains(place) {
+                loseHolder(blobs[place].blob, links[index].device)
+                // To have asked for it counts as a want.
+                if wants[blobs[place].blob] == nil { unwant(index, blobs[place].blob) }
+            }
+            takeBack(index, answer.id)
+        } else if case .small(let blobs, var came) = links[index].cancelled[answer.id]?.subject {
+            guard Self.mark(answer, &came) else { return offend(index, .unsolicited) }
+            for blob in answer.blobs { takeLate(index, blobs[Int(blob.index)], blob.bytes) }
+            links[index].cancelled[answer.id]?.subject = .small(blobs, came: came)
+            if answer.isLast { links[index].cancelled[answer.id] = nil }
+        } else {
+            offend(index, .unsolicited)
+        }
+    }
+
+    /// - Returns: false if it has what was not asked for, or came before.
+    private static func mark(_ answer: BulkFrame.SmallBlobs, _ came: inout ChunkSet) -> Bool {
+        answer.blobs.allSatisfy { Int($0.index) < came.count && came.insert(Int($0.index)) }
+    }
+
+    private mutating func take(_ index: Int, _ small: BulkAsk.Small, _ bytes: [UInt8]) {
+        let connection = links[index].id
+        counters.smallReceived += 1
+        guard let want = wants[small.blob], want.stage == .asked(connection) || want.stage == .waiting else {
+            // Not wanted any more, or somebody else was quicker.
+            return release(connection, small.weight)
+        }
+        guard bytes.count == small.size else {
+            // Its hash covers its size, so this is not it; or the record that names it is wrong.
+            release(connection, small.weight)
+            counters.smallWrong += 1
+            giveUp(small.blob, askedOf: connection)
+            return lied(links[index].device, small.blob)
+        }
+        keep(index, small, bytes)
+    }
+
+    private mutating func takeLate(_ index: Int, _ small: BulkAsk.Small, _ bytes: [UInt8]) {
+        counters.smallReceived += 1
+        guard let stage = wants[small.blob]?.stage, bytes.count == small.size,
+            flightBytes + small.weight <= configuration.bounds.windowBytes,
+            !configuration.faults.contains(.forgetCancelled)
+        else { return }
+        switch stage {
+        case .waiting, .asked: break
+        case .writing, .beginning, .lackingHashes, .askingHashes, .proving, .fetching, .finishing: return
+        }
+        reserve(index, small.weight)
+        keep(index, small, bytes)
+    }
+
+    private mutating func keep(_ index: Int, _ small: BulkAsk.Small, _ bytes: [UInt8]) {
+        wants[small.blob]?.stage = .writing
+        unwrittenBytes += small.weight
+        let write = BulkWrite(connection: links[index].id, device: links[index].device, bytes: small.weight)
+        smallPending.append((WholeBlob(hash: small.blob, bytes: bytes), write))
+    }
+
+    /// It did not come from there: whoever else has it may be asked.
+    mutating func giveUp(_ blob: BlobHash, askedOf connection: ConnectionID) {
+        guard wants[blob]?.stage == .asked(connection) else { return }
+        wants[blob]?.stage = .waiting
+        enqueue(blob)
+    }
+
+    // MARK: To the disk
+
+    /// One transaction for what came together; what comes while two are under way is the next.
+    mutating func planSmallWrites() {
+        while !smallPending.isEmpty, smallWrites.count < configuration.bounds.smallWrites {
+            var (count, bytes) = (0, 0)
+            while count < smallPending.count,
+                count == 0 || bytes + smallPending[count].write.bytes <= configuration.bounds.smallWriteBytes
+            {
+                bytes += smallPending[count].write.bytes
+                count += 1
+            }
+            let id = WriteID(rawValue: nextID())
+            smallWrites[id] = smallPending.prefix(count).map { ($0.blob.hash, $0.write) }
+            effects.append(.writeSmall(id, smallPending.prefix(count).map(\.blob)))
+            smallPending.removeFirst(count)
+        }
+    }
+
+    mutating func noteSmallWritten(_ id: WriteID, _ right: [BlobHash], _ wrong: [BlobHash], _ code: String?) {
+        guard let batch = smallWrites.removeValue(forKey: id) else { return }
+        let (right, wrong) = (Set(right), Set(wrong))
+        if !right.isEmpty { refusals.noteSuccess() }
+        for (blob, write) in batch {
+            unwrittenBytes -= write.bytes
+            release(write.connection, write.bytes)
+            guard wants[blob]?.stage == .writing else { continue }
+            if right.contains(blob) {
+                noteFetched(blob)
+                continue
+            }
+            wants[blob]?.stage = .waiting
+            if wrong.contains(blob) {
+                counters.smallWrong += 1
+                lied(write.device, blob)
+                enqueue(blob)
+            } else {
+                refuseBytes(blob, code ?? "")
+            }
+        }
+    }
+}

@@ -1,0 +1,183 @@
+import SyncModel
+
+// Large blobs: begun a few at a time, put aside when nobody has more of them, and finished; people and peers are told how far each is.
+extension BulkCore {
+    // MARK: Beginning
+
+    mutating func planWork() {
+        guard refusals.diskRetryAt == nil else { return }
+        while let rank = ready.first() {
+            guard let want = wants[rank.blob], want.stage == .waiting, want.isWorthBeginning, want.rank == rank else {
+                ready.remove(rank.blob)
+                continue
+            }
+            if refusals.blocks(rank) {
+                refusals.tooLarge.insert(rank.blob)
+                ready.remove(rank.blob)
+                continue
+            }
+            guard work.count < configuration.bounds.blobsAtWork || makeRoom(for: rank) else {
+                guard isStuck(want) else { return }
+                // Behind it may be some that quick peers have.
+                ready.remove(rank.blob)
+                putOff(rank.blob, until: now + configuration.timing.slowPause)
+                continue
+            }
+            ready.remove(rank.blob)
+            work[rank.blob] = BulkWork(toldAt: now)
+            wants[rank.blob]?.stage = .beginning
+            effects.append(.begin(rank.blob, want.layout, hashes: nil))
+        }
+    }
+
+    /// Puts one aside that does not get on, or for a person one that nobody waits for.
+    private mutating func makeRoom(for rank: FetchRank) -> Bool {
+        let ranks = work.keys.compactMap { wants[$0]?.rank }.sorted()
+        // It waits for somebody to say more.
+        if let idle = ranks.last(where: { isIdle($0.blob) }) {
+            putAside(idle.blob)
+            return true
+        }
+        // A few peers that do not get on would keep all places for themselves.
+        let isQuick = wants[rank.blob].map { !isStuck($0) } ?? false
+        if isQuick, let stuck = ranks.last(where: { mayGiveWay($0, to: rank) && wants[$0.blob].map(isStuck) == true }) {
+            putAside(stuck.blob)
+            putOff(stuck.blob, until: now + configuration.timing.slowPause)
+            return true
+        }
+        guard rank.isPersonal, let lesser = ranks.last(where: { !$0.isPersonal && mayGiveWay($0, to: rank) }) else {
+            return false
+        }
+        putAside(lesser.blob)
+        enqueue(lesser.blob)
+        return true
+    }
+
+    /// Only peers that do not get on have it, and there are others.
+    private func isStuck(_ want: BulkWantState) -> Bool {
+        var hasQuick = false
+        for link in links where link.state == .up && !link.isSlow(at: now) {
+            if want.holders[link.device] != nil { return false }
+            hasQuick = true
+        }
+        return hasQuick && !want.holders.isEmpty
+    }
+
+    private func mayGiveWay(_ rank: FetchRank, to other: FetchRank) -> Bool {
+        (other.isPersonal || !rank.isPersonal) && mayPutAside(rank.blob)
+    }
+
+    private func mayPutAside(_ blob: BlobHash) -> Bool {
+        switch wants[blob]?.stage {
+        case .fetching, .lackingHashes, .askingHashes: true
+        case .waiting, .asked, .writing, .beginning, .proving, .finishing, nil: false
+        }
+    }
+
+    /// It waits for peers, and they have nothing.
+    private func isIdle(_ blob: BlobHash) -> Bool {
+        guard let want = wants[blob] else { return false }
+        switch want.stage {
+        case .fetching: return !isMoving(blob) && !want.holders.keys.contains { planner.canSend($0, blob) }
+        case .lackingHashes: return want.holders.isEmpty
+        case .waiting, .asked, .writing, .beginning, .askingHashes, .proving, .finishing: return false
+        }
+    }
+
+    /// Chunks of it are asked for, or on their way to the disk.
+    func isMoving(_ blob: BlobHash) -> Bool {
+        if work[blob]?.writing.isEmpty == false { return true }
+        return links.contains { link in
+            link.asks.values.contains { ask in
+                if case .chunks(blob, _, _) = ask.subject { true } else { false }
+            }
+        }
+    }
+
+    /// Nothing of it is waited for any more; what is here of it stays.
+    mutating func putAside(_ blob: BlobHash) {
+        guard work[blob] != nil, let want = wants[blob] else { return }
+        dropHashes(blob, want)
+        wants[blob]?.stage = .waiting
+        work[blob] = nil
+        planner.end(blob)
+        for index in links.indices {
+            for id in links[index].asks.keys.sorted() {
+                switch links[index].asks[id]?.subject {
+                case .chunks(blob, _, _), .hashes(blob): cancel(index, id)
+                case .chunks, .hashes, .small, nil: continue
+                }
+            }
+        }
+        effects.append(.putAside(blob))
+    }
+
+    // MARK: The whole
+
+    mutating func finishIfWhole(_ blob: BlobHash) {
+        guard wants[blob]?.stage == .fetching, planner.present(blob)?.isComplete == true else { return }
+        wants[blob]?.stage = .finishing
+        effects.append(.finish(blob))
+    }
+
+    mutating func noteFinished(_ blob: BlobHash) {
+        guard wants[blob]?.stage == .finishing else { return }
+        refusals.noteSuccess()
+        work[blob] = nil
+        planner.end(blob)
+        noteFetched(blob)
+    }
+
+    mutating func noteFetched(_ blob: BlobHash) {
+        counters.blobsFetched += 1
+        drop(blob)
+        effects.append(.report(.fetched(blob)))
+        tellHolding(of: blob)
+    }
+
+    mutating func noteFinishFailed(_ blob: BlobHash) {
+        guard wants[blob]?.stage == .finishing else { return }
+        retryLater(blob)
+    }
+
+    /// Looked at again: at once the first time, since what is damaged is only fetched then.
+    mutating func retryLater(_ blob: BlobHash) {
+        let failures = wants[blob]?.failures ?? 0
+        wants[blob]?.failures = failures + 1
+        putAside(blob)
+        if failures == 0 {
+            enqueue(blob)
+        } else {
+            putOff(blob, until: now + refusals.pause(after: failures - 1, configuration.timing))
+        }
+    }
+
+    // MARK: Telling how far it is
+
+    mutating func noteProgress(of blob: BlobHash) {
+        guard let state = work[blob] else { return }
+        if state.progressAt.map({ now >= $0 + configuration.timing.progressPause }) ?? true {
+            work[blob]?.progressAt = now
+            effects.append(.progress(blob, presentBytes: state.presentBytes))
+        }
+        if state.untoldChunks >= 64 { tellProgress(of: blob) }
+    }
+
+    private mutating func tellProgress(of blob: BlobHash) {
+        work[blob]?.untoldChunks = 0
+        work[blob]?.toldAt = now
+        tellHolding(of: blob)
+    }
+
+    mutating func passProgress() {
+        guard work.values.contains(where: { $0.untoldChunks > 0 }) else { return }
+        for blob in work.keys.sorted() {
+            guard let state = work[blob], state.untoldChunks > 0 else { continue }
+            if now >= state.toldAt + configuration.timing.holdingPause { tellProgress(of: blob) }
+        }
+    }
+
+    var progressDeadline: Tick? {
+        work.values.lazy.filter { $0.untoldChunks > 0 }.map { $0.toldAt + configuration.timing.holdingPause }.min()
+    }
+}

@@ -1,0 +1,112 @@
+import SyncModel
+
+/// What the disk and the quota refused, and when they are tried again.
+struct BulkRefusals: Sendable {
+    /// Nothing is asked for before.
+    var diskRetryAt: Tick?
+    /// Refusals since something was kept.
+    var diskCount = 0
+    /// The least that did not fit into the quota, or on the disk.
+    var leastTooLarge: UInt64?
+    var tooLargeRetryAt: Tick?
+    var tooLargeCount = 0
+    /// What waits for that.
+    var tooLarge: Set<BlobHash> = []
+
+    /// Whether it is not tried now. For a person it is, to say why it does not fit.
+    func blocks(_ rank: FetchRank) -> Bool { !rank.isPersonal && (leastTooLarge.map { rank.size >= $0 } ?? false) }
+
+    mutating func noteSuccess() { diskCount = 0 }
+
+    func pause(after count: Int, _ timing: BulkConfiguration.Timing) -> Tick.Span {
+        let nanoseconds = timing.refusalLeast.nanoseconds << Int64(min(count, 16))
+        return Tick.Span(nanoseconds: min(timing.refusalGreatest.nanoseconds, nanoseconds))
+    }
+
+    var deadline: Tick? { [diskRetryAt, tooLargeRetryAt].compactMap(\.self).min() }
+}
+
+// What does not fit, into the quota or on the disk, waits with all that is as large; a disk that is full to the last byte stops
+// all; anything else concerns one blob. Nothing of it loses what is here.
+extension BulkCore {
+    mutating func noteRefused(_ blob: BlobHash, _ code: String) {
+        switch wants[blob]?.stage {
+        case .beginning, .proving: break
+        case .waiting, .asked, .writing, .lackingHashes, .askingHashes, .fetching, .finishing, nil: return
+        }
+        putAside(blob)
+        // Room for all of it is set aside when it is begun: a smaller one may fit.
+        if [BulkConfiguration.quotaCode, BulkConfiguration.diskFullCode].contains(code) {
+            refuseSize(blob, code)
+        } else {
+            refuseOne(blob, code)
+        }
+    }
+
+    /// Bytes that came could not be kept. What waits is tried again when the refusal has passed.
+    mutating func refuseBytes(_ blob: BlobHash, _ code: String) {
+        if code == BulkConfiguration.quotaCode {
+            refuseSize(blob, code)
+        } else if code == BulkConfiguration.diskFullCode {
+            refuseAll(blob, code)
+        } else {
+            refuseOne(blob, code)
+        }
+    }
+
+    private mutating func refuseSize(_ blob: BlobHash, _ code: String) {
+        guard let want = wants[blob] else { return }
+        if work[blob] != nil { putAside(blob) }
+        refusals.tooLarge.insert(blob)
+        let isNew = want.isPersonal || refusals.tooLargeRetryAt == nil || !refusals.blocks(want.rank)
+        refusals.leastTooLarge = min(refusals.leastTooLarge ?? .max, want.layout.size)
+        guard isNew else { return }
+        note(blob, code)
+        guard refusals.tooLargeRetryAt == nil else { return }
+        refusals.tooLargeRetryAt = now + refusals.pause(after: refusals.tooLargeCount, configuration.timing)
+        refusals.tooLargeCount += 1
+    }
+
+    private mutating func refuseAll(_ blob: BlobHash, _ code: String) {
+        guard let want = wants[blob] else { return }
+        enqueue(blob)
+        // One report for all, but whoever waits has to hear of his.
+        if want.isPersonal || refusals.diskRetryAt == nil { note(blob, code) }
+        guard refusals.diskRetryAt == nil else { return }
+        refusals.diskRetryAt = now + refusals.pause(after: refusals.diskCount, configuration.timing)
+        refusals.diskCount += 1
+    }
+
+    /// What is wrong with one says nothing of the others.
+    private mutating func refuseOne(_ blob: BlobHash, _ code: String) {
+        guard let want = wants[blob] else { return }
+        note(blob, code)
+        if work[blob] != nil { putAside(blob) }
+        wants[blob]?.failures = want.failures + 1
+        putOff(blob, until: now + refusals.pause(after: want.failures, configuration.timing))
+    }
+
+    private mutating func note(_ blob: BlobHash, _ code: String) {
+        counters.refusedHere += 1
+        effects.append(.report(.refusedHere(blob, code: code)))
+    }
+
+    mutating func passRefusals() {
+        if let at = refusals.diskRetryAt, now >= at { refusals.diskRetryAt = nil }
+        if let at = refusals.tooLargeRetryAt, now >= at { endQuotaPause() }
+    }
+
+    /// The quota, or what counts for it, has changed, or the disk has more room.
+    mutating func noteRoomChanged() {
+        guard let at = refusals.tooLargeRetryAt else { return }
+        refusals.tooLargeCount = 0
+        // Not at once: what frees some often frees more.
+        refusals.tooLargeRetryAt = min(at, now + configuration.timing.holdingPause)
+    }
+
+    private mutating func endQuotaPause() {
+        let blobs = refusals.tooLarge.sorted()
+        (refusals.tooLargeRetryAt, refusals.leastTooLarge, refusals.tooLarge) = (nil, nil, [])
+        for blob in blobs { enqueue(blob) }
+    }
+}

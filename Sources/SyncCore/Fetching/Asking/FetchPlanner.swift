@@ -1,0 +1,159 @@
+package import SyncModel
+
+/// Which chunks of the large blobs at work to ask a peer for: who holds what, what is here, and what was asked of somebody.
+///
+/// No chunk is given out that is here or that somebody was asked for. What a person waits for goes first; among equals each
+/// gets a stretch in turn, so that none waits for another to be whole. Who is asked how much, and when somebody is too slow, is
+/// decided elsewhere.
+///
+/// Bounds: two sets of chunks (8 KiB at most) for each blob at work and one for each of its holders. The next stretch is found
+/// a word of 64 chunks at a time, behind all that was given out in order; a holder that has nothing left is not searched again
+/// before it says more, or something was taken back.
+package struct FetchPlanner: Sendable {
+    private struct Holder: Sendable {
+        /// Nil: all of them.
+        var chunks: ChunkSet?
+        /// It has nothing that was not given out.
+        var isSpent = false
+    }
+
+    private struct Work: Sendable {
+        var rank: FetchRank
+        let layout: BlobLayout
+        var present: ChunkSet
+        /// Present, asked for, or on the way to the disk.
+        var claimed: ChunkSet
+        /// All before it are claimed.
+        var firstFree = 0
+        var holders: [DeviceID: Holder] = [:]
+        /// When it was its turn last; counts turns.
+        var lastTurn: UInt64 = 0
+
+        func stretch(from peer: DeviceID, limit: Int) -> Range<Int>? {
+            guard let holder = holders[peer], !holder.isSpent else { return nil }
+            return claimed.firstAbsent(from: firstFree, in: holder.chunks, limit: limit)
+        }
+    }
+
+    /// By rank.
+    private var works: [Work] = []
+    private var turn: UInt64 = 0
+
+    package init() {}
+
+    // MARK: What is at work
+
+    /// - Parameter present: chunks that are here and were checked.
+    package mutating func begin(_ rank: FetchRank, _ layout: BlobLayout, present: ChunkSet) {
+        precondition(present.count == layout.chunkCount, "a set of the blob's chunks")
+        guard index(of: rank.blob) == nil else { return }
+        insert(Work(rank: rank, layout: layout, present: present, claimed: present))
+    }
+
+    package mutating func rerank(_ rank: FetchRank) {
+        guard let index = index(of: rank.blob) else { return }
+        var work = works.remove(at: index)
+        work.rank = rank
+        insert(work)
+    }
+
+    package mutating func end(_ blob: BlobHash) { works.removeAll { $0.rank.blob == blob } }
+
+    package func present(_ blob: BlobHash) -> ChunkSet? { index(of: blob).map { works[$0].present } }
+
+    private mutating func insert(_ work: Work) {
+        works.insert(work, at: works.firstIndex { work.rank < $0.rank } ?? works.count)
+    }
+
+    private func index(of blob: BlobHash) -> Int? { works.firstIndex { $0.rank.blob == blob } }
+
+    // MARK: Who has it
+
+    /// - Parameter chunks: nil: all of them. A set of another size is no set of this blob, and not believed.
+    package mutating func offered(_ blob: BlobHash, by peer: DeviceID, _ chunks: ChunkSet?) {
+        guard let index = index(of: blob) else { return }
+        if let chunks, chunks.count != works[index].layout.chunkCount { return }
+        works[index].holders[peer] = Holder(chunks: chunks)
+    }
+
+    /// It has nothing of it, or nothing that can be believed.
+    package mutating func withdrawn(_ blob: BlobHash, by peer: DeviceID) {
+        if let index = index(of: blob) { works[index].holders[peer] = nil }
+    }
+
+    package mutating func disconnected(_ peer: DeviceID) {
+        for index in works.indices { works[index].holders[peer] = nil }
+    }
+
+    // MARK: What is asked
+
+    /// The next stretch to ask the peer for, which nobody else is asked for from now on; nil: it has nothing that is needed.
+    ///
+    /// - Parameters:
+    ///   - limit: of chunks, at least 1.
+    ///   - others: peers that are to be asked first: only what none of them could send is given out.
+    package mutating func next(
+        from peer: DeviceID, limit: Int, before others: [DeviceID] = []
+    ) -> (blob: BlobHash, chunks: Range<Int>)? {
+        var best: (index: Int, chunks: Range<Int>)?
+        for index in works.indices {
+            if let best {
+                if works[best.index].rank.isPersonal != works[index].rank.isPersonal { break }
+                if works[best.index].lastTurn <= works[index].lastTurn { continue }
+            }
+            guard let chunks = works[index].stretch(from: peer, limit: limit) else {
+                works[index].holders[peer]?.isSpent = true
+                continue
+            }
+            if others.contains(where: { $0 != peer && works[index].stretch(from: $0, limit: 1) != nil }) { continue }
+            best = (index, chunks)
+        }
+        guard let best else { return nil }
+        turn += 1
+        works[best.index].lastTurn = turn
+        for chunk in best.chunks { works[best.index].claimed.insert(chunk) }
+        if best.chunks.lowerBound == works[best.index].firstFree {
+            works[best.index].firstFree = best.chunks.upperBound
+        }
+        return (works[best.index].rank.blob, best.chunks)
+    }
+
+    /// Whether the peer has something of it that nobody was asked for.
+    package func canSend(_ peer: DeviceID, _ blob: BlobHash) -> Bool {
+        index(of: blob).map { works[$0].stretch(from: peer, limit: 1) != nil } ?? false
+    }
+
+    /// Whether the peer has something that nobody was asked for, and for which a person waits.
+    package func canSendPersonal(_ peer: DeviceID) -> Bool {
+        works.lazy.prefix { $0.rank.isPersonal }.contains { $0.stretch(from: peer, limit: 1) != nil }
+    }
+
+    /// Whether the peer holds a chunk of it, asked for or not.
+    package func holds(_ peer: DeviceID, _ blob: BlobHash, chunk: Int) -> Bool {
+        guard let index = index(of: blob), let holder = works[index].holders[peer] else { return false }
+        return holder.chunks?.contains(chunk) ?? true
+    }
+
+    /// Nobody is asked for it any more, and it did not come, or could not be used.
+    package mutating func release(_ blob: BlobHash, chunk: Int) {
+        guard let index = index(of: blob), !works[index].present.contains(chunk), works[index].claimed.contains(chunk)
+        else { return }
+        works[index].claimed.remove(chunk)
+        works[index].firstFree = min(works[index].firstFree, chunk)
+        for peer in works[index].holders.keys { works[index].holders[peer]?.isSpent = false }
+    }
+
+    /// It came though nobody was asked for it any more, and goes to the disk.
+    package mutating func claim(_ blob: BlobHash, chunk: Int) {
+        if let index = index(of: blob) { works[index].claimed.insert(chunk) }
+    }
+
+    /// It is here, and was checked.
+    ///
+    /// - Returns: whether it was not before.
+    package mutating func came(_ blob: BlobHash, chunk: Int) -> Bool {
+        guard let index = index(of: blob) else { return false }
+        works[index].claimed.insert(chunk)
+        return works[index].present.insert(chunk)
+    }
+}

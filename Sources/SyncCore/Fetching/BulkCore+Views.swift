@@ -1,0 +1,36 @@
+package import SyncModel
+
+extension BulkCore {
+    /// Sorted by device.
+    package var peerViews: [BulkPeerView] {
+        peers.filter(\.hasSession).map { peer in
+            let link = upLink(peer.device)
+            return BulkPeerView(
+                device: peer.device, isConnected: link != nil, bytesIn: peer.bytesIn, bytesOut: peer.bytesOut,
+                inFlightBytes: link.map { links[$0].flightBytes } ?? 0,
+                isSlow: link.map { links[$0].isSlow(at: now) } ?? false)
+        }.sorted { $0.device < $1.device }
+    }
+
+    /// Large blobs at work, and what somebody waits for, in the order in which they are fetched.
+    package var transfers: [BulkTransferView] {
+        let personal = wants.values.filter(\.isPersonal).map(\.rank)
+        let ranks = Set(personal).union(work.keys.compactMap { wants[$0]?.rank })
+        return ranks.sorted().map { rank in
+            BulkTransferView(
+                blob: rank.blob, size: rank.size, presentBytes: work[rank.blob]?.presentBytes ?? 0,
+                isPersonal: rank.isPersonal)
+        }
+    }
+
+    package var load: BulkLoad {
+        BulkLoad(
+            inFlightBytes: flightBytes, unwrittenBytes: unwrittenBytes, hashBytes: hashBytes,
+            hashBytesAtWork: countedHashBytes,
+            outboundBytes: links.map { $0.serving.bufferedBytes + $0.serving.readingBytes }.max() ?? 0,
+            lookUps: links.map(\.serving.toLookUp.count).max() ?? 0, wants: wants.count, blobsAtWork: work.count)
+    }
+
+    /// Whether it is wanted and not here, as far as this knows: the policy may want more than was listed.
+    package func isWanted(_ blob: BlobHash) -> Bool { wants[blob] != nil }
+}

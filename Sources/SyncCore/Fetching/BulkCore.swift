@@ -1,0 +1,203 @@
+import SyncModel
+
+/// Every decision about the bytes of attachments, as one pure machine beside `AgentCore`: whom to connect to, what to ask
+/// whom for, what to do with what comes, and what to send to others.
+///
+/// Like it, it holds no clock, does no IO, is copied to be replayed, and emits nothing that depends on hash order.
+///
+/// Invariants: nothing is asked for that is here or on its way to the disk, and nothing of two peers unless the first is slow.
+/// Whatever peers do, `BulkLoad` stays within `BulkConfiguration.Bounds`. Nothing that came counts before the disk has said
+/// that it is what it should be.
+package struct BulkCore: Sendable {
+    package let configuration: BulkConfiguration
+    var random: SplitMix64
+
+    /// In the order in which they came up.
+    var peers: [BulkPeer] = []
+    /// In the order in which they opened.
+    var links: [BulkLink] = []
+    /// Apart from those of sessions.
+    var nextConnection: UInt64 = (1 << 62) + 1
+
+    var wants: [BlobHash: BulkWantState] = [:]
+    /// Of those, how many the policy wants.
+    var listedCount = 0
+    var listing = BulkListing()
+    /// Of those that somebody waits for, the ones that nobody seems to have, in the order of asking.
+    var doubted: [BlobHash] = []
+    var doubtAt: Tick?
+
+    /// Large blobs that somebody holds and that are not at work.
+    var ready = FetchQueue()
+    var work: [BlobHash: BulkWork] = [:]
+    var planner = FetchPlanner()
+    /// Those that are to be tried again later, and when.
+    var deferred: [(at: Tick, blob: BlobHash)] = []
+
+    /// Chunks on the way to the disk.
+    var writes: [BlobHash: [Int: BulkWrite]] = [:]
+    var smallWrites: [WriteID: [(blob: BlobHash, write: BulkWrite)]] = [:]
+    /// Came, and no transaction has room for them yet.
+    var smallPending: [(blob: WholeBlob, write: BulkWrite)] = []
+    /// Asked for, or came and not answered by the disk.
+    var flightBytes = 0
+    /// The second part of that.
+    var unwrittenBytes = 0
+    /// Of blobs whose chunk hashes are being collected, when they are whole.
+    var hashBytes = 0
+    var lastAskID: UInt64 = 0
+    var askTurn = 0
+    var refusals = BulkRefusals()
+
+    /// Whether a small blob that somebody waits for is here already.
+    var looks: [ReadID: BlobHash] = [:]
+    var reads: [ReadID: BulkRead] = [:]
+    var serveTurn = 0
+    /// When those who want something are told again of what they were told nothing.
+    var lookAgainAt: Tick?
+
+    var uploads: TokenBucket?
+    var downloads: TokenBucket?
+    /// A limit holds something up until then.
+    var uploadAt: Tick?
+    var downloadAt: Tick?
+
+    package internal(set) var counters = BulkCounters()
+    var lastID: UInt64 = 0
+    var effects: [BulkEffect] = []
+    var now: Tick
+
+    package init(configuration: BulkConfiguration, at now: Tick) {
+        self.configuration = configuration
+        self.now = now
+        random = SplitMix64(seed: configuration.seed)
+        uploads = configuration.uploadLimit.map { TokenBucket(perSecond: $0, at: now) }
+        downloads = configuration.downloadLimit.map { TokenBucket(perSecond: $0, at: now) }
+    }
+
+    /// Says goodbye to all. The shell stops stepping.
+    package mutating func stop(at now: Tick) -> [BulkEffect] {
+        self.now = now
+        for index in links.indices { close(index, .shutdown) }
+        for blob in work.keys.sorted() { effects.append(.putAside(blob)) }
+        return takeEffects()
+    }
+
+    package mutating func step(_ input: BulkInput, at now: Tick) -> [BulkEffect] {
+        precondition(now >= self.now, "monotonic time ran backwards: \(self.now) then \(now)")
+        self.now = now
+        uploads?.refill(at: now)
+        downloads?.refill(at: now)
+        take(input)
+        passDeadlines()
+        planList()
+        tellWants()
+        planDials()
+        planWork()
+        planAsks()
+        planSmallWrites()
+        pumpServing()
+        passDoubts()
+        planReading()
+        return takeEffects()
+    }
+
+    private mutating func take(_ input: BulkInput) {
+        switch input {
+        case .sessionUp(let device, let dial): noteSessionUp(device, dial)
+        case .sessionDown(let device): noteSessionDown(device)
+        case .bulkWanted(let device): noteBulkWanted(device)
+        case .opened(let id, let device): noteOpened(id, device)
+        case .dialFailed(let id, _): noteDialFailed(id)
+        case .received(let id, let frame, let bytes): noteReceived(id, frame, bytes)
+        case .malformed(let id, let code): noteMalformed(id, code)
+        case .written(let id, let bytes): noteWritten(id, bytes)
+        case .closed(let id, let code): noteClosed(id, code)
+        case .missingChanged: noteMissingChanged()
+        case .roomChanged: noteRoomChanged()
+        case .missing(let id, let wants): noteMissing(id, wants)
+        case .fetch(let want): fetch(want)
+        case .endFetch(let blob): endFetch(blob)
+        case .unwanted(let blob): drop(blob)
+        case .holdingChanged(let blob): tellHolding(of: blob)
+        case .begun(let blob, let present): noteBegun(blob, present)
+        case .hashesMissing(let blob): noteHashesMissing(blob)
+        case .hashesWrong(let blob): noteHashesWrong(blob)
+        case .refused(let blob, let code): noteRefused(blob, code)
+        case .chunkWritten(let blob, let chunk, let outcome): noteWritten(blob, chunk, outcome)
+        case .finished(let blob): noteFinished(blob)
+        case .finishFailed(let blob, _): noteFinishFailed(blob)
+        case .smallWritten(let id, let right, let wrong, let code): noteSmallWritten(id, right, wrong, code)
+        case .lookedUp(let id, let holdings): noteLookedUp(id, holdings)
+        case .hashesRead(let id, let bytes): noteHashesRead(id, bytes)
+        case .chunkRead(let id, let bytes, let reason): noteChunkRead(id, bytes, reason)
+        case .smallRead(let id, let blobs, let next): noteSmallRead(id, blobs, next: next)
+        case .deadlinePassed: break
+        }
+    }
+
+    private mutating func passDeadlines() {
+        passLinkDeadlines()
+        passStalls()
+        passRefusals()
+        passDeferred()
+        passProgress()
+        passLookAgain()
+    }
+
+    /// When to step again with `.deadlinePassed` if nothing else happens; nil: never.
+    package var nextDeadline: Tick? {
+        [
+            linkDeadline, dialDeadline, listing.deadline(configuration, listedCount), refusals.deadline,
+            deferred.lazy.map(\.at).min(), progressDeadline, doubtAt, lookAgainAt, uploadAt, downloadAt,
+        ].compactMap(\.self).min()
+    }
+
+    // MARK: What the parts share
+
+    func linkIndex(_ id: ConnectionID) -> Int? { links.firstIndex { $0.id == id } }
+
+    /// The connection of a device that is up.
+    func upLink(_ device: DeviceID) -> Int? { links.firstIndex { $0.device == device && $0.state == .up } }
+
+    func peerIndex(_ device: DeviceID) -> Int? { peers.firstIndex { $0.device == device } }
+
+    mutating func nextID() -> UInt64 {
+        lastID += 1
+        return lastID
+    }
+
+    mutating func send(_ index: Int, _ frame: BulkFrame) {
+        links[index].serving.bufferedBytes += frame.leastByteCount
+        if let peer = peerIndex(links[index].device) { peers[peer].bytesOut += UInt64(frame.leastByteCount) }
+        effects.append(.send(links[index].id, frame))
+    }
+
+    private mutating func takeEffects() -> [BulkEffect] {
+        defer { effects = [] }
+        return effects
+    }
+}
+
+extension BulkFrame {
+    /// What it takes in the transport's buffers, without the few bytes that every frame has: never more than is written, so
+    /// that a count of them comes down to zero.
+    var leastByteCount: Int {
+        switch self {
+        case .want(let want): want.blobs.count * BlobHash.byteCount
+        case .unwant(let unwant): unwant.blobs.count * BlobHash.byteCount
+        case .holding(let holding):
+            if case .chunks(let chunks) = holding.part {
+                BlobHash.byteCount + (chunks.count + 7) / 8
+            } else {
+                BlobHash.byteCount
+            }
+        case .hashes(let hashes): hashes.bytes.count
+        case .hashesRequest, .request: BlobHash.byteCount
+        case .chunk(let chunk): chunk.bytes.count
+        case .smallRequest(let request): request.blobs.count * BlobHash.byteCount
+        case .smallBlobs(let small): small.blobs.reduce(0) { $0 + $1.bytes.count }
+        case .hello, .cancel, .refusal, .goodbye: 2
+        }
+    }
+}

@@ -1,0 +1,63 @@
+package import SyncModel
+
+/// What `status`, `peers`, metrics and the simulator's checkers see of the bytes that move: copies, taken between two steps.
+package struct BulkPeerView: Sendable, Equatable {
+    package let device: DeviceID
+    /// Whether a bulk connection is up.
+    package let isConnected: Bool
+    /// Since the session began, in frames of bulk connections.
+    package let bytesIn: UInt64
+    package let bytesOut: UInt64
+    /// Asked of it, and not answered by the disk.
+    package let inFlightBytes: Int
+    package let isSlow: Bool
+}
+
+/// A blob that is being fetched.
+package struct BulkTransferView: Sendable, Equatable {
+    package let blob: BlobHash
+    package let size: UInt64
+    package let presentBytes: UInt64
+    /// Somebody waits for it.
+    package let isPersonal: Bool
+}
+
+package struct BulkCounters: Sendable, Equatable {
+    package var connectionsOpened = 0
+    package var dials = 0
+    package var offences = 0
+    package var requestsSent = 0
+    package var requestsCancelled = 0
+    package var chunksReceived = 0
+    /// Came though they were here, or under way to the disk.
+    package var chunksDuplicate = 0
+    package var chunksWrong = 0
+    package var smallReceived = 0
+    package var smallWrong = 0
+    package var hashesWrong = 0
+    package var blobsFetched = 0
+    package var refusedHere = 0
+    package var refusedByPeers = 0
+    package var chunksServed = 0
+    package var smallServed = 0
+
+    package init() {}
+}
+
+/// How much of its bounds is used.
+package struct BulkLoad: Sendable, Equatable {
+    /// Asked of peers and not answered by the disk: at most `Bounds.windowBytes`.
+    package var inFlightBytes: Int
+    /// Came and not answered by the disk.
+    package var unwrittenBytes: Int
+    /// Hashes of chunks being collected: at most `Bounds.hashBytes`.
+    package var hashBytes: Int
+    /// The same, looked up anew: what is counted must be what is held or asked for.
+    package var hashBytesAtWork: Int
+    /// The most that waits in the transport for one peer, or is being read for it.
+    package var outboundBytes: Int
+    /// Blobs that are to be looked up for one peer, at most: 2 × `BulkLimits.wants`.
+    package var lookUps: Int
+    package var wants: Int
+    package var blobsAtWork: Int
+}

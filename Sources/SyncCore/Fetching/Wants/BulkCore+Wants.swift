@@ -1,0 +1,238 @@
+import SyncModel
+
+// What is wanted here: by the policy, or because somebody waits for it.
+extension BulkCore {
+    mutating func fetch(_ want: BlobWant) {
+        if wants[want.blob] == nil {
+            add(want, isPersonal: true)
+            lookForSmall(want)
+        } else if wants[want.blob]?.isPersonal == false {
+            wants[want.blob]?.isPersonal = true
+            rerank(want.blob)
+        }
+        // Somebody waits: what was refused, or failed, is tried again at once.
+        refusals.diskRetryAt = nil
+        wants[want.blob]?.notBefore = nil
+        refusals.tooLarge.remove(want.blob)
+        enqueue(want.blob)
+        doubt(want.blob)
+    }
+
+    /// It may have come while this was on its way. Of a large blob, `begin` says so.
+    private mutating func lookForSmall(_ want: BlobWant) {
+        guard wants[want.blob]?.isSmall == true else { return }
+        wants[want.blob]?.stage = .beginning
+        let id = ReadID(rawValue: nextID())
+        looks[id] = want.blob
+        effects.append(.lookUp(id, configuration.space, [want.blob]))
+    }
+
+    mutating func noteLooked(_ blob: BlobHash, _ holdings: [BulkFrame.Holding]) {
+        guard let want = wants[blob], want.isSmall, want.stage == .beginning else { return }
+        if holdings.contains(BulkFrame.Holding(blob: blob, part: .all)) { return noteFetched(blob) }
+        wants[blob]?.stage = .waiting
+        enqueue(blob)
+    }
+
+    mutating func endFetch(_ blob: BlobHash) {
+        guard let want = wants[blob], want.isPersonal else { return }
+        doubted.removeAll { $0 == blob }
+        guard want.isListed else { return drop(blob) }
+        wants[blob]?.isPersonal = false
+        rerank(blob)
+    }
+
+    mutating func add(_ want: BlobWant, isPersonal: Bool) {
+        wants[want.blob] = BulkWantState(want: want, isListed: !isPersonal, isPersonal: isPersonal)
+        if !isPersonal { listedCount += 1 }
+        enqueue(want.blob)
+        for index in links.indices where links[index].state == .up {
+            if isPersonal {
+                links[index].untold.insert(want.blob, at: 0)
+            } else {
+                links[index].untold.append(want.blob)
+            }
+        }
+    }
+
+    /// It is not wanted any more, or it is here.
+    mutating func drop(_ blob: BlobHash) {
+        listing.underWay?.settled.insert(blob)
+        guard let want = wants[blob] else { return }
+        // A request for small ones is not cancelled: the others of it are still wanted, and what comes of this is left out.
+        if work[blob] != nil { putAside(blob) }
+        forgetHoldings(of: blob)
+        wants[blob] = nil
+        if want.isListed { listedCount -= 1 }
+        ready.remove(blob)
+        doubted.removeAll { $0 == blob }
+        refusals.tooLarge.remove(blob)
+        for index in links.indices where links[index].state == .up {
+            links[index].small.remove(blob)
+            if links[index].told.remove(blob) != nil { unwant(index, blob) }
+        }
+    }
+
+    /// The peer need not tell of it any more.
+    mutating func unwant(_ index: Int, _ blob: BlobHash) {
+        links[index].unwanted.append(blob)
+        if links[index].unwanted.count >= BulkLimits.blobsPerFrame {
+            sendUnwants(index)
+        } else if links[index].unwantAt == nil {
+            links[index].unwantAt = now + configuration.timing.unwantPause
+        }
+    }
+
+    private mutating func forgetHoldings(of blob: BlobHash) {
+        guard let holders = wants[blob]?.holders else { return }
+        for (device, held) in holders {
+            guard case .chunks(let chunks) = held, let index = upLink(device) else { continue }
+            links[index].holdingBytes -= chunks.count / 8
+        }
+    }
+
+    private mutating func rerank(_ blob: BlobHash) {
+        guard let rank = wants[blob]?.rank else { return }
+        planner.rerank(rank)
+        if wants[blob]?.stage == .waiting { enqueue(blob) }
+    }
+
+    /// It waits for its turn with everybody who has it.
+    mutating func enqueue(_ blob: BlobHash) {
+        guard let want = wants[blob], want.stage == .waiting else { return }
+        if let at = want.notBefore, now < at { return }
+        if want.isSmall {
+            for index in links.indices where links[index].state == .up {
+                if want.holders[links[index].device] != nil { links[index].small.insert(want.rank) }
+            }
+        } else if want.isWorthBeginning {
+            ready.insert(want.rank)
+        }
+    }
+
+    /// It is tried again at that time.
+    mutating func putOff(_ blob: BlobHash, until at: Tick) {
+        guard wants[blob] != nil else { return }
+        wants[blob]?.notBefore = at
+        deferred.append((at, blob))
+    }
+
+    mutating func passDeferred() {
+        guard deferred.contains(where: { now >= $0.at }) else { return }
+        let due = deferred.filter { now >= $0.at }.map(\.blob)
+        deferred.removeAll { now >= $0.at }
+        for blob in due { enqueue(blob) }
+    }
+
+    // MARK: Telling peers
+
+    mutating func tellWants() {
+        for index in links.indices where links[index].state == .up {
+            guard !links[index].untold.isEmpty, links[index].told.count < BulkLimits.wants else { continue }
+            let untold = links[index].untold
+            var blobs: [BlobHash] = []
+            var rest: [BlobHash] = []
+            for blob in untold where wants[blob] != nil && !links[index].told.contains(blob) {
+                guard links[index].told.count < BulkLimits.wants else {
+                    rest.append(blob)
+                    continue
+                }
+                links[index].told.insert(blob)
+                blobs.append(blob)
+            }
+            links[index].untold = rest
+            if blobs.isEmpty { continue }
+            // What was given up must not count any more with the peer when new ones arrive there.
+            sendUnwants(index)
+            sendWants(index, blobs)
+        }
+    }
+
+    mutating func sendWants(_ index: Int, _ blobs: [BlobHash]) {
+        links[index].lastUseAt = now
+        for start in stride(from: 0, to: blobs.count, by: BulkLimits.blobsPerFrame) {
+            let part = Array(blobs[start..<min(blobs.count, start + BulkLimits.blobsPerFrame)])
+            send(index, .want(BulkFrame.Want(space: configuration.space, blobs: part)))
+        }
+    }
+
+    mutating func sendUnwants(_ index: Int) {
+        links[index].unwantAt = nil
+        // One that is wanted again was told again only if it was not among these.
+        let blobs = links[index].unwanted.filter { !links[index].told.contains($0) }
+        links[index].unwanted = []
+        for start in stride(from: 0, to: blobs.count, by: BulkLimits.blobsPerFrame) {
+            let part = Array(blobs[start..<min(blobs.count, start + BulkLimits.blobsPerFrame)])
+            send(index, .unwant(BulkFrame.Unwant(blobs: part)))
+        }
+    }
+
+    // MARK: What peers have
+
+    mutating func noteHolding(_ index: Int, _ holding: BulkFrame.Holding) {
+        let (device, blob) = (links[index].device, holding.blob)
+        guard let want = wants[blob], links[index].told.contains(blob) else { return }
+        if let peer = peerIndex(device), peers[peer].lies.contains(blob) { return }
+        if case .chunks(let old) = want.holders[device] { links[index].holdingBytes -= old.count / 8 }
+        switch holding.part {
+        case .nothing:
+            loseHolder(blob, device)
+        case .all:
+            let isNews = if case .all = want.holders[device] { false } else { true }
+            wants[blob]?.holders[device] = .all
+            planner.offered(blob, by: device, nil)
+            // A small one is here in a moment, and who had it of no interest; if it is not, that is noted at the end.
+            if isNews, !want.isSmall { effects.append(.noteHolder(blob, device)) }
+            enqueue(blob)
+        case .chunks(let chunks):
+            guard chunks.count == want.layout.chunkCount, chunks.presentCount > 0 else {
+                return loseHolder(blob, device)
+            }
+            let isSeen = work[blob] != nil
+            if isSeen || links[index].holdingBytes + chunks.count / 8 <= configuration.bounds.holdingBytesPerPeer {
+                links[index].holdingBytes += chunks.count / 8
+                wants[blob]?.holders[device] = .chunks(chunks)
+            } else {
+                wants[blob]?.holders[device] = .some
+            }
+            planner.offered(blob, by: device, chunks)
+            // A small blob is had as a whole or not at all.
+            if want.isSmall { wants[blob]?.holders[device] = nil } else { enqueue(blob) }
+        }
+        if want.saidNobody { doubt(blob) }
+    }
+
+    /// It has nothing of it any more, or nothing that can be used.
+    mutating func loseHolder(_ blob: BlobHash, _ device: DeviceID) {
+        wants[blob]?.holders[device] = nil
+        planner.withdrawn(blob, by: device)
+        dropUnsent(blob)
+        if let index = upLink(device) { links[index].small.remove(blob) }
+        if wants[blob]?.isPersonal == true { doubt(blob) }
+    }
+
+    /// It sent something that is not of the blob.
+    mutating func lied(_ device: DeviceID, _ blob: BlobHash) {
+        if configuration.faults.contains(.trustLiars) { return effects.append(.report(.wrongBytes(device, blob))) }
+        if let peer = peerIndex(device) {
+            // What else was under way of it is as wrong.
+            guard peers[peer].lies.insert(blob).inserted else { return }
+            effects.append(.report(.wrongBytes(device, blob)))
+            if peers[peer].lies.count > configuration.bounds.liesPerPeer, let index = upLink(device) {
+                return offend(index, .badChunk)
+            }
+        }
+        loseHolder(blob, device)
+        guard let index = upLink(device) else { return }
+        for id in links[index].asks.keys.sorted() {
+            switch links[index].asks[id]?.subject {
+            case .chunks(blob, _, _), .hashes(blob): cancel(index, id)
+            case .chunks, .hashes, .small, nil: continue
+            }
+        }
+    }
+}
+
+extension BulkWantState {
+    var layout: BlobLayout { want.layout }
+}

@@ -1,0 +1,78 @@
+import SyncModel
+
+/// A blob that should be here, and how far it is.
+///
+/// Small: (`beginning`: is it here? →) `waiting` → `asked` → `writing` → gone; back to `waiting` when it did not come, was wrong, or was refused.
+/// Large: `waiting` → `beginning` → (`lackingHashes` → `askingHashes` → `proving` →) `fetching` → `finishing` → gone; from all of
+/// them back to `waiting` when it is put aside.
+struct BulkWantState: Sendable {
+    enum Stage: Sendable, Equatable {
+        case waiting
+        case asked(ConnectionID)
+        case writing
+        case beginning
+        case lackingHashes
+        case askingHashes(ConnectionID)
+        /// The hashes that this device sent are looked at by the disk.
+        case proving(DeviceID)
+        case fetching
+        case finishing
+    }
+
+    enum Held: Sendable {
+        case all
+        case chunks(ChunkSet)
+        /// Some; which, is asked again once it matters.
+        case some
+    }
+
+    var want: BlobWant
+    /// The policy wants it.
+    var isListed: Bool
+    /// Somebody waits for it.
+    var isPersonal: Bool
+    var stage = Stage.waiting
+    var holders: [DeviceID: Held] = [:]
+    /// Nobody has it, and that was said since anything changed.
+    var saidNobody = false
+    /// Since when nothing changed that had anything to do with who has it.
+    var doubtedSince: Tick?
+    /// By when somebody should have said that he has it.
+    var doubtAt: Tick?
+    /// Times that it could not be finished.
+    var failures = 0
+    /// Not worked on before.
+    var notBefore: Tick?
+    /// What is here of it was looked at, which says to peers what they may have of it, and whether it is whole.
+    var isLookedAt = false
+
+    /// Large: whether it is of use to begin it.
+    var isWorthBeginning: Bool { !holders.isEmpty || want.isBegun && !isLookedAt }
+
+    var isSmall: Bool { want.layout.size <= UInt64(BulkLimits.smallBytes) }
+
+    var rank: FetchRank {
+        FetchRank(isPersonal: isPersonal, size: want.layout.size, stamp: want.stamp, blob: want.blob)
+    }
+}
+
+/// A large blob at work, beside what `FetchPlanner` knows.
+struct BulkWork: Sendable {
+    /// Of its chunks, as far as they came; nothing is believed of them.
+    var hashes: [UInt8] = []
+    /// Chunks on the way to the disk.
+    var writing: Set<Int> = []
+    /// Of which `holding` was last told, and chunks since.
+    var toldAt: Tick
+    var untoldChunks = 0
+    var progressAt: Tick?
+    var presentBytes: UInt64 = 0
+}
+
+/// Bytes on the way to the disk.
+struct BulkWrite: Sendable {
+    let connection: ConnectionID
+    let device: DeviceID
+    /// As counted in flight.
+    let bytes: Int
+}

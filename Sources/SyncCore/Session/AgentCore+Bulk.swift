@@ -1,0 +1,43 @@
+import SyncModel
+
+/// A device with which bytes of attachments can be exchanged.
+struct BulkPeering: Sendable, Equatable {
+    let device: DeviceID
+    /// Nil: the other side dials.
+    let dial: Endpoint?
+}
+
+// What sessions have to do with bulk connections: with whom there may be one, and who dials it. That is whoever dialled
+// the session, since only that side is known to get through.
+extension AgentCore {
+    mutating func noteBulkWanted(_ index: Int) {
+        guard sessions[index].knowsBulk else { return refuse(index, .unexpectedFrame, detail: "bulkWanted") }
+        // The shell hears of the peer before it hears what the peer wants.
+        tellBulkPeers()
+        effects.append(.bulkWanted(sessions[index].device))
+    }
+
+    mutating func askForBulk(_ device: DeviceID) {
+        guard let index = upSessions.first(where: { sessions[$0].device == device && sessions[$0].knowsBulk })
+        else { return }
+        send(index, .bulkWanted)
+    }
+
+    /// Says what changed since it was last said. Of two sessions with one device the older counts until one has ended.
+    mutating func tellBulkPeers() {
+        var peerings: [BulkPeering] = []
+        for index in upSessions where sessions[index].knowsBulk {
+            let session = sessions[index]
+            guard !peerings.contains(where: { $0.device == session.device }) else { continue }
+            peerings.append(BulkPeering(device: session.device, dial: session.id.isOutbound ? session.remote : nil))
+        }
+        guard peerings != bulkPeers else { return }
+        for old in bulkPeers where !peerings.contains(where: { $0.device == old.device }) {
+            effects.append(.bulkPeerDown(old.device))
+        }
+        for new in peerings where !bulkPeers.contains(new) {
+            effects.append(.bulkPeerUp(new.device, dial: new.dial))
+        }
+        bulkPeers = peerings
+    }
+}

@@ -1,0 +1,26 @@
+import Synchronization
+import SyncModel
+import SyncStore
+
+/// Which blobs the records of a simulated machine name. The machine may die while it is asked.
+final class RecordedNeeds: BlobNeeds {
+    private let state: Mutex<(store: MemoryStore?, folder: CrashFolder)>
+
+    init(_ folder: CrashFolder) { state = Mutex((nil, folder)) }
+
+    /// The process that runs now, and the files beside it.
+    func set(_ store: MemoryStore?, _ folder: CrashFolder) { state.withLock { $0 = (store, folder) } }
+
+    func need(of hash: BlobHash) throws(StoreError) -> BlobNeed {
+        let (store, folder) = state.withLock { ($0.store, $0.folder) }
+        do throws(BlobError) { try folder.pass() } catch { throw .inputOutput(code: 5) }
+        return try store?.need(of: hash) ?? .needed
+    }
+}
+
+extension MemoryStore {
+    func need(of hash: BlobHash) throws(StoreError) -> BlobNeed {
+        guard let reference = try reference(to: hash, space: .home) else { return .neverNeeded }
+        return reference.releasedMilliseconds.map { .unneeded(since: $0) } ?? .needed
+    }
+}

@@ -1,0 +1,56 @@
+import SyncCore
+import SyncModel
+import SyncStore
+import Synchronization
+
+/// The bytes of attachments on one machine: the disk they lie on, and, while its agent runs, the store that keeps them and
+/// the core that moves them.
+struct SimulatedBlobs {
+    /// Names are durable after a sync of the folder, bytes after one of their file.
+    var folder: CrashFolder
+    let database: BlobDatabase
+    let needs: RecordedNeeds
+    let clock = SimulatedClock()
+    /// Of the process that runs.
+    var store: BlobStore?
+    var core: BulkCore?
+    /// Those it works on.
+    var partials: [BlobHash: BlobPartial] = [:]
+    /// The earliest `deadlinePassed` that is planned.
+    var wakeAt: Int64?
+    /// Disks do one thing after the other; reading goes on beside writing.
+    var writesFreeAt: Int64 = 0
+    var readsFreeAt: Int64 = 0
+    /// No answer of theirs overtakes another.
+    var answersAfter: Int64 = 0
+
+    /// What the records named when somebody looked last.
+    var named: Set<BlobHash> = []
+    /// What a person waits for.
+    var awaited: Set<BlobHash> = []
+
+    // Faults
+    /// Its disk changed bytes of these behind its back.
+    var rotten: Set<BlobHash> = []
+    /// The next step that fails is its last: the power goes with it, or only the process.
+    var dies: Death?
+    /// Until then it sends bytes that are not of what was asked for.
+    var liesUntil: Int64 = 0
+
+    enum Death { case process, power }
+
+    init(_ device: SimulatedDevice) throws(StoreError) {
+        folder = CrashFolder(FolderReplay(), nil)
+        database = try BlobDatabase(device)
+        needs = RecordedNeeds(folder)
+    }
+}
+
+/// The wall clock of a machine, as its blob store reads it.
+final class SimulatedClock: Sendable {
+    private let milliseconds = Mutex<Int64>(0)
+
+    var now: Int64 { milliseconds.withLock { $0 } }
+
+    func set(_ milliseconds: Int64) { self.milliseconds.withLock { $0 = milliseconds } }
+}

@@ -1,0 +1,18 @@
+import SyncModel
+import SyncStore
+
+/// What is attached is here, or is missing and fetched: once all is well and everybody is connected, whatever is
+/// wanted somewhere is there, if anybody has it.
+struct PresentBlobChecker: Checker {
+    static let name = "attachments arrive"
+
+    mutating func blobsEnded(_ looks: [BlobLook]) -> String? {
+        for look in looks where look.isWanted && look.need == .needed {
+            let holders = looks.filter { $0.content.hash == look.content.hash && $0.isRight == true }
+            guard let holder = holders.first else { continue }
+            return "node \(look.node) wants \(look.content.hash.bytes.hexadecimal), which node \(holder.node) has, and "
+                + "all is at rest"
+        }
+        return nil
+    }
+}

@@ -1,0 +1,32 @@
+import SyncModel
+import SyncStore
+
+// Files attached and detached: few, so that one file is attached to many objects.
+extension ObjectWork {
+    mutating func attachment(_ object: StoredObject) -> ObjectWrite {
+        let there = object.state.shownAttachments
+        guard !there.isEmpty, chance(45) else { return .attach(object.key, file()) }
+        let id = there[number(0..<there.count)].id
+        // Rarely one that nobody ever attached.
+        return .detach(object.key, attachment: chance(95) ? id : Dot(replica: id.replica, counter: id.counter + 1_000))
+    }
+
+    private mutating func file() -> AttachedFile {
+        guard !contents.isEmpty else { return file(number(0..<4)) }
+        let number = number(0..<contents.count)
+        return AttachedFile(
+            name: ExactString("file \(number).bin"), mediaType: .unknown, size: contents[number].layout.size,
+            image: nil,
+            blob: contents[number].hash)
+    }
+
+    /// Its bytes are its name.
+    private func file(_ number: Int) -> AttachedFile {
+        let name = "file \(number).txt"
+        var hasher = BlobHasher()
+        Array(name.utf8).withUnsafeBytes { hasher.update($0) }
+        return AttachedFile(
+            name: ExactString(name), mediaType: .unknown, size: UInt64(name.utf8.count), image: nil,
+            blob: hasher.finish())
+    }
+}

@@ -1,0 +1,218 @@
+import SyncCore
+import SyncModel
+import SyncStore
+
+// What a bulk core asks of its disk, as the agent's driver has the blob store do it.
+extension World {
+    mutating func perform(_ node: Int, _ task: BulkEffect) {
+        let answers = onDisk(node) { world, store in world.answers(node, to: task, store) }
+        for answer in answers ?? [] {
+            // Done and not yet told: a crash may come between. One thread tells them, in their order.
+            let at = max(now + milliseconds(0...1), nodes[node].blobs?.answersAfter ?? 0)
+            nodes[node].blobs?.answersAfter = at
+            queue.plan(.bulk(node: node, generation: nodes[node].generation, answer), at: at)
+        }
+    }
+
+    /// Something that is done to a disk of blobs, on the machine's own clock.
+    /// - Returns: nil when the machine did not outlive it.
+    mutating func onDisk<Value>(_ node: Int, _ body: (inout World, BlobStore) -> Value) -> Value? {
+        guard let blobs = nodes[node].blobs, let store = blobs.store else { return nil }
+        blobs.clock.set(wall(node))
+        let failures = blobs.folder.failures
+        let value = body(&self, store)
+        guard let death = nodes[node].blobs?.dies, blobs.folder.failures > failures else { return value }
+        crash(node, losingPower: death == .power)
+        return nil
+    }
+
+    private mutating func answers(_ node: Int, to task: BulkEffect, _ store: BlobStore) -> [BulkInput] {
+        switch task {
+        case .begin(let blob, let layout, let hashes): [begin(node, blob, layout, hashes, store)]
+        case .write(let blob, let chunk, let bytes): [write(node, blob, chunk, bytes, store)]
+        case .finish(let blob): finish(node, blob, store)
+        case .putAside(let blob): putAside(node, blob)
+        case .writeSmall(let id, let blobs): writeSmall(node, id, blobs, store)
+        case .listMissing(let id, let except, let limit):
+            [.missing(id, Array(missing(node, except: Set(except)).prefix(limit)))]
+        case .lookUp(let id, let space, let blobs): [.lookedUp(id, holdings(node, space, blobs, store))]
+        case .readHashes(let id, let space, let blob, let first):
+            [.hashesRead(id, isNamed(node, space, blob) ? hashes(blob, first, store) : nil)]
+        case .readChunk(let id, let space, let blob, let chunk):
+            isNamed(node, space, blob) ? readChunk(id, blob, chunk, store) : [.chunkRead(id, nil, .notAllowed)]
+        case .readSmall(let id, let space, let blobs): [readSmall(node, id, space, blobs, store)]
+        case .dial, .askForBulk, .send, .establish, .setReading, .close, .noteHolder, .progress, .nobodyHas, .report:
+            preconditionFailure("no work for a disk")
+        }
+    }
+
+    // MARK: What comes
+
+    private mutating func begin(
+        _ node: Int, _ blob: BlobHash, _ layout: BlobLayout, _ hashes: [UInt8]?, _ store: BlobStore
+    ) -> BulkInput {
+        do throws(BlobError) {
+            let partial: BlobPartial?
+            if let hashes {
+                guard let chunks = ChunkList(bytes: hashes) else { return .hashesWrong(blob) }
+                partial = try store.beginPartial(blob, size: layout.size, chunks)
+            } else {
+                partial = try store.resumePartial(blob)
+                if partial == nil, try store.status(of: blob) != .whole { return .hashesMissing(blob) }
+            }
+            nodes[node].blobs?.partials[blob] = partial
+            guard let partial else { return .begun(blob, present: ChunkSet.all(of: layout)) }
+            let present = try partial.present()
+            lookAtPartial(node, blob, present)
+            return .begun(blob, present: present)
+        } catch {
+            if case .wrongHashes = error { return .hashesWrong(blob) }
+            return .refused(blob, code: error.simulatedCode)
+        }
+    }
+
+    private mutating func write(
+        _ node: Int, _ blob: BlobHash, _ chunk: Int, _ bytes: [UInt8], _ store: BlobStore
+    ) -> BulkInput {
+        guard let partial = nodes[node].blobs?.partials[blob] else {
+            return .chunkWritten(blob, chunk: chunk, .refused(code: "not_begun"))
+        }
+        do throws(BlobError) {
+            _ = try bytes.withUnsafeBufferPointer { bytes throws(BlobError) in
+                try partial.write(UnsafeRawBufferPointer(bytes), as: chunk)
+            }
+            return .chunkWritten(blob, chunk: chunk, .right)
+        } catch {
+            if case .wrongChunk = error { return .chunkWritten(blob, chunk: chunk, .wrong) }
+            return .chunkWritten(blob, chunk: chunk, .refused(code: error.simulatedCode))
+        }
+    }
+
+    private mutating func finish(_ node: Int, _ blob: BlobHash, _ store: BlobStore) -> [BulkInput] {
+        defer { nodes[node].blobs?.partials[blob] = nil }
+        do throws(BlobError) {
+            if let partial = nodes[node].blobs?.partials[blob] {
+                try partial.complete()
+            } else if try store.status(of: blob) != .whole {
+                return [.finishFailed(blob, code: "not_begun")]
+            }
+        } catch {
+            return [.finishFailed(blob, code: error.simulatedCode)]
+        }
+        noteKept(node, blob)
+        return [.finished(blob)]
+    }
+
+    private mutating func putAside(_ node: Int, _ blob: BlobHash) -> [BulkInput] {
+        // What cannot be made durable now is looked at again when somebody goes on with it.
+        try? nodes[node].blobs?.partials[blob]?.checkpoint()
+        nodes[node].blobs?.partials[blob] = nil
+        return []
+    }
+
+    private mutating func writeSmall(
+        _ node: Int, _ id: WriteID, _ blobs: [WholeBlob], _ store: BlobStore
+    ) -> [BulkInput] {
+        do throws(BlobError) {
+            let verdict = try store.receive(blobs.map { (hash: $0.hash, bytes: $0.bytes) })
+            for blob in verdict.right { noteKept(node, blob) }
+            return [.smallWritten(id, right: verdict.right, wrong: verdict.wrong, code: nil)]
+        } catch {
+            return [.smallWritten(id, right: [], wrong: [], code: error.simulatedCode)]
+        }
+    }
+
+    /// It is here as a whole now.
+    mutating func noteKept(_ node: Int, _ blob: BlobHash) {
+        nodes[node].blobs?.awaited.remove(blob)
+        lookAt(node, blob, .kept)
+    }
+
+    // MARK: What is served
+
+    /// Only what a record of the space names may be known of.
+    private func isNamed(_ node: Int, _ space: SpaceID, _ blob: BlobHash) -> Bool {
+        !named(node, space, [blob]).isEmpty
+    }
+
+    private func named(_ node: Int, _ space: SpaceID, _ blobs: [BlobHash]) -> [BlobHash] {
+        (try? nodes[node].store?.allowed(blobs, space: space)) ?? []
+    }
+
+    private func holdings(
+        _ node: Int, _ space: SpaceID, _ blobs: [BlobHash], _ store: BlobStore
+    ) -> [BulkFrame.Holding] {
+        let named = named(node, space, blobs)
+        guard let holdings = try? store.holdings(of: named) else { return [] }
+        return zip(named, holdings).compactMap { blob, holding in
+            switch holding {
+            case .nothing: nil
+            case .chunks(let present):
+                present.presentCount == 0 ? nil : BulkFrame.Holding(blob: blob, part: .chunks(present))
+            case .all: BulkFrame.Holding(blob: blob, part: .all)
+            }
+        }
+    }
+
+    private func hashes(_ blob: BlobHash, _ first: Int, _ store: BlobStore) -> [UInt8]? {
+        guard let bytes = try? store.chunks(of: blob)?.chunks.bytes else { return nil }
+        let start = first * BlobHash.byteCount
+        guard start >= 0, start < bytes.count else { return nil }
+        return Array(bytes[start...].prefix(BulkLimits.hashesPerFrame * BlobHash.byteCount))
+    }
+
+    private func readChunk(_ id: ReadID, _ blob: BlobHash, _ chunk: Int, _ store: BlobStore) -> [BulkInput] {
+        do throws(BlobError) {
+            return [.chunkRead(id, try store.readChunk(chunk, of: blob), nil)]
+        } catch {
+            switch error {
+            case .notHere: return [.chunkRead(id, nil, .notHeld)]
+            case .damaged: return [.chunkRead(id, nil, .notHeld)] + afterDamage([blob])
+            case .diskFull, .quotaExceeded, .tooLarge, .sourceChanged, .sourceUnreadable, .inputOutput, .unreadable,
+                .wrongChunk, .wrongHashes, .incomplete, .store:
+                return [.chunkRead(id, nil, .unreadable)]
+            }
+        }
+    }
+
+    /// What is not named is left out, and the places of the others are those of what was asked for.
+    private func readSmall(
+        _ node: Int, _ id: ReadID, _ space: SpaceID, _ blobs: [BlobHash], _ store: BlobStore
+    ) -> BulkInput {
+        let allowed = Set(named(node, space, blobs))
+        let places = blobs.indices.filter { allowed.contains(blobs[$0]) }
+        guard let read = try? store.readSmall(places.map { blobs[$0] }, byteBudget: BulkLimits.smallFrameBytes) else {
+            return .smallRead(id, [], next: blobs.count)
+        }
+        let found = read.blobs.map { blob in
+            BulkFrame.SmallBlobs.Blob(index: UInt32(places[blob.index]), bytes: blob.bytes)
+        }
+        return .smallRead(id, found, next: read.nextIndex < places.count ? places[read.nextIndex] : blobs.count)
+    }
+
+    /// What a look found wrong counts as missing: whoever was told otherwise hears of it, and it is fetched again.
+    func afterDamage(_ damaged: [BlobHash]) -> [BulkInput] {
+        damaged.isEmpty ? [] : damaged.map { .holdingChanged($0) } + [.missingChanged]
+    }
+}
+
+extension BlobError {
+    /// As the core is told, which tells what does not fit from what is wrong with one blob.
+    fileprivate var simulatedCode: String {
+        switch self {
+        case .quotaExceeded: BulkConfiguration.quotaCode
+        case .diskFull: BulkConfiguration.diskFullCode
+        case .tooLarge, .sourceChanged, .sourceUnreadable, .inputOutput, .unreadable, .notHere, .damaged, .wrongChunk,
+            .wrongHashes, .incomplete, .store:
+            "\(self)"
+        }
+    }
+}
+
+extension ChunkSet {
+    fileprivate static func all(of layout: BlobLayout) -> ChunkSet {
+        var set = ChunkSet(count: layout.chunkCount)
+        for chunk in 0..<layout.chunkCount { set.insert(chunk) }
+        return set
+    }
+}

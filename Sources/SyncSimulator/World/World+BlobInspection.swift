@@ -1,0 +1,133 @@
+import SyncCore
+import SyncModel
+import SyncStore
+
+// Looking at disks of blobs past the store that keeps them, and waiting until bytes are where they should be.
+extension World {
+    /// After the heal all that is wanted and held by somebody must be there within this.
+    private static let blobPatienceNanoseconds: Int64 = 240_000_000_000
+
+    mutating func lookAt(_ node: Int, _ blob: BlobHash, _ occasion: BlobLook.Occasion) {
+        guard failure == nil, let content = BlobContent.byHash[blob],
+            let look = look(node, content, occasion, missing: [])
+        else { return }
+        check { $0.lookedAt(look) }
+    }
+
+    mutating func lookAtAll(_ node: Int, _ occasion: BlobLook.Occasion) {
+        for look in looks(node, occasion) where failure == nil { check { $0.lookedAt(look) } }
+    }
+
+    mutating func looks(_ node: Int, _ occasion: BlobLook.Occasion) -> [BlobLook] {
+        let missing = Set(missing(node, except: []).map(\.blob))
+        return blobContents.compactMap { look(node, $0, occasion, missing: missing) }
+    }
+
+    /// Nil where nothing can be asked: no process runs.
+    private mutating func look(
+        _ node: Int, _ content: BlobContent, _ occasion: BlobLook.Occasion, missing: Set<BlobHash>
+    ) -> BlobLook? {
+        guard let options = options.blobs, let blobs = nodes[node].blobs, let store = blobs.store,
+            let records = nodes[node].store, let status = try? store.status(of: content.hash),
+            let need = try? records.need(of: content.hash)
+        else { return nil }
+        var isRight: Bool?
+        if status == .whole, occasion != .swept {
+            // What has just become whole must outlive the power: looked at as a loss of it would leave it now.
+            let folder =
+                occasion == .kept
+                ? CrashFolder(blobs.folder.disk.afterPowerLoss(.losesAll, seed: 0), nil) : blobs.folder
+            isRight = Self.isRight(content, store, folder)
+            if isRight == true { nodes[node].blobs?.rotten.remove(content.hash) }
+        }
+        let isWanted = missing.contains(content.hash) || blobs.awaited.contains(content.hash)
+        return BlobLook(
+            node: node, occasion: occasion, content: content, status: status, isRight: isRight,
+            isRotten: nodes[node].blobs?.rotten.contains(content.hash) ?? false, need: need, isWanted: isWanted,
+            wallMilliseconds: wall(node), graceMilliseconds: options.graceMilliseconds)
+    }
+
+    /// Of a file the bytes are compared: a store that reads them hashes them, and that is what is judged.
+    private static func isRight(_ content: BlobContent, _ store: BlobStore, _ folder: CrashFolder) -> Bool {
+        guard content.bytes.count <= BulkLimits.smallBytes else {
+            return folder.bytes(of: .whole(content.hash)) == content.bytes
+        }
+        guard var reader = try? store.open(content.hash), reader.layout == content.layout else { return false }
+        return content.bytes.isEmpty || (try? reader.read(0)) == content.bytes
+    }
+
+    mutating func lookAtPartial(_ node: Int, _ blob: BlobHash, _ present: ChunkSet) {
+        guard let blobs = nodes[node].blobs, let content = BlobContent.byHash[blob] else { return }
+        let look = PartialLook(
+            node: node, content: content, present: present,
+            found: content.chunks(in: blobs.folder.bytes(of: .partial(blob)) ?? []),
+            isRotten: blobs.rotten.contains(blob))
+        check { $0.lookedAt(look) }
+    }
+
+    // MARK: Rest
+
+    /// Whether bytes are where they should be, as far as anybody has them.
+    func areBlobsSettled() -> Bool {
+        guard options.blobs != nil else { return true }
+        return nodes.allSatisfy { node in
+            let wanted = missing(node.number, except: []).map(\.blob) + (node.blobs?.awaited.sorted() ?? [])
+            return wanted.allSatisfy { blob in
+                !nodes.contains { (try? $0.blobs?.store?.status(of: blob)) == .whole }
+            }
+        }
+    }
+
+    /// For the trace of a failed run.
+    mutating func describeBlobs(_ node: SimulatedNode) {
+        guard let blobs = node.blobs, let core = blobs.core else { return }
+        for want in missing(node.number, except: []) {
+            trace.note(now, node.number, "lacks \(want.blob.shortName) of \(want.layout.size) bytes")
+        }
+        for blob in blobs.awaited.sorted() { trace.note(now, node.number, "is asked for \(blob.shortName)") }
+        for content in blobContents where (try? blobs.store?.status(of: content.hash)) == .whole {
+            trace.note(now, node.number, "has \(content.hash.shortName)")
+        }
+        for peer in core.peerViews { trace.note(now, node.number, "moves bytes: \(peer)") }
+        trace.note(now, node.number, "\(core.transfers), \(core.load), \(core.counters)")
+    }
+
+    /// Called while records are at rest and bytes are not.
+    mutating func checkBlobPatience(_ healedAt: Int64) {
+        guard now - healedAt > Self.blobPatienceNanoseconds else { return }
+        for node in nodes.indices { lookAtAll(node, .ended) }
+        fail("attachments arrive", "bytes were not where they should be within 240 s")
+    }
+
+    /// The world is at rest: what is wanted is here, and what is not needed goes.
+    mutating func inspectBlobs() {
+        guard options.blobs != nil, failure == nil else { return }
+        let ended = nodes.indices.flatMap { looks($0, .ended) }
+        check { $0.blobsEnded(ended) }
+        for node in nodes.indices where failure == nil {
+            guard let blobs = nodes[node].blobs, let store = blobs.store else { continue }
+            // Clocks were years off in both directions; grace is over for all of it now.
+            nodes[node].wallOffsetMilliseconds = 100 * 365 * 86_400_000
+            nodes[node].blobs?.partials = [:]
+            do {
+                blobs.clock.set(wall(node))
+                _ = try store.sweep()
+                _ = try store.sweepStrays()
+            } catch {
+                fail("removed after grace", "node \(node) cannot sweep: \(error)")
+            }
+            lookAtAll(node, .outlived)
+            checkCount(node, store)
+        }
+    }
+
+    /// What the quota counts is what is here.
+    private mutating func checkCount(_ node: Int, _ store: BlobStore) {
+        guard failure == nil, let usage = try? store.usage() else { return }
+        let here = blobContents.filter { (try? store.status(of: $0.hash)) != .missing }
+        let size = here.map(\.layout.size).reduce(0, +)
+        if usage.claimedBytes != size {
+            fail("blobs are counted", "node \(node) counts \(usage.claimedBytes) bytes of blobs, and has \(size)")
+        }
+    }
+}

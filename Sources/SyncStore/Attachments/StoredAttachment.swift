@@ -1,0 +1,44 @@
+package import SyncModel
+
+/// An attachment that a reader sees, and the object it belongs to.
+package struct StoredAttachment: Sendable, Hashable {
+    package let owner: ObjectKey
+    package let attachment: Attachment
+
+    package init(owner: ObjectKey, attachment: Attachment) {
+        self.owner = owner
+        self.attachment = attachment
+    }
+}
+
+/// Which attachments to read: newest first.
+package struct AttachmentQuery: Sendable, Hashable {
+    package enum Selection: Sendable, Hashable {
+        case all
+        case ofObject(ObjectKey)
+        case ofBlob(BlobHash)
+        /// Whose label begins so, in letters of either case; the empty text begins them all.
+        case labelled(String)
+    }
+
+    package var space: SpaceID
+    package var selection: Selection
+    /// Those that stand behind this one; nil from the newest.
+    package var after: CanonicalKey?
+    /// At most this many.
+    package var limit: Int
+
+    package init(space: SpaceID, _ selection: Selection, after: CanonicalKey? = nil, limit: Int) {
+        self.space = space
+        self.selection = selection
+        self.after = after
+        self.limit = limit
+    }
+}
+
+extension AttachmentQuery {
+    /// Whether a label begins as a person wrote it.
+    static func begins(_ label: String, with prefix: String) -> Bool {
+        label.utf8.starts(with: prefix.uppercased().utf8)
+    }
+}

@@ -1,0 +1,23 @@
+import SyncModel
+
+/// What the database knows of one blob.
+struct BlobRow: Sendable {
+    enum Place: Int64, Sendable {
+        /// Whole, in `small_blob`.
+        case database = 0
+        /// Whole, in a file with its name.
+        case file = 1
+        /// Some of it, in a file that says so. To `file` when it is complete; from `file` when it is found damaged.
+        case partial = 2
+    }
+
+    /// `blob.id`.
+    let id: Int64
+    let hash: BlobHash
+    let layout: BlobLayout
+    let place: Place
+    /// Milliseconds since 1970.
+    let touched: Int64
+
+    var isWhole: Bool { place != .partial }
+}

@@ -1,0 +1,178 @@
+import SyncModel
+
+/// The tables of `07-blobs.sql` over one connection.
+struct BlobRows {
+    private let access: SQLiteAccess
+    /// Chunks to a row of `chunk_hashes`.
+    static let pageChunks = 128
+
+    init(_ access: SQLiteAccess) { self.access = access }
+
+    private static let columns = "id, hash, size, place, touched"
+
+    private static func row(_ row: SQLRow) throws(StoreError) -> BlobRow {
+        guard let hash = BlobHash(bytes: row.blob(1)), let size = UInt64(exactly: row.integer(2)),
+            let layout = BlobLayout(size: size), let place = BlobRow.Place(rawValue: row.integer(3))
+        else { throw .corrupt(detail: "a blob's row does not read back") }
+        return BlobRow(id: row.integer(0), hash: hash, layout: layout, place: place, touched: row.integer(4))
+    }
+
+    var references: ReferenceRows { ReferenceRows(access) }
+
+    func find(_ hash: BlobHash) throws(StoreError) -> BlobRow? {
+        try access.first("SELECT \(Self.columns) FROM blob WHERE hash = ?", .blob(hash.bytes), read: Self.row)
+    }
+
+    /// Looks through all of them: only asked where a blob is about to be refused.
+    func hasWhole(size: UInt64) throws(StoreError) -> Bool {
+        try access.first("SELECT 1 FROM blob WHERE size = ? AND place <> 2", .integer(Int64(clamping: size))) {
+            _ throws(StoreError) in true
+        } ?? false
+    }
+
+    /// In the order in which they came.
+    func page(after id: Int64, limit: Int) throws(StoreError) -> [BlobRow] {
+        try all("SELECT \(Self.columns) FROM blob WHERE id > ? ORDER BY id LIMIT ?", id, limit)
+    }
+
+    func partials(after id: Int64, limit: Int) throws(StoreError) -> [BlobRow] {
+        try all("SELECT \(Self.columns) FROM blob WHERE place = 2 AND id > ? ORDER BY id LIMIT ?", id, limit)
+    }
+
+    private func all(_ sql: String, _ id: Int64, _ limit: Int) throws(StoreError) -> [BlobRow] {
+        var rows: [BlobRow] = []
+        try access.forEach(sql, .integer(id), .integer(Int64(limit))) { row throws(StoreError) in
+            rows.append(try Self.row(row))
+            return true
+        }
+        return rows
+    }
+
+    /// All but what is being added.
+    func usage() throws(StoreError) -> BlobUsage {
+        var usage = BlobUsage()
+        try access.forEach("SELECT place = 2, count(*), sum(size) FROM blob GROUP BY 1") { row throws(StoreError) in
+            let (count, bytes) = (Int(row.integer(1)), UInt64(clamping: row.integer(2)))
+            if row.integer(0) == 0 {
+                (usage.wholeCount, usage.wholeBytes) = (count, bytes)
+            } else {
+                (usage.partialCount, usage.partialSizeBytes) = (count, bytes)
+            }
+            return true
+        }
+        return usage
+    }
+
+    // Writing
+
+    /// - Returns: `blob.id`.
+    func insert(_ hash: BlobHash, size: UInt64, _ place: BlobRow.Place, at now: Int64) throws(StoreError) -> Int64 {
+        try access.run(
+            "INSERT INTO blob (hash, size, place, touched) VALUES (?, ?, ?, ?)", .blob(hash.bytes),
+            .integer(Int64(clamping: size)), .integer(place.rawValue), .integer(now))
+        let id = access.lastInsertedRow
+        if place != .partial { try references.note(hash, isWhole: true) }
+        return id
+    }
+
+    /// Grace begins anew.
+    func touch(_ id: Int64, at now: Int64) throws(StoreError) {
+        try access.run("UPDATE blob SET touched = ? WHERE id = ?", .integer(now), .integer(id))
+    }
+
+    func set(_ place: BlobRow.Place, of row: BlobRow, at now: Int64) throws(StoreError) {
+        try access.run(
+            "UPDATE blob SET place = ?, present = NULL, touched = ? WHERE id = ?", .integer(place.rawValue),
+            .integer(now), .integer(row.id))
+        try references.note(row.hash, isWhole: place != .partial)
+    }
+
+    func remove(_ row: BlobRow) throws(StoreError) {
+        try removeChunks(of: row.id)
+        try access.run("DELETE FROM small_blob WHERE blob = ?", .integer(row.id))
+        try access.run("DELETE FROM blob WHERE id = ?", .integer(row.id))
+        try references.note(row.hash, isWhole: false)
+    }
+
+    // Small ones
+
+    func bytes(of id: Int64) throws(StoreError) -> [UInt8]? {
+        try access.first("SELECT bytes FROM small_blob WHERE blob = ?", .integer(id)) { row throws(StoreError) in
+            row.blob(0)
+        }
+    }
+
+    /// In place of what is there.
+    func keep(_ bytes: [UInt8], of id: Int64) throws(StoreError) {
+        try access.run("INSERT OR REPLACE INTO small_blob (blob, bytes) VALUES (?, ?)", .integer(id), .blob(bytes))
+    }
+
+    /// A blob with its bytes, where they are in the database.
+    func findSmall(_ hash: BlobHash, upTo bytes: Int) throws(StoreError) -> (row: BlobRow, bytes: [UInt8]?)? {
+        let found = try access.first(
+            """
+            SELECT \(Self.columns), bytes FROM blob LEFT JOIN small_blob ON small_blob.blob = blob.id WHERE hash = ?
+            """, .blob(hash.bytes)
+        ) { row throws(StoreError) -> (row: BlobRow, bytes: [UInt8]?)? in
+            let found = try Self.row(row)
+            guard found.isWhole, found.layout.size <= UInt64(bytes) else { return nil }
+            return (found, found.place == .database ? row.blob(5) : nil)
+        }
+        return found ?? nil
+    }
+
+    // Chunks
+
+    /// Puts them in place of what was kept.
+    func keep(_ chunks: ChunkList, of id: Int64) throws(StoreError) {
+        try removeChunks(of: id)
+        let pageBytes = Self.pageChunks * BlobHash.byteCount
+        for (page, start) in stride(from: 0, to: chunks.bytes.count, by: pageBytes).enumerated() {
+            let end = min(start + pageBytes, chunks.bytes.count)
+            try access.run(
+                "INSERT INTO chunk_hashes (blob, page, hashes) VALUES (?, ?, ?)", .integer(id), .integer(Int64(page)),
+                .blob(Array(chunks.bytes[start..<end])))
+        }
+    }
+
+    func removeChunks(of id: Int64) throws(StoreError) {
+        try access.run("DELETE FROM chunk_hashes WHERE blob = ?", .integer(id))
+    }
+
+    /// - Throws: `corrupt` unless there is a hash for each chunk.
+    func chunks(of row: BlobRow) throws(StoreError) -> ChunkList {
+        var bytes: [UInt8] = []
+        try access.forEach("SELECT hashes FROM chunk_hashes WHERE blob = ? ORDER BY page", .integer(row.id)) {
+            page throws(StoreError) in
+            bytes += page.blob(0)
+            return true
+        }
+        guard let chunks = ChunkList(bytes: bytes), chunks.count == row.layout.chunkCount else {
+            throw .corrupt(detail: "a blob's chunk hashes are not all there")
+        }
+        return chunks
+    }
+
+    /// Those of the page that has chunks `page * pageChunks` and following.
+    /// By the blob's name: after it was removed another blob may have its id.
+    func chunks(of hash: BlobHash, page: Int) throws(StoreError) -> ChunkList? {
+        try access.first(
+            "SELECT hashes FROM chunk_hashes WHERE blob = (SELECT id FROM blob WHERE hash = ?) AND page = ?",
+            .blob(hash.bytes), .integer(Int64(page))
+        ) { row throws(StoreError) in ChunkList(bytes: row.blob(0)) } ?? nil
+    }
+
+    /// Empty when nothing was noted, or nothing that reads back: this is no proof of anything.
+    func present(of row: BlobRow) throws(StoreError) -> ChunkSet {
+        let count = row.layout.chunkCount
+        let bytes = try access.first("SELECT present FROM blob WHERE id = ?", .integer(row.id)) {
+            row throws(StoreError) in row.blob(0)
+        }
+        return bytes.flatMap { ChunkSet(bytes: $0, count: count) } ?? ChunkSet(count: count)
+    }
+
+    func note(_ present: ChunkSet, of id: Int64) throws(StoreError) {
+        try access.run(
+            "UPDATE blob SET present = ? WHERE id = ? AND place = 2", .blob(present.bytes), .integer(id))
+    }
+}

@@ -1,0 +1,12 @@
+/// Bytes to add, read one part after the other.
+package protocol BlobSource {
+    /// How many there will be, in bytes; nil where nobody knows before the end (standard input).
+    var size: UInt64? { get }
+
+    /// - Returns: how many were put into `target`; 0 at the end. Blocks until there are some.
+    mutating func read(into target: UnsafeMutableRawBufferPointer) throws(BlobError) -> Int
+
+    /// Called at the end: whether what was read is one state of the source.
+    /// - Throws: `sourceChanged`.
+    func checkUnchanged() throws(BlobError)
+}

@@ -1,0 +1,110 @@
+import Synchronization
+package import SyncModel
+
+// What comes chunk by chunk from elsewhere.
+extension BlobStore {
+    /// Begins a blob, or goes on with one that was begun. Durable when it returns.
+    ///
+    /// - Parameter chunks: the hashes of its chunks, as a peer says; believed only if they come to `hash`.
+    /// - Returns: nil if all of it is here.
+    /// - Throws: `wrongHashes`, `tooLarge`, `quotaExceeded`, `diskFull`, `store`.
+    package func beginPartial(_ hash: BlobHash, size: UInt64, _ chunks: ChunkList) throws(BlobError) -> BlobPartial? {
+        guard let layout = BlobLayout(size: size) else { throw .tooLarge }
+        guard chunks.isOf(hash, size: size) else { throw .wrongHashes(hash) }
+        return try naming.withLock { _ throws(BlobError) in
+            if let row = try read({ rows throws(StoreError) in try rows.find(hash) }) {
+                return row.isWhole ? nil : try open(row)
+            }
+            try claimNaming(size)
+            defer { giveBack(size) }
+            let now = configuration.now()
+            let row = try update { rows throws(StoreError) in
+                let id = try rows.insert(hash, size: size, .partial, at: now)
+                try rows.keep(chunks, of: id)
+                count { usage in
+                    usage.partialCount += 1
+                    usage.partialSizeBytes += size
+                }
+                return BlobRow(id: id, hash: hash, layout: layout, place: .partial, touched: now)
+            }
+            return try open(row)
+        }
+    }
+
+    /// Goes on with a blob of which the chunk hashes are here. Nil: none are, or all of it is.
+    package func resumePartial(_ hash: BlobHash) throws(BlobError) -> BlobPartial? {
+        try naming.withLock { _ throws(BlobError) in
+            guard let row = try read({ rows throws(StoreError) in try rows.find(hash) }), !row.isWhole else {
+                return nil
+            }
+            return try open(row)
+        }
+    }
+
+    /// Blobs of which some is here, or nothing yet, in pages.
+    /// - Parameter hash: the last of the page before; nil for the first.
+    package func partials(after hash: BlobHash?, limit: Int) throws(BlobError) -> [BlobHash] {
+        try read { rows throws(StoreError) in
+            let last = try hash.flatMap { hash throws(StoreError) in try rows.find(hash) }
+            return try rows.partials(after: last?.id ?? 0, limit: limit).map(\.hash)
+        }
+    }
+
+    /// Under `naming`: one object for all who work on it.
+    private func open(_ row: BlobRow) throws(BlobError) -> BlobPartial {
+        if let partial = openPartial(row.hash), partial.id == row.id { return partial }
+        // Under its full name there is what was complete, or found damaged, when the process ended before it said so.
+        // Nothing is believed of it: its chunks are looked at like all others.
+        try makePartialFile(row.hash)
+        let chunks = try read { rows throws(StoreError) in try rows.chunks(of: row) }
+        let partial = BlobPartial(row, chunks, self)
+        register(partial)
+        return partial
+    }
+
+    /// Under `naming`: forgets what is begun, and of which nothing came, and that nobody works on: whoever had it may be gone
+    /// for good, and it would hold its whole size in the quota for ever. Only its hashes have to come again.
+    func dropEmptyPartials() throws(BlobError) {
+        var last: Int64 = 0
+        while let row = try read({ rows throws(StoreError) in try rows.partials(after: last, limit: 1).first }) {
+            last = row.id
+            guard openPartial(row.hash) == nil, try isEmpty(.partial(row.hash)), try isEmpty(.whole(row.hash)) else {
+                continue
+            }
+            try update { rows throws(StoreError) in
+                try rows.remove(row)
+                count { $0.remove(row) }
+            }
+            // Left over if this fails, and swept.
+            _ = try? removePartialFile(row.hash)
+        }
+    }
+
+    private func isEmpty(_ name: BlobFileName) throws(BlobError) -> Bool {
+        guard let file = try files.open(name) else { return true }
+        return try file.written(from: 0) == nil
+    }
+
+    /// Names and notes a blob whose bytes are all here and durable.
+    func finish(_ partial: BlobPartial) throws(BlobError) {
+        try naming.withLock { _ throws(BlobError) in
+            let row = try read { rows throws(StoreError) in try rows.find(partial.hash) }
+            // Added by somebody here meanwhile, or removed.
+            guard let row, row.id == partial.id else { throw .notHere(partial.hash) }
+            if row.isWhole { return }
+            // It was whole, and is damaged: what the partial remembers of its bytes is of before.
+            if partial.hasEnded { throw .notHere(row.hash) }
+            if configuration.faults.contains(.rowBeforeFile) {
+                _ = try noteWhole(row.hash, row.layout, nil)
+                try give(.partial(row.hash), to: row.hash)
+                endPartial(row.hash)
+                return
+            }
+            try give(.partial(row.hash), to: row.hash)
+            let isFile = try noteWhole(row.hash, row.layout, nil)
+            endPartial(row.hash)
+            // It is in the database. Left over if this fails, and swept.
+            if !isFile { _ = try? files.remove(.whole(row.hash)) }
+        }
+    }
+}

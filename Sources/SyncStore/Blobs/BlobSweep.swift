@@ -1,0 +1,16 @@
+/// What a sweep removed.
+package struct BlobSweep: Hashable, Sendable {
+    /// Blobs that no record names, whole and partial.
+    package var blobCount = 0
+    package var blobBytes: UInt64 = 0
+    /// Files that no row speaks of: of an end without warning, or of an addition that failed.
+    package var strayCount = 0
+    package var strayBytes: UInt64 = 0
+
+    /// What the database's file is smaller by; bytes of small blobs are in it, too. Only `compact` gives them back.
+    package var databaseBytes: UInt64 = 0
+
+    package init() {}
+
+    package var freedBytes: UInt64 { blobBytes + strayBytes }
+}

@@ -1,0 +1,14 @@
+package import SyncModel
+
+/// What the records of all spaces say, as a store has them.
+///
+/// A pin needs nothing beyond it: it holds only while a record names the blob.
+package struct RecordNeeds: BlobNeeds {
+    private let store: SQLiteStore
+
+    package init(_ store: SQLiteStore) { self.store = store }
+
+    package func need(of hash: BlobHash) throws(StoreError) -> BlobNeed {
+        try store.read { access throws(StoreError) in try ReferenceRows(access).need(of: hash) }
+    }
+}

@@ -1,0 +1,61 @@
+import SyncModel
+
+/// What a memory store knows of blobs beside its records: what people decided here, and what is here.
+struct MemoryFetching: Sendable {
+    var policy = FetchPolicy.all
+    var quotaBytes: UInt64?
+    /// Also of blobs that no record names, as long as there is a reference.
+    var pins: Set<BlobHash> = []
+    var wholeBlobs: Set<BlobHash> = []
+    var holders: [BlobHash: [DeviceID: Int64]] = [:]
+
+    /// With the reference.
+    mutating func forget(_ blob: BlobHash) {
+        pins.remove(blob)
+        holders[blob] = nil
+    }
+
+    mutating func noteHolder(_ blob: BlobHash, _ device: DeviceID, at wallMilliseconds: Int64) {
+        let noted = holders[blob]?[device]
+        if BlobHolder.isNews(at: wallMilliseconds, behind: noted) {
+            holders[blob, default: [:]][device] = wallMilliseconds
+        }
+    }
+}
+
+extension MemoryContents {
+    /// What records name and is not here as a whole, in the order in which it is fetched.
+    var namedMissing: [MissingBlob] {
+        var files: [BlobHash: [Attachment]] = [:]
+        for object in objects.values {
+            for attachment in object.state.shownAttachments {
+                files[attachment.file.blob, default: []].append(attachment)
+            }
+        }
+        let missing = files.compactMap { blob, attachments -> MissingBlob? in
+            let order = attachments.sorted { ($0.stamp, $0.file.size) < ($1.stamp, $1.file.size) }
+            guard !fetching.wholeBlobs.contains(blob), let oldest = order.first, let newest = order.last else {
+                return nil
+            }
+            return MissingBlob(blob: blob, size: oldest.file.size, stamp: newest.stamp)
+        }
+        return missing.sorted()
+    }
+
+    /// Those of them that policy or pin want.
+    var wantedMissing: [MissingBlob] {
+        namedMissing.filter { fetching.policy.wants(size: $0.size) || fetching.pins.contains($0.blob) }
+    }
+
+    func isPinned(_ blob: BlobHash) -> Bool { fetching.pins.contains(blob) && references[blob]?.isHeld ?? false }
+
+    func lastHolders(of blob: BlobHash) -> [BlobHolder] {
+        let holders = fetching.holders[blob, default: [:]].map {
+            BlobHolder(device: $0.key, notedMilliseconds: $0.value)
+        }
+        return holders.sorted { left, right in
+            left.notedMilliseconds != right.notedMilliseconds
+                ? left.notedMilliseconds > right.notedMilliseconds : left.device < right.device
+        }
+    }
+}

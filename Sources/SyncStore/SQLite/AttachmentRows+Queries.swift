@@ -1,0 +1,109 @@
+import SyncModel
+
+// What readers ask of attachments.
+extension AttachmentRows {
+    /// Behind every place.
+    private static let greatest = [UInt8](repeating: 0xff, count: ReplicaID.byteCount + 1)
+
+    func attachments(_ query: AttachmentQuery) throws(StoreError) -> [StoredAttachment] {
+        var found: [StoredAttachment] = []
+        guard query.limit > 0, let (condition, value) = try condition(query.selection) else { return found }
+        // CROSS: from the attachments on, in the order of their index.
+        try log.access.forEach(
+            """
+            SELECT collection.name, object.key, replica.replica, attachment.counter, attachment.stamp, attachment.name,
+                attachment.media_type, attachment.size, attachment.width, attachment.height, blob_reference.blob
+            FROM attachment CROSS JOIN replica ON replica.id = attachment.replica
+                CROSS JOIN object ON object.id = attachment.object
+                CROSS JOIN collection ON collection.id = object.collection
+                CROSS JOIN blob_reference ON blob_reference.id = attachment.reference
+            WHERE \(condition) AND attachment.stamp <= ?2
+                AND (attachment.stamp, replica.replica, attachment.counter) < (?2, ?3, ?4) AND collection.space = ?5
+            ORDER BY attachment.stamp DESC, replica.replica DESC, attachment.counter DESC
+            """, value, .integer(query.after.map { LogRows.column($0.stamp) } ?? .max),
+            .blob(query.after?.dot.replica.bytes ?? Self.greatest),
+            .integer(query.after.map { Int64($0.dot.counter) } ?? 0), .integer(log.spaceRow)
+        ) { row throws(StoreError) in
+            found.append(try Self.attachment(row))
+            return found.count < query.limit
+        }
+        return found
+    }
+
+    /// Nil where there can be none.
+    private func condition(
+        _ selection: AttachmentQuery.Selection
+    ) throws(StoreError) -> (condition: String, value: SQLValue)? {
+        switch selection {
+        case .all: return ("?1 IS NULL", .null)
+        case .ofObject(let key):
+            return try ObjectRows(log).objectRow(key).map { ("attachment.object = ?1", .integer($0)) }
+        case .ofBlob(let blob):
+            let row = try log.access.first(
+                "SELECT id FROM blob_reference WHERE space = ? AND blob = ?", .integer(log.spaceRow), .blob(blob.bytes)
+            ) { row throws(StoreError) in row.integer(0) }
+            return row.map { ("attachment.reference = ?1", .integer($0)) }
+        case .labelled(let prefix):
+            // `[` comes behind all that a label is made of.
+            return ("attachment.label >= ?1 AND attachment.label < ?1 || '['", .text(prefix.uppercased()))
+        }
+    }
+
+    private static func attachment(_ row: SQLRow) throws(StoreError) -> StoredAttachment {
+        guard let replica = ReplicaID(bytes: row.blob(2)), let counter = UInt64(exactly: row.integer(3)),
+            let mediaType = MediaType(row.text(6)), let size = UInt64(exactly: row.integer(7)),
+            let blob = BlobHash(bytes: row.blob(10))
+        else { throw .corrupt(detail: "an attachment's row does not read back") }
+        var image: ImageSize?
+        if !row.isNull(8) {
+            image = ImageSize(width: UInt32(clamping: row.integer(8)), height: UInt32(clamping: row.integer(9)))
+        }
+        return StoredAttachment(
+            owner: ObjectKey(collection: ExactString(row.text(0)), id: ExactString(row.text(1))),
+            attachment: Attachment(
+                id: Dot(replica: replica, counter: counter), stamp: LogRows.stamp(row.integer(4)),
+                file: AttachedFile(
+                    name: ExactString(row.text(5)), mediaType: mediaType, size: size, image: image, blob: blob)))
+    }
+
+    // Which blobs are needed
+
+    func reference(to blob: BlobHash) throws(StoreError) -> BlobReference? {
+        try log.access.first(
+            "SELECT blob, attachments, released FROM blob_reference WHERE space = ? AND blob = ?",
+            .integer(log.spaceRow), .blob(blob.bytes)
+        ) { row throws(StoreError) in try Self.reference(row) }
+    }
+
+    func references(after blob: BlobHash?, limit: Int) throws(StoreError) -> [BlobReference] {
+        try references(
+            "SELECT blob, attachments, released FROM blob_reference WHERE space = ? AND blob > ? ORDER BY blob",
+            .blob(blob?.bytes ?? []), limit: limit)
+    }
+
+    func releasedBlobs(before wallMilliseconds: Int64, limit: Int) throws(StoreError) -> [BlobReference] {
+        try references(
+            """
+            SELECT blob, attachments, released FROM blob_reference WHERE space = ? AND released < ?
+            ORDER BY released, blob
+            """, .integer(wallMilliseconds), limit: limit)
+    }
+
+    private func references(_ sql: String, _ value: SQLValue, limit: Int) throws(StoreError) -> [BlobReference] {
+        var found: [BlobReference] = []
+        guard limit > 0 else { return found }
+        try log.access.forEach(sql, .integer(log.spaceRow), value) { row throws(StoreError) in
+            found.append(try Self.reference(row))
+            return found.count < limit
+        }
+        return found
+    }
+
+    private static func reference(_ row: SQLRow) throws(StoreError) -> BlobReference {
+        guard let blob = BlobHash(bytes: row.blob(0)) else {
+            throw .corrupt(detail: "a blob's reference does not read back")
+        }
+        return BlobReference(
+            blob: blob, attachmentCount: row.integer(1), releasedMilliseconds: row.isNull(2) ? nil : row.integer(2))
+    }
+}

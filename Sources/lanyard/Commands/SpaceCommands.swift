@@ -1,0 +1,90 @@
+import ArgumentParser
+import ControlAPI
+import LanyardClient
+
+struct Spaces: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Show what this machine keeps of each space; change it.", subcommands: [Set.self])
+    @OptionGroup var global: GlobalOptions
+
+    func run() async throws {
+        let spaces = try await global.client().spaces()
+        try global.print(spaces) { Self.text(spaces, $0) }
+    }
+
+    static func text(_ spaces: [SpaceEntry], _ style: Style) -> String {
+        var table = Table("NAME", "FETCH", "USED", "QUOTA", "ATTACHMENTS", "MISSING")
+        for space in spaces {
+            table.add(
+                Table.Cell(space.name), Table.Cell(FetchWords.text(space.fetch)),
+                Table.Cell(ByteAmount.text(space.usedBytes)), Table.Cell(space.quota.map(ByteAmount.text) ?? "none"),
+                Table.Cell("\(space.attachments)"),
+                Table.Cell("\(space.missing)", space.missing > 0 ? style.careful : { $0 }))
+        }
+        return table.text(style)
+    }
+
+    struct Set: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Say which attachments this machine fetches by itself, and how much they may take.",
+            usage: "lanyard spaces set NAME [--fetch all|up-to SIZE|on-demand] [--quota SIZE|none] [OPTIONS]",
+            discussion: """
+                Other machines are not affected. Sizes are like 500k, 10MiB or 1.5GB. What is pinned, or asked for, is fetched \
+                whatever the policy says. A quota that is smaller than what is here removes nothing.
+                """)
+        @Argument(help: "The space, for example home.")
+        var name: String
+        @Option(
+            parsing: .upToNextOption,
+            help: ArgumentHelp("all, up-to SIZE, or on-demand.", valueName: "policy"))
+        var fetch: [String] = []
+        @Option(help: ArgumentHelp("How much attachments may take, or none.", valueName: "size"))
+        var quota: String?
+        @OptionGroup var global: GlobalOptions
+
+        func run() async throws {
+            try NameRule.check(name, is: .space)
+            let space = try await global.client().setSpace(name, try settings())
+            try global.print(space) { global.quiet ? "" : Spaces.text([space], $0) }
+        }
+
+        func settings() throws(ControlError) -> SpaceSettings {
+            var settings = SpaceSettings()
+            if !fetch.isEmpty { settings.fetch = try FetchWords.rule(fetch) }
+            switch quota {
+            case nil: break
+            case "none": settings.quota = .unlimited
+            case let text?:
+                guard let size = ByteSize(argument: text) else {
+                    throw ControlError(
+                        .invalidArgument, "\"\(text)\" is no size.", hint: "For example: --quota 20GiB, or --quota none"
+                    )
+                }
+                settings.quota = .bytes(size.bytes)
+            }
+            guard settings.fetch != nil || settings.quota != nil else {
+                throw ControlError(
+                    .invalidArgument, "There is nothing to set.",
+                    hint: "Give --fetch or --quota: lanyard spaces set --help")
+            }
+            return settings
+        }
+    }
+}
+
+struct Compact: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Remove bytes that no attachment has needed for a day.",
+        discussion: "The agent does it by itself from time to time; this does it now, and says what was freed.")
+    @OptionGroup var global: GlobalOptions
+
+    func run() async throws {
+        let answer = try await global.client().compact()
+        try global.print(answer) { _ in
+            if global.quiet { return "" }
+            guard answer.blobs + answer.strayFiles > 0 else { return "There was nothing to remove.\n" }
+            let strays = answer.strayFiles > 0 ? " and \(Amounts.count(answer.strayFiles, "stray file"))" : ""
+            return "\(ByteAmount.text(answer.freedBytes)) freed: \(Amounts.count(answer.blobs, "blob"))\(strays).\n"
+        }
+    }
+}

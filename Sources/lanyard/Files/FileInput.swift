@@ -1,0 +1,111 @@
+package import ControlAPI
+import Glibc
+
+/// A file that is read once, from its beginning to its end, while nobody may write to it: by its size, its times and its
+/// inode, at the beginning and at the end.
+///
+/// A thread of its own reads; the next chunk only after the last one was taken.
+package final class FileInput: AsyncSequence, Sendable {
+    package typealias Element = [UInt8]
+
+    private static let chunkBytes = 256 << 10
+
+    /// In bytes.
+    package var size: UInt64 { mark.size }
+    /// The last part of the path, with replacement characters for what is no UTF-8.
+    package let name: String
+    private let descriptor: Int32
+    private let mark: FileMark
+    private let thread = BlockingThread()
+
+    /// - Parameter path: bytes, as the system has them.
+    /// - Throws: `not_found`, `file_unreadable`: also for a directory, and for what has no end.
+    package init(path: [UInt8]) throws(ControlError) {
+        let shownPath = String(decoding: path, as: UTF8.self)
+        guard !path.contains(0) else { throw Self.unreadable(shownPath, "its name has a NUL in it") }
+        // A pipe that nobody writes to would block the opening.
+        let descriptor = open((path + [0]).map { CChar(bitPattern: $0) }, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            guard errno == ENOENT else { throw Self.unreadable(shownPath, String(cString: strerror(errno))) }
+            throw ControlError(
+                .notFound, "There is no file \(shownPath).", hint: "Check the path, or give - for standard input.")
+        }
+        do throws(ControlError) { mark = try FileMark(descriptor, shownPath) } catch {
+            close(descriptor)
+            throw error
+        }
+        posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL)
+        self.descriptor = descriptor
+        name = shownPath.split(separator: "/").last.map(String.init) ?? ""
+    }
+
+    deinit { close(descriptor) }
+
+    static func unreadable(_ path: String, _ reason: String) -> ControlError {
+        ControlError(
+            .fileUnreadable, "The file \(path) cannot be read: \(reason).",
+            hint: "Check what it is and who may read it, or give - for standard input.")
+    }
+
+    package func makeAsyncIterator() -> Iterator { Iterator(file: self) }
+
+    package struct Iterator: AsyncIteratorProtocol {
+        fileprivate let file: FileInput
+        private var readBytes: UInt64 = 0
+
+        fileprivate init(file: FileInput) { self.file = file }
+
+        /// Throws `file_changed` as soon as that is seen, `file_unreadable` for a disk that fails.
+        package mutating func next() async throws(ControlError) -> [UInt8]? {
+            let file = file
+            let result = await withCheckedContinuation { continuation in
+                file.thread.async { continuation.resume(returning: file.read()) }
+            }
+            let bytes = try result.get()
+            readBytes += UInt64(bytes.count)
+            // The last bytes are held back until it is sure that they are the last of the same file.
+            if bytes.isEmpty || readBytes >= file.size {
+                guard readBytes == file.size, try FileMark(file.descriptor, file.name) == file.mark else {
+                    throw .fileChanged
+                }
+            }
+            return bytes.isEmpty ? nil : bytes
+        }
+    }
+
+    private func read() -> Result<[UInt8], ControlError> {
+        while true {
+            var failure: Int32 = 0
+            let bytes = [UInt8](unsafeUninitializedCapacity: Self.chunkBytes) { buffer, count in
+                let result = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
+                failure = result < 0 ? errno : 0
+                count = Swift.max(0, result)
+            }
+            if failure == EINTR { continue }
+            guard failure == 0 else { return .failure(Self.unreadable(name, String(cString: strerror(failure)))) }
+            return .success(bytes)
+        }
+    }
+}
+
+/// By what a file shows that it was written to. Its times are as fine as the kernel's clock of files, a few milliseconds.
+private struct FileMark: Equatable {
+    let size: UInt64
+    private let inode: UInt64
+    private let times: [Int]
+
+    init(_ descriptor: Int32, _ path: String) throws(ControlError) {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else {
+            throw FileInput.unreadable(path, String(cString: strerror(errno)))
+        }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: break
+        case S_IFDIR: throw FileInput.unreadable(path, "it is a directory")
+        case _: throw FileInput.unreadable(path, "it is no file")
+        }
+        size = UInt64(clamping: status.st_size)
+        inode = UInt64(status.st_ino)
+        times = [status.st_mtim.tv_sec, status.st_mtim.tv_nsec, status.st_ctim.tv_sec, status.st_ctim.tv_nsec]
+    }
+}

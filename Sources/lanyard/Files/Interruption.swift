@@ -1,0 +1,72 @@
+import ControlAPI
+import Glibc
+import Synchronization
+
+/// Ctrl-C, and being told to end, while something is under way: the line of progress goes, the unfinished file goes, and the
+/// command says that it was stopped. Then it dies of the signal, so that a script which runs it stops too.
+///
+/// A signal handler may do next to nothing (signal-safety(7)): it writes the signal's number into a pipe, and a thread that
+/// waits at its other end does the rest.
+enum Interruption {
+    private struct Unfinished {
+        var name: String
+        /// A duplicate of the directory's descriptor, so that it cannot be closed meanwhile.
+        var directory: Int32
+    }
+
+    private static let unfinished = Mutex<Unfinished?>(nil)
+    /// Where the handler writes. Set before there is a handler, and never again.
+    nonisolated(unsafe) private static var pipeEnd: Int32 = -1
+    private static let watching = BlockingThread()
+
+    /// From now on a signal ends the command so, with this sentence.
+    static func explain(_ message: String, hint: String, asJSON: Bool) {
+        var ends: [Int32] = [-1, -1]
+        guard pipeEnd < 0, pipe(&ends) == 0 else { return }
+        pipeEnd = ends[1]
+        let readEnd = ends[0]
+        watching.async {
+            var number: UInt8 = 0
+            while read(readEnd, &number, 1) < 0, errno == EINTR {}
+            StandardError.progress("")
+            removeUnfinished()
+            Failure.say(ControlError(.cancelled, message, hint: hint), asJSON: asJSON)
+            signal(Int32(number), SIG_DFL)
+            raise(Int32(number))
+        }
+        for number in [SIGINT, SIGTERM, SIGHUP] where !isIgnored(number) {
+            signal(number) { number in
+                var byte = UInt8(truncatingIfNeeded: number)
+                _ = write(Interruption.pipeEnd, &byte, 1)
+            }
+        }
+    }
+
+    /// Whoever started the command wants it to go on (nohup).
+    private static func isIgnored(_ number: Int32) -> Bool {
+        var current = sigaction()
+        guard sigaction(number, nil, &current) == 0 else { return false }
+        return unsafeBitCast(current.__sigaction_handler.sa_handler, to: Int.self)
+            == unsafeBitCast(SIG_IGN, to: Int.self)
+    }
+
+    /// This file is removed if the command is interrupted.
+    static func willRemove(_ name: String, in directory: Int32) {
+        let copy = fcntl(directory, F_DUPFD_CLOEXEC, 0)
+        unfinished.withLock { $0 = Unfinished(name: name, directory: copy) }
+    }
+
+    /// It is gone, or has its own name.
+    static func hasRemoved() {
+        unfinished.withLock { unfinished in
+            if let directory = unfinished?.directory { close(directory) }
+            unfinished = nil
+        }
+    }
+
+    private static func removeUnfinished() {
+        unfinished.withLock { unfinished in
+            if let unfinished { unlinkat(unfinished.directory, unfinished.name, 0) }
+        }
+    }
+}

@@ -1,0 +1,55 @@
+import SyncCore
+import SyncModel
+import SyncSimulator
+import Testing
+
+/// What sessions tell of bulk connections.
+struct BulkPeerTests {
+    private static let both = SessionProtocol.bulk
+
+    private func told(_ effects: [Effect]) -> [Effect] {
+        effects.filter { effect in
+            switch effect {
+            case .bulkPeerUp, .bulkPeerDown, .bulkWanted: true
+            default: false
+            }
+        }
+    }
+
+    @Test func `a session with a device that knows bulk connections is told, and its end`() {
+        var talk = Conversation()
+        let device = Conversation.devices[1].id
+        let id = talk.accept(1, features: Self.both)
+        #expect(told(talk.effects) == [.bulkPeerUp(device, dial: nil)])
+        talk.hear(.received(id, .bulkWanted, bytes: 2))
+        #expect(told(talk.effects) == [.bulkWanted(device)])
+        talk.hear(.askForBulk(device))
+        #expect(talk.sent(id) == [.bulkWanted])
+        talk.hear(.closed(id, code: "lost"))
+        #expect(told(talk.effects) == [.bulkPeerDown(device)])
+        talk.hear(.askForBulk(device))
+        #expect(talk.sent(id).isEmpty)
+    }
+
+    @Test func `one that does not know them is not told, and may not ask`() {
+        var talk = Conversation()
+        let id = talk.accept(1)
+        #expect(told(talk.effects).isEmpty)
+        talk.hear(.askForBulk(Conversation.devices[1].id))
+        #expect(talk.sent(id).isEmpty)
+        talk.hear(.received(id, .bulkWanted, bytes: 2))
+        #expect(told(talk.effects).isEmpty)
+        #expect(talk.closed(id) == .unexpectedFrame)
+    }
+
+    @Test func `whoever dialled the session is to dial`() throws {
+        var talk = Conversation()
+        let (device, endpoint) = (Conversation.devices[1].id, Endpoint(host: "h1", port: 21_817))
+        talk.hear(.addressAdded(endpoint, device: device, isStatic: true))
+        let dials = talk.effects.compactMap { if case .dial(let id, _) = $0 { id } else { nil } }
+        let id = try #require(dials.first)
+        talk.hear(.opened(id, device, remote: endpoint))
+        talk.hear(.received(id, .hello(Conversation.hello(features: Self.both)), bytes: 60))
+        #expect(told(talk.effects) == [.bulkPeerUp(device, dial: endpoint)])
+    }
+}

@@ -1,0 +1,97 @@
+import LawHistories
+import SyncCore
+import SyncModel
+import Testing
+
+/// What is given out: nothing twice, what a person waits for first, and the search against a plain one.
+struct FetchPlannerTests {
+    private static func device(_ number: Int) -> DeviceID {
+        DeviceID(bytes: [UInt8](repeating: UInt8(number), count: DeviceID.byteCount))!
+    }
+
+    private static func rank(_ number: Int, isPersonal: Bool = false) -> FetchRank {
+        FetchRank(isPersonal: isPersonal, size: 1, stamp: Stamp(rawValue: 1), blob: BulkWorld.hash(number))
+    }
+
+    private static func layout(chunks: Int) -> BlobLayout { BlobLayout(size: UInt64(chunks * BlobLayout.chunkBytes))! }
+
+    @Test(arguments: 1...50 as ClosedRange<UInt64>)
+    func `each chunk is given out once, to one who holds it, as a plain search would`(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        var planner = FetchPlanner()
+        let count = 1 + random.below(400)
+        var holders: [Int: Set<Int>] = [:]
+        var free = Set(0..<count)
+        var claimed: [Int] = []
+        planner.begin(Self.rank(1), Self.layout(chunks: count), present: ChunkSet(count: count))
+        for _ in 0..<600 {
+            let peer = random.below(4)
+            switch random.below(8) {
+            case 0:
+                var chunks = ChunkSet(count: count)
+                holders[peer] = Set((0..<count).filter { _ in random.once(in: 3) })
+                for chunk in holders[peer] ?? [] { chunks.insert(chunk) }
+                planner.offered(BulkWorld.hash(1), by: Self.device(peer), chunks)
+            case 1:
+                holders[peer] = nil
+                planner.withdrawn(BulkWorld.hash(1), by: Self.device(peer))
+            case 2, 3:
+                guard !claimed.isEmpty else { continue }
+                let chunk = claimed.remove(at: random.below(claimed.count))
+                if random.once(in: 2) {
+                    planner.release(BulkWorld.hash(1), chunk: chunk)
+                    free.insert(chunk)
+                } else {
+                    let isNew = planner.came(BulkWorld.hash(1), chunk: chunk)
+                    #expect(isNew)
+                }
+            default:
+                let limit = 1 + random.below(8)
+                let first = free.intersection(holders[peer] ?? []).min()
+                let given = planner.next(from: Self.device(peer), limit: limit)
+                #expect(given?.chunks.lowerBound == first)
+                guard let chunks = given?.chunks else { continue }
+                #expect(chunks.count <= limit && free.isSuperset(of: chunks))
+                #expect((holders[peer] ?? []).isSuperset(of: chunks))
+                free.subtract(chunks)
+                claimed += chunks
+            }
+        }
+    }
+
+    @Test func `what a person waits for goes first, the others take turns`() {
+        var planner = FetchPlanner()
+        for blob in 1...3 {
+            planner.begin(Self.rank(blob), Self.layout(chunks: 9), present: ChunkSet(count: 9))
+            planner.offered(BulkWorld.hash(blob), by: Self.device(1), nil)
+        }
+        let turns = (0..<6).map { _ in planner.next(from: Self.device(1), limit: 1)?.blob }
+        #expect(turns == [1, 2, 3, 1, 2, 3].map(BulkWorld.hash))
+        planner.rerank(Self.rank(3, isPersonal: true))
+        let personal = (0..<8).map { _ in planner.next(from: Self.device(1), limit: 1)?.blob }
+        #expect(personal.prefix(7).allSatisfy { $0 == BulkWorld.hash(3) })
+        #expect(personal[7] != BulkWorld.hash(3))
+    }
+
+    @Test func `one that comes after others is only asked for what they have not`() {
+        var planner = FetchPlanner()
+        planner.begin(Self.rank(1), Self.layout(chunks: 4), present: ChunkSet(count: 4))
+        var chunks = ChunkSet(count: 4)
+        chunks.insert(0)
+        planner.offered(BulkWorld.hash(1), by: Self.device(1), nil)
+        planner.offered(BulkWorld.hash(1), by: Self.device(2), chunks)
+        let early = planner.next(from: Self.device(1), limit: 4, before: [Self.device(2)])
+        #expect(early == nil)
+        let quick = planner.next(from: Self.device(2), limit: 4)
+        #expect(quick?.chunks == 0..<1)
+        let late = planner.next(from: Self.device(1), limit: 4, before: [Self.device(2)])
+        #expect(late?.chunks == 1..<4)
+    }
+
+    @Test func `a set of chunks of another size is not believed`() {
+        var planner = FetchPlanner()
+        planner.begin(Self.rank(1), Self.layout(chunks: 4), present: ChunkSet(count: 4))
+        planner.offered(BulkWorld.hash(1), by: Self.device(1), ChunkSet(count: 5))
+        #expect(!planner.canSend(Self.device(1), BulkWorld.hash(1)))
+    }
+}

@@ -1,0 +1,46 @@
+import LawHistories
+import SyncModel
+import SyncSimulator
+import SyncStore
+import Testing
+
+// Blobs beside a store of either kind. A file `AttachedFile.named` has its name as its bytes.
+
+extension AttachedFile {
+    static func bytes(of name: String) -> [UInt8] { Array(name.utf8) }
+}
+
+extension BlobHash {
+    /// Of the file that is called so.
+    static func named(_ name: String) -> BlobHash { AttachedFile.named(ExactString(name)).blob }
+}
+
+extension ReplicaStore {
+    /// Lets the bytes of these files be here.
+    func bring(_ names: String...) throws {
+        if let memory = self as? MemoryStore {
+            for name in names { try memory.noteBlob(.named(name), isWhole: true) }
+            return
+        }
+        _ = try blobs().add(names.map(AttachedFile.bytes))
+    }
+
+    /// Blobs of this store, each a file in `folder` unless `smallBytes` says otherwise.
+    func blobs(
+        in folder: any BlobFiles = CrashFolder(), clock: SetClock = SetClock(), run: UInt64 = 1,
+        _ change: (inout BlobConfiguration) -> Void = { _ in }
+    ) throws -> BlobStore {
+        let store = try #require(self as? SQLiteStore)
+        var configuration = BlobConfiguration(run: run, now: { clock.now })
+        configuration.reserveBytes = 0
+        change(&configuration)
+        return try BlobStore(store, files: folder, needs: RecordNeeds(store), configuration)
+    }
+
+    /// The names of these files that are missing, in the order in which they are fetched.
+    func missing(of names: [String], except: [String] = [], limit: Int = .max) throws -> [String] {
+        let known = Dictionary(uniqueKeysWithValues: names.map { (BlobHash.named($0), $0) })
+        let missing = try missingBlobs(of: .home, except: Set(except.map(BlobHash.named)), limit: limit)
+        return missing.map { known[$0.blob] ?? "another" }
+    }
+}
