@@ -3,9 +3,13 @@
 
 #include "CStore.h"
 
+#include <fcntl.h>
 #include <linux/magic.h>
+#include <sched.h>
 #include <sqlite3.h>
 #include <stddef.h>
+#include <string.h>
+#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -20,6 +24,32 @@ int lanyard_harden_connection(void *connection) {
     if (code == SQLITE_OK) code = sqlite3_db_config(connection, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
     if (code == SQLITE_OK) code = sqlite3_db_config(connection, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, NULL);
     return code;
+}
+
+int lanyard_start_writing(int descriptor, int64_t offset, int64_t count) {
+    return sync_file_range(descriptor, offset, count, SYNC_FILE_RANGE_WRITE);
+}
+
+int lanyard_await_writing(int descriptor, int64_t offset, int64_t count) {
+    return sync_file_range(descriptor, offset, count,
+                           SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER);
+}
+
+void lanyard_let_others_run_first(void) {
+    // As in linux/sched/types.h; glibc has it from 2.41 on.
+    struct {
+        uint32_t size, policy;
+        uint64_t flags;
+        int32_t nice;
+        uint32_t priority;
+        uint64_t runtime, deadline, period;
+    } attributes;
+    memset(&attributes, 0, sizeof attributes);
+    attributes.size = sizeof attributes;
+    attributes.policy = SCHED_BATCH;
+    attributes.nice = 10;
+    attributes.runtime = 100 * 1000 * 1000;
+    syscall(SYS_sched_setattr, 0, &attributes, 0);
 }
 
 int64_t lanyard_next_written(int descriptor, int64_t offset) { return lseek(descriptor, offset, SEEK_DATA); }

@@ -15,7 +15,7 @@ package final class AttachmentService: Sendable {
     private let inlet: BulkInlet
     private let arrivals: Arrivals
     /// Of those who read: a chunk at a time, so that nobody waits long.
-    private let reading = BlobThread("lanyard.blobs.read")
+    private let reading = BlobThread()
     private let upkeep = BlobUpkeep()
 
     init(driver: BlobDriver, arrivals: Arrivals) {
@@ -36,7 +36,7 @@ package final class AttachmentService: Sendable {
     /// - Throws: `tooLarge`, `quotaExceeded`, `diskFull`, `store`.
     package func begin(size: UInt64?) async throws(BlobError) -> AttachmentUpload {
         // A thread each: one that waits for the disk does not keep the others waiting.
-        let thread = BlobThread("lanyard.blobs.add")
+        let thread = BlobThread()
         let addition = try await thread.run { [blobs] () throws(BlobError) in try blobs.beginAdding(size: size) }
         return AttachmentUpload(addition, thread: thread) { [arrivals, inlet] blob in
             arrivals.arrived(blob.hash)

@@ -13,9 +13,9 @@ final class BlobDriver: Sendable {
     let inlet: BulkInlet
     let journal: AgentJournal
     /// What comes from peers.
-    private let writing = BlobThread("lanyard.blobs.write")
+    private let writing = BlobThread()
     /// What peers ask for.
-    let serving = BlobThread("lanyard.blobs.serve")
+    let serving = BlobThread()
     /// Blobs that come now, from `begin` to `finish` or `putAside`: what is known of them lasts as long as somebody holds them.
     private let working = Mutex<[BlobHash: BlobPartial]>([:])
 

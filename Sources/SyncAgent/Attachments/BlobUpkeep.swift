@@ -6,7 +6,7 @@ import Synchronization
 final class BlobUpkeep: Sendable {
     private static let pause = TimeAmount.hours(1)
 
-    private let thread = BlobThread("lanyard.blobs.upkeep")
+    private let thread = BlobThread()
     private let state = Mutex(State())
 
     private struct State {

@@ -188,6 +188,10 @@ private final class CrashFile: BlobFile {
         }
     }
 
+    func writeOut(_ range: Range<UInt64>) throws(BlobError) {
+        try folder.step(failing: { [folder, file] state in folder.note(.failedSync(file), &state) }) { _ in }
+    }
+
     func read(into target: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(BlobError) -> Int {
         folder.state.withLock { state in
             let part = state.files[file].dropFirst(Int(offset)).prefix(target.count)

@@ -80,6 +80,7 @@ package final class BlobAddition: Sendable {
         try blobs.checkRoom(for: UInt64(bytes.count + state.small.count))
         let file = try openFile(&state)
         try file.write(bytes, at: start)
+        try file.writeOut(start..<end)
     }
 
     private func openFile(_ state: inout State) throws(BlobError) -> any BlobFile {

@@ -82,6 +82,7 @@ package final class BlobPartial: Sendable {
             if state.present.contains(chunk) { return false }
             try blobs.checkRoom(for: UInt64(bytes.count))
             try file.write(bytes, at: range.lowerBound)
+            try keeping(&state) { () throws(BlobError) in try file.writeOut(range) }
             state.present.insert(chunk)
             known.withLock { _ = $0?.insert(chunk) }
             state.unsyncedChunks += 1
@@ -168,10 +169,12 @@ package final class BlobPartial: Sendable {
     /// After a failed sync the kernel may call pages clean that never reached the disk, and a later sync succeeds without
     /// them. So the file goes, and with it what was here.
     private func sync(_ file: any BlobFile, _ state: inout State) throws(BlobError) {
-        do throws(BlobError) {
-            try file.sync()
-            state.unsyncedChunks = 0
-        } catch {
+        try keeping(&state) { () throws(BlobError) in try file.sync() }
+        state.unsyncedChunks = 0
+    }
+
+    private func keeping(_ state: inout State, _ body: () throws(BlobError) -> Void) throws(BlobError) {
+        do throws(BlobError) { try body() } catch {
             state.file = nil
             state.present = ChunkSet(count: layout.chunkCount)
             known.withLock { $0 = nil }

@@ -89,6 +89,8 @@ private final class FailingFile: BlobFile {
         return try file.read(into: target, at: offset)
     }
 
+    func writeOut(_ range: Range<UInt64>) throws(BlobError) { try file.writeOut(range) }
+
     func sync() throws(BlobError) { try file.sync() }
 
     func written(from offset: UInt64) throws(BlobError) -> Range<UInt64>? { try file.written(from: offset) }

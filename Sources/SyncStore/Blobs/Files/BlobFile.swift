@@ -3,6 +3,10 @@ package protocol BlobFile: AnyObject, Sendable {
     /// All of it, or an error; then any part of it may have been written.
     func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(BlobError)
 
+    /// Has bytes written out that a sync will ask for later, a few calls ahead at most: so a sync finds little to do, and
+    /// those of others on this disk wait behind little. Promises nothing; an error means what one of `sync` means.
+    func writeOut(_ range: Range<UInt64>) throws(BlobError)
+
     /// - Returns: how many there were; fewer than `target` holds only at the end of the file.
     func read(into target: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(BlobError) -> Int
 

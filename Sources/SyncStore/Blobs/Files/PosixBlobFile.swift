@@ -1,9 +1,14 @@
 import CStore
 import Glibc
+import Synchronization
 
 /// A descriptor, read and written at offsets.
 final class PosixBlobFile: BlobFile {
+    /// Of the disk's time, so much is given away before anybody is waited for: some milliseconds on a slow one.
+    private static let rangesWrittenOut = 4
+
     private let descriptor: Int32
+    private let beingWrittenOut = Mutex<[Range<UInt64>]>([])
 
     init(descriptor: Int32) { self.descriptor = descriptor }
 
@@ -21,6 +26,21 @@ final class PosixBlobFile: BlobFile {
             if count == 0 { throw .diskFull }
             done += count
         }
+    }
+
+    func writeOut(_ range: Range<UInt64>) throws(BlobError) {
+        try check(lanyard_start_writing(descriptor, Int64(clamping: range.lowerBound), Int64(clamping: range.count)))
+        let first = beingWrittenOut.withLock { ranges in
+            ranges.append(range)
+            return ranges.count > Self.rangesWrittenOut ? ranges.removeFirst() : nil
+        }
+        guard let first else { return }
+        try check(lanyard_await_writing(descriptor, Int64(clamping: first.lowerBound), Int64(clamping: first.count)))
+    }
+
+    private func check(_ result: Int32) throws(BlobError) {
+        // Not every file system can: then the sync has more to do.
+        if result != 0, PosixFailure.isOfWriting(errno) { throw PosixFailure.last }
     }
 
     func read(into target: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(BlobError) -> Int {

@@ -14,6 +14,9 @@ enum PosixFailure {
         }
     }
 
+    /// Whether bytes that were taken before can turn out to be lost so (fsync(2)).
+    static func isOfWriting(_ code: Int32) -> Bool { isOfDisk(code) || code == ENOSPC || code == EDQUOT }
+
     /// Whether it is the disk, or the file system on it, that says so, and not a limit of this process or machine.
     static func isOfDisk(_ code: Int32) -> Bool {
         switch code {
