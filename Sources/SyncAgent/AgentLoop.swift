@@ -82,6 +82,7 @@ final class AgentLoop: TransportEvents {
     private func note(_ commit: Commit) {
         digest = commit.digest
         counts = commit.counts
+        bulk?.noteChangesMoved()
         sample()
         feed.publish(commit.streams)
         if commit.objectPosition != objectPosition {

@@ -27,6 +27,7 @@ final class BulkLoop {
     var blobsChanged: () -> Void = {}
 
     private var wake: (at: Tick, task: Scheduled<Void>)?
+    private var politeSince: Tick?
     private var recordsPause: Scheduled<Void>?
     private var hasNewRecords = false
     /// The code of the last refusal of our own disk that was logged; nil once something was kept again.
@@ -65,6 +66,13 @@ final class BulkLoop {
         wake?.task.cancel()
         recordsPause?.cancel()
         holders.write()
+    }
+
+    /// Told of each commit; the core need not hear of all: what it hears is good for longer.
+    func noteChangesMoved() {
+        guard !isStopped, politeSince.map({ now - $0 >= .milliseconds(50) }) ?? true else { return }
+        politeSince = now
+        step(.changesMoved)
     }
 
     /// A commit changed objects, and with them perhaps what is missing. Commits come in bursts: the first is told at once,

@@ -49,6 +49,8 @@ package struct BulkConfiguration: Sendable, Equatable {
         /// A refusal of the disk or the quota is tried again after this, doubling.
         package var refusalLeast = Tick.Span.seconds(10)
         package var refusalGreatest = Tick.Span.seconds(300)
+        /// For how long a change makes bytes polite.
+        package var polite = Tick.Span.milliseconds(250)
         /// Between two lists of what is missing while there is enough to do.
         package var listPause = Tick.Span.milliseconds(200)
         /// How often peers and people are told how far a blob is.
@@ -68,6 +70,9 @@ package struct BulkConfiguration: Sendable, Equatable {
         package var peerWindowBytes = 2 << 20
         /// The same over all peers, and of what came and is not written.
         package var windowBytes = 6 << 20
+        /// Both while changes are on their way, which pass the same processor, disk and link and should not wait there.
+        package var politePeerWindowBytes = 256 << 10
+        package var politeWindowBytes = 512 << 10
         /// Blobs by policy at a time; the rest is listed again when these run low.
         package var wants = 1_024
         package var blobsAtWork = 8

@@ -56,6 +56,8 @@ package struct BulkCore: Sendable {
     /// When those who want something are told again of what they were told nothing.
     var lookAgainAt: Tick?
 
+    /// Until then little is asked for at a time. Nothing happens at its end: what is under way then asks for more.
+    var politeUntil: Tick?
     var uploads: TokenBucket?
     var downloads: TokenBucket?
     /// A limit holds something up until then.
@@ -107,6 +109,7 @@ package struct BulkCore: Sendable {
         case .sessionUp(let device, let dial): noteSessionUp(device, dial)
         case .sessionDown(let device): noteSessionDown(device)
         case .bulkWanted(let device): noteBulkWanted(device)
+        case .changesMoved: politeUntil = now + configuration.timing.polite
         case .opened(let id, let device): noteOpened(id, device)
         case .dialFailed(let id, _): noteDialFailed(id)
         case .received(let id, let frame, let bytes): noteReceived(id, frame, bytes)

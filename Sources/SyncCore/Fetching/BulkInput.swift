@@ -28,6 +28,9 @@ package enum BulkInput: Sendable, Equatable {
     /// The device asks for a bulk connection, over its session.
     case bulkWanted(DeviceID)
 
+    /// A change was made here or came: where changes are, more follow, and people wait for them.
+    case changesMoved
+
     // Of bulk connections
     case opened(ConnectionID, DeviceID)
     case dialFailed(ConnectionID, code: String)

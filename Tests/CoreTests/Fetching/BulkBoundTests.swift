@@ -42,6 +42,32 @@ struct BulkBoundTests {
         #expect(world.nodes[0].wasted == 0)
     }
 
+    @Test func `little is in flight while changes move, and all goes on at once when they rest`() throws {
+        var world = BulkWorld(nodes: 4)
+        let want = BulkWorld.want(1, size: 400 * Self.chunk)
+        for source in 1...3 {
+            world.give(want, to: source)
+            world.connect(source, 0)
+        }
+        world.list([want], at: 0)
+        world.reach(within: 5_000) { $0.nodes[0].core.load.inFlightBytes > 1 << 20 }
+        world.hear(0, .changesMoved)
+        // What was asked before comes first.
+        world.reach(within: 5_000) { $0.nodes[0].core.load.inFlightBytes <= 512 << 10 }
+        let received = world.nodes[0].received
+        for _ in 0..<20 {
+            world.hear(0, .changesMoved)
+            _ = world.run(milliseconds: 10) { world in
+                #expect(world.nodes[0].core.load.inFlightBytes <= 512 << 10)
+                return false
+            }
+        }
+        #expect(world.nodes[0].received > received, "polite is not silent")
+        world.reach(within: 1_000) { $0.nodes[0].core.load.inFlightBytes > 1 << 20 }
+        world.reach(within: 60_000) { $0.nodes[0].disk.whole.contains(want.blob) }
+        #expect(world.nodes[0].wasted == 0 && world.check.violations.isEmpty)
+    }
+
     @Test func `a full disk stops all, and all goes on when there is room`() {
         var world = BulkWorld(nodes: 2)
         let wants = [BulkWorld.want(1, size: 100), BulkWorld.want(2, size: 300 * Self.chunk)]

@@ -10,9 +10,11 @@ extension BulkCore {
             return BulkLimits.chunksPerRequest * BlobLayout.chunkBytes
         }
         let bounds = configuration.bounds
+        let isPolite = politeUntil.map { now < $0 } ?? false
+        let peerWindow = isPolite ? bounds.politePeerWindowBytes : bounds.peerWindowBytes
         return min(
-            min(links[index].windowBytes, bounds.peerWindowBytes) - links[index].flightBytes,
-            bounds.windowBytes - flightBytes)
+            min(links[index].windowBytes, peerWindow) - links[index].flightBytes,
+            (isPolite ? bounds.politeWindowBytes : bounds.windowBytes) - flightBytes)
     }
 
     private func mayAsk(_ index: Int) -> Bool {
