@@ -15,13 +15,15 @@ final class RequestUpload: AsyncSequence, @unchecked Sendable {
 
     private var chunks: RequestBody.AsyncIterator
     private var isAtEnd: Bool
+    /// Of what was announced; nil: nobody knows before the end. Once all of it is here there is no end to wait for.
+    private var missingBytes: Int?
     private var ahead: ReadAhead?
 
     init(_ request: Request) {
         chunks = request.body.makeAsyncIterator()
-        let length = request.headers[.contentLength].flatMap(Int.init) ?? 0
+        missingBytes = request.headers[.contentLength].flatMap(Int.init)
         // What was not announced does not come.
-        isAtEnd = length == 0 && request.headers[.transferEncoding] == nil
+        isAtEnd = (missingBytes ?? 0) == 0 && request.headers[.transferEncoding] == nil
     }
 
     /// Reads what is left.
@@ -40,10 +42,15 @@ final class RequestUpload: AsyncSequence, @unchecked Sendable {
 
     /// - Throws: `CancellationError` when the agent stops: it does not wait for a client that may never end.
     private func next() async throws -> ByteBuffer? {
+        if isAtEnd { return nil }
         let chunk = try await cancelWhenGracefulShutdown {
             if let ahead = self.ahead { try await ahead.take() } else { try await self.chunks.next() }
         }
-        if chunk == nil {
+        if let chunk {
+            missingBytes? -= chunk.readableBytes
+            // Whoever reads ahead looks for the end, and nobody else may meanwhile.
+            isAtEnd = missingBytes == 0 && ahead == nil
+        } else {
             // A body that is cancelled reads as one that ended.
             guard !Task.isShuttingDownGracefully else { throw CancellationError() }
             isAtEnd = true

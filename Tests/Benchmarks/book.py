@@ -112,12 +112,28 @@ def measure(report, size):
                 figure = f"{what}: one keystroke, durable, p{share}"
                 report.add(figure, "lanyard", percentile(spans[name], share), "ms", goal=goal if share == 50 else None)
                 report.add(figure, "SQLite, a row in a log", percentile(spans["disk"], share), "ms")
+        measure_alone(report, size, world, label)
         longer = percentile(spans["long"], 50) - percentile(spans["short"], 50)
         report.add(f"{label}: what a keystroke takes longer than in 1 KB, p50", "lanyard", longer, "ms")
         resident = memory.resident_kib(world.pid(1))[0] / 1024
         report.add(f"{label}: VmRSS of the agent it is typed in", "lanyard", resident, "MiB")
         measure_bytes(report, size, world, label)
     measure_listened(report, size)
+
+
+def measure_alone(report, size, world, label):
+    """The same while nobody listens: no other agent takes in each keystroke on the same two processors."""
+    world.rig("stop", "2")
+    wait_until(lambda: not world.connected(1), 60, "node 1 is alone", 0.05)
+    control = world.control(1, timeout=600)
+    one_by_one(control, keystrokes("long", 5_000, 50))
+    spans = one_by_one(control, keystrokes("long", 5_050, size.keystrokes))
+    control.close()
+    for share in (50, 99):
+        report.add(f"{label}: one keystroke alone, durable, p{share}", "lanyard", percentile(spans, share), "ms",
+                   goal=1 if share == 50 else None)
+    world.rig("start", "2")
+    wait_until(lambda: world.agree(1, 2), 60, "the nodes are in step again", 0.05)
 
 
 def measure_bytes(report, size, world, label):

@@ -32,7 +32,7 @@ enum Interruption {
             removeUnfinished()
             Failure.say(ControlError(.cancelled, message, hint: hint), asJSON: asJSON)
             signal(Int32(number), SIG_DFL)
-            raise(Int32(number))
+            kill(getpid(), Int32(number))
         }
         for number in [SIGINT, SIGTERM, SIGHUP] where !isIgnored(number) {
             signal(number) { number in

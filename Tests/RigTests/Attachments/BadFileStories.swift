@@ -73,4 +73,37 @@ extension RigSuites.AttachmentStories {
             try rig.inStep()
         }
     }
+
+    @Test func `attaching that is interrupted leaves nothing`() throws {
+        try StoryRig.tell { rig in
+            let node = rig.node(1)
+            try node.put("desk/interrupted", [:])
+            // Bytes come, and then none and no end, until somebody presses Ctrl-C.
+            let script = """
+                pipe=$HOME/pipe
+                mkfifo "$pipe"
+                { head -c 8M /dev/urandom; exec sleep 600; } >"$pipe" &
+                feeder=$!
+                # Whoever runs the tests may have told them to take no notice of it, or to wait with it.
+                perl -MPOSIX -e 'sigprocmask(SIG_SETMASK, POSIX::SigSet->new); $SIG{INT} = "DEFAULT"; exec @ARGV' \\
+                    lanyard attach desk/interrupted - --name never.bin <"$pipe"
+                code=$?
+                kill $feeder
+                rm "$pipe"
+                exit $code
+                """
+            let folder = try Shell.temporaryFolder()
+            defer { try? FileManager.default.removeItem(at: folder) }
+            let attaching = try Shell.start(
+                ["deploy/rig", "exec", "1", "--", "sh", "-c", script], output: folder.appending(path: "output"),
+                errors: folder.appending(path: "errors"), environment: Rig.environment)
+            try eventually(within: .seconds(20), "bytes are being added") { try !node.unfinishedFiles().isEmpty }
+            try node.shell("kill -INT $(pgrep -x lanyard)")
+            attaching.waitUntilExit()
+            #expect(attaching.terminationStatus != 0)
+            try eventually(within: .seconds(10), "what came is gone") { try node.unfinishedFiles().isEmpty }
+            #expect(try node.attachments("desk/interrupted").isEmpty)
+            try rig.inStep()
+        }
+    }
 }
