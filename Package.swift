@@ -87,7 +87,7 @@ let package = Package(
         .target(
             name: "ControlServer",
             dependencies: [
-                "SyncAgent", "ControlAPI", nio, nioPosix, logging,
+                "SyncAgent", "ControlAPI", nio, nioPosix, logging, crypto,
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -104,7 +104,7 @@ let package = Package(
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ], swiftSettings: common),
         .executableTarget(
-            name: "lanyard", dependencies: ["LanyardClient", "ControlAPI", nio, nioPosix, arguments],
+            name: "lanyard", dependencies: ["LanyardClient", "ControlAPI", nio, nioPosix, crypto, arguments],
             swiftSettings: common),
         .target(
             name: "SyncSimulator",
@@ -156,7 +156,7 @@ let package = Package(
         .testTarget(
             name: "ControlTests",
             dependencies: [
-                "ControlAPI", "ControlServer", "LanyardClient", "lanyard", nio, nioPosix, logging,
+                "ControlAPI", "ControlServer", "LanyardClient", "lanyard", "SyncStore", nio, nioPosix, logging,
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),

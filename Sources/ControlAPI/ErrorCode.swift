@@ -58,6 +58,8 @@ public enum ErrorCode: String, CaseIterable, Sendable {
     case objectIncomplete = "object_incomplete"
     case nobodyHas = "nobody_has"
     case damaged = "damaged"
+    case truncated = "truncated"
+    case notAnArchive = "not_an_archive"
     case fileChanged = "file_changed"
     case fileUnreadable = "file_unreadable"
     case fileUnwritable = "file_unwritable"
@@ -74,7 +76,8 @@ public enum ErrorCode: String, CaseIterable, Sendable {
     public var httpStatus: Int {
         switch self {
         case .malformedJSON, .invalidUTF8, .invalidName, .invalidArgument, .unknownKey, .unknownOperation,
-            .schemaInvalid, .ticketInvalid, .socketPathTooLong, .fileUnreadable, .fileUnwritable:
+            .schemaInvalid, .ticketInvalid, .socketPathTooLong, .fileUnreadable, .fileUnwritable,
+            .truncated, .notAnArchive:
             400
         case .forbidden, .readOnly, .notPaired: 403
         case .notFound, .unknownSpace, .unknownCollection, .unknownField, .unknownStream, .unknownConsumer,
@@ -102,7 +105,7 @@ public enum ErrorCode: String, CaseIterable, Sendable {
         case .malformedJSON, .invalidUTF8, .tooDeep, .tooLarge, .numberOutOfRange, .schemaInvalid, .typeMismatch,
             .indexOutOfRange, .insideCharacter, .payloadTooLarge, .bodyTooLarge, .unreachable, .diskFull, .storeFailed,
             .objectIncomplete, .nobodyHas, .damaged, .fileChanged, .fileUnreadable, .fileUnwritable, .cancelled,
-            .stopping, .internalFault, .unsupportedMediaType, .methodNotAllowed:
+            .stopping, .internalFault, .unsupportedMediaType, .methodNotAllowed, .truncated, .notAnArchive:
             .failed
         case .invalidName, .invalidArgument, .unknownKey, .unknownOperation, .socketPathTooLong, .ambiguousAttachment:
             .usage

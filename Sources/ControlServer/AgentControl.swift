@@ -5,7 +5,7 @@ package import ControlAPI
 /// Every method may be called from any task, any number at once. Names have been checked against `NameRule` and sizes
 /// against `ControlLimits` before a call; whether a space, stream, peer or consumer exists is the agent's to say.
 /// Errors carry a code, a sentence and a hint. A cancelled call may return early with whatever it has.
-package protocol AgentControl: ObjectControl, AttachmentControl {
+package protocol AgentControl: ObjectControl, AttachmentControl, BackupControl {
     // MARK: The node
 
     /// `space` nil: all spaces. Throws `unknown_space`.

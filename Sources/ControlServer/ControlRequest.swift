@@ -7,7 +7,10 @@ import NIOCore
 package struct ControlRequest: Sendable {
     /// Where the request came from. Only a connection can tell that its client went away.
     package enum Origin: Sendable {
-        case connection
+        /// Of the agent's user, or root.
+        case owner
+        /// Of somebody whom the socket's group lets in.
+        case group
         case memory
     }
 

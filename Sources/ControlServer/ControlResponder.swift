@@ -29,9 +29,11 @@ package struct ControlResponder: Sendable {
     }
 
     /// The answer to a request whose body is not worth sending; nil: the client should go on. Nothing of the body is read.
-    func refusal(of request: Request, upload: RequestUpload) async -> Response? {
+    func refusal(
+        of request: Request, upload: RequestUpload, over origin: ControlRequest.Origin
+    ) async -> Response? {
         do throws(ControlError) {
-            let (route, asked) = try match(request, upload, .connection)
+            let (route, asked) = try match(request, upload, origin)
             try await route.admission?(asked)
             return nil
         } catch {

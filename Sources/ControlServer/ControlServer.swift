@@ -32,18 +32,20 @@ package struct ControlServer: Service {
     package func run() async throws {
         try socket.prepare()
         let responder = responder
-        let channel = AdmittedChannel(rule: AdmissionRule(socket: socket)) { request, writer, _ in
-            let upload = RequestUpload(request)
-            if request.headers[.expect]?.lowercased() == "100-continue" {
-                if let refusal = await responder.refusal(of: request, upload: upload) {
-                    try await writer.write(response: refusal.head, body: refusal.body)
-                    return
+        let channel = AdmittedChannel(rule: AdmissionRule(socket: socket)) { origin in
+            { request, writer, _ in
+                let upload = RequestUpload(request)
+                if request.headers[.expect]?.lowercased() == "100-continue" {
+                    if let refusal = await responder.refusal(of: request, upload: upload, over: origin) {
+                        try await writer.write(response: refusal.head, body: refusal.body)
+                        return
+                    }
+                    try await writer.writeInformationalHead(HTTPResponse(status: .continue))
                 }
-                try await writer.writeInformationalHead(HTTPResponse(status: .continue))
+                let response = await responder.respond(to: request, upload: upload, over: origin)
+                try await writer.write(response: response.head, body: response.body)
+                if response.status.code >= 400 { await upload.drain() }
             }
-            let response = await responder.respond(to: request, upload: upload, over: .connection)
-            try await writer.write(response: response.head, body: response.body)
-            if response.status.code >= 400 { await upload.drain() }
         }
         // The library logs each start at `info`; what matters at that level the agent says itself.
         var quiet = logger

@@ -136,7 +136,7 @@ extension ControlRequest {
         try await cancelWhenGracefulShutdown {
             switch origin {
             case .memory: try await operation()
-            case .connection: try await body.consumeWithCancellationOnInboundClose { _ in try await operation() }
+            case .owner, .group: try await body.consumeWithCancellationOnInboundClose { _ in try await operation() }
             }
         }
     }

@@ -56,6 +56,15 @@ extension LanyardClient {
         return try await result(of: request, progress)
     }
 
+    /// Calls `body` with a backup of all that the agent has, its keys too, piece by piece; a slow `body` holds back the agent.
+    /// It is whole only if this returns. Only for the agent's user and root.
+    public func backup(_ body: ([UInt8]) async throws -> Void) async throws(ControlError) {
+        try await withConnection { connection in
+            try await connection.check(try await connection.send(ClientRequest(.POST, "v1", "backup")))
+            while let chunk = try await connection.nextChunk() { try await body(Array(buffer: chunk)) }
+        }
+    }
+
     // MARK: Peers
 
     /// Other agents as this node sees them.

@@ -28,6 +28,7 @@ package final class Agent: Sendable {
     let driver: StoreDriver
     let blobDriver: BlobDriver
     let arrivals = Arrivals()
+    let backupTurn = BackupTurn()
     private let parts: NIOLoopBoundBox<Parts?>
     private let startedAt = NIODeadline.now()
     private let shared = Mutex(Shared())

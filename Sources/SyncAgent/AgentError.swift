@@ -11,6 +11,8 @@ package enum AgentError: Error, Sendable {
     case listen(ListenError)
     /// The data directory could not be made or is open to others: path and errno.
     case directory(path: String, code: Int32)
+    /// `lanyard restore` is at work there, or was stopped in its middle.
+    case unfinishedRestore(path: String)
     case stopping
 
     package var code: String {
@@ -20,6 +22,7 @@ package enum AgentError: Error, Sendable {
         case .identity(let error): error.code
         case .listen(let error): error.code
         case .directory: "directory_unreadable"
+        case .unfinishedRestore: "restore_unfinished"
         case .stopping: "stopping"
         }
     }
@@ -41,6 +44,7 @@ package enum AgentError: Error, Sendable {
         case .identity(let error): error.message
         case .listen(let error): error.message
         case .directory(let path, let code): "cannot use \(path): \(String(cString: strerror(code)))"
+        case .unfinishedRestore(let path): "a restore into \(path) is not finished"
         case .stopping: "the agent is stopping"
         }
     }
@@ -58,6 +62,8 @@ package enum AgentError: Error, Sendable {
         case .store, .blobs: "see the log for details"
         case .identity(let error): error.hint
         case .listen(let error): error.hint
+        case .unfinishedRestore(let path):
+            "let it finish, or do it again: lanyard restore FILE --force --data-dir \(path)"
         case .stopping: "start it again: lanyardd"
         }
     }

@@ -14,6 +14,8 @@ enum DataDirectory {
             throw .directory(path: path, code: errno == 0 ? EIO : errno)
         }
         guard access(path, R_OK | W_OK | X_OK) == 0 else { throw .directory(path: path, code: errno) }
+        // Half a backup is not to be taken for all of it, nor for a device that has no keys yet.
+        guard access(path + "/restoring", F_OK) != 0 else { throw .unfinishedRestore(path: path) }
     }
 
     /// Where leases may live: directories that a reboot empties and no backup holds. The store checks that they are.

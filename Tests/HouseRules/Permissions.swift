@@ -35,8 +35,13 @@ enum Permissions {
             "ControlServer/Adapter",
             "ControlAPI SyncAgent SyncModel SyncCore SyncStore SyncTransport SyncDiscovery Glibc Logging NIOCore"
         ),
+        // The checksum of what leaves in one file.
+        (
+            "ControlServer/Backup", "ControlAPI Crypto HTTPTypes HummingbirdCore NIOCore ServiceLifecycle"
+        ),
         ("LanyardClient", "ControlAPI Glibc NIOCore NIOHTTP1 NIOPosix Synchronization"),
         ("lanyard", "LanyardClient ControlAPI ArgumentParser Glibc NIOCore NIOPosix Synchronization"),
+        ("lanyard/Backup", "LanyardClient ControlAPI ArgumentParser Crypto Glibc Synchronization"),
         (
             "lanyardd",
             "SyncAgent ControlServer ArgumentParser Foundation FoundationEssentials Glibc Logging NIOPosix ServiceLifecycle "

@@ -58,7 +58,7 @@ package struct RouteTable: Sendable {
             + ConsumerRoutes(agent: agent).routes + ObjectRoutes(agent: agent).routes
             + ObjectListRoutes(agent: agent).routes + ConflictRoutes(agent: agent).routes
             + SchemaRoutes(agent: agent).routes + AttachmentRoutes(agent: agent).routes
-            + SpaceRoutes(agent: agent).routes
+            + SpaceRoutes(agent: agent).routes + BackupRoutes(agent: agent).routes
     }
 
     /// `METHOD path` of each, to be compared with the OpenAPI document.

@@ -9,15 +9,16 @@ import NIOCore
 struct AdmittedChannel: ServerChildChannel {
     struct Value: ServerChildChannelValue {
         let connection: HTTP1Channel.Value
-        let isAdmitted: Bool
+        let admission: AdmissionRule.Admission
         var channel: any Channel { connection.channel }
     }
 
     let rule: AdmissionRule
-    let admitted: HTTP1Channel
+    let owner: HTTP1Channel
+    let group: HTTP1Channel
     let refused: HTTP1Channel
 
-    init(rule: AdmissionRule, responder: @escaping HTTPChannelHandler.Responder) {
+    init(rule: AdmissionRule, responder: (ControlRequest.Origin) -> HTTPChannelHandler.Responder) {
         self.rule = rule
         // 64 KiB of header: the conditions of a list have 8 KiB, three times that when percent-encoded, and nothing
         // else long travels there. What is longer is answered without a body, so our own bounds must come first.
@@ -26,7 +27,8 @@ struct AdmittedChannel: ServerChildChannel {
         decoder.maxHeaderFieldSize = 65_536
         decoder.maxHeaderFieldCount = 100
         let configuration = HTTP1Channel.Configuration(httpDecoderConfiguration: decoder)
-        admitted = HTTP1Channel(responder: responder, configuration: configuration)
+        owner = HTTP1Channel(responder: responder(.owner), configuration: configuration)
+        group = HTTP1Channel(responder: responder(.group), configuration: configuration)
         refused = HTTP1Channel(
             responder: { _, writer, _ in
                 let response = Response.failure(
@@ -38,13 +40,15 @@ struct AdmittedChannel: ServerChildChannel {
     }
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
-        let isAdmitted = rule.admits(channel)
-        return admitted.setup(channel: channel, logger: logger).map {
-            Value(connection: $0, isAdmitted: isAdmitted)
-        }
+        let admission = rule.admission(of: channel)
+        return owner.setup(channel: channel, logger: logger).map { Value(connection: $0, admission: admission) }
     }
 
     func handle(value: Value, logger: Logger) async {
-        await (value.isAdmitted ? admitted : refused).handle(value: value.connection, logger: logger)
+        switch value.admission {
+        case .owner: await owner.handle(value: value.connection, logger: logger)
+        case .group: await group.handle(value: value.connection, logger: logger)
+        case .refused: await refused.handle(value: value.connection, logger: logger)
+        }
     }
 }

@@ -30,22 +30,30 @@ struct PeerCredential: Sendable {
 struct AdmissionRule: Sendable {
     let socket: ControlSocket
 
-    func admits(_ credential: PeerCredential) -> Bool {
-        if credential.userID == 0 || credential.userID == geteuid() { return true }
+    enum Admission: Sendable {
+        /// The agent's user, or root: what concerns its keys, too.
+        case owner
+        case group
+        case refused
+    }
+
+    func admission(of credential: PeerCredential) -> Admission {
+        if credential.userID == 0 || credential.userID == geteuid() { return .owner }
         switch socket.audience {
-        case .owner: return false
+        case .owner: return .refused
         case .group:
             var status = stat()
-            return stat(socket.path, &status) == 0 && credential.groupIDs.contains(status.st_gid)
+            let isMember = stat(socket.path, &status) == 0 && credential.groupIDs.contains(status.st_gid)
+            return isMember ? .group : .refused
         }
     }
 
     /// On the channel's event loop.
-    func admits(_ channel: any Channel) -> Bool {
+    func admission(of channel: any Channel) -> Admission {
         let credential = try? channel.pipeline.syncOperations.withUnsafeTransportIfAvailable {
             (descriptor: CInt) in PeerCredential(descriptor: descriptor)
         }
-        guard let known = credential ?? nil else { return false }
-        return admits(known)
+        guard let known = credential ?? nil else { return .refused }
+        return admission(of: known)
     }
 }

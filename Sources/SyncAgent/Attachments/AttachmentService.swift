@@ -62,6 +62,9 @@ package final class AttachmentService: Sendable {
         try await reading.run { [blobs] () throws(BlobError) in try blobs.status(of: blob) }
     }
 
+    /// Somebody else found that it cannot be read.
+    func noteUnreadable(_ blob: BlobHash) { noteDamaged([blob]) }
+
     private func noteDamaged(_ damaged: [BlobHash]) {
         guard !damaged.isEmpty else { return }
         inlet.tell(damaged.map { .holdingChanged($0) } + [.missingChanged])

@@ -39,6 +39,36 @@ struct BlobRows {
         try all("SELECT \(Self.columns) FROM blob WHERE place = 2 AND id > ? ORDER BY id LIMIT ?", id, limit)
     }
 
+    // For a backup
+
+    /// Through the unique index over (space, blob).
+    private static let isNamed = """
+        EXISTS (SELECT 1 FROM blob_reference
+                WHERE space IN (SELECT id FROM space) AND blob = blob.hash AND attachments > 0)
+        """
+
+    /// In files, and named by a record, in the order in which they came.
+    func namedFiles(after id: Int64, limit: Int) throws(StoreError) -> [BlobRow] {
+        try all(
+            "SELECT \(Self.columns) FROM blob WHERE place = 1 AND id > ? AND \(Self.isNamed) ORDER BY id LIMIT ?", id,
+            limit)
+    }
+
+    func namedFileBytes() throws(StoreError) -> UInt64 {
+        try access.first("SELECT coalesce(sum(size), 0) FROM blob WHERE place = 1 AND \(Self.isNamed)") {
+            row throws(StoreError) in UInt64(clamping: row.integer(0))
+        } ?? 0
+    }
+
+    /// Parts, and files that no record names.
+    func unnamed(after id: Int64, limit: Int) throws(StoreError) -> [BlobRow] {
+        try all(
+            """
+            SELECT \(Self.columns) FROM blob WHERE (place = 2 OR (place = 1 AND NOT \(Self.isNamed))) AND id > ?
+            ORDER BY id LIMIT ?
+            """, id, limit)
+    }
+
     private func all(_ sql: String, _ id: Int64, _ limit: Int) throws(StoreError) -> [BlobRow] {
         var rows: [BlobRow] = []
         try access.forEach(sql, .integer(id), .integer(Int64(limit))) { row throws(StoreError) in

@@ -11,6 +11,8 @@ final class Connection: Sendable {
         /// `syncing` false is a planted bug: WAL commits are then answered before they are on the disk.
         case writer(syncing: Bool, checkpointPages: Int)
         case reader
+        /// What all pages of another database are copied into. Not durable.
+        case copy
     }
 
     private let queue: DatabaseQueue
@@ -52,6 +54,12 @@ final class Connection: Sendable {
             configuration.prepareDatabase { database in
                 try Self.harden(database)
                 try database.execute(sql: "PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -512;")
+            }
+        case .copy:
+            configuration.prepareDatabase { database in
+                try Self.harden(database)
+                try database.execute(
+                    sql: "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -512;")
             }
         }
         return configuration

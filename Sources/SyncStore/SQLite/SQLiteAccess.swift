@@ -76,6 +76,20 @@ struct SQLiteAccess {
         return try body(self)
     }
 
+    /// Copies every page of `source`, as it sees them: inside a snapshot, of its moment (sqlite.org/backup.html).
+    func copyPages(of source: SQLiteAccess, pagesPerStep: Int32, isStopped: () -> Bool) throws(StoreError) {
+        let (target, origin) = (database.sqliteConnection, source.database.sqliteConnection)
+        guard let copying = sqlite3_backup_init(target, "main", origin, "main") else {
+            throw refusal(sqlite3_errcode(target))
+        }
+        var code = SQLITE_OK
+        while code == SQLITE_OK, !isStopped() { code = sqlite3_backup_step(copying, pagesPerStep) }
+        let ended = sqlite3_backup_finish(copying)
+        if code == SQLITE_OK { throw .closed }
+        if code != SQLITE_DONE { throw refusal(code) }
+        if ended != SQLITE_OK { throw refusal(ended) }
+    }
+
     private func stepping(
         _ sql: String, _ values: [SQLValue], _ body: (SQLRow) throws(StoreError) -> Bool
     ) throws(StoreError) {

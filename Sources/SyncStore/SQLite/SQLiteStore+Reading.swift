@@ -55,4 +55,13 @@ extension SQLiteStore {
     package func touches(of key: ObjectKey, space: SpaceID) throws(StoreError) -> [PastOperation] {
         try readLog(space) { rows throws(StoreError) in try ObjectRows(rows).touches(of: key) } ?? []
     }
+
+    /// Reads every page (SQLite's integrity_check): for `doctor --deep`, and slow on a large store.
+    /// - Throws: `corrupt` with the first finding.
+    package func checkIntegrity() throws(StoreError) {
+        try read { access throws(StoreError) in
+            let finding = try access.first("PRAGMA integrity_check(1)") { row throws(StoreError) in row.text(0) }
+            if finding != "ok" { throw .corrupt(detail: finding ?? "integrity_check says nothing") }
+        }
+    }
 }

@@ -7,8 +7,8 @@ package import SyncModel
 /// a few connections' page caches (about 3 MiB), and what a call asked for. Crash safety: Tests/StoreTests/Durability.
 package final class SQLiteStore: ReplicaStore {
     let space = SpaceID.home
-    private let configuration: SQLiteConfiguration
-    private let files: StoreFiles
+    let configuration: SQLiteConfiguration
+    let files: StoreFiles
     private let faults: StoreFaults
     private let sign: @Sendable ([UInt8]) -> [UInt8]
     private let lock: AgentLock
@@ -247,15 +247,6 @@ package final class SQLiteStore: ReplicaStore {
         }
     }
 
-    /// Reads every page (SQLite's integrity_check): for `doctor --deep`, and slow on a large store.
-    /// - Throws: `corrupt` with the first finding.
-    package func checkIntegrity() throws(StoreError) {
-        try read { access throws(StoreError) in
-            let finding = try access.first("PRAGMA integrity_check(1)") { row throws(StoreError) in row.text(0) }
-            if finding != "ok" { throw .corrupt(detail: finding ?? "integrity_check says nothing") }
-        }
-    }
-
     private func publish(_ writing: Writing) {
         let own = writing.own.author?.replica
         published.withLock { published in
@@ -384,6 +375,16 @@ extension SQLiteStore {
         writing.unserved += sealing.log.entries.map(\.verified)
         writing.tail = faults.contains(.foldWhatWasSeen) ? tail.seen(as: sealing) : nil
         publish(writing)
+    }
+
+    /// Seals, and runs `body` before anything else is written.
+    func sealed<Value>(_ body: () throws(StoreError) -> Value) throws(StoreError) -> Value {
+        try writing.withLock { writing throws(StoreError) in
+            if writing.isClosed { throw .closed }
+            try signWhatWasLeft(&writing)
+            try seal(&writing)
+            return try body()
+        }
     }
 
     private func signWhatWasLeft(_ writing: inout Writing) throws(StoreError) {

@@ -9,6 +9,14 @@ struct StoreFiles: Sendable {
     /// The database as it was before the last change of schema; removed once the new one was used.
     func copy(ofVersion version: Int) -> String { database + ".schema-\(version)" }
 
+    /// Where the database of a backup is while it is made.
+    var backup: String { database + ".backup" }
+
+    /// What a backup that did not end left behind.
+    func removeBackup() {
+        for suffix in ["", "-wal", "-shm", "-journal"] { unlink(backup + suffix) }
+    }
+
     /// Makes the directory (0700) and an empty database file (0600: what SQLite adds beside it gets the same mode).
     ///
     /// A new directory is made durable in the one above it. What is in it is made durable by SQLite, which syncs it with
@@ -22,9 +30,10 @@ struct StoreFiles: Sendable {
         let descriptor = Glibc.open(database, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw Self.failure(at: database) }
         Glibc.close(descriptor)
+        removeBackup()
     }
 
-    private static func failure(at path: String) -> StoreError {
+    static func failure(at path: String) -> StoreError {
         errno == ENOSPC || errno == EDQUOT ? .diskFull : .unreadable(path: path, code: errno)
     }
 

@@ -28,6 +28,13 @@ package struct DeviceIdentity: Sendable {
         return identity
     }
 
+    /// The file of keys as it is, for a backup.
+    package static func fileBytes(in directory: String) throws(IdentityError) -> [UInt8] {
+        let file = IdentityFile(directory: directory)
+        guard let bytes = try file.read() else { throw .failed(path: file.path, operation: "Opening", errno: ENOENT) }
+        return bytes
+    }
+
     /// Whether `directory` holds keys. A store that has data and no keys beside it lost them.
     package static func exists(in directory: String) throws(IdentityError) -> Bool {
         try IdentityFile(directory: directory).read() != nil

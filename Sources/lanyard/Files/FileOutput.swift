@@ -21,11 +21,14 @@ package final class FileOutput {
     ///   - directory: empty for the working directory.
     ///   - name: one part of a path.
     ///   - replaces: whether a file that is there may go.
+    ///   - mode: what may be done with it, before the umask.
     /// - Throws: `already_exists`, `not_found` without the directory, `file_unwritable`, `disk_full`.
-    package init(directory path: String, name: String, replaces: Bool) throws(ControlError) {
+    package init(
+        directory path: String, name: String, replaces: Bool, mode: UInt32 = 0o666
+    ) throws(ControlError) {
         guard Self.isOnePart(name) else {
             throw ControlError(
-                .invalidArgument, "\"\(shown(name))\" is no name of a file.", hint: "Give one with -o FILE.")
+                .invalidArgument, "\"\(shown(name))\" is no name of a file.", hint: "Give another name.")
         }
         self.name = name
         self.replaces = replaces
@@ -36,15 +39,15 @@ package final class FileOutput {
             throw ControlError(
                 errno == ENOENT ? .notFound : .fileUnwritable,
                 "The directory \(path) cannot be opened: \(String(cString: strerror(errno))).",
-                hint: "Make it, or give another with -o.")
+                hint: "Make it, or give another.")
         }
         if !replaces, faccessat(directory, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0 {
             close(directory)
             throw Self.exists(shownPath)
         }
         // Short, whatever the name: a name may have all the bytes that the system allows.
-        temporary = ".lanyard-fetch-\(getpid())-\(UInt32.random(in: 0 ... .max))"
-        descriptor = openat(directory, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o666)
+        temporary = ".lanyard-\(getpid())-\(UInt32.random(in: 0 ... .max))"
+        descriptor = openat(directory, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
         guard descriptor >= 0 else {
             let error = Self.failure(shownPath)
             close(directory)
@@ -110,7 +113,7 @@ package final class FileOutput {
     private static func exists(_ path: String) -> ControlError {
         ControlError(
             .alreadyExists, "There is a file \(shown(path)) already; it was left as it is.",
-            hint: "Give another name with -o, or --force to replace it.")
+            hint: "Give another name, or --force to replace it.")
     }
 
     /// Of the call that just failed.
@@ -119,10 +122,10 @@ package final class FileOutput {
         if reason == ENOSPC || reason == EDQUOT {
             return ControlError(
                 .diskFull, "No space is left for \(shown(path)); nothing was kept of it.",
-                hint: "Free some space, or give another place with -o.")
+                hint: "Free some space, or give another place.")
         }
         return ControlError(
             .fileUnwritable, "The file \(shown(path)) cannot be written: \(String(cString: strerror(reason))).",
-            hint: "Check who may write there, or give another place with -o.")
+            hint: "Check who may write there, or give another place.")
     }
 }

@@ -8,13 +8,8 @@ import Synchronization
 /// A signal handler may do next to nothing (signal-safety(7)): it writes the signal's number into a pipe, and a thread that
 /// waits at its other end does the rest.
 enum Interruption {
-    private struct Unfinished {
-        var name: String
-        /// A duplicate of the directory's descriptor, so that it cannot be closed meanwhile.
-        var directory: Int32
-    }
-
-    private static let unfinished = Mutex<Unfinished?>(nil)
+    /// What takes away what is not finished.
+    private static let cleanup = Mutex<(@Sendable () -> Void)?>(nil)
     /// Where the handler writes. Set before there is a handler, and never again.
     nonisolated(unsafe) private static var pipeEnd: Int32 = -1
     private static let watching = BlockingThread()
@@ -29,7 +24,7 @@ enum Interruption {
             var number: UInt8 = 0
             while read(readEnd, &number, 1) < 0, errno == EINTR {}
             StandardError.progress("")
-            removeUnfinished()
+            cleanup.withLock { $0?() }
             Failure.say(ControlError(.cancelled, message, hint: hint), asJSON: asJSON)
             signal(Int32(number), SIG_DFL)
             kill(getpid(), Int32(number))
@@ -52,21 +47,25 @@ enum Interruption {
 
     /// This file is removed if the command is interrupted.
     static func willRemove(_ name: String, in directory: Int32) {
+        // A duplicate, so that the directory cannot be closed meanwhile.
         let copy = fcntl(directory, F_DUPFD_CLOEXEC, 0)
-        unfinished.withLock { $0 = Unfinished(name: name, directory: copy) }
+        willRemove({ unlinkat(copy, name, 0) }, afterwards: { close(copy) })
+    }
+
+    /// This is done if the command is interrupted; `afterwards` in any case.
+    static func willRemove(
+        _ remove: @escaping @Sendable () -> Void, afterwards: @escaping @Sendable () -> Void = {}
+    ) {
+        let guarded = Guarded(afterwards)
+        cleanup.withLock { $0 = { withExtendedLifetime(guarded) { remove() } } }
     }
 
     /// It is gone, or has its own name.
-    static func hasRemoved() {
-        unfinished.withLock { unfinished in
-            if let directory = unfinished?.directory { close(directory) }
-            unfinished = nil
-        }
-    }
+    static func hasRemoved() { cleanup.withLock { $0 = nil } }
 
-    private static func removeUnfinished() {
-        unfinished.withLock { unfinished in
-            if let unfinished { unlinkat(unfinished.directory, unfinished.name, 0) }
-        }
+    private final class Guarded: Sendable {
+        private let end: @Sendable () -> Void
+        init(_ end: @escaping @Sendable () -> Void) { self.end = end }
+        deinit { end() }
     }
 }

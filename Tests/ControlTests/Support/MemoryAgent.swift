@@ -39,6 +39,7 @@ actor MemoryAgent: AgentControl {
     private(set) var acknowledgements: [UInt64] = []
     var objects = MemoryObjects()
     var attachments = MemoryAttachments()
+    var backup = MemoryBackup()
     var streamSettings: [String: StreamSettings] = [:]
     /// How many objects each call of `put(space:all:)` brought.
     var putGroups: [Int] = []

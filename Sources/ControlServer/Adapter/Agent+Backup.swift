@@ -1,0 +1,55 @@
+package import ControlAPI
+import NIOCore
+package import SyncAgent
+import SyncModel
+import SyncStore
+import SyncTransport
+
+extension Agent {
+    package func beginBackup() async throws(ControlError) -> any BackupReading {
+        let name = try await controlled { try await snapshot() }.name
+        let backup: AgentBackup?
+        do { backup = try await (beginBackup() as AgentBackup?) } catch let error as BlobError {
+            throw refusal(error)
+        } catch let error as IdentityError {
+            throw ControlError(.storeFailed, error.message, hint: "\(error.hint) Then make the backup again.")
+        } catch {
+            throw ControlError(agent: error, directory: configuration.dataDirectory)
+        }
+        guard let backup else {
+            throw ControlError(
+                .limitReached, "Another backup is being made.", hint: "Wait until it is done, or stop it.")
+        }
+        return OutgoingBackup(
+            agent: self, backup: backup,
+            header: BackupHeader(
+                schema: backup.schemaVersion, version: Agent.version,
+                device: .init(id: "\(device)", shortID: device.shortID, name: name),
+                time: Timestamp(millisecondsSinceEpoch: WallClock.milliseconds),
+                estimatedBytes: backup.estimatedBytes))
+    }
+}
+
+/// A backup on its way out.
+private struct OutgoingBackup: BackupReading {
+    let agent: Agent
+    let backup: AgentBackup
+    let header: BackupHeader
+
+    var leftOut: [String] { backup.leftOut.map(\.bytes.hexadecimal) }
+
+    func close() { backup.close() }
+
+    func next() async throws(ControlError) -> BackupStep? {
+        let step: AgentBackup.Step?
+        do throws(BlobError) { step = try await backup.next() } catch { throw agent.refusal(error) }
+        switch step {
+        case nil: return nil
+        case .identity(let size)?: return .file(TarEntry(BackupFormat.identity, size: UInt64(size)))
+        case .blob(let hash, let size)?:
+            return .file(TarEntry(BackupFormat.blob(hash.bytes.hexadecimal), size: size))
+        case .database(let size)?: return .file(TarEntry(BackupFormat.database, size: size))
+        case .bytes(let bytes)?: return .bytes(bytes)
+        }
+    }
+}

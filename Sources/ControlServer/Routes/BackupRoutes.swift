@@ -1,0 +1,32 @@
+import ControlAPI
+import HTTPTypes
+import HummingbirdCore
+
+/// All of an agent in one file, its keys too.
+struct BackupRoutes: Sendable {
+    let agent: any AgentControl
+
+    var routes: [Route] {
+        [
+            Route(.post, "/v1/backup") { [agent] request throws(ControlError) in
+                try Self.checkCaller(request.origin)
+                // The database is copied first; who does not wait for that needs no copy.
+                let reading = try await request.whileClientListens { () throws(ControlError) in
+                    try await agent.beginBackup()
+                }
+                return BackupAnswer(reading).response()
+            }
+        ]
+    }
+
+    /// Whoever has the keys is the device. The socket's group may use the agent, and not become it.
+    private static func checkCaller(_ origin: ControlRequest.Origin) throws(ControlError) {
+        switch origin {
+        case .owner, .memory: return
+        case .group:
+            throw ControlError(
+                .forbidden, "A backup holds this device's keys; only the agent's user and root may have one.",
+                hint: "Run it as root: sudo lanyard backup FILE")
+        }
+    }
+}

@@ -1,0 +1,98 @@
+import ArgumentParser
+import ControlAPI
+import LanyardClient
+
+struct Backup: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Save all that this machine's agent has in one file, while it runs.",
+        usage: "lanyard backup FILE|- [--force] [OPTIONS]",
+        discussion: """
+            The file holds the objects, events, history and attachments as they were at one moment, and this device's keys: \
+            whoever has it can act as this device, so only you may read it; keep it as safe as this machine.
+            Writes go on meanwhile. The file appears when it is whole and on the disk. With - it goes to standard output.
+            """)
+    @Argument(help: "Where to; - for standard output.")
+    var file: String
+    @Flag(help: "Replace a file that is there.")
+    var force = false
+    @OptionGroup var global: GlobalOptions
+
+    func run() async throws {
+        guard file == "-" else { return try await save() }
+        guard !StandardOutput.isTerminal else {
+            throw ControlError(
+                .invalidArgument, "A backup is not written to a terminal.",
+                hint: "Give a file, or send it on: lanyard backup - | ssh HOST 'cat > FILE'")
+        }
+        let made = try await make { bytes throws(ControlError) in try StandardOutput.write(bytes) }
+        note(made)
+    }
+
+    private func save() async throws {
+        Interruption.explain(
+            "It was stopped; there is no backup.", hint: "Make it again: lanyard backup FILE", asJSON: global.json)
+        let place = OutputPlace(file, fileName: "lanyard.backup")
+        let output = try FileOutput(directory: place.directory, name: place.name, replaces: force, mode: 0o600)
+        let made = try await make { bytes throws(ControlError) in try output.write(bytes) }
+        try output.finish()
+        let answer = BackupAnswer(file: place.path, made)
+        try global.print(answer) { _ in
+            global.quiet ? "" : "\(shown(place.path))  \(ByteAmount.text(answer.bytes))\n"
+        }
+        note(made)
+    }
+
+    /// Everything is checked as it will be before it is restored.
+    private func make(
+        _ write: ([UInt8]) throws(ControlError) -> Void
+    ) async throws(ControlError) -> BackupReader {
+        var reader = BackupReader()
+        var display: ProgressDisplay?
+        defer { display?.end() }
+        try await global.client().backup { bytes in
+            reader.append(bytes)
+            while try reader.next() != nil {}
+            try write(bytes)
+            if display == nil, let header = reader.header {
+                display = ProgressDisplay(
+                    "Backup", of: header.estimatedBytes, isOn: !global.quiet && !global.json)
+            }
+            display?.add(bytes.count)
+        }
+        do throws(ControlError) { try reader.finish() } catch {
+            throw ControlError(
+                .connectionLost, "The agent ended before all of the backup came; there is no backup.",
+                hint: "See why with: lanyard logs. Then make it again.")
+        }
+        return reader
+    }
+
+    private func note(_ made: BackupReader) {
+        if !made.leftOut.isEmpty {
+            global.note(
+                "The bytes of \(Amounts.count(made.leftOut.count, "attachment")) could not be read and are not in it; where "
+                    + "another device has them, they are fetched again.")
+        }
+        global.note("It holds this device's keys: keep it as safe as this machine.")
+    }
+}
+
+/// What was saved, as JSON.
+private struct BackupAnswer: Encodable {
+    let file: String
+    let bytes: UInt64
+    let time: Timestamp?
+    let device: BackupHeader.Device?
+    /// Blobs in files of their own; small ones are in the database.
+    let largeAttachments: Int
+    let leftOut: [String]
+
+    init(file: String, _ made: BackupReader) {
+        self.file = file
+        bytes = made.byteCount
+        time = made.header?.time
+        device = made.header?.device
+        largeAttachments = made.attachmentCount
+        leftOut = made.leftOut
+    }
+}

@@ -1,0 +1,153 @@
+package import ControlAPI
+import Crypto
+
+/// Takes a backup apart while its bytes come, and checks all of it: the form, the version, the length, the hash. What it hands
+/// over is to be believed only once `finish` returned.
+package struct BackupReader {
+    /// What is in a backup beside what it says about itself.
+    package enum Piece: Equatable {
+        case file(TarEntry)
+        case bytes([UInt8])
+    }
+
+    private enum Limit {
+        static let headerBytes: UInt64 = 64 << 10
+        static let checksumBytes: UInt64 = 64 << 20
+        /// Four blocks of PEM are under 2 KiB.
+        static let identityBytes: UInt64 = 16 << 10
+    }
+
+    /// Nil before its first file came.
+    package private(set) var header: BackupHeader?
+    package private(set) var attachmentCount = 0
+    /// Blobs that it does not hold, though it may have a file of their name.
+    package private(set) var leftOut: [String] = []
+    /// So far.
+    package private(set) var byteCount: UInt64 = 0
+
+    private var tar = TarReader()
+    private var hash = SHA256()
+    private var names: Set<String> = []
+    private var current: TarEntry?
+    /// Of a file that is about the backup.
+    private var kept: [UInt8] = []
+    /// Where the checksum's own file began, and the hash of what is before it.
+    private var checked: (bytes: UInt64, hash: String)?
+    private var checksum: BackupChecksum?
+    private var isComplete = false
+
+    package init() {}
+
+    package mutating func append(_ bytes: [UInt8]) { tar.append(bytes) }
+
+    /// Nil: it wants more bytes.
+    ///
+    /// - Throws: `not_an_archive`, `version_mismatch`, `damaged`.
+    package mutating func next() throws(ControlError) -> Piece? {
+        while let piece = try tar.next() {
+            switch piece {
+            case .entry(let entry, let raw):
+                try endFile()
+                if entry.name == BackupFormat.checksum { checked = (byteCount, Self.text(hash.finalize())) }
+                add(raw)
+                try begin(entry)
+                if !isAbout(entry) { return .file(entry) }
+            case .bytes(let bytes):
+                add(bytes)
+                guard let current, isAbout(current) else { return .bytes(bytes) }
+                kept += bytes
+            case .filler(let bytes):
+                guard bytes.allSatisfy({ $0 == 0 }) else { throw Self.damaged }
+                add(bytes)
+            case .end:
+                try endFile()
+                try check()
+            }
+        }
+        return nil
+    }
+
+    /// - Throws: `truncated` where something is missing.
+    package func finish() throws(ControlError) {
+        guard isComplete else {
+            guard header != nil || byteCount > 0 else { throw Self.notABackup }
+            throw ControlError(
+                .truncated, "The backup ends too early: it was cut off, or never finished.",
+                hint: "Copy it again, or give another backup.")
+        }
+    }
+
+    private mutating func add(_ bytes: [UInt8]) {
+        byteCount += UInt64(bytes.count)
+        hash.update(data: bytes)
+    }
+
+    private func isAbout(_ entry: TarEntry) -> Bool {
+        entry.name == BackupFormat.header || entry.name == BackupFormat.checksum
+    }
+
+    private mutating func begin(_ entry: TarEntry) throws(ControlError) {
+        guard header != nil || entry.name == BackupFormat.header else { throw Self.notABackup }
+        guard checked == nil || entry.name == BackupFormat.checksum, names.insert(entry.name).inserted else {
+            throw Self.damaged
+        }
+        let limit: UInt64
+        switch entry.name {
+        case BackupFormat.header: limit = Limit.headerBytes
+        case BackupFormat.checksum: limit = Limit.checksumBytes
+        case BackupFormat.identity: limit = Limit.identityBytes
+        case BackupFormat.database: limit = .max
+        case _:
+            guard BackupFormat.hash(ofBlob: entry.name) != nil else { throw Self.damaged }
+            attachmentCount += 1
+            limit = .max
+        }
+        guard entry.size <= limit else { throw Self.damaged }
+        current = entry
+    }
+
+    private mutating func endFile() throws(ControlError) {
+        guard let entry = current else { return }
+        defer { (current, kept) = (nil, []) }
+        if entry.name == BackupFormat.checksum {
+            checksum = try? JSONDecoding.value(BackupChecksum.self, from: kept, unknownKeys: .ignore)
+        }
+        guard entry.name == BackupFormat.header else { return }
+        guard let header = try? JSONDecoding.value(BackupHeader.self, from: kept, unknownKeys: .ignore) else {
+            throw Self.notABackup
+        }
+        guard header.lanyardBackup <= BackupFormat.version, header.schema <= BackupFormat.schemaVersion else {
+            throw ControlError(
+                .versionMismatch,
+                "The backup was made by a newer Lanyard (\(shown(header.version)), schema \(header.schema); "
+                    + "this one is \(LanyardVersion.current), schema \(BackupFormat.schemaVersion)).",
+                hint: "Upgrade Lanyard on this machine, then restore it.")
+        }
+        self.header = header
+    }
+
+    /// At the mark behind the last file.
+    private mutating func check() throws(ControlError) {
+        guard let checked, let found = checksum else {
+            throw ControlError(
+                .truncated, "The backup ends without its checksum: it never finished.", hint: "Give another backup.")
+        }
+        guard found.bytes == checked.bytes, found.sha256 == checked.hash,
+            names.isSuperset(of: [BackupFormat.identity, BackupFormat.database])
+        else { throw Self.damaged }
+        leftOut = found.leftOut
+        isComplete = true
+    }
+
+    private static func text(_ hash: SHA256.Digest) -> String {
+        let digits = Array("0123456789abcdef".utf8)
+        return String(decoding: hash.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    }
+
+    private static let notABackup = ControlError(
+        .notAnArchive, "This is no backup of Lanyard.", hint: "Give a file that lanyard backup wrote.")
+
+    private static let damaged = ControlError(
+        .damaged, "The backup is damaged: it is not what was written.",
+        hint: "Copy it again, or give another backup; nothing was restored.")
+}

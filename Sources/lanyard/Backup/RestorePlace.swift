@@ -1,0 +1,215 @@
+package import ControlAPI
+import Glibc
+
+/// The data directory that a backup is restored into.
+///
+/// What comes is written beside the rest, into `restoring`, and takes its place only when it was checked as a whole and is on
+/// the disk. An agent that finds `restoring` refuses to start, so half a backup is never taken for all of it; and it is kept
+/// off by the agent's own lock. What was there before is moved aside, never removed.
+package final class RestorePlace {
+    private static let staging = "restoring"
+    private static let asidePrefix = "before-restore-"
+    private static let lockFile = "agent.lock"
+
+    package let directory: String
+    private let lock: Int32
+    /// Nobody else's files where root restores for the agent's user.
+    private let owner: (user: uid_t, group: gid_t)?
+    /// What is there, and is to be moved aside.
+    private let old: [String]
+    private var isDone = false
+
+    private var staged: String { "\(directory)/\(Self.staging)" }
+
+    /// - Parameter replaces: whether a directory that has data may be used.
+    /// - Throws: `already_running`, `already_exists`, `file_unwritable`.
+    package init(_ directory: String, replaces: Bool) throws(ControlError) {
+        self.directory = directory
+        try Self.make(directory)
+        lock = try Self.locked("\(directory)/\(Self.lockFile)")
+        do throws(ControlError) {
+            old = try Self.names(in: directory).filter { !Self.isOurs($0) }
+            guard old.isEmpty || replaces else {
+                throw ControlError(
+                    .alreadyExists, "The directory \(directory) is not empty.",
+                    hint: "Give another with --data-dir, or --force to move what is there aside.")
+            }
+            var status = stat()
+            guard stat(directory, &status) == 0 else { throw Self.failure(directory) }
+            owner = geteuid() == 0 && status.st_uid != 0 ? (status.st_uid, status.st_gid) : nil
+            // Of a restore that was stopped: what was moved out of it counts as old.
+            Self.removeTree("\(directory)/\(Self.staging)")
+            try Self.makeFolder("\(directory)/\(Self.staging)", owner)
+            try Self.makeFolder("\(directory)/\(Self.staging)/\(BackupFormat.blobFolder)", owner)
+        } catch {
+            close(lock)
+            throw error
+        }
+        let staged = staged
+        Interruption.willRemove { Self.removeTree(staged) }
+    }
+
+    deinit {
+        if !isDone {
+            Interruption.hasRemoved()
+            Self.removeTree(staged)
+        }
+        close(lock)
+    }
+
+    /// Not to be moved: the lock is held, an ext4 has its own folder, and what an earlier restore moved aside stays there.
+    private static func isOurs(_ name: String) -> Bool {
+        [lockFile, staging, "lost+found"].contains(name) || name.hasPrefix(asidePrefix)
+    }
+
+    // MARK: Files that come
+
+    /// - Parameter name: as in the backup; checked by `BackupReader`.
+    func create(_ name: String) throws(ControlError) -> RestoredFile {
+        try RestoredFile("\(staged)/\(name)", owner)
+    }
+
+    /// What the backup says it does not hold.
+    func drop(blob hash: String) { unlink("\(staged)/\(BackupFormat.blob(hash))") }
+
+    // MARK: The end
+
+    /// Everything was checked: it takes its place. Durable on return.
+    ///
+    /// - Returns: where what was there is now; nil where there was nothing.
+    package func finish(at time: Timestamp) throws(ControlError) -> String? {
+        try Self.sync("\(staged)/\(BackupFormat.blobFolder)")
+        try Self.sync(staged)
+        // What is in its place must not be removed any more; `restoring` keeps agents off until all of it is.
+        Interruption.hasRemoved()
+        isDone = true
+        let aside = try moveAside(time)
+        // The keys last: a directory with keys has everything.
+        for name in [BackupFormat.blobFolder, BackupFormat.database, BackupFormat.identity] {
+            try Self.move("\(staged)/\(name)", to: "\(directory)/\(name)")
+        }
+        try Self.sync(directory)
+        guard rmdir(staged) == 0 else { throw Self.failure(staged) }
+        try Self.sync(directory)
+        return aside
+    }
+
+    private func moveAside(_ time: Timestamp) throws(ControlError) -> String? {
+        guard !old.isEmpty else { return nil }
+        let stamp = time.description.filter { !":-.".contains($0) }
+        let aside = "\(directory)/\(Self.asidePrefix)\(stamp)"
+        try Self.makeFolder(aside, owner)
+        for name in old { try Self.move("\(directory)/\(name)", to: "\(aside)/\(name)") }
+        try Self.sync(aside)
+        return aside
+    }
+
+    // MARK: The system
+
+    /// With all folders above it; those that are there are left as they are.
+    private static func make(_ directory: String) throws(ControlError) {
+        var path = ""
+        for part in directory.split(separator: "/", omittingEmptySubsequences: false) {
+            path += path.isEmpty && !part.isEmpty || path == "/" ? String(part) : "/\(part)"
+            if path.isEmpty || mkdir(path, 0o700) == 0 || errno == EEXIST || access(path, F_OK) == 0 { continue }
+            throw failure(path)
+        }
+    }
+
+    private static func locked(_ path: String) throws(ControlError) -> Int32 {
+        let lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard lock >= 0 else { throw failure(path) }
+        guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
+            close(lock)
+            throw ControlError(
+                .alreadyRunning, "An agent, or another restore, uses \(path.dropLast(lockFile.count + 1)).",
+                hint: "Stop it first, for example with: systemctl stop lanyard")
+        }
+        // Whoever opens it next must be able to, also where root was here first.
+        var status = stat()
+        let folder = String(path.dropLast(lockFile.count + 1))
+        if geteuid() == 0, stat(folder, &status) == 0 { _ = fchown(lock, status.st_uid, status.st_gid) }
+        return lock
+    }
+
+    private static func names(in directory: String) throws(ControlError) -> [String] {
+        guard let stream = opendir(directory) else { throw failure(directory) }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while let entry = readdir(stream) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names.sorted()
+    }
+
+    private static func makeFolder(_ path: String, _ owner: (user: uid_t, group: gid_t)?) throws(ControlError) {
+        guard mkdir(path, 0o700) == 0 else { throw failure(path) }
+        if let owner, lchown(path, owner.user, owner.group) != 0 { throw failure(path) }
+    }
+
+    private static func move(_ path: String, to target: String) throws(ControlError) {
+        guard rename(path, target) == 0 else { throw failure(target) }
+    }
+
+    private static func sync(_ path: String) throws(ControlError) {
+        let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw failure(path) }
+        defer { close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw failure(path) }
+    }
+
+    /// Only what `init` and `create` made; links are not followed.
+    private static func removeTree(_ path: String) {
+        let blobs = "\(path)/\(BackupFormat.blobFolder)"
+        for folder in [blobs, path] {
+            for name in (try? names(in: folder)) ?? [] { unlink("\(folder)/\(name)") }
+            rmdir(folder)
+        }
+    }
+
+    /// Of the call that failed just now.
+    static func failure(_ path: String) -> ControlError {
+        let reason = errno
+        if reason == ENOSPC || reason == EDQUOT {
+            return ControlError(
+                .diskFull, "No space is left for \(shown(path)).", hint: "Free some space, then restore it again.")
+        }
+        return ControlError(
+            .fileUnwritable, "\(shown(path)) cannot be used: \(String(cString: strerror(reason))).",
+            hint: "Check who may write there, or give another directory with --data-dir.")
+    }
+}
+
+/// A file of the backup on its way to the disk.
+final class RestoredFile {
+    private let path: String
+    private let descriptor: Int32
+
+    fileprivate init(_ path: String, _ owner: (user: uid_t, group: gid_t)?) throws(ControlError) {
+        self.path = path
+        descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw RestorePlace.failure(path) }
+        if let owner, fchown(descriptor, owner.user, owner.group) != 0 { throw RestorePlace.failure(path) }
+    }
+
+    deinit { close(descriptor) }
+
+    func write(_ bytes: [UInt8]) throws(ControlError) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count > 0 {
+                rest = rest.dropFirst(count)
+            } else if count < 0, errno != EINTR {
+                throw RestorePlace.failure(path)
+            }
+        }
+    }
+
+    func finish() throws(ControlError) {
+        guard fsync(descriptor) == 0 else { throw RestorePlace.failure(path) }
+    }
+}
