@@ -123,7 +123,7 @@ extension Agent {
         guard backupTurn.take() else { return nil }
         do {
             let identity = try DeviceIdentity.fileBytes(in: configuration.dataDirectory)
-            let thread = BlobThread("lanyard.backup")
+            let thread = BlobThread()
             let (attachments, stopping) = (attachments, Stopping())
             return try await withTaskCancellationHandler {
                 try await thread.run { [backupTurn] () throws(BlobError) in
