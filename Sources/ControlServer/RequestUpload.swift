@@ -15,7 +15,7 @@ final class RequestUpload: AsyncSequence, @unchecked Sendable {
 
     private var chunks: RequestBody.AsyncIterator
     private var isAtEnd: Bool
-    /// Of what was announced; nil: nobody knows before the end. Once all of it is here there is no end to wait for.
+    /// Of what was announced; nil: nobody said how much comes. Once all of it is here there is no end to wait for.
     private var missingBytes: Int?
     private var ahead: ReadAhead?
 
@@ -42,14 +42,16 @@ final class RequestUpload: AsyncSequence, @unchecked Sendable {
 
     /// - Throws: `CancellationError` when the agent stops: it does not wait for a client that may never end.
     private func next() async throws -> ByteBuffer? {
-        if isAtEnd { return nil }
+        // Whoever reads ahead looks for the end, and nobody else may meanwhile.
+        if missingBytes == 0, ahead == nil {
+            isAtEnd = true
+            return nil
+        }
         let chunk = try await cancelWhenGracefulShutdown {
             if let ahead = self.ahead { try await ahead.take() } else { try await self.chunks.next() }
         }
         if let chunk {
             missingBytes? -= chunk.readableBytes
-            // Whoever reads ahead looks for the end, and nobody else may meanwhile.
-            isAtEnd = missingBytes == 0 && ahead == nil
         } else {
             // A body that is cancelled reads as one that ended.
             guard !Task.isShuttingDownGracefully else { throw CancellationError() }
