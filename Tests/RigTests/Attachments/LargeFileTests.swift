@@ -8,7 +8,7 @@ extension RigSuites {
         private static let kills = Rig.isLong ? 10 : 3
         /// Bytes a second of the node that has the file: slow enough that a kill meets it on its way, and that what waits in
         /// the kernel's buffers is not counted as sent again.
-        private static let uploadLimit = Rig.isLong ? "48M" : "10M"
+        private static let uploadLimit = Rig.isLong ? "48M" : "6M"
         private static let resentBytesMost = 10 * Bytes.chunk
         private static let memoryGrowthMost = 16 << 20
 
