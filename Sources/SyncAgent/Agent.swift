@@ -1,6 +1,6 @@
 package import Logging
 import NIOCore
-import SyncCore
+package import SyncCore
 import SyncDiscovery
 package import SyncModel
 package import SyncStore
@@ -169,6 +169,11 @@ package final class Agent: Sendable {
 
     package func snapshot() async throws -> AgentSnapshot {
         try await onLoop { [self] in AgentSnapshot(running.loop, running.bulk, running.discovery, agent: self) }
+    }
+
+    /// What moves, or does not, of one blob.
+    package func view(of blob: BlobHash) async throws -> BulkWantView {
+        try await onLoop { [self] in running.bulk.core.view(of: blob) }
     }
 
     package func refusals() async throws -> [(code: String, count: Int)] {

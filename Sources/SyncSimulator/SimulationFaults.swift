@@ -37,6 +37,7 @@ package enum PlantedBug: String, CaseIterable, Sendable {
     case believeHashes = "believe-hashes"
     case trustLiars = "trust-liars"
     case forgetCancelled = "forget-cancelled"
+    case believeFirstSize = "believe-first-size"
     case skipChunkHash = "skip-chunk-hash"
     case rowBeforeFile = "row-before-file"
     case sweepReferenced = "sweep-referenced"
@@ -63,8 +64,9 @@ package enum PlantedBug: String, CaseIterable, Sendable {
             .moveDuplicates, .policyReadsClock, .registerByStamp, .deletionForgetsBirths, .birthForgetsDeletions,
             .schemaReplaces, .upsertWritesUnchanged, .textRemovalTakesAll, .droppedEditsUnlisted, .detachTakesSameFile,
             .attachToFirstLife, .deletionKeepsAttachments,
-            .unboundedInFlight, .askTwice, .believeHashes, .trustLiars, .forgetCancelled, .skipChunkHash,
-            .rowBeforeFile, .sweepReferenced, .forgetPartials, .skipFileSync, .skipFolderSync, .fileBeforeRow,
+            .unboundedInFlight, .askTwice, .believeHashes, .trustLiars, .forgetCancelled,
+            .believeFirstSize, .skipChunkHash, .rowBeforeFile, .sweepReferenced, .forgetPartials, .skipFileSync,
+            .skipFolderSync, .fileBeforeRow,
             .trustOldPages:
             []
         }
@@ -77,8 +79,9 @@ package enum PlantedBug: String, CaseIterable, Sendable {
         case .foldWhatWasSeen: .foldWhatWasSeen
         case .sendBeforeCommit, .offByOneVector, .skipWaitingRoom, .dropHave, .deadSessionAlive, .beyondSignature,
             .acknowledgeWaitingRoom, .forgetLostWant, .collectBeforeStability, .countUnpackedBuffers,
-            .unboundedInFlight, .askTwice, .believeHashes, .trustLiars, .forgetCancelled, .skipChunkHash,
-            .rowBeforeFile, .sweepReferenced, .forgetPartials, .skipFileSync, .skipFolderSync, .fileBeforeRow,
+            .unboundedInFlight, .askTwice, .believeHashes, .trustLiars, .forgetCancelled,
+            .believeFirstSize, .skipChunkHash, .rowBeforeFile, .sweepReferenced, .forgetPartials, .skipFileSync,
+            .skipFolderSync, .fileBeforeRow,
             .trustOldPages:
             []
         case .setForgetsContext, .counterAddsTwice, .dictionaryDropsEdit, .moveDuplicates, .policyReadsClock,
@@ -95,8 +98,9 @@ package enum PlantedBug: String, CaseIterable, Sendable {
         case .sendBeforeCommit, .offByOneVector, .skipWaitingRoom, .reuseCounter, .dropHave, .deadSessionAlive,
             .beyondSignature, .acknowledgeWaitingRoom, .forgetLostWant, .commitWithoutSync, .foldWhatWasSeen,
             .collectBeforeStability, .countUnpackedBuffers,
-            .unboundedInFlight, .askTwice, .believeHashes, .trustLiars, .forgetCancelled, .skipChunkHash,
-            .rowBeforeFile, .sweepReferenced, .forgetPartials, .skipFileSync, .skipFolderSync, .fileBeforeRow,
+            .unboundedInFlight, .askTwice, .believeHashes, .trustLiars, .forgetCancelled,
+            .believeFirstSize, .skipChunkHash, .rowBeforeFile, .sweepReferenced, .forgetPartials, .skipFileSync,
+            .skipFolderSync, .fileBeforeRow,
             .trustOldPages:
             []
         case .setForgetsContext: .setForgetsContext
@@ -140,6 +144,7 @@ package enum PlantedBug: String, CaseIterable, Sendable {
         case .believeHashes: .believeHashes
         case .trustLiars: .trustLiars
         case .forgetCancelled: .forgetCancelled
+        case .believeFirstSize: .believeFirstSize
         case _: []
         }
     }

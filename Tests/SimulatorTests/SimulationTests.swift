@@ -52,7 +52,8 @@ import Testing
     static let blobBugs: [(PlantedBug, Set<String>)] = [
         (.unboundedInFlight, ["bounded bulk memory"]), (.askTwice, ["fetched once"]),
         (.believeHashes, ["liars are not asked again"]), (.trustLiars, ["liars are not asked again"]),
-        (.forgetCancelled, ["late bytes are used"]), (.skipChunkHash, ["readable means right", "what came stays"]),
+        (.forgetCancelled, ["late bytes are used"]), (.believeFirstSize, ["attachments arrive"]),
+        (.skipChunkHash, ["readable means right", "what came stays"]),
         (.rowBeforeFile, ["readable means right"]), (.sweepReferenced, ["removed after grace"]),
         (.forgetPartials, ["what came stays"]), (.skipFileSync, ["readable means right"]),
         (.skipFolderSync, ["readable means right"]), (.fileBeforeRow, ["readable means right"]),

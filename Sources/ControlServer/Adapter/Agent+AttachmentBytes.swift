@@ -40,8 +40,7 @@ extension Agent {
         let file = found.attachment.file
         let missing = try stored { () throws(StoreError) in try store.missingBlob(file.blob, space: .home) }
         guard let missing else { return try entry(of: found) }
-        guard let layout = BlobLayout(size: missing.size) else { throw .attachmentTooLarge }
-        let want = BlobWant(blob: missing.blob, layout: layout, stamp: missing.stamp, isBegun: missing.isBegun)
+        guard let want = BlobWant(missing) else { throw .attachmentTooLarge }
         do throws(FetchError) {
             try await attachments.fetch(want) { progress(ByteProgress($0)) }
         } catch {
@@ -60,25 +59,37 @@ extension Agent {
                 .cancelled, "The fetch was stopped; what came stays.",
                 hint: "Go on from there: lanyard fetch ATTACHMENT")
         case .refused(let code):
-            if code == ErrorCode.quotaExceeded.rawValue, let quota = try? store.quota(of: .home) {
-                let used = (try? attachments.blobs.usage().claimedBytes) ?? quota
-                return .quotaExceeded(space: Self.homeName, quota: quota, used: used, needed: attachment.file.size)
-            }
-            if code == ErrorCode.diskFull.rawValue { return refusal(BlobError.diskFull) }
-            return ControlError(
-                ErrorCode(rawValue: code) ?? .storeFailed, "This machine's store refused the bytes: \(code).",
-                hint: "See why: lanyard doctor")
+            return refusal(code: code, size: attachment.file.size)
         }
+    }
+
+    /// What this machine's disk or quota said of bytes that came from elsewhere.
+    ///
+    /// - Parameter size: of all of them.
+    func refusal(code: String, size: UInt64) -> ControlError {
+        if code == ErrorCode.quotaExceeded.rawValue, let quota = try? store.quota(of: .home) {
+            let used = (try? attachments.blobs.usage().claimedBytes) ?? quota
+            return .quotaExceeded(space: Self.homeName, quota: quota, used: used, needed: size)
+        }
+        if code == ErrorCode.diskFull.rawValue { return refusal(BlobError.diskFull) }
+        return ControlError(
+            ErrorCode(rawValue: code) ?? .storeFailed, "This machine's store refused the bytes: \(code).",
+            hint: "See why: lanyard doctor")
     }
 
     /// Says who had it last, by name.
     private func nobodyHas(_ attachment: Attachment) async -> ControlError {
         let now = try? await snapshot()
         func name(_ device: DeviceID) -> String { now?.name(of: device) ?? device.shortID }
-        let last = (try? store.lastHolders(of: attachment.file.blob))?.first.map { holder in
-            (device: name(holder.device), time: Timestamp(millisecondsSinceEpoch: holder.notedMilliseconds))
-        }
+        let last = lastHolder(of: attachment.file.blob).map { (device: name($0.device), time: $0.time) }
         return .nobodyHas(last: last, author: name(attachment.id.replica.device))
+    }
+
+    /// Who said last that it has all of it, and when.
+    func lastHolder(of blob: BlobHash) -> (device: DeviceID, time: Timestamp)? {
+        (try? store.lastHolders(of: blob))?.first.map { holder in
+            (holder.device, Timestamp(millisecondsSinceEpoch: holder.notedMilliseconds))
+        }
     }
 }
 

@@ -19,7 +19,14 @@ extension Agent {
         if let object = try await finding(target) {
             return reasoning.answer(for: nil, object: (target, object), errors: errors)
         }
-        return reasoning.answer(for: try peer(target, in: now), errors: errors)
+        do throws(ControlError) {
+            return reasoning.answer(for: try peer(target, in: now), errors: errors)
+        } catch {
+            guard error.code == .unknownPeer, let (finding, retryAt) = try await attachmentFinding(target, now) else {
+                throw error
+            }
+            return reasoning.answer(for: (target, finding), errors: errors, retryAt: retryAt)
+        }
     }
 
     /// Nil for what is no name of an object: COLLECTION/ID.
@@ -43,7 +50,9 @@ extension Agent {
                 || peer.endpoint.map { Self.text($0) == text } ?? false
         }
         guard let first = found.first else {
-            throw ControlError(.unknownPeer, "There is no peer \"\(text)\".", hint: "`lanyard peers` lists them.")
+            throw ControlError(
+                .unknownPeer, "There is no peer and no attachment \"\(text)\".",
+                hint: "`lanyard peers` and `lanyard attachments` list them; an object is COLLECTION/ID.")
         }
         guard found.count == 1 else {
             throw ControlError(

@@ -23,6 +23,13 @@ struct WhyReasoning {
         var since: Tick?
     }
 
+    /// What is known of one attachment.
+    enum AttachmentFinding {
+        case unknown
+        /// - holder: who had all of it last, or attached it.
+        case known(AttachmentFacts, holder: DeviceID)
+    }
+
     /// What a node knows of one object.
     enum ObjectFinding {
         case here
@@ -46,6 +53,42 @@ struct WhyReasoning {
                     hint: "Type `lanyard invite` here, and `lanyard join TICKET` on the other machine."))
         }
         return assemble(faults, peers: peers, errors: errors)
+    }
+
+    /// Only what keeps this one away: that some other device is off is none of its concern, unless that one has it.
+    func answer(
+        for attachment: (id: String, finding: AttachmentFinding), errors: [WhyResponse.Occurrence],
+        retryAt: Tick? = nil
+    ) -> WhyResponse {
+        switch attachment.finding {
+        case .unknown:
+            let fault = Fault(
+                link: .vector, detail: "no attachment \(attachment.id) is known on this machine",
+                hint: "It may have been detached, or not have come yet: lanyard attachments shows what there is.")
+            return assemble([fault], peers: [], errors: errors)
+        case .known(let facts, let holder):
+            guard let (detail, hint) = facts.fault else {
+                var answer = assemble([], peers: [], errors: errors)
+                if let place = answer.chain.firstIndex(where: { $0.link == .bytes }) {
+                    answer.chain[place].detail = "all of \(facts.id) is here"
+                }
+                return answer
+            }
+            var (faults, peers) = (nodeFaults(isConnected: facts.connectedCount > 0), [PeerView]())
+            // A clock keeps no bytes away.
+            faults.removeAll { $0.link == .clock }
+            if facts.isAlone, facts.policy == nil {
+                peers = now.peers.filter { $0.device == holder && $0.state != .connected }
+                faults += peers.compactMap { fault(of: $0) }
+            }
+            // Nothing comes while the store takes no writes; that is the cause then.
+            if storeRefusal == nil { faults.append(Fault(link: .bytes, detail: detail, hint: hint)) }
+            var answer = assemble(faults, peers: peers, errors: errors)
+            if let retryAt, retryAt > now.now {
+                answer.nextAttempt = Timestamp(millisecondsSinceEpoch: now.wallMilliseconds(at: retryAt))
+            }
+            return answer
+        }
     }
 
     private func assemble(

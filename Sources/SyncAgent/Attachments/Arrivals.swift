@@ -75,9 +75,9 @@ final class Arrivals: Sendable {
         }
     }
 
-    /// What an earlier fetch left counts as here, and not as having come in the first moment.
-    func resumed(_ blob: BlobHash, _ present: ChunkSet) {
-        guard let layout = state.withLock({ $0.arriving[blob]?.layout }) else { return }
+    /// What an earlier fetch left counts as here, and not as having come in the first moment. Its size is known now.
+    func resumed(_ blob: BlobHash, _ layout: BlobLayout, _ present: ChunkSet) {
+        state.withLock { $0.arriving[blob]?.layout = layout }
         progressed(blob, to: layout.byteCount(of: present))
     }
 
@@ -131,7 +131,7 @@ private struct Arrival {
     /// What the rate is measured over.
     private static let window = TimeAmount.seconds(3)
 
-    let layout: BlobLayout
+    var layout: BlobLayout
     private var samples: [(at: NIODeadline, presentBytes: UInt64)] = []
 
     init(_ layout: BlobLayout) { self.layout = layout }

@@ -1,7 +1,7 @@
 import NIOCore
-import SyncCore
+package import SyncCore
 import SyncModel
-import SyncStore
+package import SyncStore
 import Synchronization
 
 // What is read: what is missing here, and what peers ask for, of what a record of the space names.
@@ -91,9 +91,11 @@ extension BlobDriver {
 
 extension BlobWant {
     /// Nil beyond what a blob may have, which no record says that could be read.
-    init?(_ missing: MissingBlob) {
+    package init?(_ missing: MissingBlob) {
         guard let layout = BlobLayout(size: missing.size) else { return nil }
-        self.init(blob: missing.blob, layout: layout, stamp: missing.stamp, isBegun: missing.isBegun)
+        self.init(
+            blob: missing.blob, layout: layout, stamp: missing.stamp, sizeLimit: missing.sizeLimit,
+            isBegun: missing.isBegun)
     }
 }
 
@@ -102,10 +104,10 @@ extension BulkFrame.Holding {
     fileprivate init?(of blob: BlobHash, _ held: BlobHolding) {
         switch held {
         case .nothing: return nil
-        case .chunks(let chunks):
+        case .chunks(let chunks, let layout):
             guard chunks.presentCount > 0 else { return nil }
-            self.init(blob: blob, part: .chunks(chunks))
-        case .all: self.init(blob: blob, part: .all)
+            self.init(blob: blob, part: .chunks(chunks, layout))
+        case .all(let layout): self.init(blob: blob, part: .all(layout))
         }
     }
 }

@@ -49,12 +49,13 @@ final class BlobDriver: Sendable {
             if let partial = try partial(of: blob, layout, hashes: hashes) {
                 let present = try partial.present()
                 working.withLock { $0[blob] = partial }
-                return .begun(blob, present: present)
+                return .begun(blob, partial.layout, present: present)
             }
-            guard try blobs.status(of: blob) == .whole else { return .hashesMissing(blob) }
+            // Records may be wrong about the size; what is here was proven.
+            guard let layout = try blobs.layout(ofWhole: blob) else { return .hashesMissing(blob) }
             var all = ChunkSet(count: layout.chunkCount)
             for chunk in 0..<layout.chunkCount { all.insert(chunk) }
-            return .begun(blob, present: all)
+            return .begun(blob, layout, present: all)
         } catch .wrongHashes {
             return .hashesWrong(blob)
         } catch {
@@ -67,11 +68,7 @@ final class BlobDriver: Sendable {
     private func partial(
         of blob: BlobHash, _ layout: BlobLayout, hashes: [UInt8]?
     ) throws(BlobError) -> BlobPartial? {
-        guard let hashes else {
-            // Of another size than a record says it is no blob with that name: the hashes will tell.
-            let partial = try blobs.resumePartial(blob)
-            return partial?.layout == layout ? partial : nil
-        }
+        guard let hashes else { return try blobs.resumePartial(blob) }
         guard let chunks = ChunkList(bytes: hashes) else { throw .wrongHashes(blob) }
         return try blobs.beginPartial(blob, size: layout.size, chunks)
     }

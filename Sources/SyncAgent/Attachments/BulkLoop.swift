@@ -117,7 +117,7 @@ final class BulkLoop {
         case .received(_, .chunk(let chunk), _): figures.bytesIn += UInt64(chunk.bytes.count)
         case .received(_, .smallBlobs(let small), _):
             figures.bytesIn += small.blobs.reduce(0) { $0 + UInt64($1.bytes.count) }
-        case .begun(let blob, let present): arrivals.resumed(blob, present)
+        case .begun(let blob, let layout, let present): arrivals.resumed(blob, layout, present)
         case .refused(let blob, _): arrivals.ended(blob)
         case .finished(let blob): noteArrived([blob])
         case .smallWritten(_, let right, _, _): noteArrived(right)

@@ -60,6 +60,10 @@ package struct BulkConfiguration: Sendable, Equatable {
         package var unwantPause = Tick.Span.milliseconds(200)
         /// By then a peer that has something has said so.
         package var answerWithin = Tick.Span.seconds(1)
+        /// A peer that was wrong about a blob is not asked for it for so long, doubling with each time: it may have been its
+        /// disk, and mended since. Each time wastes at most what is asked of one peer at once.
+        package var lieLeast = Tick.Span.seconds(60)
+        package var lieGreatest = Tick.Span.seconds(3_600)
 
         package init() {}
     }
@@ -89,7 +93,7 @@ package struct BulkConfiguration: Sendable, Equatable {
         package var readsAhead = 2
         /// Blobs looked up at a time for one peer.
         package var lookUp = 64
-        /// Blobs about which a peer was wrong, before it is asked for none.
+        /// Blobs about which a peer was wrong, before its connection ends each time.
         package var liesPerPeer = 1_024
 
         package init() {}
@@ -112,4 +116,6 @@ package struct BulkFaults: OptionSet, Sendable, Hashable {
     package static let trustLiars = BulkFaults(rawValue: 1 << 3)
     /// What comes of a request that was cancelled is thrown away.
     package static let forgetCancelled = BulkFaults(rawValue: 1 << 4)
+    /// A blob has the size that was heard first, whatever its holders say.
+    package static let believeFirstSize = BulkFaults(rawValue: 1 << 5)
 }

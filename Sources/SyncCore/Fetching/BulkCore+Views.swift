@@ -31,6 +31,26 @@ extension BulkCore {
             lookUps: links.map(\.serving.toLookUp.count).max() ?? 0, wants: wants.count, blobsAtWork: work.count)
     }
 
+    package func view(of blob: BlobHash) -> BulkWantView {
+        let want = wants[blob]
+        let liars = peers.filter { $0.isLiar(about: blob, at: now) }
+        let isArriving =
+            switch want?.stage {
+            case .asked, .writing, .askingHashes, .proving, .finishing: true
+            case .fetching: isMoving(blob)
+            case .waiting, .beginning, .lackingHashes, nil: false
+            }
+        // What is set aside with all that is as large as something that was refused, was not tried itself.
+        let isTooLarge = refusals.tooLarge.contains(blob)
+        return BulkWantView(
+            blob: blob, size: want?.layout.size ?? 0, isWanted: want != nil, isArriving: isArriving,
+            holders: want?.holders.keys.sorted() ?? [],
+            claimedSizes: (want?.claims.values.map(\.layout.size) ?? []).sorted(),
+            liars: liars.map(\.device).sorted(), pardonAt: liars.compactMap { $0.lies[blob]?.until }.min(),
+            refusal: want?.refusal ?? (isTooLarge ? refusals.tooLargeCode : nil),
+            presentBytes: work[blob]?.presentBytes ?? 0)
+    }
+
     /// Whether it is wanted and not here, as far as this knows: the policy may want more than was listed.
     package func isWanted(_ blob: BlobHash) -> Bool { wants[blob] != nil }
 }

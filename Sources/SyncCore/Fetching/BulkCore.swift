@@ -34,6 +34,11 @@ package struct BulkCore: Sendable {
     /// Those that are to be tried again later, and when.
     var deferred: [(at: Tick, blob: BlobHash)] = []
 
+    /// Those that peers hold with another size than is tried, and of which something has changed.
+    var contested: Set<BlobHash> = []
+    /// Liars that are believed again, and when; one entry for each lie that is not forgiven.
+    var pardons: [(at: Tick, device: DeviceID, blob: BlobHash)] = []
+
     /// Chunks on the way to the disk.
     var writes: [BlobHash: [Int: BulkWrite]] = [:]
     var smallWrites: [WriteID: [(blob: BlobHash, write: BulkWrite)]] = [:]
@@ -93,6 +98,7 @@ package struct BulkCore: Sendable {
         take(input)
         passDeadlines()
         planList()
+        planSizes()
         tellWants()
         planDials()
         planWork()
@@ -123,7 +129,7 @@ package struct BulkCore: Sendable {
         case .endFetch(let blob): endFetch(blob)
         case .unwanted(let blob): drop(blob)
         case .holdingChanged(let blob): tellHolding(of: blob)
-        case .begun(let blob, let present): noteBegun(blob, present)
+        case .begun(let blob, let layout, let present): noteBegun(blob, layout, present)
         case .hashesMissing(let blob): noteHashesMissing(blob)
         case .hashesWrong(let blob): noteHashesWrong(blob)
         case .refused(let blob, let code): noteRefused(blob, code)
@@ -144,6 +150,7 @@ package struct BulkCore: Sendable {
         passStalls()
         passRefusals()
         passDeferred()
+        passPardons()
         passProgress()
         passLookAgain()
     }
@@ -152,7 +159,8 @@ package struct BulkCore: Sendable {
     package var nextDeadline: Tick? {
         [
             linkDeadline, dialDeadline, listing.deadline(configuration, listedCount), refusals.deadline,
-            deferred.lazy.map(\.at).min(), progressDeadline, doubtAt, lookAgainAt, uploadAt, downloadAt,
+            deferred.lazy.map(\.at).min(), pardons.lazy.map(\.at).min(), progressDeadline, doubtAt, lookAgainAt,
+            uploadAt, downloadAt,
         ].compactMap(\.self).min()
     }
 
@@ -190,7 +198,7 @@ extension BulkFrame {
         case .want(let want): want.blobs.count * BlobHash.byteCount
         case .unwant(let unwant): unwant.blobs.count * BlobHash.byteCount
         case .holding(let holding):
-            if case .chunks(let chunks) = holding.part {
+            if case .chunks(let chunks, _) = holding.part {
                 BlobHash.byteCount + (chunks.count + 7) / 8
             } else {
                 BlobHash.byteCount

@@ -21,7 +21,8 @@ package enum BulkEffect: Sendable, Equatable {
     /// `except` left out; answer with `missing`.
     case listMissing(ListID, except: [BlobHash], limit: Int)
 
-    /// Go on with a blob, or begin it with the hashes of its chunks (`nil`: as far as they are here); answer with `begun`,
+    /// Go on with a blob, or begin it with the hashes of its chunks, if these and the layout come to its hash (`nil`: as far as
+    /// they are here, with whatever layout); answer with `begun`,
     /// `hashesMissing`, `hashesWrong` or `refused`.
     case begin(BlobHash, BlobLayout, hashes: [UInt8]?)
     /// Answer with `chunkWritten`.
@@ -71,7 +72,8 @@ package enum BulkReport: Sendable, Equatable {
     case disconnected(DeviceID, code: String)
     /// It is here.
     case fetched(BlobHash)
-    /// The device sent bytes that are not of the blob; it is not asked for that blob again.
+    /// The device sent bytes that are not of the blob, or said that it is of another size than it is; it is not asked for that
+    /// blob again for a while.
     case wrongBytes(DeviceID, BlobHash)
     /// The device did not get on, and others are asked for what it owes.
     case slow(DeviceID)

@@ -3,19 +3,27 @@ package import SyncModel
 /// A blob that should be here and is not.
 package struct BlobWant: Hashable, Sendable {
     package let blob: BlobHash
-    /// As the record says that names it; part of what the hash covers.
+    /// As the record says that names it, which may be wrong.
     package let layout: BlobLayout
     /// Of the newest record that names it.
     package let stamp: Stamp
+    /// How large it may be to be fetched though nobody waits for it, in bytes; nil: as large as it is.
+    package let sizeLimit: UInt64?
     /// Whether the disk has begun it already: room was made for it, and the hashes of its chunks are here.
     package let isBegun: Bool
 
-    package init(blob: BlobHash, layout: BlobLayout, stamp: Stamp, isBegun: Bool = false) {
+    package init(
+        blob: BlobHash, layout: BlobLayout, stamp: Stamp, sizeLimit: UInt64? = nil, isBegun: Bool = false
+    ) {
         self.blob = blob
         self.layout = layout
         self.stamp = stamp
+        self.sizeLimit = sizeLimit
         self.isBegun = isBegun
     }
+
+    /// Whether it is fetched unasked if it has this size.
+    func allows(_ layout: BlobLayout) -> Bool { sizeLimit.map { layout.size <= $0 } ?? true }
 }
 
 /// Everything that can happen to the part of an agent that moves the bytes of attachments, in the past tense.
@@ -58,8 +66,9 @@ package enum BulkInput: Sendable, Equatable {
     case holdingChanged(BlobHash)
 
     // Answers of the disk
-    /// To `begin`: what of it is here, each chunk checked. Complete: nothing is missing.
-    case begun(BlobHash, present: ChunkSet)
+    /// To `begin`: what of it is here, each chunk checked. Complete: nothing is missing. The layout is the one that the hash was
+    /// proven to cover, whatever was asked for.
+    case begun(BlobHash, BlobLayout, present: ChunkSet)
     /// To `begin`: the hashes of its chunks are not here, and must be asked for.
     case hashesMissing(BlobHash)
     /// To `begin` with hashes: they are not of this blob.

@@ -22,6 +22,28 @@ package struct BulkTransferView: Sendable, Equatable {
     package let isPersonal: Bool
 }
 
+/// What is known of a blob that is wanted, or of who was wrong about it: for `why`. Lists are sorted.
+package struct BulkWantView: Sendable, Equatable {
+    package let blob: BlobHash
+    /// As tried now: the record may be wrong.
+    package let size: UInt64
+    /// The policy, a pin or a person wants it.
+    package let isWanted: Bool
+    /// Chunks of it come, or its bytes as a whole.
+    package let isArriving: Bool
+    /// Who says that it holds it, or some of it.
+    package let holders: [DeviceID]
+    /// What others say of its size.
+    package let claimedSizes: [UInt64]
+    /// Who was wrong about it, and is not asked.
+    package let liars: [DeviceID]
+    /// When the first of them is asked again.
+    package let pardonAt: Tick?
+    /// The code of the disk's last refusal.
+    package let refusal: String?
+    package let presentBytes: UInt64
+}
+
 package struct BulkCounters: Sendable, Equatable {
     package var connectionsOpened = 0
     package var dials = 0

@@ -80,6 +80,11 @@ package struct Attachment: Hashable, Sendable {
     /// Ids themselves begin alike, for all that one device attached.
     package var label: String { Self.label(of: id) }
 
+    /// Whether a text could be a whole label, in letters of either case.
+    package static func isLabel(_ text: String) -> Bool {
+        text.utf8.count == 26 && text.uppercased().utf8.allSatisfy(Base32.alphabet.contains)
+    }
+
     private static func label(of id: Dot) -> String {
         var bytes = Array("lanyard/attachment/label/v1".utf8)
         bytes += id.replica.bytes

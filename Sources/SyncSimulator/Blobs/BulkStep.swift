@@ -5,10 +5,12 @@ package import SyncStore
 /// One step of the core that moves bytes, as checkers hear of it.
 package struct BulkStep {
     package let node: Int
+    package let at: Tick
     package let input: BulkInput
     package let effects: [BulkEffect]
     package let load: BulkLoad
     package let bounds: BulkConfiguration.Bounds
+    package let timing: BulkConfiguration.Timing
 }
 
 /// What there is of one blob on one node's disk.

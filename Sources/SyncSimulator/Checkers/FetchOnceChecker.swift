@@ -57,7 +57,7 @@ extension FetchOnceChecker.Knowledge {
         case .received(let connection, .chunk(let chunk), bytes: _): take(chunk, from: connection)
         case .received(let connection, .refusal(let refusal), bytes: _): asked[connection]?[refusal.id] = nil
         case .closed(let connection, code: _): asked[connection] = nil
-        case .begun(let blob, present: let present): here[blob] = Set((0..<present.count).filter(present.contains))
+        case .begun(let blob, _, present: let present): here[blob] = Set((0..<present.count).filter(present.contains))
         case .chunkWritten(let blob, chunk: let chunk, let outcome):
             unwritten[blob]?.remove(chunk)
             if outcome == .right { here[blob, default: []].insert(chunk) }

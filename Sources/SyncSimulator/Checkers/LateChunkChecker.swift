@@ -8,6 +8,7 @@ struct LateChunkChecker: Checker {
     /// What one process knows.
     fileprivate struct Knowledge {
         var devices: [ConnectionID: DeviceID] = [:]
+        /// Also those that are forgiven by now: what comes late of these may be used or not.
         var lies: [DeviceID: Set<BlobHash>] = [:]
         /// Which blob a request was for, and whether it was taken back.
         var asked: [ConnectionID: [UInt64: (blob: BlobHash, isCancelled: Bool)]] = [:]
@@ -60,7 +61,7 @@ extension LateChunkChecker.Knowledge {
             devices[connection] = nil
             asked[connection] = nil
         case .sessionDown(let device): lies[device] = nil
-        case .begun(let blob, present: let chunks):
+        case .begun(let blob, _, present: let chunks):
             if case .some(.none) = present[blob] {
                 present[blob] = .some(Set((0..<chunks.count).filter(chunks.contains)))
             }

@@ -1,14 +1,25 @@
 import SyncCore
 import SyncModel
 
-/// Who sends bytes that are not of a blob is reported, and not asked for that blob again as long as its session is up.
+/// Who is wrong about a blob is reported, and not asked for that blob again before a pause is over, twice as long each time.
 struct LiarChecker: Checker {
     static let name = "liars are not asked again"
 
     /// What one process knows.
     private struct Knowledge {
         var devices: [ConnectionID: DeviceID] = [:]
-        var lies: [DeviceID: Set<BlobHash>] = [:]
+        var lies: [DeviceID: [BlobHash: (count: Int, until: Tick)]] = [:]
+
+        func isDistrusted(_ device: DeviceID, _ blob: BlobHash, at now: Tick) -> Bool {
+            lies[device]?[blob].map { now < $0.until } ?? false
+        }
+
+        mutating func note(_ device: DeviceID, _ blob: BlobHash, _ step: BulkStep) {
+            let count = lies[device]?[blob]?.count ?? 0
+            let pause = step.timing.lieLeast.nanoseconds << Int64(min(count, 16))
+            let most = step.timing.lieGreatest.nanoseconds
+            lies[device, default: [:]][blob] = (count + 1, step.at + Tick.Span(nanoseconds: min(pause, most)))
+        }
     }
 
     private var known: [Int: Knowledge] = [:]
@@ -30,7 +41,8 @@ struct LiarChecker: Checker {
                 if case .report(.wrongBytes(_, blob)) = effect { true } else { false }
             }
             // Once is enough: what else was under way of it is as wrong.
-            if !isReported, !knowledge.lies.values.contains(where: { $0.contains(blob) }) {
+            let isKnown = knowledge.lies.keys.contains { knowledge.isDistrusted($0, blob, at: step.at) }
+            if !isReported, !isKnown {
                 return "node \(step.node) says nothing of the wrong bytes of chunk \(chunk)"
             }
         case _: break
@@ -39,17 +51,17 @@ struct LiarChecker: Checker {
             let asked: (connection: ConnectionID, blobs: [BlobHash])
             switch effect {
             case .report(.wrongBytes(let device, let blob)):
-                knowledge.lies[device, default: []].insert(blob)
+                knowledge.note(device, blob, step)
                 continue
             case .send(let connection, .request(let request)): asked = (connection, [request.blob])
             case .send(let connection, .hashesRequest(let request)): asked = (connection, [request.blob])
             case .send(let connection, .smallRequest(let request)): asked = (connection, request.blobs)
             case _: continue
             }
-            guard let device = knowledge.devices[asked.connection], let lies = knowledge.lies[device],
-                let blob = asked.blobs.first(where: lies.contains)
+            guard let device = knowledge.devices[asked.connection],
+                let blob = asked.blobs.first(where: { knowledge.isDistrusted(device, $0, at: step.at) })
             else { continue }
-            return "node \(step.node) asks for \(blob.bytes.hexadecimal) of \(device), which sent wrong bytes of it"
+            return "node \(step.node) asks for \(blob.bytes.hexadecimal) of \(device), which was wrong about it"
         }
         return nil
     }

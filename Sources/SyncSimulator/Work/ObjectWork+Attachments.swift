@@ -15,9 +15,16 @@ extension ObjectWork {
         guard !contents.isEmpty else { return file(number(0..<4)) }
         let number = number(0..<contents.count)
         return AttachedFile(
-            name: ExactString("file \(number).bin"), mediaType: .unknown, size: contents[number].layout.size,
+            name: ExactString("file \(number).bin"), mediaType: .unknown, size: size(contents[number].layout.size),
             image: nil,
             blob: contents[number].hash)
+    }
+
+    /// Now and then a wrong one: near the true one, of another blob, or of the other kind.
+    private mutating func size(_ size: UInt64) -> UInt64 {
+        guard wrongSizePercent > 0, chance(wrongSizePercent) else { return size }
+        let sizes = [size + 1, size / 2, 0, 1, 64 << 10, 300 << 10, 1 << 20, BlobLayout.sizeLimit]
+        return sizes[number(0..<sizes.count)]
     }
 
     /// Its bytes are its name.

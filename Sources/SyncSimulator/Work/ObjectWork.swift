@@ -15,11 +15,14 @@ struct ObjectWork {
 
     /// What is attached, where there are bytes to it.
     let contents: [BlobContent]
+    /// Of a hundred records, those that say another size than their blob has: of a member that is faulty.
+    let wrongSizePercent: Int
 
-    init(seed: UInt64, options: WorldOptions.Objects, contents: [BlobContent]) {
+    init(seed: UInt64, options: WorldOptions.Objects, contents: [BlobContent], wrongSizePercent: Int) {
         random = SplitMix64(seed: seed ^ 0x6f62_6a65_6374_7321)
         self.options = options
         self.contents = contents
+        self.wrongSizePercent = wrongSizePercent
     }
 
     static let collections: [ExactString] = ["notes", "tasks", "songs"]

@@ -25,6 +25,8 @@ extension WorldOptions {
         package var uploadLimit: UInt64?
         package var downloadLimit: UInt64?
         package var bounds: BulkConfiguration.Bounds
+        /// Records of attachments that say another size than the blob has, of a hundred.
+        package var wrongSizePercent: Int
         /// Whoever restricted what is fetched goes on to do so after the heal.
         package var keepsPolicies: Bool
 
@@ -63,6 +65,7 @@ extension WorldOptions {
                 bounds.outboundBytes = 2 * BlobLayout.chunkBytes
             }
             keepsPolicies = chance(30)
+            wrongSizePercent = chance(40) ? Int.random(in: 5...60, using: &random) : 0
         }
     }
 }

@@ -61,10 +61,13 @@ extension World {
                 if partial == nil, try store.status(of: blob) != .whole { return .hashesMissing(blob) }
             }
             nodes[node].blobs?.partials[blob] = partial
-            guard let partial else { return .begun(blob, present: ChunkSet.all(of: layout)) }
+            guard let partial else {
+                let layout = try store.layout(ofWhole: blob) ?? layout
+                return .begun(blob, layout, present: ChunkSet.all(of: layout))
+            }
             let present = try partial.present()
             lookAtPartial(node, blob, present)
-            return .begun(blob, present: present)
+            return .begun(blob, partial.layout, present: present)
         } catch {
             if case .wrongHashes = error { return .hashesWrong(blob) }
             return .refused(blob, code: error.simulatedCode)
@@ -147,9 +150,9 @@ extension World {
         return zip(named, holdings).compactMap { blob, holding in
             switch holding {
             case .nothing: nil
-            case .chunks(let present):
-                present.presentCount == 0 ? nil : BulkFrame.Holding(blob: blob, part: .chunks(present))
-            case .all: BulkFrame.Holding(blob: blob, part: .all)
+            case .chunks(let present, let layout):
+                present.presentCount == 0 ? nil : BulkFrame.Holding(blob: blob, part: .chunks(present, layout))
+            case .all(let layout): BulkFrame.Holding(blob: blob, part: .all(layout))
             }
         }
     }

@@ -148,12 +148,6 @@ extension World {
         nodes[node].blobs = blobs
     }
 
-    /// Who lied is not asked again as long as its session is up: a person would restart it.
-    mutating func forgetLies() {
-        guard options.blobs?.liesPerMinute ?? 0 > 0 else { return }
-        for number in links.indices { reset(number) }
-    }
-
     /// Disks work, nobody lies; most people want everything again.
     mutating func healBlobs(_ node: Int) {
         guard let blobs = nodes[node].blobs else { return }

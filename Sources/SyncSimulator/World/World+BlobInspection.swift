@@ -19,8 +19,18 @@ extension World {
     }
 
     mutating func looks(_ node: Int, _ occasion: BlobLook.Occasion) -> [BlobLook] {
-        let missing = Set(missing(node, except: []).map(\.blob))
+        let missing = Set(wanted(node))
         return blobContents.compactMap { look(node, $0, occasion, missing: missing) }
+    }
+
+    /// What policy and pins want and is not here; of what is larger than its records say, what may be as large as it is.
+    private func wanted(_ node: Int) -> [BlobHash] {
+        missing(node, except: []).compactMap { want in
+            guard let limit = want.sizeLimit, let size = BlobContent.byHash[want.blob]?.layout.size, size > limit else {
+                return want.blob
+            }
+            return nil
+        }
     }
 
     /// Nil where nothing can be asked: no process runs.
@@ -71,7 +81,7 @@ extension World {
     func areBlobsSettled() -> Bool {
         guard options.blobs != nil else { return true }
         return nodes.allSatisfy { node in
-            let wanted = missing(node.number, except: []).map(\.blob) + (node.blobs?.awaited.sorted() ?? [])
+            let wanted = wanted(node.number) + (node.blobs?.awaited.sorted() ?? [])
             return wanted.allSatisfy { blob in
                 !nodes.contains { (try? $0.blobs?.store?.status(of: blob)) == .whole }
             }

@@ -62,6 +62,8 @@ extension World {
         moving.timing.refusalLeast = .seconds(1)
         moving.timing.refusalGreatest = .seconds(20)
         moving.timing.redialGreatest = .seconds(20)
+        moving.timing.lieLeast = .seconds(4)
+        moving.timing.lieGreatest = .seconds(60)
         moving.faults = bug?.bulk ?? []
         nodes[node].blobs?.store = store
         nodes[node].blobs?.core = BulkCore(configuration: moving, at: Tick(nanoseconds: now))
@@ -81,7 +83,9 @@ extension World {
         let load = core.load
         nodes[node].blobs?.core = core
         if let bounds = options.blobs?.bounds {
-            let step = BulkStep(node: node, input: input, effects: effects, load: load, bounds: bounds)
+            let step = BulkStep(
+                node: node, at: Tick(nanoseconds: now), input: input, effects: effects, load: load, bounds: bounds,
+                timing: core.configuration.timing)
             check { $0.bulkStepped(step) }
         }
         perform(node, effects)
@@ -163,7 +167,9 @@ extension BlobWant {
     /// Nil for a size that no blob has.
     init?(_ missing: MissingBlob) {
         guard let layout = BlobLayout(size: missing.size) else { return nil }
-        self.init(blob: missing.blob, layout: layout, stamp: missing.stamp, isBegun: missing.isBegun)
+        self.init(
+            blob: missing.blob, layout: layout, stamp: missing.stamp, sizeLimit: missing.sizeLimit,
+            isBegun: missing.isBegun)
     }
 }
 

@@ -178,7 +178,6 @@ extension World {
             start(node)
             healBlobs(node)
         }
-        forgetLies()
         for step in 1...900 { queue.plan(.look, at: now + Int64(step) * 100_000_000) }
         if options.blobs != nil { for step in 91...250 { queue.plan(.look, at: now + Int64(step) * 1_000_000_000) } }
     }

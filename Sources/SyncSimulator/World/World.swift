@@ -91,7 +91,9 @@ struct World {
         random = SplitMix64(seed: seed)
         blobContents = options.blobs?.contents.map { BlobContent.all[$0] } ?? []
         blobRandom = SplitMix64(seed: seed ^ 0x6265_6661_6c6c_7321)
-        objectWork = ObjectWork(seed: seed, options: options.objects, contents: blobContents)
+        objectWork = ObjectWork(
+            seed: seed, options: options.objects, contents: blobContents,
+            wrongSizePercent: options.blobs?.wrongSizePercent ?? 0)
         nodes = (0..<options.nodes).map { SimulatedNode(number: $0, device: SimulatedDevice.all[$0], seed: seed) }
         checkers = [
             ConvergenceChecker(), AcknowledgedWriteChecker(), CausalDeliveryChecker(), SingleHistoryChecker(),

@@ -4,6 +4,6 @@ package import SyncModel
 package enum BlobHolding: Hashable, Sendable {
     case nothing
     /// These chunks of it: none as long as nobody has begun to fetch it in this process, whatever is here.
-    case chunks(ChunkSet)
-    case all
+    case chunks(ChunkSet, BlobLayout)
+    case all(BlobLayout)
 }

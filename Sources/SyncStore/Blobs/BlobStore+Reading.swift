@@ -13,6 +13,11 @@ extension BlobStore {
         }
     }
 
+    /// The size of a blob that is here as a whole; nil: it is not. What records say of it may be wrong.
+    package func layout(ofWhole hash: BlobHash) throws(BlobError) -> BlobLayout? {
+        try read { rows throws(StoreError) in try rows.find(hash).flatMap { $0.isWhole ? $0.layout : nil } }
+    }
+
     /// The size of a blob of which the hashes of the chunks are here, and those hashes. Nil: they are not.
     package func chunks(of hash: BlobHash) throws(BlobError) -> (size: UInt64, chunks: ChunkList)? {
         try read { rows throws(StoreError) in

@@ -13,8 +13,9 @@ extension BlobStore {
         }
         return found.map { row in
             guard let row else { return .nothing }
-            if row.isWhole { return .all }
-            return .chunks(openPartial(row.hash)?.knownPresent ?? ChunkSet(count: row.layout.chunkCount))
+            if row.isWhole { return .all(row.layout) }
+            let present = openPartial(row.hash)?.knownPresent ?? ChunkSet(count: row.layout.chunkCount)
+            return .chunks(present, row.layout)
         }
     }
 

@@ -8,6 +8,15 @@ package enum FetchPolicy: Hashable, Sendable {
     /// None.
     case onDemand
 
+    /// What a blob may have at most, in bytes; nil: whatever it has.
+    package var sizeLimit: UInt64? {
+        switch self {
+        case .all: nil
+        case .upTo(let limit): limit
+        case .onDemand: 0
+        }
+    }
+
     package func wants(size: UInt64) -> Bool {
         switch self {
         case .all: true

@@ -37,7 +37,9 @@ extension MemoryContents {
             guard !fetching.wholeBlobs.contains(blob), let oldest = order.first, let newest = order.last else {
                 return nil
             }
-            return MissingBlob(blob: blob, size: oldest.file.size, stamp: newest.stamp)
+            return MissingBlob(
+                blob: blob, size: oldest.file.size, stamp: newest.stamp,
+                sizeLimit: fetching.pins.contains(blob) ? nil : fetching.policy.sizeLimit)
         }
         return missing.sorted()
     }

@@ -72,8 +72,10 @@ struct FetchRows {
 
     // What is missing
 
-    private static let columns =
-        "blob, size, stamp, EXISTS (SELECT 1 FROM blob AS part WHERE part.hash = blob_reference.blob AND part.place = 2)"
+    private static let columns = """
+        blob, size, stamp, EXISTS (SELECT 1 FROM blob AS part WHERE part.hash = blob_reference.blob AND part.place = 2),
+            is_pinned
+        """
 
     /// In the order of their sizes, pinned ones beyond the limit come behind all that are within it.
     func missing(except: Set<BlobHash>, limit: Int) throws(StoreError) -> [MissingBlob] {
@@ -87,7 +89,7 @@ struct FetchRows {
                 ORDER BY size, stamp DESC, blob
                 """, space, .integer(part.size)
             ) { row throws(StoreError) in
-                let missing = try Self.missing(row)
+                let missing = try Self.missing(row, policy)
                 if !except.contains(missing.blob) { found.append(missing) }
                 return found.count < limit
             }
@@ -119,17 +121,20 @@ struct FetchRows {
     }
 
     func missing(_ blob: BlobHash) throws(StoreError) -> MissingBlob? {
-        try access.first(
+        let policy = try policy()
+        return try access.first(
             "SELECT \(Self.columns) FROM blob_reference WHERE space = ? AND blob = ? AND is_missing = 1", space,
-            .blob(blob.bytes), read: Self.missing)
+            .blob(blob.bytes)
+        ) { row throws(StoreError) in try Self.missing(row, policy) }
     }
 
-    private static func missing(_ row: SQLRow) throws(StoreError) -> MissingBlob {
+    private static func missing(_ row: SQLRow, _ policy: FetchPolicy) throws(StoreError) -> MissingBlob {
         guard let blob = BlobHash(bytes: row.blob(0)), let size = UInt64(exactly: row.integer(1)) else {
             throw .corrupt(detail: "a blob's reference does not read back")
         }
         return MissingBlob(
-            blob: blob, size: size, stamp: LogRows.stamp(row.integer(2)), isBegun: row.integer(3) != 0)
+            blob: blob, size: size, stamp: LogRows.stamp(row.integer(2)),
+            sizeLimit: row.integer(4) != 0 ? nil : policy.sizeLimit, isBegun: row.integer(3) != 0)
     }
 
     func allowed(_ blobs: [BlobHash]) throws(StoreError) -> [BlobHash] {

@@ -4,8 +4,8 @@ import LanyardClient
 
 struct Why: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Say what keeps this node, a peer or an object from being in step.")
-    @Argument(help: "A peer's name, short id or id, or COLLECTION/ID; the node itself when left out.")
+        abstract: "Say what keeps this node, a peer, an object or an attachment from being in step.")
+    @Argument(help: "A peer's name, short id or id, COLLECTION/ID, or an attachment; the node itself when left out.")
     var target: String?
     @OptionGroup var global: GlobalOptions
 

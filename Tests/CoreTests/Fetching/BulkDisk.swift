@@ -16,6 +16,10 @@ struct BulkDisk {
     /// Of a hundred chunks and small blobs that it serves so many are wrong.
     var lies = 0
     var liesAboutHashes = false
+    /// What it says of the size of some, and is not so.
+    var claims: [BlobHash: BlobLayout] = [:]
+    /// What hashes cover, whatever records say.
+    var truths: [BlobHash: BlobLayout] = [:]
     /// What it says it holds, and does not.
     var boasts: Set<BlobHash> = []
     var isFull = false
@@ -56,7 +60,7 @@ struct BulkDisk {
         case .lookUp(let id, _, let blobs): return .lookedUp(id, blobs.compactMap(holding))
         case .readHashes(let id, _, let blob, let first): return .hashesRead(id, hashes(of: blob, from: first))
         case .readChunk(let id, _, let blob, let chunk):
-            guard has(blob, chunk), let layout = layouts[blob], chunk < layout.chunkCount else {
+            guard has(blob, chunk), let layout = told(blob), chunk < layout.chunkCount else {
                 return .chunkRead(id, nil, .notHeld)
             }
             return .chunkRead(id, read(blob, chunk, layout.range(of: chunk).count, &random), nil)
@@ -68,7 +72,9 @@ struct BulkDisk {
         }
     }
 
-    private mutating func begin(_ blob: BlobHash, _ layout: BlobLayout, _ hashes: [UInt8]?) -> BulkInput {
+    private mutating func begin(_ blob: BlobHash, _ asked: BlobLayout, _ hashes: [UInt8]?) -> BulkInput {
+        if let truth = truths[blob], truth != asked, hashes != nil { return .hashesWrong(blob) }
+        let layout = truths[blob] ?? asked
         if layout.size > quota { return .refused(blob, code: BulkConfiguration.quotaCode) }
         if isFull || layout.size > freeBytes { return .refused(blob, code: BulkConfiguration.diskFullCode) }
         if broken.contains(blob) { return .refused(blob, code: "disk_error") }
@@ -86,7 +92,7 @@ struct BulkDisk {
         }
         guard let present = partial[blob] else { return .hashesMissing(blob) }
         opened.insert(blob)
-        return .begun(blob, present: present)
+        return .begun(blob, layout, present: present)
     }
 
     private mutating func writeSmall(_ id: WriteID, _ blobs: [WholeBlob]) -> BulkInput {
@@ -97,21 +103,28 @@ struct BulkDisk {
         batches.append(blobs.count)
         var (right, wrong) = ([BlobHash](), [BlobHash]())
         for blob in blobs {
-            let isRight = blob.bytes.first.map { $0 == Self.content(blob.hash, 0) } ?? true
+            let isRight =
+                blob.bytes.first.map { $0 == Self.content(blob.hash, 0) } ?? true
+                && truths[blob.hash].map { $0.size == UInt64(blob.bytes.count) } ?? true
             if isRight { right.append(blob.hash) } else { wrong.append(blob.hash) }
         }
         whole.formUnion(right)
         return .smallWritten(id, right: right, wrong: wrong, code: nil)
     }
 
+    private func told(_ blob: BlobHash) -> BlobLayout? { claims[blob] ?? truths[blob] ?? layouts[blob] }
+
     private func holding(_ blob: BlobHash) -> BulkFrame.Holding? {
-        if whole.contains(blob) || boasts.contains(blob) { return BulkFrame.Holding(blob: blob, part: .all) }
+        guard let layout = told(blob) else { return nil }
+        if whole.contains(blob) || boasts.contains(blob) { return BulkFrame.Holding(blob: blob, part: .all(layout)) }
         guard opened.contains(blob) else { return nil }
-        return partial[blob].flatMap { $0.presentCount > 0 ? BulkFrame.Holding(blob: blob, part: .chunks($0)) : nil }
+        return partial[blob].flatMap {
+            $0.presentCount > 0 ? BulkFrame.Holding(blob: blob, part: .chunks($0, layout)) : nil
+        }
     }
 
     private func hashes(of blob: BlobHash, from first: Int) -> [UInt8]? {
-        guard let layout = layouts[blob], whole.contains(blob) || partial[blob] != nil, first < layout.chunkCount else {
+        guard let layout = told(blob), whole.contains(blob) || partial[blob] != nil, first < layout.chunkCount else {
             return nil
         }
         let end = min(layout.chunkCount, first + BulkLimits.hashesPerFrame)
@@ -133,7 +146,7 @@ struct BulkDisk {
     ) -> BulkInput {
         var (found, bytes, next) = ([BulkFrame.SmallBlobs.Blob](), 0, 0)
         for (place, blob) in blobs.enumerated() {
-            let size = whole.contains(blob) ? Int(layouts[blob]?.size ?? 0) : 0
+            let size = whole.contains(blob) ? Int(told(blob)?.size ?? 0) : 0
             guard next == 0 || bytes + size <= BulkLimits.smallFrameBytes else { break }
             bytes += size
             next = place + 1

@@ -3,7 +3,7 @@ import SyncCore
 import SyncModel
 import Testing
 
-/// Random histories of peers that come, go, fall silent, lie and run full; and that planted faults are found by what is checked.
+/// Random histories of peers that come, go, fall silent, lie, also about sizes, and run full; and that planted faults are found by what is checked.
 struct BulkHistoryTests {
     private static let chunk = UInt64(BlobLayout.chunkBytes)
 
@@ -13,6 +13,8 @@ struct BulkHistoryTests {
             if number == 0 { configuration.faults = faults }
         }
         var random = SeededGenerator(seed: seed &* 31)
+        func size() -> UInt64 { UInt64(random.once(in: 2) ? random.below(60 << 10) : random.below(Int(60 * chunk))) }
+        func layout() -> BlobLayout { BlobLayout(size: size())! }
         let wants = (1...8).map { number in
             let size = number <= 4 ? UInt64(random.below(60 << 10)) : UInt64(random.below(Int(60 * chunk)))
             return BulkWorld.want(number, size: size, stamp: UInt64(number % 3))
@@ -26,7 +28,12 @@ struct BulkHistoryTests {
             if random.once(in: 4) { world.nodes[node].disk.liesAboutHashes = true }
         }
         for node in 1...4 { if random.once(in: 2) { world.connect(node, 0) } else { world.connect(0, node) } }
-        world.list(wants, at: 0)
+        // Some records say another size than the blob has, and so do some that hold it.
+        let records = wants.map { random.once(in: 3) ? BulkWorld.want($0.number, size: size(), stamp: 1) : $0 }
+        for node in 2...4 {
+            for want in wants where random.once(in: 6) { world.nodes[node].disk.claims[want.blob] = layout() }
+        }
+        world.list(records, at: 0)
         for _ in 0..<30 {
             let node = 2 + random.below(3)
             switch random.below(6) {
@@ -131,4 +138,9 @@ struct BulkHistoryTests {
         let thrownAway = world.nodes[0].wasted
         #expect(isForgotten ? thrownAway > 0 : thrownAway <= 8 * BlobLayout.chunkBytes, "\(thrownAway) bytes again")
     }
+}
+
+extension BlobWant {
+    /// As given to `BulkWorld.want`.
+    fileprivate var number: Int { blob.bytes.prefix(4).reduce(0) { $0 << 8 | Int($1) } }
 }

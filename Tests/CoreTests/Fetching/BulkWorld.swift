@@ -16,6 +16,8 @@ struct BulkWorld {
         var bytesPerMillisecond = 100_000
         /// It hears, and reads nothing from its disk.
         var isQuiet = false
+        /// It says what it holds, and sends nothing of it.
+        var isMute = false
         var wakeAt: Int64?
         var reports: [BulkReport] = []
         var nobodyHas: [BlobHash] = []
@@ -80,12 +82,14 @@ struct BulkWorld {
         BlobHash(bytes: (0..<32).map { $0 < 4 ? UInt8(truncatingIfNeeded: number >> (24 - 8 * $0)) : 7 })!
     }
 
-    static func want(_ number: Int, size: UInt64, stamp: UInt64 = 1) -> BlobWant {
-        BlobWant(blob: hash(number), layout: BlobLayout(size: size)!, stamp: Stamp(rawValue: stamp))
+    static func want(_ number: Int, size: UInt64, stamp: UInt64 = 1, sizeLimit: UInt64? = nil) -> BlobWant {
+        BlobWant(
+            blob: hash(number), layout: BlobLayout(size: size)!, stamp: Stamp(rawValue: stamp), sizeLimit: sizeLimit)
     }
 
-    /// It is here as a whole.
+    /// It is here as a whole, and has that size whatever records say.
     mutating func give(_ want: BlobWant, to node: Int) {
+        for index in nodes.indices { nodes[index].disk.truths[want.blob] = want.layout }
         nodes[node].disk.layouts[want.blob] = want.layout
         nodes[node].disk.whole.insert(want.blob)
     }
@@ -212,7 +216,9 @@ struct BulkWorld {
                 .map { state.disk.partial[$0.blob] == nil ? $0 : $0.begun }
             plan(.input(node: node, .missing(id, Array(missing.prefix(limit)))), after: 1)
         case .lookUp, .readHashes, .readChunk, .readSmall:
-            if !nodes[node].isQuiet { plan(.disk(node: node, effect), after: 1 + Int64(random.below(2))) }
+            let isLookUp = if case .lookUp = effect { true } else { false }
+            if nodes[node].isQuiet || nodes[node].isMute && !isLookUp { return }
+            plan(.disk(node: node, effect), after: 1 + Int64(random.below(2)))
         case .begin, .write, .finish, .putAside, .writeSmall:
             check.disk(node, effect, nodes[node].disk)
             // One after the other, as they were told.
@@ -286,7 +292,9 @@ struct BulkWorld {
 }
 
 extension BlobWant {
-    fileprivate var begun: BlobWant { BlobWant(blob: blob, layout: layout, stamp: stamp, isBegun: true) }
+    fileprivate var begun: BlobWant {
+        BlobWant(blob: blob, layout: layout, stamp: stamp, sizeLimit: sizeLimit, isBegun: true)
+    }
 }
 
 extension BulkFrame {

@@ -316,12 +316,12 @@ struct BlobPartialTests {
         files.heal()
         // Whenever it reads: once to look, and once to write again what was not noted as durable.
         let answers = asked.withLock(\.self)
-        #expect(!answers.isEmpty && answers.allSatisfy { $0 == .chunks(ChunkSet(count: 4)) })
-        #expect(try blobs.holdings(of: [Self.hash]) == [.chunks(present)])
+        #expect(!answers.isEmpty && answers.allSatisfy { $0 == .chunks(ChunkSet(count: 4), partial.layout) })
+        #expect(try blobs.holdings(of: [Self.hash]) == [.chunks(present, partial.layout)])
         #expect(present.presentCount == 1)
         try partial.write(3, of: Self.bytes)
         let both = try partial.present()
-        #expect(try blobs.holdings(of: [Self.hash]) == [.chunks(both)])
+        #expect(try blobs.holdings(of: [Self.hash]) == [.chunks(both, partial.layout)])
     }
 
     @Test func `a scan can be stopped, and takes nothing away`() throws {

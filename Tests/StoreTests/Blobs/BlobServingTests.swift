@@ -92,17 +92,21 @@ struct BlobServingTests {
         let whole = try blobs.add(Self.small[0])
         let partial = try #require(try blobs.begin(Self.large))
         let none = BlobBytes.hash([99])
+        let small = try #require(BlobLayout(size: UInt64(Self.small[0].count)))
         #expect(
-            try blobs.holdings(of: [none, partial.hash, whole]) == [.nothing, .chunks(ChunkSet(count: 3)), .all])
+            try blobs.holdings(of: [none, partial.hash, whole])
+                == [.nothing, .chunks(ChunkSet(count: 3), partial.layout), .all(small)])
+        #expect(try blobs.layout(ofWhole: whole) == small)
+        #expect(try blobs.layout(ofWhole: partial.hash) == nil && blobs.layout(ofWhole: none) == nil)
         try partial.write(1, of: Self.large)
         var expected = ChunkSet(count: 3)
         expected.insert(1)
-        #expect(try blobs.holdings(of: [partial.hash, none]) == [.chunks(expected), .nothing])
+        #expect(try blobs.holdings(of: [partial.hash, none]) == [.chunks(expected, partial.layout), .nothing])
         #expect(try blobs.readChunk(1, of: partial.hash) == BlobBytes.chunk(1, of: Self.large))
         #expect(throws: BlobError.notHere(partial.hash)) { try blobs.readChunk(0, of: partial.hash) }
         for chunk in [0, 2] { try partial.write(chunk, of: Self.large) }
         try partial.complete()
-        #expect(try blobs.holdings(of: [partial.hash]) == [.all])
+        #expect(try blobs.holdings(of: [partial.hash]) == [.all(partial.layout)])
         #expect(try blobs.readChunk(2, of: partial.hash) == BlobBytes.chunk(2, of: Self.large))
     }
 

@@ -109,6 +109,9 @@ struct FetchContractTests {
         #expect(try store.missing(of: Self.names) == ["b", "a", "ccc", "eeeee"])
         #expect(try store.missing(of: Self.names, except: ["a", "ccc"], limit: 2) == ["b", "eeeee"])
         #expect(try store.missingCount(of: .home) == 4)
+        // Should a record be wrong about its size, the policy still holds for the true one.
+        let limits = try store.missingBlobs(of: .home, except: [], limit: .max).map(\.sizeLimit)
+        #expect(limits == [3, nil, 3, nil], "pinned ones have none")
         // Asked for by a person, whatever the policy.
         #expect(try store.missingBlob(.named("dddd"), space: .home)?.size == 4)
         try store.setFetchPolicy(.onDemand, space: .home)

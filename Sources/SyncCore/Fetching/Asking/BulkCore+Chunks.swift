@@ -2,16 +2,24 @@ import SyncModel
 
 // Chunks: what came is written, and counts once the disk has said what it is.
 extension BulkCore {
-    mutating func noteBegun(_ blob: BlobHash, _ present: ChunkSet) {
+    mutating func noteBegun(_ blob: BlobHash, _ layout: BlobLayout, _ present: ChunkSet) {
         guard let want = wants[blob] else { return }
         switch want.stage {
         case .beginning: break
         case .proving: dropHashes(blob, want)
         case .waiting, .asked, .writing, .lackingHashes, .askingHashes, .fetching, .finishing: return
         }
-        guard present.count == want.layout.chunkCount else { return retryLater(blob) }
         wants[blob]?.stage = .fetching
+        guard present.count == layout.chunkCount else { return retryLater(blob) }
+        prove(layout, of: blob)
+        guard let want = wants[blob] else { return }
         wants[blob]?.isLookedAt = true
+        wants[blob]?.refusal = nil
+        if !present.isComplete, want.isSmall || !want.isAllowed {
+            // A small one is asked for as a whole; what is larger than the policy wants, once somebody waits for it.
+            putAside(blob)
+            return enqueue(blob)
+        }
         work[blob]?.presentBytes = Self.bytes(of: present, want.layout)
         planner.begin(want.rank, want.layout, present: present)
         var asksAgain: [Int] = []
@@ -35,7 +43,7 @@ extension BulkCore {
             guard case .chunks(let blob, let next, let end) = ask.subject, place == next else {
                 return offend(index, .unsolicited)
             }
-            guard let want = wants[blob], want.layout.range(of: place).count == chunk.bytes.count else {
+            guard let want = wants[blob], want.layout.has(chunk.bytes, at: place) else {
                 return offend(index, .badChunk)
             }
             links[index].asks[chunk.id]?.subject = .chunks(blob, next: next + 1, end: end)
@@ -67,8 +75,8 @@ extension BulkCore {
         counters.chunksReceived += 1
         links[index].lastProgressAt = now
         links[index].slowUntil = nil
-        let isLiar = peerIndex(links[index].device).map { peers[$0].lies.contains(blob) } ?? false
-        guard isNeeded(blob, chunk), wants[blob]?.layout.range(of: chunk).count == bytes.count, !isLiar,
+        guard isNeeded(blob, chunk), wants[blob]?.layout.has(bytes, at: chunk) == true,
+            !isLiar(links[index].device, about: blob),
             flightBytes + bytes.count <= configuration.bounds.windowBytes,
             !configuration.faults.contains(.forgetCancelled)
         else {
@@ -98,6 +106,7 @@ extension BulkCore {
         switch outcome {
         case .right:
             refusals.noteSuccess()
+            wants[blob]?.refusal = nil
             guard isAtWork, planner.came(blob, chunk: chunk) else { return }
             work[blob]?.presentBytes += UInt64(write.bytes)
             work[blob]?.untoldChunks += 1
@@ -129,5 +138,12 @@ extension BulkCore {
         guard last >= 0 else { return 0 }
         let whole = UInt64(present.presentCount) * UInt64(BlobLayout.chunkBytes)
         return present.contains(last) ? whole - UInt64(BlobLayout.chunkBytes - layout.range(of: last).count) : whole
+    }
+}
+
+extension BlobLayout {
+    /// Whether so many bytes may be of that chunk.
+    fileprivate func has(_ bytes: [UInt8], at chunk: Int) -> Bool {
+        chunk < chunkCount && range(of: chunk).count == bytes.count
     }
 }

@@ -76,8 +76,9 @@ extension BulkCore {
             links[index].lastProgressAt = now
             let others = quickDevices(but: links[index].device)
             // What nobody else has may as well still come from it.
-            for id in links[index].asks.keys.sorted() where othersHave(links[index].asks[id], others) {
-                cancel(index, id)
+            for id in links[index].asks.keys.sorted() {
+                let ask = links[index].asks[id]
+                if giveWay(index, ask) || othersHave(ask, others) { cancel(index, id) }
             }
         }
     }
@@ -102,6 +103,14 @@ extension BulkCore {
             if let want = wants[blob] { dropHashes(blob, want) }
             loseHolder(blob, links[index].device)
         }
+    }
+
+    /// Of small blobs only: who sits on the hashes of a large one is not asked for them again.
+    private mutating func giveWay(_ index: Int, _ ask: BulkAsk?) -> Bool {
+        guard case .small(let blobs, let came) = ask?.subject else { return false }
+        let contested = blobs.indices.filter { !came.contains($0) && wants[blobs[$0].blob]?.claims.isEmpty == false }
+        for place in contested { giveWay(blobs[place].blob, links[index].device) }
+        return !contested.isEmpty
     }
 
     private func othersHave(_ ask: BulkAsk?, _ others: [DeviceID]) -> Bool {

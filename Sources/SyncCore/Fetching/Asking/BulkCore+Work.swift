@@ -101,6 +101,7 @@ extension BulkCore {
         wants[blob]?.stage = .waiting
         work[blob] = nil
         planner.end(blob)
+        reconsider(blob)
         for index in links.indices {
             for id in links[index].asks.keys.sorted() {
                 switch links[index].asks[id]?.subject {

@@ -8,6 +8,8 @@ struct BulkRefusals: Sendable {
     var diskCount = 0
     /// The least that did not fit into the quota, or on the disk.
     var leastTooLarge: UInt64?
+    /// What was said of it.
+    var tooLargeCode = ""
     var tooLargeRetryAt: Tick?
     var tooLargeCount = 0
     /// What waits for that.
@@ -58,6 +60,7 @@ extension BulkCore {
         guard let want = wants[blob] else { return }
         if work[blob] != nil { putAside(blob) }
         refusals.tooLarge.insert(blob)
+        refusals.tooLargeCode = code
         let isNew = want.isPersonal || refusals.tooLargeRetryAt == nil || !refusals.blocks(want.rank)
         refusals.leastTooLarge = min(refusals.leastTooLarge ?? .max, want.layout.size)
         guard isNew else { return }
@@ -88,6 +91,7 @@ extension BulkCore {
 
     private mutating func note(_ blob: BlobHash, _ code: String) {
         counters.refusedHere += 1
+        wants[blob]?.refusal = code
         effects.append(.report(.refusedHere(blob, code: code)))
     }
 

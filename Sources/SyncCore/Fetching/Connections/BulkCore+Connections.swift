@@ -16,6 +16,7 @@ extension BulkCore {
     mutating func noteSessionDown(_ device: DeviceID) {
         guard let index = peerIndex(device) else { return }
         peers[index].hasSession = false
+        pardons.removeAll { $0.device == device }
         for link in links.indices where links[link].device == device { close(link, .sessionEnded) }
         peers.remove(at: index)
         doubtAgain()
@@ -175,7 +176,10 @@ extension BulkCore {
             guard let want = wants[blob] else { continue }
             if want.isSmall, case .all = want.holders[device] { effects.append(.noteHolder(blob, device)) }
             wants[blob]?.holders[device] = nil
+            wants[blob]?.claims[device] = nil
+            wants[blob]?.tried.removeAll { $0 == device }
             dropUnsent(blob)
+            reconsider(blob)
         }
         planner.disconnected(device)
         (links[index].told, links[index].untold, links[index].small) = ([], [], FetchQueue())

@@ -18,10 +18,21 @@ struct BulkPeer: Sendable {
     var silences = 0
     /// Nothing is dialled before.
     var nextDialAt: Tick?
-    /// Blobs of which it sent wrong bytes, or hashes.
-    var lies: Set<BlobHash> = []
+    /// Blobs about which it was wrong: bytes, hashes or the size.
+    var lies: [BlobHash: BulkLie] = [:]
     var bytesIn: UInt64 = 0
     var bytesOut: UInt64 = 0
 
     init(device: DeviceID) { self.device = device }
+
+    /// It is not believed about that blob now.
+    func isLiar(about blob: BlobHash, at now: Tick) -> Bool { lies[blob].map { now < $0.until } ?? false }
+}
+
+/// That a peer was wrong about a blob.
+struct BulkLie: Sendable {
+    /// How often, in this session.
+    var count = 0
+    /// It is not asked for the blob before.
+    var until: Tick
 }

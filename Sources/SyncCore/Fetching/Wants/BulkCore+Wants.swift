@@ -9,6 +9,7 @@ extension BulkCore {
         } else if wants[want.blob]?.isPersonal == false {
             wants[want.blob]?.isPersonal = true
             rerank(want.blob)
+            reconsider(want.blob)
         }
         // Somebody waits: what was refused, or failed, is tried again at once.
         refusals.diskRetryAt = nil
@@ -29,7 +30,10 @@ extension BulkCore {
 
     mutating func noteLooked(_ blob: BlobHash, _ holdings: [BulkFrame.Holding]) {
         guard let want = wants[blob], want.isSmall, want.stage == .beginning else { return }
-        if holdings.contains(BulkFrame.Holding(blob: blob, part: .all)) { return noteFetched(blob) }
+        let isHere = holdings.contains { holding in
+            if case .all = holding.part { holding.blob == blob } else { false }
+        }
+        if isHere { return noteFetched(blob) }
         wants[blob]?.stage = .waiting
         enqueue(blob)
     }
@@ -40,10 +44,11 @@ extension BulkCore {
         guard want.isListed else { return drop(blob) }
         wants[blob]?.isPersonal = false
         rerank(blob)
+        stopIfTooLarge(blob)
     }
 
     mutating func add(_ want: BlobWant, isPersonal: Bool) {
-        wants[want.blob] = BulkWantState(want: want, isListed: !isPersonal, isPersonal: isPersonal)
+        wants[want.blob] = BulkWantState(want, isListed: !isPersonal, isPersonal: isPersonal)
         if !isPersonal { listedCount += 1 }
         enqueue(want.blob)
         for index in links.indices where links[index].state == .up {
@@ -65,6 +70,7 @@ extension BulkCore {
         wants[blob] = nil
         if want.isListed { listedCount -= 1 }
         ready.remove(blob)
+        contested.remove(blob)
         doubted.removeAll { $0 == blob }
         refusals.tooLarge.remove(blob)
         for index in links.indices where links[index].state == .up {
@@ -99,7 +105,8 @@ extension BulkCore {
 
     /// It waits for its turn with everybody who has it.
     mutating func enqueue(_ blob: BlobHash) {
-        guard let want = wants[blob], want.stage == .waiting else { return }
+        reconsider(blob)
+        guard let want = wants[blob], want.stage == .waiting, want.isAllowed else { return }
         if let at = want.notBefore, now < at { return }
         if want.isSmall {
             for index in links.indices where links[index].state == .up {
@@ -172,8 +179,17 @@ extension BulkCore {
     mutating func noteHolding(_ index: Int, _ holding: BulkFrame.Holding) {
         let (device, blob) = (links[index].device, holding.blob)
         guard let want = wants[blob], links[index].told.contains(blob) else { return }
-        if let peer = peerIndex(device), peers[peer].lies.contains(blob) { return }
-        if case .chunks(let old) = want.holders[device] { links[index].holdingBytes -= old.count / 8 }
+        if isLiar(device, about: blob) { return }
+        if case .chunks(let chunks, let layout) = holding.part, chunks.presentCount == 0 || layout.isSmall {
+            // A small blob is had as a whole or not at all.
+            return loseHolder(blob, device)
+        }
+        if let layout = holding.part.layout, layout != want.layout {
+            let isWhole = if case .all = holding.part { true } else { false }
+            return note(BlobClaim(layout: layout, isWhole: isWhole), of: blob, by: device)
+        }
+        wants[blob]?.claims[device] = nil
+        forgetHeld(index, blob)
         switch holding.part {
         case .nothing:
             loseHolder(blob, device)
@@ -184,10 +200,7 @@ extension BulkCore {
             // A small one is here in a moment, and who had it of no interest; if it is not, that is noted at the end.
             if isNews, !want.isSmall { effects.append(.noteHolder(blob, device)) }
             enqueue(blob)
-        case .chunks(let chunks):
-            guard chunks.count == want.layout.chunkCount, chunks.presentCount > 0 else {
-                return loseHolder(blob, device)
-            }
+        case .chunks(let chunks, _):
             let isSeen = work[blob] != nil
             if isSeen || links[index].holdingBytes + chunks.count / 8 <= configuration.bounds.holdingBytesPerPeer {
                 links[index].holdingBytes += chunks.count / 8
@@ -196,27 +209,44 @@ extension BulkCore {
                 wants[blob]?.holders[device] = .some
             }
             planner.offered(blob, by: device, chunks)
-            // A small blob is had as a whole or not at all.
-            if want.isSmall { wants[blob]?.holders[device] = nil } else { enqueue(blob) }
+            enqueue(blob)
         }
         if want.saidNobody { doubt(blob) }
     }
 
+    /// The set of chunks that it said it holds, if there was room to remember one.
+    private mutating func forgetHeld(_ index: Int, _ blob: BlobHash) {
+        guard case .chunks(let chunks) = wants[blob]?.holders[links[index].device] else { return }
+        links[index].holdingBytes -= chunks.count / 8
+        wants[blob]?.holders[links[index].device] = .some
+    }
+
     /// It has nothing of it any more, or nothing that can be used.
     mutating func loseHolder(_ blob: BlobHash, _ device: DeviceID) {
+        if let index = upLink(device) { forgetHeld(index, blob) }
         wants[blob]?.holders[device] = nil
+        wants[blob]?.claims[device] = nil
         planner.withdrawn(blob, by: device)
         dropUnsent(blob)
+        reconsider(blob)
         if let index = upLink(device) { links[index].small.remove(blob) }
         if wants[blob]?.isPersonal == true { doubt(blob) }
     }
 
-    /// It sent something that is not of the blob.
+    func isLiar(_ device: DeviceID, about blob: BlobHash) -> Bool {
+        peerIndex(device).map { peers[$0].isLiar(about: blob, at: now) } ?? false
+    }
+
+    /// It sent something that is not of the blob, or says that it has another size than it has.
     mutating func lied(_ device: DeviceID, _ blob: BlobHash) {
         if configuration.faults.contains(.trustLiars) { return effects.append(.report(.wrongBytes(device, blob))) }
         if let peer = peerIndex(device) {
             // What else was under way of it is as wrong.
-            guard peers[peer].lies.insert(blob).inserted else { return }
+            guard !isLiar(device, about: blob) else { return }
+            let pause = lastingDistrust(after: peers[peer].lies[blob]?.count ?? 0)
+            peers[peer].lies[blob, default: BulkLie(until: now)].count += 1
+            peers[peer].lies[blob]?.until = now + pause
+            pardons.append((now + pause, device, blob))
             effects.append(.report(.wrongBytes(device, blob)))
             if peers[peer].lies.count > configuration.bounds.liesPerPeer, let index = upLink(device) {
                 return offend(index, .badChunk)
@@ -233,6 +263,31 @@ extension BulkCore {
     }
 }
 
+// Who was wrong is believed again after a while: its disk may have been mended, and nobody else may have the blob.
+extension BulkCore {
+    private func lastingDistrust(after count: Int) -> Tick.Span {
+        let timing = configuration.timing
+        let nanoseconds = timing.lieLeast.nanoseconds << Int64(min(count, 16))
+        return Tick.Span(nanoseconds: min(timing.lieGreatest.nanoseconds, nanoseconds))
+    }
+
+    /// What it said of the blob meanwhile was not heard, so it is asked again.
+    mutating func passPardons() {
+        guard pardons.contains(where: { now >= $0.at }) else { return }
+        let due = pardons.filter { now >= $0.at }
+        pardons.removeAll { now >= $0.at }
+        for (_, device, blob) in due {
+            guard wants[blob] != nil, let index = upLink(device), links[index].told.contains(blob) else { continue }
+            sendWants(index, [blob])
+        }
+    }
+}
+
 extension BulkWantState {
     var layout: BlobLayout { want.layout }
+}
+
+extension BlobLayout {
+    /// Blobs of this size travel whole.
+    var isSmall: Bool { size <= UInt64(BulkLimits.smallBytes) }
 }

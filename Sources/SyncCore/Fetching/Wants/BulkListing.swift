@@ -125,12 +125,19 @@ extension BulkCore {
             wants[want.blob]?.isListed = true
             listedCount += 1
         }
-        // A person may have wanted it before the store was asked. A record names it with one size only, or it is wrong.
-        if want.isBegun, !known.want.isBegun, want.layout == known.layout {
-            wants[want.blob]?.want = BlobWant(
-                blob: want.blob, layout: known.layout, stamp: known.want.stamp, isBegun: true)
-            enqueue(want.blob)
-        }
+        // A person may have wanted it before the store was asked, the policy may be another, and records may have come or gone.
+        // What was heard of its size since stays.
+        let isOpen = !known.isProven && known.stage == .waiting && known.holders.isEmpty && known.claims.isEmpty
+        let layout = isOpen ? want.layout : known.layout
+        let isBegun = known.want.isBegun || want.isBegun
+        wants[want.blob]?.recorded = want.layout
+        guard
+            (layout, want.sizeLimit, isBegun) != (known.layout, known.want.sizeLimit, known.want.isBegun)
+        else { return }
+        wants[want.blob]?.want = BlobWant(
+            blob: want.blob, layout: layout, stamp: known.want.stamp, sizeLimit: want.sizeLimit, isBegun: isBegun)
+        stopIfTooLarge(want.blob)
+        enqueue(want.blob)
     }
 
     private mutating func unlist(_ blob: BlobHash) {

@@ -26,13 +26,25 @@ struct BulkWantState: Sendable {
         case some
     }
 
+    /// With the size that is tried.
     var want: BlobWant
     /// The policy wants it.
     var isListed: Bool
     /// Somebody waits for it.
     var isPersonal: Bool
+    /// The code of the disk's last refusal, since something of it was kept.
+    var refusal: String?
     var stage = Stage.waiting
+    /// Those who say that it has the size of `want`.
     var holders: [DeviceID: Held] = [:]
+    /// Those who say that it has another one.
+    var claims: [DeviceID: BlobClaim] = [:]
+    /// Whose sizes were tried, the latest last.
+    var tried: [DeviceID] = []
+    /// Its hash covers the size of `want`: whoever says another is wrong.
+    var isProven = false
+    /// As the record says.
+    var recorded: BlobLayout
     /// Nobody has it, and that was said since anything changed.
     var saidNobody = false
     /// Since when nothing changed that had anything to do with who has it.
@@ -46,10 +58,18 @@ struct BulkWantState: Sendable {
     /// What is here of it was looked at, which says to peers what they may have of it, and whether it is whole.
     var isLookedAt = false
 
-    /// Large: whether it is of use to begin it.
-    var isWorthBeginning: Bool { !holders.isEmpty || want.isBegun && !isLookedAt }
+    init(_ want: BlobWant, isListed: Bool, isPersonal: Bool) {
+        (self.want, self.isListed, self.isPersonal) = (want, isListed, isPersonal)
+        recorded = want.layout
+    }
 
-    var isSmall: Bool { want.layout.size <= UInt64(BulkLimits.smallBytes) }
+    /// As large as it is, it may be fetched.
+    var isAllowed: Bool { isPersonal || want.allows(want.layout) }
+
+    /// Large: whether it is of use to begin it.
+    var isWorthBeginning: Bool { isAllowed && (!holders.isEmpty || want.isBegun && !isLookedAt) }
+
+    var isSmall: Bool { want.layout.isSmall }
 
     var rank: FetchRank {
         FetchRank(isPersonal: isPersonal, size: want.layout.size, stamp: want.stamp, blob: want.blob)

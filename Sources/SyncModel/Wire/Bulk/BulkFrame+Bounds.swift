@@ -31,8 +31,8 @@ extension BulkFrame {
 
 extension BulkFrame.Holding {
     fileprivate func checkBounds() throws(WireError) {
-        guard case .chunks(let chunks) = part else { return }
-        try BulkFrame.require((1...BulkLimits.chunksPerBlob).contains(chunks.count), "bulk.holding.chunks")
+        guard case .chunks(let chunks, let layout) = part else { return }
+        try BulkFrame.require(chunks.count > 0 && chunks.count == layout.chunkCount, "bulk.holding.chunks")
     }
 }
 

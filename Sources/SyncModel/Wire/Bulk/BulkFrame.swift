@@ -53,14 +53,22 @@ extension BulkFrame {
         package init(blobs: [BlobHash]) { self.blobs = blobs }
     }
 
-    /// What is held of a blob that was wanted.
+    /// What is held of a blob that was wanted, and how large the blob is: records may be wrong about that.
     package struct Holding: Hashable, Sendable {
         package enum Part: Hashable, Sendable {
             /// No longer: it was removed, or found damaged.
             case nothing
-            /// These chunks of it; the set counts 1 to `BulkLimits.chunksPerBlob`.
-            case chunks(ChunkSet)
-            case all
+            /// These chunks of it; the set counts those of the layout, at least one.
+            case chunks(ChunkSet, BlobLayout)
+            case all(BlobLayout)
+
+            /// How large it is, as its holder says.
+            package var layout: BlobLayout? {
+                switch self {
+                case .nothing: nil
+                case .chunks(_, let layout), .all(let layout): layout
+                }
+            }
         }
 
         package var blob: BlobHash

@@ -71,14 +71,21 @@ extension ByteReader {
         }
         switch mark {
         case .nothing: return .nothing
-        case .all: return .all
+        case .all: return .all(try layout())
         case .chunks:
-            let count = try varint(upTo: UInt64(BulkLimits.chunksPerBlob), "bulk.holding.chunks")
-            guard let chunks = ChunkSet(bytes: try rest(), count: Int(count)) else {
+            let layout = try layout()
+            guard let chunks = ChunkSet(bytes: try rest(), count: layout.chunkCount) else {
                 throw .outOfRange(field: "bulk.holding.chunks")
             }
-            return .chunks(chunks)
+            return .chunks(chunks, layout)
         }
+    }
+
+    private mutating func layout() throws(CodecError) -> BlobLayout {
+        guard let layout = BlobLayout(size: try varint(upTo: BlobLayout.sizeLimit, "bulk.holding.size")) else {
+            throw .outOfRange(field: "bulk.holding.size")
+        }
+        return layout
     }
 
     fileprivate mutating func smallBlobs() throws(CodecError) -> BulkFrame.SmallBlobs {

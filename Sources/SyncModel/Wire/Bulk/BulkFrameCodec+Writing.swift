@@ -10,7 +10,7 @@ extension BulkFrame {
             case .smallRequest(let request): request.blobs.count * BlobHash.byteCount
             case .smallBlobs(let small): small.blobs.reduce(0) { $0 + 5 + $1.bytes.count }
             case .holding(let holding):
-                if case .chunks(let chunks) = holding.part { chunks.count / 8 } else { 0 }
+                if case .chunks(let chunks, _) = holding.part { chunks.count / 8 } else { 0 }
             case .goodbye(let goodbye): goodbye.message.utf8.count
             case .hello, .hashesRequest, .request, .cancel, .refusal: 0
             }
@@ -72,11 +72,13 @@ extension [UInt8] {
     private mutating func append(_ part: BulkFrame.Holding.Part) {
         switch part {
         case .nothing: append(BulkFrameCodec.HoldingMark.nothing.rawValue)
-        case .chunks(let chunks):
+        case .chunks(let chunks, let layout):
             append(BulkFrameCodec.HoldingMark.chunks.rawValue)
-            append(varint: UInt64(chunks.count))
+            append(varint: layout.size)
             self += chunks.bytes
-        case .all: append(BulkFrameCodec.HoldingMark.all.rawValue)
+        case .all(let layout):
+            append(BulkFrameCodec.HoldingMark.all.rawValue)
+            append(varint: layout.size)
         }
     }
 

@@ -78,20 +78,36 @@ import Testing
         func holding(_ part: BulkFrame.Holding.Part) -> BulkFrame {
             .holding(BulkFrame.Holding(blob: blob, part: part))
         }
-        func chunks(_ count: Int) -> BulkFrame { holding(.chunks(ChunkSet(count: count))) }
-        func bytes(_ count: Int) -> [UInt8] {
-            [4] + hash + [1] + varint(UInt64(count)) + [UInt8](repeating: 0, count: (count + 7) / 8)
+        func layout(_ size: UInt64) -> BlobLayout { BlobLayout(size: size)! }
+        func chunks(_ size: UInt64) -> BulkFrame {
+            holding(.chunks(ChunkSet(count: layout(size).chunkCount), layout(size)))
+        }
+        func bytes(_ size: UInt64, _ count: Int) -> [UInt8] {
+            [4] + hash + [1] + varint(size) + [UInt8](repeating: 0, count: (count + 7) / 8)
         }
         expectTaken(holding(.nothing), [4] + hash + [0])
-        expectTaken(holding(.all), [4] + hash + [2])
-        expectTaken(chunks(1), bytes(1))
-        expectTaken(chunks(65_536), bytes(65_536))
-        expectRefused(chunks(0), bytes(0), "bulk.holding.chunks")
-        expectRefused(chunks(65_537), bytes(65_537), "bulk.holding.chunks")
+        expectTaken(holding(.all(layout(0))), [4] + hash + [2, 0])
+        expectTaken(holding(.all(layout(16 << 30))), [4] + hash + [2] + varint(16 << 30))
+        expectTaken(chunks(1), bytes(1, 1))
+        expectTaken(chunks(16 << 30), bytes(16 << 30, 65_536))
+        expectRefused(chunks(0), bytes(0, 0), "bulk.holding.chunks")
+        let most: UInt64 = 16 << 30
+        for large in [[4] + hash + [2] + varint(most + 1), bytes(most + 1, 65_537)] {
+            #expect(throws: WireError.outOfRange(field: "bulk.holding.size")) { try BulkFrameCodec.decode(large) }
+        }
+        // As many bits as the blob has chunks, no more and no fewer.
+        for count in [1, 17] {
+            #expect(throws: WireError.outOfRange(field: "bulk.holding.chunks")) {
+                try BulkFrameCodec.decode(bytes(10 << 18, count))
+            }
+        }
         var some = ChunkSet(count: 10)
         some.insert(0)
         some.insert(9)
-        expectTaken(holding(.chunks(some)), [4] + hash + [1, 10, 0b1, 0b10])
+        expectTaken(holding(.chunks(some, layout(10 << 18))), [4] + hash + [1] + varint(10 << 18) + [0b1, 0b10])
+        expectTaken(holding(.chunks(some, layout(9 << 18 | 1))), [4] + hash + [1] + varint(9 << 18 | 1) + [0b1, 0b10])
+        let other = holding(.chunks(some, layout(9 << 18)))
+        #expect(throws: WireError.outOfRange(field: "bulk.holding.chunks")) { try BulkFrameCodec.encode(other) }
     }
 
     @Test func `hashes are asked for from the beginning of a page, and sent whole`() {

@@ -70,9 +70,10 @@ import Testing
         #expect(throws: WireError.malformed) { try BulkFrameCodec.decode(greatest.dropLast() + [2]) }
 
         let blob = [UInt8](repeating: 7, count: 32)
-        #expect(try BulkFrameCodec.decode([4] + blob + [1, 3, 0b111]) != nil)
+        let threeChunks: [UInt8] = [0x80, 0x80, 0x30]
+        #expect(try BulkFrameCodec.decode([4] + blob + [1] + threeChunks + [0b111]) != nil)
         #expect(throws: WireError.outOfRange(field: "bulk.holding.chunks")) {
-            try BulkFrameCodec.decode([4] + blob + [1, 3, 0b1000])
+            try BulkFrameCodec.decode([4] + blob + [1] + threeChunks + [0b1000])
         }
         #expect(throws: WireError.outOfRange(field: "bulk.holding.part")) {
             try BulkFrameCodec.decode([4] + blob + [3])
@@ -91,7 +92,7 @@ import Testing
         }
         let frames: [BulkFrame] = [
             .want(BulkFrame.Want(space: .home, blobs: blobs)), .unwant(BulkFrame.Unwant(blobs: blobs)),
-            .holding(BulkFrame.Holding(blob: blobs[0], part: .chunks(chunks))),
+            .holding(BulkFrame.Holding(blob: blobs[0], part: .chunks(chunks, BlobLayout(size: BlobLayout.sizeLimit)!))),
             .hashes(BulkFrame.Hashes(id: .max, bytes: random.bytes(BulkLimits.hashesPerFrame * 32))),
             .chunk(BulkFrame.Chunk(id: .max, index: 65_535, bytes: random.bytes(BlobLayout.chunkBytes))),
             .smallRequest(BulkFrame.SmallRequest(id: .max, space: .home, blobs: blobs)),

@@ -47,11 +47,12 @@ extension SeededGenerator {
     private mutating func part() -> BulkFrame.Holding.Part {
         switch next() % 4 {
         case 0: return .nothing
-        case 1: return .all
+        case 1: return .all(BlobLayout(size: edgy(below: BlobLayout.sizeLimit))!)
         default:
             var chunks = ChunkSet(count: Int.random(in: 1..<600, using: &self))
             for chunk in 0..<chunks.count where chance(50) { chunks.insert(chunk) }
-            return .chunks(chunks)
+            let whole = UInt64(chunks.count) * UInt64(BlobLayout.chunkBytes)
+            return .chunks(chunks, BlobLayout(size: whole - edgy(below: UInt64(BlobLayout.chunkBytes)))!)
         }
     }
 

@@ -1,0 +1,53 @@
+import ControlAPI
+import SyncAgent
+import SyncCore
+import SyncModel
+import SyncStore
+
+// What keeps the bytes of an attachment away.
+extension Agent {
+    /// Nil for what is no id of an attachment.
+    func attachmentFinding(
+        _ text: String, _ now: AgentSnapshot
+    ) async throws(ControlError) -> (finding: WhyReasoning.AttachmentFinding, retryAt: Tick?)? {
+        let found: StoredAttachment
+        do throws(ControlError) { found = try foundAttachment(space: Self.homeName, id: text) } catch {
+            guard error.code == .unknownAttachment else { throw error }
+            return Attachment.isLabel(text) ? (.unknown, nil) : nil
+        }
+        let attachment = found.attachment
+        let blob = attachment.file.blob
+        let view = try await controlled { try await self.view(of: blob) }
+        let last = lastHolder(of: blob)
+        let author = attachment.id.replica.device
+        var facts = AttachmentFacts(id: text, size: attachment.file.size, author: now.name(of: author))
+        do throws(BlobError) {
+            switch try attachments.blobs.status(of: blob) {
+            case .whole: facts.isHere = true
+            case .missing: facts.presentBytes = view.presentBytes
+            case .partial(_, let presentBytes): facts.presentBytes = max(presentBytes, view.presentBytes)
+            }
+        } catch { throw refusal(error) }
+        facts.isArriving = view.isArriving
+        facts.holders = view.holders.map { now.name(of: $0) }
+        facts.liars = view.liars.map { now.name(of: $0) }
+        facts.refusal = view.refusal.map { refusal(code: $0, size: view.size) }
+        facts.connectedCount = now.peers.count { $0.state == .connected }
+        facts.last = last.map { (now.name(of: $0.device), $0.time) }
+        try notePolicy(&facts, blob, view)
+        return (.known(facts, holder: last?.device ?? author), view.liars.isEmpty ? nil : view.pardonAt)
+    }
+
+    private func notePolicy(
+        _ facts: inout AttachmentFacts, _ blob: BlobHash, _ view: BulkWantView
+    ) throws(ControlError) {
+        let missing = try stored { () throws(StoreError) in try store.missingBlob(blob, space: .home) }
+        guard let missing, let limit = missing.sizeLimit else { return }
+        let policy = try stored { () throws(StoreError) in try store.fetchPolicy(of: .home) }
+        if !view.isWanted, !policy.wants(size: missing.size) {
+            facts.policy = policy == .onDemand ? "only what somebody asks for" : "up to \(ByteAmount.text(limit))"
+        } else if let least = view.claimedSizes.first, least > limit {
+            facts.claimedSize = least
+        }
+    }
+}

@@ -1,0 +1,83 @@
+package import ControlAPI
+
+/// What is known of the bytes of one attachment, in names and sizes that people know, and what follows from it.
+package struct AttachmentFacts: Sendable {
+    /// Its id, as people type it.
+    package var id: String
+    /// In bytes, as its record says.
+    package var size: UInt64
+    /// All of it is on this machine.
+    package var isHere = false
+    /// How much of it is.
+    package var presentBytes: UInt64 = 0
+    /// It comes now.
+    package var isArriving = false
+    /// Nil: policy, pin or a person wants it here; otherwise what the policy wants, as people set it.
+    package var policy: String?
+    /// What this machine's disk or quota said when it was tried last.
+    package var refusal: ControlError?
+    /// Connected devices that say that they hold it, or some of it.
+    package var holders: [String] = []
+    /// Connected devices that sent something else in its place, and are not asked for a while.
+    package var liars: [String] = []
+    /// Said of its size by a holder, where that is more than the policy wants: in bytes.
+    package var claimedSize: UInt64?
+    package var connectedCount = 0
+    /// Who said last that it had all of it; nil: nobody ever did.
+    package var last: (device: String, time: Timestamp)?
+    /// Who attached it.
+    package var author: String
+
+    package init(id: String, size: UInt64, author: String) {
+        (self.id, self.size, self.author) = (id, size, author)
+    }
+
+    /// What keeps it away, and what to do; nil: nothing, it is here.
+    package var fault: (detail: String, hint: String)? {
+        if isHere { return nil }
+        if let refusal {
+            return ("this machine did not take \(id) (\(refusal.code.rawValue)): \(refusal.message)", refusal.hint)
+        }
+        if isArriving {
+            let from = holders.isEmpty ? "" : ", from \(Self.list(holders))"
+            return ("\(id) is being fetched: \(percent) % is here\(from)", "Watch it: lanyard fetch \(id)")
+        }
+        if let policy {
+            return (
+                "\(id) is not fetched unasked: it has \(ByteAmount.text(size)), and this machine fetches \(policy)",
+                "Bring it here: lanyard fetch \(id). Keep it here: lanyard pin \(id)"
+            )
+        }
+        if let claimedSize {
+            return (
+                "\(id) is not fetched unasked: who holds it says it has \(ByteAmount.text(claimedSize)), which is "
+                    + "more than this machine fetches, and its record is wrong",
+                "Bring it here all the same: lanyard fetch \(id)"
+            )
+        }
+        if !holders.isEmpty {
+            return (
+                "\(id) waits for its turn: \(Self.list(holders)) \(holders.count == 1 ? "has" : "have") it, and "
+                    + "\(percent) % is here", "Bring it here before all others: lanyard fetch \(id)"
+            )
+        }
+        if !liars.isEmpty {
+            return (
+                "\(Self.list(liars)) sent bytes that are not of \(id), and nobody else who is connected has it",
+                "Check the disk there: lanyard doctor --deep. It is asked again by itself, or at once with another session."
+            )
+        }
+        let nobody = ControlError.nobodyHas(last: last, author: author)
+        return (nobody.message, nobody.hint)
+    }
+
+    /// Nobody who is connected can send it.
+    package var isAlone: Bool { !isHere && !isArriving && holders.isEmpty && liars.isEmpty && refusal == nil }
+
+    private var percent: UInt64 { size == 0 ? 0 : min(99, min(presentBytes, size) * 100 / size) }
+
+    private static func list(_ names: [String]) -> String {
+        guard names.count > 1, let last = names.last else { return names.first ?? "" }
+        return names.dropLast().joined(separator: ", ") + " and " + last
+    }
+}
