@@ -1,4 +1,4 @@
-// SEEK_DATA and SEEK_HOLE.
+// O_DIRECT, SEEK_DATA and SEEK_HOLE.
 #define _GNU_SOURCE
 
 #include "CStore.h"
@@ -34,6 +34,8 @@ int lanyard_await_writing(int descriptor, int64_t offset, int64_t count) {
     return sync_file_range(descriptor, offset, count,
                            SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER);
 }
+
+int lanyard_open_for_direct_writing(const char *path) { return open(path, O_WRONLY | O_DIRECT | O_CLOEXEC | O_NOFOLLOW); }
 
 void lanyard_let_others_run_first(void) {
     // As in linux/sched/types.h; glibc has it from 2.41 on.

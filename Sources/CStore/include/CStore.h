@@ -19,6 +19,10 @@ int lanyard_start_writing(int descriptor, int64_t offset, int64_t count);
 /// an error that is reported here is not reported by a later sync.
 int lanyard_await_writing(int descriptor, int64_t offset, int64_t count);
 
+/// Opens a file a second time, to write past the kernel's memory of files: open(2), O_DIRECT. -1 with errno EINVAL where the
+/// file system cannot.
+int lanyard_open_for_direct_writing(const char *path);
+
 /// From now on the calling thread gets what others leave: SCHED_BATCH, nice 10, and long slices, which since Linux 6.12 means
 /// that whoever wakes up with shorter ones runs at once. Changes nothing where that is not allowed.
 void lanyard_let_others_run_first(void);

@@ -21,7 +21,7 @@ package struct PosixBlobFiles: BlobFiles {
     package func create(_ name: BlobFileName) throws(BlobError) -> any BlobFile {
         let descriptor = Glibc.open(path(name), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw PosixFailure.last }
-        return PosixBlobFile(descriptor: descriptor)
+        return file(descriptor, name)
     }
 
     package func open(_ name: BlobFileName) throws(BlobError) -> (any BlobFile)? {
@@ -30,6 +30,12 @@ package struct PosixBlobFiles: BlobFiles {
             if errno == ENOENT { return nil }
             throw PosixFailure.last
         }
+        return file(descriptor, name)
+    }
+
+    /// What is being added stays in memory: peers will ask for it at once.
+    private func file(_ descriptor: Int32, _ name: BlobFileName) -> PosixBlobFile {
+        if case .partial = name { return PosixBlobFile(descriptor: descriptor, direct: DirectWriting(path: path(name))) }
         return PosixBlobFile(descriptor: descriptor)
     }
 
