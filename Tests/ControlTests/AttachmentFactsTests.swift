@@ -38,6 +38,19 @@ struct AttachmentFactsTests {
         #expect(facts().isAlone && known.isAlone)
     }
 
+    @Test func `who is connected has the same part of it: who has the rest`() throws {
+        let stuck = facts { facts in
+            facts.presentBytes = 4_500_000
+            facts.spentHolders = ["tablet", "phone"]
+            facts.last = ("desk", Timestamp(millisecondsSinceEpoch: 0))
+        }
+        try expect(stuck, says: ["42 %", "tablet and phone have no more", "desk had them last"], hints: ["lanyard peers"])
+        #expect(stuck.isAlone)
+        var moving = stuck
+        moving.holders = ["desk"]
+        try expect(moving, says: ["waits", "desk has it"], hints: ["lanyard fetch 7QXP"])
+    }
+
     @Test func `the policy does not want it`() throws {
         let unwanted = facts { facts in
             facts.policy = "up to 1.0 MiB"

@@ -29,7 +29,8 @@ extension Agent {
             }
         } catch { throw refusal(error) }
         facts.isArriving = view.isArriving
-        facts.holders = view.holders.map { now.name(of: $0) }
+        facts.holders = view.holders.filter { !view.spentHolders.contains($0) }.map { now.name(of: $0) }
+        facts.spentHolders = view.spentHolders.map { now.name(of: $0) }
         facts.liars = view.liars.map { now.name(of: $0) }
         facts.refusal = view.refusal.map { refusal(code: $0, size: view.size) }
         facts.connectedCount = now.peers.count { $0.state == .connected }

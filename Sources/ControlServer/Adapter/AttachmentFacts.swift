@@ -16,8 +16,10 @@ package struct AttachmentFacts: Sendable {
     package var policy: String?
     /// What this machine's disk or quota said when it was tried last.
     package var refusal: ControlError?
-    /// Connected devices that say that they hold it, or some of it.
+    /// Connected devices that say that they hold it, or some of it that is not here.
     package var holders: [String] = []
+    /// Connected devices that hold some of it, and nothing that is not here.
+    package var spentHolders: [String] = []
     /// Connected devices that sent something else in its place, and are not asked for a while.
     package var liars: [String] = []
     /// Said of its size by a holder, where that is more than the policy wants: in bytes.
@@ -68,7 +70,9 @@ package struct AttachmentFacts: Sendable {
             )
         }
         let nobody = ControlError.nobodyHas(last: last, author: author)
-        return (nobody.message, nobody.hint)
+        if spentHolders.isEmpty { return (nobody.message, nobody.hint) }
+        let more = "\(Self.list(spentHolders)) \(spentHolders.count == 1 ? "has" : "have") no more of it"
+        return ("\(percent) % of \(id) is here, and \(more). For the rest: \(nobody.message)", nobody.hint)
     }
 
     /// Nobody who is connected can send it.

@@ -111,7 +111,7 @@ struct WhyReasoning {
     }
 
     private func fine(_ link: LinkName, _ peers: [PeerView]) -> String {
-        let connected = peers.count { $0.state == .connected }
+        let connected = (peers.isEmpty ? now.peers : peers).count { $0.state == .connected }
         switch link {
         case .discovery:
             switch now.discovery {

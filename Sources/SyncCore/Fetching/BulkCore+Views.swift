@@ -44,11 +44,22 @@ extension BulkCore {
         let isTooLarge = refusals.tooLarge.contains(blob)
         return BulkWantView(
             blob: blob, size: want?.layout.size ?? 0, isWanted: want != nil, isArriving: isArriving,
-            holders: want?.holders.keys.sorted() ?? [],
+            holders: want?.holders.keys.sorted() ?? [], spentHolders: want.map(spentHolders) ?? [],
             claimedSizes: (want?.claims.values.map(\.layout.size) ?? []).sorted(),
             liars: liars.map(\.device).sorted(), pardonAt: liars.compactMap { $0.lies[blob]?.until }.min(),
             refusal: want?.refusal ?? (isTooLarge ? refusals.tooLargeCode : nil),
             presentBytes: work[blob]?.presentBytes ?? 0)
+    }
+
+    private func spentHolders(_ want: BulkWantState) -> [DeviceID] {
+        guard let present = planner.present(want.want.blob) else { return [] }
+        return want.holders.filter { _, held in
+            switch held {
+            case .all, .some: false
+            case .chunks(let chunks):
+                (0..<min(chunks.count, present.count)).allSatisfy { !chunks.contains($0) || present.contains($0) }
+            }
+        }.keys.sorted()
     }
 
     /// Whether it is wanted and not here, as far as this knows: the policy may want more than was listed.

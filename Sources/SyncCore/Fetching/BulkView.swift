@@ -33,6 +33,8 @@ package struct BulkWantView: Sendable, Equatable {
     package let isArriving: Bool
     /// Who says that it holds it, or some of it.
     package let holders: [DeviceID]
+    /// Of those, who has nothing that is not here.
+    package let spentHolders: [DeviceID]
     /// What others say of its size.
     package let claimedSizes: [UInt64]
     /// Who was wrong about it, and is not asked.

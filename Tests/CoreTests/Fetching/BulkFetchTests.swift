@@ -94,6 +94,25 @@ struct BulkFetchTests {
         expectClean(world)
     }
 
+    @Test func `two that make up for each other's gaps know what is here, and that neither has the rest`() {
+        var world = BulkWorld(nodes: 2)
+        let want = BulkWorld.want(1, size: 20 * Self.chunk)
+        for (node, part) in [(0, 0..<7), (1, 5..<13)] {
+            world.nodes[node].disk.partial[want.blob] = Self.chunks(part, of: 20)
+            world.list([want], at: node)
+        }
+        world.connect(0, 1)
+        _ = world.run(milliseconds: 5_000)
+        for (node, other) in [(0, 1), (1, 0)] {
+            let here = world.nodes[node]
+            #expect(here.disk.partial[want.blob] == Self.chunks(0..<13, of: 20))
+            #expect(here.progress[want.blob] == 13 * Self.chunk)
+            let view = here.core.view(of: want.blob)
+            #expect(view.holders == [world.nodes[other].device] && view.spentHolders == view.holders)
+        }
+        expectClean(world)
+    }
+
     private static func chunks(_ present: Range<Int>, of count: Int) -> ChunkSet {
         var chunks = ChunkSet(count: count)
         for chunk in present { chunks.insert(chunk) }

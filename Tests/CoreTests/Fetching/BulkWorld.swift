@@ -21,6 +21,8 @@ struct BulkWorld {
         var wakeAt: Int64?
         var reports: [BulkReport] = []
         var nobodyHas: [BlobHash] = []
+        /// What people are shown.
+        var progress: [BlobHash: UInt64] = [:]
         var listCount = 0
         var fetchedOrder: [BlobHash] = []
         /// Bytes of blobs that it sent.
@@ -224,7 +226,8 @@ struct BulkWorld {
             // One after the other, as they were told.
             nodes[node].disk.freeAt = max(nodes[node].disk.freeAt, now) + Int64(random.below(1_000_000))
             plan(.disk(node: node, effect), at: nodes[node].disk.freeAt + 500_000)
-        case .noteHolder, .progress: return
+        case .noteHolder: return
+        case .progress(let blob, let presentBytes): nodes[node].progress[blob] = presentBytes
         case .nobodyHas(let blob): nodes[node].nobodyHas.append(blob)
         case .report(let report):
             nodes[node].reports.append(report)

@@ -174,7 +174,11 @@ extension BulkCore {
         guard work.values.contains(where: { $0.untoldChunks > 0 }) else { return }
         for blob in work.keys.sorted() {
             guard let state = work[blob], state.untoldChunks > 0 else { continue }
-            if now >= state.toldAt + configuration.timing.holdingPause { tellProgress(of: blob) }
+            guard now >= state.toldAt + configuration.timing.holdingPause else { continue }
+            tellProgress(of: blob)
+            // Nothing may come after this for long: people see all that is here.
+            work[blob]?.progressAt = now
+            effects.append(.progress(blob, presentBytes: state.presentBytes))
         }
     }
 
