@@ -15,6 +15,9 @@ package protocol ObjectControl: Sendable {
     /// `"upsert":false` and the condition is not `absent`.
     func put(space: String, _ put: ObjectPut) async throws(ControlError) -> ObjectEntry
 
+    /// Those into which something was ever put, and those with a schema, by name.
+    func collections(space: String) async throws(ControlError) -> [CollectionEntry]
+
     /// Each put as a change of its own, in this order, in as few durable commits as it takes; at most
     /// `ControlLimits.groupEvents`. `count` counts the puts, also those that changed nothing; `first` and `last` are dots
     /// that were written. It stops at the first that is refused: those before it are written and stay, none behind it

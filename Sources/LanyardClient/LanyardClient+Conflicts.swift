@@ -48,6 +48,11 @@ extension LanyardClient {
 
     // MARK: Schemas
 
+    /// The collections into which something was ever put, and those with a schema.
+    public func collections(space: String = "home") async throws(ControlError) -> [CollectionEntry] {
+        try await value(ClientRequest(.GET, "v1", "spaces", .name(space), "collections"))
+    }
+
     /// The schemas that were set, by collection.
     public func schemas(space: String = "home") async throws(ControlError) -> [SchemaEntry] {
         try await value(ClientRequest(.GET, "v1", "spaces", .name(space), "schemas"))

@@ -315,7 +315,7 @@ import Testing
             "status", "peers", "why", "invite", "join", "devices", "emit", "events", "streams", "consumers", "wait",
             "doctor", "logs", "version", "completion", "put", "get", "list", "edit", "delete", "deleted", "history",
             "watch", "conflicts", "schema", "attach", "attachments", "fetch", "detach", "pin", "unpin", "spaces",
-            "compact", "backup", "restore",
+            "compact", "backup", "restore", "export", "import",
         ]
         let listed = help.lines.filter { $0.hasPrefix("  ") && !$0.hasPrefix("   ") && !$0.hasPrefix("  -") }
             .compactMap { $0.split(separator: " ").first.map(String.init) }.filter { $0 != "See" }

@@ -41,7 +41,9 @@ enum Permissions {
         ),
         ("LanyardClient", "ControlAPI Glibc NIOCore NIOHTTP1 NIOPosix Synchronization"),
         ("lanyard", "LanyardClient ControlAPI ArgumentParser Glibc NIOCore NIOPosix Synchronization"),
+        // The checksums of what is carried about in one file.
         ("lanyard/Backup", "LanyardClient ControlAPI ArgumentParser Crypto Glibc Synchronization"),
+        ("lanyard/Export", "LanyardClient ControlAPI ArgumentParser Crypto Glibc"),
         (
             "lanyardd",
             "SyncAgent ControlServer ArgumentParser Foundation FoundationEssentials Glibc Logging NIOPosix ServiceLifecycle "

@@ -125,3 +125,12 @@ extension SchemaEntry {
         public static let known: [DeletePolicy] = [.deleteWins, .updateWins, .lastWriterWins, .ask]
     }
 }
+
+/// A collection that something was ever put into: a row of `GET /v1/spaces/{space}/collections`.
+public struct CollectionEntry: Codable, Equatable, Sendable {
+    /// Its name.
+    public var name: String
+
+    /// The one field.
+    public init(name: String) { self.name = name }
+}

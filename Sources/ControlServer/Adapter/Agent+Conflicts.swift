@@ -53,6 +53,12 @@ extension Agent {
 
     // MARK: Schemas
 
+    package func collections(space: String) async throws(ControlError) -> [CollectionEntry] {
+        try checkSpace(space)
+        return try stored { () throws(StoreError) in try store.collections(of: .home) }
+            .map { CollectionEntry(name: $0.name.string) }
+    }
+
     package func schemas(space: String) async throws(ControlError) -> [SchemaEntry] {
         try checkSpace(space)
         let known = try stored { () throws(StoreError) in try store.collections(of: .home) }

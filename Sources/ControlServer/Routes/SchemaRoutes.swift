@@ -10,6 +10,9 @@ struct SchemaRoutes: Sendable {
 
     var routes: [Route] {
         [
+            Route(.get, "/v1/spaces/{space}/collections") { [agent] request throws(ControlError) in
+                .json(try await agent.collections(space: try request.name(.space)))
+            },
             Route(.get, "/v1/spaces/{space}/schemas") { [agent] request throws(ControlError) in
                 .json(try await agent.schemas(space: try request.name(.space)))
             },

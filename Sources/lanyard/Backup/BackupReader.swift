@@ -48,7 +48,7 @@ package struct BackupReader {
             switch piece {
             case .entry(let entry, let raw):
                 try endFile()
-                if entry.name == BackupFormat.checksum { checked = (byteCount, Self.text(hash.finalize())) }
+                if entry.name == BackupFormat.checksum { checked = (byteCount, Hexadecimal.text(hash.finalize())) }
                 add(raw)
                 try begin(entry)
                 if !isAbout(entry) { return .file(entry) }
@@ -137,11 +137,6 @@ package struct BackupReader {
         else { throw Self.damaged }
         leftOut = found.leftOut
         isComplete = true
-    }
-
-    private static func text(_ hash: SHA256.Digest) -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        return String(decoding: hash.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
     }
 
     private static let notABackup = ControlError(

@@ -198,15 +198,7 @@ final class RestoredFile {
     deinit { close(descriptor) }
 
     func write(_ bytes: [UInt8]) throws(ControlError) {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if count > 0 {
-                rest = rest.dropFirst(count)
-            } else if count < 0, errno != EINTR {
-                throw RestorePlace.failure(path)
-            }
-        }
+        guard Descriptor.write(bytes, to: descriptor) else { throw RestorePlace.failure(path) }
     }
 
     func finish() throws(ControlError) {

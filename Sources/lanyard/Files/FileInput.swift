@@ -1,10 +1,10 @@
 package import ControlAPI
 import Glibc
 
-/// A file that is read once, from its beginning to its end, while nobody may write to it: by its size, its times and its
-/// inode, at the beginning and at the end.
+/// A file that is read while nobody may write to it: by its size, its times and its inode, at the beginning and at the end.
 ///
-/// A thread of its own reads; the next chunk only after the last one was taken.
+/// Once, from its beginning to its end, a thread of its own reads it; the next chunk only after the last one was taken. What
+/// is looked at more than once is read by place.
 package final class FileInput: AsyncSequence, Sendable {
     package typealias Element = [UInt8]
 
@@ -39,7 +39,32 @@ package final class FileInput: AsyncSequence, Sendable {
         name = shownPath.split(separator: "/").last.map(String.init) ?? ""
     }
 
+    /// What came on standard input and was kept in `file`, to be read by place.
+    init(_ file: TemporaryFile) throws(ControlError) {
+        name = "standard input"
+        let descriptor = fcntl(file.descriptor, F_DUPFD_CLOEXEC, 0)
+        guard descriptor >= 0 else { throw Self.unreadable(name, String(cString: strerror(errno))) }
+        do throws(ControlError) { mark = try FileMark(descriptor, name) } catch {
+            close(descriptor)
+            throw error
+        }
+        self.descriptor = descriptor
+    }
+
     deinit { close(descriptor) }
+
+    /// At most `count` bytes, fewer only at the end. Throws as iterating does.
+    func bytes(at offset: UInt64, count: Int) throws(ControlError) -> [UInt8] {
+        guard let bytes = Descriptor.read(descriptor, at: offset, count: count) else {
+            throw Self.unreadable(name, String(cString: strerror(errno)))
+        }
+        guard try FileMark(descriptor, name) == mark else {
+            throw ControlError(
+                .fileChanged, "The file \(shown(name)) changed while it was read.",
+                hint: "Try it again when nobody writes to it.")
+        }
+        return bytes
+    }
 
     static func unreadable(_ path: String, _ reason: String) -> ControlError {
         ControlError(

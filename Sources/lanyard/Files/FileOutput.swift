@@ -65,15 +65,7 @@ package final class FileOutput {
 
     /// Returns when the system has taken them.
     package func write(_ bytes: [UInt8]) throws(ControlError) {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if count > 0 {
-                rest = rest.dropFirst(count)
-            } else if count < 0, errno != EINTR {
-                throw Self.failure(shownPath)
-            }
-        }
+        guard Descriptor.write(bytes, to: descriptor) else { throw Self.failure(shownPath) }
     }
 
     /// Durable under its name on return. Throws `already_exists` also where somebody else was faster.

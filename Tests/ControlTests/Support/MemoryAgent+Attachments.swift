@@ -30,12 +30,19 @@ struct MemoryAttachments {
         return first
     }
 
+    /// 64 digits that are equal for equal bytes (FNV-1a); for tests only.
+    private static func hash(_ bytes: [UInt8]) -> String {
+        let value = bytes.reduce(UInt64(0xcbf2_9ce4_8422_2325)) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+        let digits = String(value, radix: 16)
+        return String(repeating: String(repeating: "0", count: 16 - digits.count) + digits, count: 4)
+    }
+
     mutating func add(_ bytes: [UInt8], _ draft: AttachmentDraft) -> AttachmentEntry {
         let id = "A\(nextNumber)" + String(repeating: "B", count: 24)
         nextNumber += 1
         let record = AttachmentRecord(
             id: id, name: draft.name, mediaType: draft.mediaType ?? "application/octet-stream",
-            size: UInt64(bytes.count), width: nil, height: nil, hash: String(repeating: "0f", count: 32))
+            size: UInt64(bytes.count), width: nil, height: nil, hash: Self.hash(bytes))
         let safe = draft.name.isEmpty ? "attachment" : String(draft.name.map { $0 == "/" ? "_" : $0 })
         let entry = AttachmentEntry(
             record: record, owner: "\(draft.owner)", state: .present, progress: 1, fileName: safe)

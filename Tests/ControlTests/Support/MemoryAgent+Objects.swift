@@ -4,8 +4,8 @@ import ControlServer
 extension MemoryAgent {
     // MARK: For tests
 
-    /// Writes to this object are refused from now on.
-    func refuseWrites(to name: ObjectName, with error: ControlError) { objects.refusals[name] = error }
+    /// Writes to this object are refused from now on; with nil no more.
+    func refuseWrites(to name: ObjectName, with error: ControlError?) { objects.refusals[name] = error }
 
     /// Lists these conflicts from now on; whoever watches sees it.
     func show(_ conflicts: [ConflictEntry]) {
@@ -163,6 +163,11 @@ extension MemoryAgent {
         try check(space)
         defer { wakeAll() }
         return try objects.resolve(name, resolution)
+    }
+
+    func collections(space: String) throws(ControlError) -> [CollectionEntry] {
+        try check(space)
+        return objects.collectionNames.map { CollectionEntry(name: $0) }
     }
 
     func schemas(space: String) throws(ControlError) -> [SchemaEntry] {

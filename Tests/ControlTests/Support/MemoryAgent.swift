@@ -46,7 +46,14 @@ actor MemoryAgent: AgentControl {
     var blameQueries: [BlameQuery] = []
     var differenceQueries: [DifferenceQuery] = []
 
-    init(peers: [Peer] = []) { peerList = peers }
+    /// Which device it is, and as whom it writes events.
+    let ownDevice: String
+    private var ownReplica: String { "\(ownDevice).0000000000000001" }
+
+    init(peers: [Peer] = [], device: String = MemoryAgent.device) {
+        peerList = peers
+        ownDevice = device
+    }
 
     // MARK: For tests
 
@@ -76,12 +83,12 @@ actor MemoryAgent: AgentControl {
         if let space { try check(space) }
         let events = streams.values.reduce(0) { $0 + $1.count }
         return StatusResponse(
-            device: .init(id: Self.device, shortID: "AAAAAAA", name: "memory"), uptimeSeconds: 7,
+            device: .init(id: ownDevice, shortID: String(ownDevice.prefix(7)), name: "memory"), uptimeSeconds: 7,
             discovery: .init(state: .running, instance: "random-instance"),
             spaces: [
                 .init(
                     name: "home", id: "00000000000000000000000000000000", changes: events, events: events,
-                    versionVector: VersionVectorText([.init(replica: Self.replica, next: arrivals + 1)]),
+                    versionVector: VersionVectorText([.init(replica: ownReplica, next: arrivals + 1)]),
                     digest: "0123456789abcdef")
             ],
             peers: .init(
@@ -153,7 +160,7 @@ actor MemoryAgent: AgentControl {
         try check(space)
         return [
             DeviceEntry(
-                id: Self.device, name: "memory", role: .writer, addedBy: nil, addedAt: nil, lastSeen: nil, state: "this"
+                id: ownDevice, name: "memory", role: .writer, addedBy: nil, addedAt: nil, lastSeen: nil, state: "this"
             )
         ]
     }
@@ -172,14 +179,14 @@ actor MemoryAgent: AgentControl {
             arrivals += 1
             streams[stream, default: []].append(
                 EventLine(
-                    dot: DotText(replica: Self.replica, counter: arrivals), stream: stream, type: event.type,
+                    dot: DotText(replica: ownReplica, counter: arrivals), stream: stream, type: event.type,
                     payload: event.payload, time: Timestamp(millisecondsSinceEpoch: 1_763_700_000_000),
-                    device: Self.device, position: .arrival(arrivals)))
+                    device: ownDevice, position: .arrival(arrivals)))
         }
         wakeAll()
         return EmitResponse(
-            count: events.count, first: DotText(replica: Self.replica, counter: first),
-            last: DotText(replica: Self.replica, counter: arrivals))
+            count: events.count, first: DotText(replica: ownReplica, counter: first),
+            last: DotText(replica: ownReplica, counter: arrivals))
     }
 
     func events(_ query: EventQuery, limit: Int) throws(ControlError) -> EventPage {

@@ -26,6 +26,12 @@ struct MemoryObjects {
 
     static let time = Timestamp(millisecondsSinceEpoch: 1_763_700_000_000)
 
+    /// Twins in composition are two.
+    var collectionNames: [String] {
+        Set((stored.keys.map(\.collection) + schemas.keys).map { Array($0.utf8) })
+            .map { String(decoding: $0, as: UTF8.self) }.sorted()
+    }
+
     // MARK: Writing
 
     mutating func put(_ put: ObjectPut) throws(ControlError) -> ObjectEntry {
