@@ -56,6 +56,7 @@ struct Lanyardd: AsyncParsableCommand {
     var printConfig = false
 
     func run() async throws {
+        HeapArenas.share()
         let configuration: AgentConfiguration
         do {
             configuration = try agentConfiguration(environment: ProcessInfo.processInfo.environment)
