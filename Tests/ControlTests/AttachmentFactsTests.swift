@@ -44,7 +44,8 @@ struct AttachmentFactsTests {
             facts.spentHolders = ["tablet", "phone"]
             facts.last = ("desk", Timestamp(millisecondsSinceEpoch: 0))
         }
-        try expect(stuck, says: ["42 %", "tablet and phone have no more", "desk had them last"], hints: ["lanyard peers"])
+        try expect(
+            stuck, says: ["42 %", "tablet and phone have no more", "desk had them last"], hints: ["lanyard peers"])
         #expect(stuck.isAlone)
         var moving = stuck
         moving.holders = ["desk"]

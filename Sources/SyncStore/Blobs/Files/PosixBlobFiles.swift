@@ -35,8 +35,8 @@ package struct PosixBlobFiles: BlobFiles {
 
     /// What is being added stays in memory: peers will ask for it at once.
     private func file(_ descriptor: Int32, _ name: BlobFileName) -> PosixBlobFile {
-        if case .partial = name { return PosixBlobFile(descriptor: descriptor, direct: DirectWriting(path: path(name))) }
-        return PosixBlobFile(descriptor: descriptor)
+        guard case .partial = name else { return PosixBlobFile(descriptor: descriptor) }
+        return PosixBlobFile(descriptor: descriptor, direct: DirectWriting(path: path(name)))
     }
 
     package func rename(_ name: BlobFileName, to target: BlobFileName) throws(BlobError) -> Bool {
