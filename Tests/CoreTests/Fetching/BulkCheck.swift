@@ -46,6 +46,7 @@ struct BulkCheck {
     }
 
     mutating func sent(_ node: Int, _ id: ConnectionID, _ frame: BulkFrame, _ disk: BulkDisk) {
+        do { _ = try BulkFrameCodec.encode(frame) } catch { violate("node \(node) cannot encode a frame: \(error)") }
         switch frame {
         case .request(let request):
             let chunks = Set(Int(request.first)..<Int(request.first) + Int(request.count))

@@ -294,6 +294,20 @@ struct BulkFetchTests {
         expectClean(world)
     }
 
+    @Test func `what is given up while a peer turns out not to have it is said to it once`() {
+        var world = BulkWorld(nodes: 3)
+        let wants = (1...3).map { BulkWorld.want($0, size: 100) }
+        world.nodes[1].disk.boasts = Set(wants.map(\.blob))
+        for want in wants { world.give(want, to: 2) }
+        world.connect(1, 0)
+        world.list(wants, at: 0)
+        world.reach(within: 1_000) { $0.nodes[0].core.counters.requestsSent > 0 }
+        world.nodes[0].listed = []
+        for want in wants { world.hear(0, .unwanted(want.blob)) }
+        _ = world.run(milliseconds: 1_000)
+        expectClean(world)
+    }
+
     @Test func `a blob flows on while it is still arriving`() throws {
         var world = BulkWorld(nodes: 3)
         let want = BulkWorld.want(1, size: 400 * Self.chunk)

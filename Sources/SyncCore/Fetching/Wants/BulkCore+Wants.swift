@@ -165,8 +165,10 @@ extension BulkCore {
 
     mutating func sendUnwants(_ index: Int) {
         links[index].unwantAt = nil
-        // One that is wanted again was told again only if it was not among these.
-        let blobs = links[index].unwanted.filter { !links[index].told.contains($0) }
+        // One that is wanted again was told again only if it was not among these. And one can be given up twice: by whoever
+        // wanted it, and when the peer that was asked for it meanwhile turns out not to have it.
+        var said: Set<BlobHash> = []
+        let blobs = links[index].unwanted.filter { !links[index].told.contains($0) && said.insert($0).inserted }
         links[index].unwanted = []
         for start in stride(from: 0, to: blobs.count, by: BulkLimits.blobsPerFrame) {
             let part = Array(blobs[start..<min(blobs.count, start + BulkLimits.blobsPerFrame)])
