@@ -72,12 +72,16 @@ extension Agent {
         var membership = Membership(own: own, sinceMilliseconds: WallClock.milliseconds)
         for addition in state.additions { _ = membership.add(addition) }
         var generator = SystemRandomNumberGenerator()
+        let sqlite = store as? SQLiteStore
+        var settings = CoreConfiguration(
+            own: device, name: configuration.name, agentVersion: Self.version, runID: generator.next(),
+            seed: generator.next())
+        settings.exchangesState = sqlite != nil
         let core = AgentCore(
-            configuration: CoreConfiguration(
-                own: device, name: configuration.name, agentVersion: Self.version, runID: generator.next(),
-                seed: generator.next()),
-            space: .home, membership: membership, tips: state.tips.map { ($0.replica, $0.tip) },
+            configuration: settings, space: .home, membership: membership,
+            tips: state.tips.map { ($0.replica, $0.tip) },
             stateDigest: state.digest, acknowledgements: state.acknowledgements,
+            firstHeld: state.firstHeld, floor: state.floor, hasStaging: (try? sqlite?.hasStaging()) ?? false,
             at: Tick(nanoseconds: Int64(NIODeadline.now().uptimeNanoseconds)))
         let relay = TransportRelay()
         let transport = SessionTransport(identity: identity, eventLoop: eventLoop, logger: logger, events: relay)
@@ -94,6 +98,12 @@ extension Agent {
             space: .home, journal: journal, logger: logger)
         relay.connect(sessions: loop, bulk: bulk)
         loop.bulk = bulk
+        if let sqlite {
+            let states = StateDriver(driver: driver, store: sqlite, eventLoop: eventLoop)
+            states.answer = { [weak loop] input in loop?.step(.state(input)) }
+            states.committed = { [weak loop] commit in loop?.note(commit) }
+            loop.states = states
+        }
         bulk.askForBulk = { [weak loop] device in loop?.step(.askForBulk(device)) }
         bulk.blobsChanged = { [peerFeed] in peerFeed.touch() }
         blobDriver.inlet.connect(to: bulk)

@@ -22,6 +22,8 @@ final class AgentLoop: TransportEvents {
     private var objectPosition: Int64 = 0
     /// Hears which peers can move bytes, and of records that came or went.
     var bulk: BulkLoop?
+    /// Reads and writes states; nil where the store cannot.
+    var states: StateDriver?
     private(set) var core: AgentCore
     private(set) var digest: Sum256
     private(set) var counts: StoreCounts
@@ -64,6 +66,7 @@ final class AgentLoop: TransportEvents {
         guard !isStopped else { return }
         perform(core.stop(at: now))
         isStopped = true
+        states?.close()
         wake?.task.cancel()
     }
 
@@ -79,7 +82,7 @@ final class AgentLoop: TransportEvents {
         if !commit.segments.isEmpty { step(.appended(StoreChange(commit))) }
     }
 
-    private func note(_ commit: Commit) {
+    func note(_ commit: Commit) {
         digest = commit.digest
         counts = commit.counts
         bulk?.noteChangesMoved()
@@ -136,6 +139,7 @@ final class AgentLoop: TransportEvents {
             switch effect {
             case .persist(let id, let segments): persist(id, segments)
             case .read(let id, let replica, let start, let bytes): read(id, replica, start, bytes)
+            case .state(let effect): states?.perform(effect)
             case .leaveOpen: store.leaveOpen()
             case .seal: seal()
             case .readHeads(let id, let entries): readHeads(id, entries)

@@ -39,6 +39,19 @@ package struct AgentCore: Sendable {
     /// Replicas of which two histories were seen: never asked for again.
     var forked: [ReplicaID] = []
 
+    /// Per replica the counter from which on changes are held; what was before came as state or was dropped.
+    var firstHeld: VersionVector
+    /// The join of the vectors at which something was forgotten here, or state was taken.
+    var floor: VersionVector
+    /// The state that is being taken from a peer.
+    var intake: StateIntake?
+    /// Something may be staged of it, or of one before.
+    var hasStaging: Bool
+    /// After our own store failed: when it may be tried again.
+    var stateRetryAt: Tick?
+    /// States that are being handed to peers.
+    var outlets: [StateOutlet] = []
+
     /// Devices with a session on which both know bulk connections, as the shell was told.
     var bulkPeers: [BulkPeering] = []
 
@@ -67,15 +80,22 @@ package struct AgentCore: Sendable {
     /// - Parameters:
     ///   - tips: what the store holds.
     ///   - acknowledgements: the newest of each member, as kept.
+    ///   - firstHeld: per replica, from where on the store holds changes; not in it where it holds all.
+    ///   - floor: the join of the vectors at which it forgot something or took state.
+    ///   - hasStaging: it has staged some of a state.
     package init(
         configuration: CoreConfiguration, space: SpaceID, membership: Membership,
         tips: [(replica: ReplicaID, tip: ReplicaTip)], stateDigest: Sum256,
-        acknowledgements: [SignedAcknowledgement] = [], at now: Tick
+        acknowledgements: [SignedAcknowledgement] = [], firstHeld: VersionVector = VersionVector(),
+        floor: VersionVector = VersionVector(), hasStaging: Bool = false, at now: Tick
     ) {
         self.configuration = configuration
         self.space = space
         self.membership = membership
         self.stateDigest = stateDigest
+        self.firstHeld = firstHeld
+        self.floor = floor
+        self.hasStaging = hasStaging
         self.now = now
         random = SplitMix64(seed: configuration.seed)
         held = TipTable()
@@ -125,13 +145,16 @@ package struct AgentCore: Sendable {
         case .written(let id, let bytes): noteWritten(id, bytes)
         case .closed(let id, let code): noteClosed(id, code)
         case .askForBulk(let device): askForBulk(device)
+        case .state(let input): noteState(input)
         case .deadlinePassed: break
         }
         passDeadlines()
         persistReady()
+        planState()
         planPulls()
         planDials()
         pumpServes()
+        pumpStates()
         openOrSeal()
         planStability()
         tellBulkPeers()
@@ -165,7 +188,7 @@ package struct AgentCore: Sendable {
         return [
             sessionDeadlines.min(), pullDeadlines.min(), acknowledgementDeadlines.min(), nextDialAt, storeRetryAt,
             sealRetryAt,
-            acknowledgeDeadline, collectionDeadline,
+            acknowledgeDeadline, collectionDeadline, stateDeadlines.min(),
         ].compactMap(\.self).min()
     }
 
@@ -203,6 +226,17 @@ package struct CoreCounters: Sendable, Equatable {
     package var acknowledgementsSent = 0
     /// Rows whose signature did not hold.
     package var acknowledgementsRefused = 0
+    package var statesOffered = 0
+    package var statesRequested = 0
+    /// Joined.
+    package var statesTaken = 0
+    /// Ended before all came; what was staged stays.
+    package var statesDropped = 0
+    /// Of which nothing was used.
+    package var statesRefused = 0
+    /// Sent to their end.
+    package var statesHanded = 0
+    package var stateBytesReceived = 0
 
     package init() {}
 }

@@ -14,6 +14,8 @@ package struct CoreConfiguration: Sendable, Equatable {
     /// Forgets deletions that are stable. Off in agents until whoever holds less than our floor is sent state instead of
     /// changes: a disk put back to before a deletion that it had acknowledged would bring the object back, there alone.
     package var collectsDeletions = false
+    /// Takes and hands over state in place of changes; off where the store cannot.
+    package var exchangesState = true
     /// Planted bugs; none in an agent that people use.
     package var faults: CoreFaults = []
 
@@ -48,6 +50,16 @@ package struct CoreConfiguration: Sendable, Equatable {
         package var acknowledgeAfter = Tick.Span.seconds(30)
         /// Between two acknowledgements of ours, and two rows of one member on one session.
         package var acknowledgeEvery = Tick.Span.seconds(60)
+        /// A state of which nothing comes for this long is asked of somebody else: its sender may have much to skip.
+        package var stateProgress = Tick.Span.seconds(10)
+        /// Until a peer that ended a state early, or let it starve, is asked again.
+        package var statePause = Tick.Span.seconds(5)
+        /// The same of one whose state knows another history of some replica.
+        package var stateForkPause = Tick.Span.seconds(60)
+        /// Wants of a peer that was offered state wait so long for its request.
+        package var stateOfferWait = Tick.Span.seconds(1)
+        /// A state of which the receiver takes nothing for this long is closed.
+        package var stateIdle = Tick.Span.seconds(60)
         /// Between two steps of collection.
         package var collectionPause = Tick.Span.milliseconds(50)
 
@@ -66,6 +78,15 @@ package struct CoreConfiguration: Sendable, Equatable {
         package var connections = 16
         package var dialTargets = 512
         package var wantsPerSession = 16
+        /// Of a state, on its way or not yet staged; and what of it may stand before a live change in the transport.
+        package var stateWindowBytes = 512 << 10
+        /// States handed out at once; each keeps a transaction open, and the write-ahead log what came behind it.
+        package var statesServed = 4
+        /// State is weighed against changes for a peer that lacks so many operations, and offered if the changes take so many
+        /// bytes, and so many times those of the state: below that changes are as good, and each peer has them.
+        package var stateOfferOperations: UInt64 = 4_096
+        package var stateOfferBytes: UInt64 = 1 << 20
+        package var stateOfferFactor: UInt64 = 4
         /// One transaction's worth: some milliseconds.
         package var collectionStepObjects = 128
 

@@ -9,6 +9,9 @@ package struct CoreLoad: Sendable, Equatable {
     package var reads: Int
     package var dialTargets: Int
     package var outstandingWantBytes: Int
+    /// Of a state that came and is not staged, or is granted; what is not whole of an item apart.
+    package var stateBytes: Int
+    package var outlets: Int
 }
 
 extension AgentCore {
@@ -17,7 +20,8 @@ extension AgentCore {
             waitingRoomBytes: room.bytes, unconfirmedBytes: sessions.map(\.unconfirmedBytes).max() ?? 0,
             bufferedBytes: sessions.map(\.bufferedBytes).max() ?? 0, sessions: sessions.count, pulls: pulls.count,
             reads: reads.count, dialTargets: book.targets.count,
-            outstandingWantBytes: pulls.reduce(0) { $0 + max(0, $1.creditBytes) })
+            outstandingWantBytes: pulls.reduce(0) { $0 + max(0, $1.creditBytes) },
+            stateBytes: intake.map { $0.creditBytes + $0.queuedBytes + $0.stagingBytes } ?? 0, outlets: outlets.count)
     }
 
     /// Connections the core counts as up, in the order they opened.

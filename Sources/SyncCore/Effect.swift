@@ -19,6 +19,9 @@ package enum Effect: Sendable, Equatable {
     /// `after`, in one transaction; answer with `collected` or `collectFailed`.
     case collect(upTo: VersionVector, after: Dot?, limit: Int)
 
+    /// About states that are taken from peers or handed to them.
+    case state(StateEffect)
+
     /// Nobody is there: from now on local writes may stay open, to be folded before they are shipped.
     case leaveOpen
     /// Somebody is there: seal what is open, and every local write from now on; answer with `sealed` or
@@ -72,6 +75,8 @@ package enum CloseReason: String, Sendable, Equatable, CaseIterable {
     case badChunk = "bad_chunk"
     /// More wants, or unread answers, than a connection may have.
     case overLimit = "over_limit"
+    /// A state delta that is none, or does not fit; the detail says why.
+    case badState = "bad_state"
 }
 
 /// For logs, metrics and `why`; never read back by the core.
@@ -84,6 +89,8 @@ package enum Report: Sendable, Equatable {
     case forked(ReplicaID, DeviceID)
     case duplicateIdentity(DeviceID)
     case memberAdmitted(DeviceID)
+    /// State came from there in place of changes, and is joined.
+    case stateTaken(DeviceID)
     case storeRefused(code: String)
     case storeRecovered
 }

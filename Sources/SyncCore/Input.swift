@@ -64,6 +64,8 @@ package enum Input: Sendable, Equatable {
     case collected(next: Dot?)
     case collectFailed(code: String)
 
+    case state(StateInput)
+
     /// A member's record appeared or changed; records of strangers never get here.
     case recordAppeared(instance: String, [Endpoint])
     case recordVanished(instance: String)

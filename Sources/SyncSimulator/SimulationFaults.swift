@@ -46,6 +46,12 @@ package enum PlantedBug: String, CaseIterable, Sendable {
     case skipFolderSync = "skip-folder-sync"
     case fileBeforeRow = "file-before-row"
     case trustOldPages = "trust-old-pages"
+    case stateWithoutLiveDots = "state-without-live-dots"
+    case stateWithoutBirths = "state-without-births"
+    case stateInPieces = "state-in-pieces"
+    case stateStagedByName = "state-staged-by-name"
+    case stateHalfStaged = "state-half-staged"
+    case stateForgetsEvents = "state-forgets-events"
 
     package var core: CoreFaults {
         switch self {
@@ -67,7 +73,8 @@ package enum PlantedBug: String, CaseIterable, Sendable {
             .unboundedInFlight, .askTwice, .believeHashes, .trustLiars, .forgetCancelled,
             .believeFirstSize, .skipChunkHash, .rowBeforeFile, .sweepReferenced, .forgetPartials, .skipFileSync,
             .skipFolderSync, .fileBeforeRow,
-            .trustOldPages:
+            .trustOldPages, .stateWithoutLiveDots, .stateWithoutBirths, .stateInPieces,
+            .stateStagedByName, .stateHalfStaged, .stateForgetsEvents:
             []
         }
     }
@@ -77,6 +84,12 @@ package enum PlantedBug: String, CaseIterable, Sendable {
         case .reuseCounter: .reuseCounterAfterCrash
         case .commitWithoutSync: .commitWithoutSync
         case .foldWhatWasSeen: .foldWhatWasSeen
+        case .stateWithoutLiveDots: .stateWithoutLiveDots
+        case .stateWithoutBirths: .stateWithoutBirths
+        case .stateInPieces: .stateInPieces
+        case .stateStagedByName: .stateStagedByName
+        case .stateHalfStaged: .stateHalfStaged
+        case .stateForgetsEvents: .stateForgetsEvents
         case .sendBeforeCommit, .offByOneVector, .skipWaitingRoom, .dropHave, .deadSessionAlive, .beyondSignature,
             .acknowledgeWaitingRoom, .forgetLostWant, .collectBeforeStability, .countUnpackedBuffers,
             .unboundedInFlight, .askTwice, .believeHashes, .trustLiars, .forgetCancelled,
@@ -101,7 +114,8 @@ package enum PlantedBug: String, CaseIterable, Sendable {
             .unboundedInFlight, .askTwice, .believeHashes, .trustLiars, .forgetCancelled,
             .believeFirstSize, .skipChunkHash, .rowBeforeFile, .sweepReferenced, .forgetPartials, .skipFileSync,
             .skipFolderSync, .fileBeforeRow,
-            .trustOldPages:
+            .trustOldPages, .stateWithoutLiveDots, .stateWithoutBirths, .stateInPieces,
+            .stateStagedByName, .stateHalfStaged, .stateForgetsEvents:
             []
         case .setForgetsContext: .setForgetsContext
         case .counterAddsTwice: .counterAddsTwice

@@ -39,6 +39,8 @@ package struct WorldOptions: Sendable, Equatable {
     package var objects: Objects
     /// Nil: attachments are records only, and nobody has their bytes.
     package var blobs: Blobs?
+    /// Nil: changes are all that is exchanged, and records lie in memory.
+    package var states: States?
     /// Thorough looks at a node in the safety phase.
     package var inspections: Int
 
@@ -81,6 +83,13 @@ package struct WorldOptions: Sendable, Equatable {
         glitchesPerMinute = rate(40, upTo: 6)
         inspections = Int.random(in: 0...4, using: &random)
         blobs = objects.sharePercent > 0 && objects.attachPercent > 0 ? Blobs(seed: seed) : nil
+        states = States(seed: seed)
+        if let states {
+            blobs = nil
+            states.adjust(&bounds)
+            // Somebody has much to catch up with.
+            lateJoiners = max(lateJoiners, 1)
+        }
         // Drawn last, so that the other options of a seed stay what they were.
         acknowledgeMilliseconds = [200, 2_000, 30_000][Int.random(in: 0..<3, using: &random)]
     }

@@ -14,6 +14,20 @@ package struct StoreFaults: OptionSet, Hashable, Sendable {
     /// Goes on folding changes after they were sealed, when peers may have them.
     package static let foldWhatWasSeen = StoreFaults(rawValue: 1 << 2)
 
+    /// What a sender of state has removed stays with the receiver.
+    package static let stateWithoutLiveDots = StoreFaults(rawValue: 1 << 3)
+    /// A receiver of state does not look which lives the sender still has.
+    package static let stateWithoutBirths = StoreFaults(rawValue: 1 << 4)
+    /// State is joined in more than one transaction.
+    package static let stateInPieces = StoreFaults(rawValue: 1 << 5)
+    /// What was staged of an object from an earlier stream is taken for what the sender announces now.
+    package static let stateStagedByName = StoreFaults(rawValue: 1 << 6)
+
+    /// What was announced of a state counts as staged, whether or not it came.
+    package static let stateHalfStaged = StoreFaults(rawValue: 1 << 7)
+    /// Of several events of one change only the first goes into a state.
+    package static let stateForgetsEvents = StoreFaults(rawValue: 1 << 8)
+
     // The upper half is the model's.
 
     private static let modelShift: UInt32 = 16

@@ -17,11 +17,14 @@ package struct StoreState: Sendable, Equatable {
     package var acknowledgements: [SignedAcknowledgement]
     /// The join of the vectors at which this store collected.
     package var floor: VersionVector
+    /// Per replica the counter from which on changes are held and can be served; not in it where all are.
+    package var firstHeld: VersionVector
 
     package init(
         tips: [KnownReplica], additions: [Membership.Addition], digest: Sum256, counts: StoreCounts,
         ownReplica: ReplicaID?, addresses: [PeerAddress], lastPosition: Int64,
-        acknowledgements: [SignedAcknowledgement] = [], floor: VersionVector = VersionVector()
+        acknowledgements: [SignedAcknowledgement] = [], floor: VersionVector = VersionVector(),
+        firstHeld: VersionVector = VersionVector()
     ) {
         self.tips = tips
         self.additions = additions
@@ -32,6 +35,7 @@ package struct StoreState: Sendable, Equatable {
         self.lastPosition = lastPosition
         self.acknowledgements = acknowledgements
         self.floor = floor
+        self.firstHeld = firstHeld
     }
 }
 

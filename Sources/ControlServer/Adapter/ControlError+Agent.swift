@@ -36,7 +36,7 @@ extension ControlError {
                 .diskFull, "No space is left for \(directory); nothing was written.",
                 hint: "Free some space and try again. Reading and everything written before are not affected.")
         case .closed: self.init(.stopping, "The agent is stopping.", hint: "Start it again: lanyardd")
-        case .inputOutput, .corrupt, .schemaNewer, .locked, .unreadable, .notApplicable, .stampsExhausted:
+        case .inputOutput, .corrupt, .schemaNewer, .locked, .unreadable, .notApplicable, .stampsExhausted, .refused:
             self.init(.storeFailed, "The store refused: \(wrapped.message).", hint: wrapped.hint)
         }
     }

@@ -113,6 +113,7 @@ package final class StoreDriver: Sendable {
         case .unreadable: return "directory_unreadable"
         case .notApplicable: return "not_applicable"
         case .stampsExhausted: return "stamps_exhausted"
+        case .refused(let error): return error.code
         case .closed: return "stopping"
         }
     }

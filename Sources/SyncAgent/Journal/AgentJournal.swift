@@ -96,6 +96,8 @@ package final class AgentJournal: Sendable {
             logger.error("Two agents with one identity run at once.", metadata: ["peer.id": "\(device.shortID)"])
         case .memberAdmitted(let device):
             logger.notice("A device became a member.", metadata: ["peer.id": "\(device.shortID)"])
+        case .stateTaken(let device):
+            logger.notice("State came in place of changes.", metadata: ["peer.id": "\(device.shortID)"])
         case .storeRefused(let code):
             note(code: code)
             logger.error("The store refuses writes.", metadata: ["code": "\(code)"])

@@ -94,7 +94,7 @@ extension AgentCore {
 
     /// All sessions are up to date with us, both ways, as far as their last word goes.
     package var isInStep: Bool {
-        room.isEmpty && persisting == nil && pulls.isEmpty
+        room.isEmpty && persisting == nil && pulls.isEmpty && intake == nil
             && upSessions.allSatisfy { sessions[$0].peerTipsAreComplete && sessions[$0].peerTips.digest == held.digest }
     }
 

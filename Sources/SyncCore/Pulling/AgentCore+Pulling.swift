@@ -26,7 +26,7 @@ extension AgentCore {
 
     mutating func planPulls() {
         guard storeRetryAt == nil else { return }
-        if pulls.isEmpty { askAboutMissedPushes() }
+        if pulls.isEmpty, intake == nil { askAboutMissedPushes() }
         let sources = upSessions.filter { index in
             let session = sessions[index]
             return session.peerTipsAreComplete && !isSuspected(session)
@@ -60,8 +60,9 @@ extension AgentCore {
             membership.signingKey(of: replica.device) != nil
         else { return }
         let from = frontier(of: replica).next
+        guard !comesAsState(replica, from: from) else { return }
         let candidates = sources.filter { index in
-            sessions[index].peerTips.next(of: replica) > from
+            sessions[index].peerTips.next(of: replica) > from && hasChanges(index, of: replica, from: from)
                 && pulls.count(where: { $0.connection == sessions[index].id }) < configuration.bounds.wantsPerSession
         }
         func load(_ index: Int) -> Int {
@@ -124,6 +125,8 @@ extension AgentCore {
         else { return }
         let pull = pulls.remove(at: number)
         guard let index = sessionIndex(connection), frontier(of: pull.replica).next < pull.to else { return }
+        // Somebody else may have what it does not have as changes.
+        if !hasChanges(index, of: pull.replica, from: frontier(of: pull.replica).next) { return }
         // The peer ended a want that it said it could fill. A pause, so that empty answers cannot make us spin.
         sessions[index].pullsPausedUntil = now + configuration.timing.emptyAnswerPause
     }

@@ -20,7 +20,12 @@ extension AgentCore {
             guard let index = sessionIndex(id), sessions[index].state == .up else { return }
             if let segment = assemble(index, changes, part) { take(index, segment, isPush: changes.wantID == 0) }
         }
-        if changes.last { endPull(id, changes.wantID) }
+        if changes.last {
+            if changes.firstHeld > 0, let index = sessionIndex(id) {
+                sessions[index].stateExchange.firstHeld.advance(changes.replica, to: changes.firstHeld)
+            }
+            endPull(id, changes.wantID)
+        }
     }
 
     /// Joins the parts of a segment; nil while it goes on.
@@ -61,7 +66,7 @@ extension AgentCore {
             // A gap: what comes before was never sent on this session, or was dropped. Ask what the peer holds, and pull.
             // While somebody else is asked for it that can wait, but not be forgotten: the push was the peer's last word.
             guard isPush else { return }
-            if pulls.contains(where: { $0.replica == replica }) {
+            if pulls.contains(where: { $0.replica == replica }) || intake != nil {
                 sessions[index].missedPush = true
             } else {
                 requestHave(index)
@@ -127,7 +132,7 @@ extension AgentCore {
     // MARK: Persisting
 
     mutating func persistReady() {
-        guard persisting == nil, storeRetryAt == nil, !room.isEmpty else { return }
+        guard persisting == nil, storeRetryAt == nil, !room.isEmpty, !isJoiningState else { return }
         let batch = room.takeReady(
             held: held, byteBudget: configuration.bounds.persistBatchBytes,
             ignoringContext: configuration.faults.contains(.skipWaitingRoom))

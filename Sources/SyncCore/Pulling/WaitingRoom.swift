@@ -80,6 +80,14 @@ struct WaitingRoom: Sendable {
         return missing.entries
     }
 
+    /// Of these replicas.
+    mutating func remove(_ replicas: [ReplicaID]) {
+        for queue in queues where replicas.contains(queue.replica) {
+            bytes -= queue.segments.reduce(0) { $0 + $1.segment.bytes.count }
+        }
+        queues.removeAll { replicas.contains($0.replica) }
+    }
+
     mutating func removeAll() {
         queues = []
         bytes = 0

@@ -105,6 +105,7 @@ extension AgentCore {
         sessions[index].progress.note(sessions[index].peerTips.operations(beyond: TipTable()), at: now)
         sessions[index].confirm()
         noteForks(index)
+        considerOffer(index)
         if have.vectorDigest == held.digest, have.stateDigest != stateDigest, persisting == nil {
             effects.append(.report(.diverged(sessions[index].device)))
         }

@@ -118,6 +118,16 @@ extension AgentCore {
             return refuse(index, .unexpectedFrame, detail: "wants")
         }
         sessions[index].announcedOnly.removeAll { $0 == want.replica }
+        if let first = refusedFrom(want) {
+            // Changes from there on are no use to it before it has what came before them.
+            let said = sessions[index].stateExchange.isSpoken ? first : 0
+            return send(
+                index,
+                .changes(
+                    Frame.Changes(
+                        space: space, replica: want.replica, wantID: want.id, segments: [], last: true,
+                        firstHeld: said)))
+        }
         let to = min(want.to, held.next(of: want.replica))
         guard want.from < to else {
             return sendSegments([], of: want.replica, wantID: want.id, isLast: true, to: index)
@@ -129,7 +139,10 @@ extension AgentCore {
     }
 
     mutating func noteCredit(_ index: Int, _ credit: Frame.Credit) {
-        guard let serve = sessions[index].serves.firstIndex(where: { $0.wantID == credit.wantID }) else { return }
+        guard let serve = sessions[index].serves.firstIndex(where: { $0.wantID == credit.wantID }) else {
+            _ = noteStateCredit(index, credit)
+            return
+        }
         if credit.cancel {
             sessions[index].serves.remove(at: serve)
         } else {
@@ -143,7 +156,7 @@ extension AgentCore {
     /// costs its own bound and delays nobody.
     mutating func pumpServes() {
         for index in upSessions {
-            guard !sessions[index].isReading,
+            guard !sessions[index].isReading, !holdsWants(sessions[index]),
                 sessions[index].bufferedBytes < configuration.bounds.outboundBufferBytes,
                 let serve = sessions[index].serves.first(where: { $0.creditBytes > 0 })
             else { continue }

@@ -20,7 +20,8 @@ extension AgentCore {
 
     private var hello: Frame.Hello {
         Frame.Hello(
-            protocols: SessionProtocol.versions, features: SessionProtocol.features,
+            protocols: SessionProtocol.versions,
+            features: SessionProtocol.features & (configuration.exchangesState ? .max : ~SessionProtocol.state),
             featuresRequired: SessionProtocol.featuresRequired, name: configuration.name, runID: configuration.runID,
             sessionNumber: sessionNumber, wallMilliseconds: 0,
             agentVersion: configuration.agentVersion, instance: instance, listenPort: listenPort,
@@ -44,6 +45,11 @@ extension AgentCore {
         case (.up, .acknowledgements(let sent)): noteAcknowledgements(index, sent)
         case (.up, .acknowledgementRequest(let request)): answerAcknowledgementRequest(index, request)
         case (.up, .bulkWanted): noteBulkWanted(index)
+        case (.up, .stateOffer(let offer)): noteStateOffer(index, offer)
+        case (.up, .stateRequest(let request)): noteStateRequest(index, request)
+        case (.up, .stateItems(let items)): noteStateItems(index, items)
+        case (.up, .stateQuestion(let question)): noteStateQuestion(index, question)
+        case (.up, .stateAnswer(let answer)): noteStateAnswer(index, answer)
         case (.up, .ping(let ping)): send(index, .pong(Frame.Pong(nonce: ping.nonce)))
         case (.up, .pong(let pong)): notePong(index, pong.nonce)
         case (.closing, _): break
@@ -56,6 +62,7 @@ extension AgentCore {
             sessions[index].acknowledgements.isSpoken = agreement.features & SessionProtocol.acknowledgements != 0
             sessions[index].packsChanges = agreement.features & SessionProtocol.packedChanges != 0
             sessions[index].knowsBulk = agreement.features & SessionProtocol.bulk != 0
+            sessions[index].stateExchange.isSpoken = agreement.features & SessionProtocol.state != 0
         } catch {
             switch error {
             case .protocolMismatch: return refuse(index, .protocolMismatch, detail: error.message)
@@ -176,6 +183,8 @@ extension AgentCore {
     private mutating func endSession(_ index: Int, wasUp: Bool, code: String) {
         let session = sessions[index]
         abandonPulls(of: session.id)
+        abandonIntake(of: session.id)
+        abandonOutlets(of: session.id)
         reads.removeAll { $0.connection == session.id }
         noteSessionEnded(session, wasUp: wasUp, code: code)
         let isStillConnected = sessions.contains { $0.device == session.device && $0.state == .up }

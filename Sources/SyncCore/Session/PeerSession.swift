@@ -55,6 +55,7 @@ struct PeerSession: Sendable {
     var haveLatest: Tick?
 
     var acknowledgements = AcknowledgementExchange()
+    var stateExchange = StateExchange()
     /// Both sides know bulk connections.
     var knowsBulk = false
 

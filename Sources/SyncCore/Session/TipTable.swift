@@ -5,6 +5,11 @@ package struct TipTable: Hashable, Sendable {
     package struct Entry: Hashable, Sendable {
         package let replica: ReplicaID
         package var tip: ReplicaTip
+
+        package init(replica: ReplicaID, tip: ReplicaTip) {
+            self.replica = replica
+            self.tip = tip
+        }
     }
 
     package private(set) var entries: [Entry] = []

@@ -33,8 +33,10 @@ extension ByteReader {
     }
 
     /// Sorted by replica, each once. A `next` of 0 is the caller's to judge.
-    mutating func entries(_ field: String) throws(CodecError) -> [VersionVector.Entry] {
-        let count = try entryCount(bytesEach: ReplicaID.byteCount + 1, field)
+    mutating func entries(
+        _ field: String, upTo limit: Int = Limits.contextEntries
+    ) throws(CodecError) -> [VersionVector.Entry] {
+        let count = try entryCount(bytesEach: ReplicaID.byteCount + 1, upTo: limit, field)
         var entries: [VersionVector.Entry] = []
         entries.reserveCapacity(count)
         for _ in 0..<count {
@@ -47,7 +49,7 @@ extension ByteReader {
     }
 
     mutating func ends(of device: DeviceID, _ field: String) throws(CodecError) -> [VersionVector.Entry] {
-        let count = try entryCount(bytesEach: 9, field)
+        let count = try entryCount(bytesEach: 9, upTo: Limits.contextEntries, field)
         var entries: [VersionVector.Entry] = []
         entries.reserveCapacity(count)
         for _ in 0..<count {
@@ -60,9 +62,11 @@ extension ByteReader {
         return entries
     }
 
-    /// No more than the bytes that are left can hold, and no more than a context may name.
-    private mutating func entryCount(bytesEach least: Int, _ field: String) throws(CodecError) -> Int {
-        let count = Int(try varint(upTo: UInt64(Limits.contextEntries), field))
+    /// No more than the bytes that are left can hold.
+    private mutating func entryCount(
+        bytesEach least: Int, upTo limit: Int, _ field: String
+    ) throws(CodecError) -> Int {
+        let count = Int(try varint(upTo: UInt64(limit), field))
         guard count <= remainingCount / least else { throw .truncated }
         return count
     }

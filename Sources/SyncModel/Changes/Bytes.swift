@@ -37,7 +37,7 @@ extension UInt64 {
 }
 
 /// Why bytes that claim to be a change are none. Bytes come from peers and disks: reading them throws, never traps.
-public enum CodecError: Error, Equatable, Sendable {
+public enum CodecError: Error, Hashable, Sendable {
     /// The bytes end inside a field.
     case truncated
     /// A varint longer than its value needs, or beyond 64 bits.

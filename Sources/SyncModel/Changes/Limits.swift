@@ -59,6 +59,20 @@ package enum Limits {
     package static let counters: UInt64 = 1 << 62
     /// A wall clock lies within this of 1970, both ways (285,000 years): it can be multiplied and compared safely.
     package static let wallMilliseconds: Int64 = 1 << 53
+    /// What one item of a state delta says of one object, or of one schema. An object has to fit into memory anyway.
+    package static let stateObjectBytes = 64 << 20
+    /// Any other item: a change's events, or a tip and what its author had seen.
+    package static let stateItemBytes = 4 << 20
+    /// Runs of births in one item.
+    package static let stateBirthRuns = 4_096
+    /// Replicas that one vector in a state delta may name.
+    package static let stateVectorEntries = 65_536
+    /// Replicas that a vector in a frame may name; of more its sender leaves some out, or the vector.
+    package static let stateFrameEntries = 8_192
+    /// Bytes of a state delta in one frame.
+    package static let statePartBytes = 128 << 10
+    /// Objects that one question asks about.
+    package static let stateAnnouncementsPerFrame = 256
     /// Nesting of a JSON text.
     package static let jsonDepth = 128
 }

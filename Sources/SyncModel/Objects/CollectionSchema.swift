@@ -65,6 +65,15 @@ package struct CollectionSchema: Hashable, Sendable {
         known = Known(entries)
     }
 
+    /// What a node that holds `vector` lacks.
+    package func delta(since vector: VersionVector) -> Entries.Delta { entries.delta(since: vector) }
+
+    /// Takes in what another node knows, as a replicated value does.
+    package mutating func join(_ delta: Entries.Delta, held: VersionVector, theirs: VersionVector) {
+        entries.join(delta, held: held, theirs: theirs)
+        known = Known(entries)
+    }
+
     package var isEmpty: Bool { !entries.isLive }
     package var deletePolicy: DeletePolicy { known.deletePolicy }
     package var upsert: Bool { known.upsert }

@@ -2,6 +2,9 @@
 package struct DeletionRecord: Hashable, Sendable {
     /// What one replica did to an object that a `deleteWins` deletion had ended without its knowledge.
     package struct Edited: Hashable, Sendable {
+        /// Nobody makes more; what peers claim adds up without overflow.
+        static let countLimit: UInt64 = 1 << 32
+
         package let replica: ReplicaID
         package var count: UInt64
         /// The author's wall clock at the last of them; for display only.
@@ -65,7 +68,7 @@ package struct DeletionRecord: Hashable, Sendable {
     mutating func count(_ replica: ReplicaID, wallMilliseconds: Int64) {
         let index = edited.firstIndex { !($0.replica < replica) } ?? edited.count
         if index < edited.count, edited[index].replica == replica {
-            edited[index].count += 1
+            edited[index].count = min(edited[index].count + 1, Edited.countLimit)
             edited[index].lastWallMilliseconds = max(edited[index].lastWallMilliseconds, wallMilliseconds)
         } else {
             edited.insert(Edited(replica: replica, count: 1, lastWallMilliseconds: wallMilliseconds), at: index)

@@ -103,7 +103,7 @@ extension DeletionRecord {
         guard let policy = DeletePolicy(rawValue: try reader.varint()) else {
             throw .outOfRange(field: "deletion.policy")
         }
-        let wall = try reader.signed()
+        let wall = try reader.wall("deletion.wall")
         let known = try reader.known("deletion.known")
         let births = try reader.known("deletion.births")
         let members = try reader.devices("deletion.members")
@@ -113,8 +113,9 @@ extension DeletionRecord {
         for _ in 0..<(try reader.count(bytesEach: 3, "deletion.edited")) {
             let replica = try reader.replica()
             if let last = edited.last, last.replica >= replica { throw .outOfRange(field: "deletion.edited") }
-            let count = try reader.varint()
-            edited.append(Edited(replica: replica, count: count, lastWallMilliseconds: try reader.signed()))
+            let count = try reader.varint(upTo: Edited.countLimit, "deletion.edited")
+            let last = try reader.wall("deletion.edited")
+            edited.append(Edited(replica: replica, count: count, lastWallMilliseconds: last))
         }
     }
 }
@@ -139,6 +140,13 @@ extension StateWriter {
 }
 
 extension StateReader {
+    /// A clock that can be multiplied and compared safely, as in a change.
+    fileprivate mutating func wall(_ field: String) throws(CodecError) -> Int64 {
+        let wall = try signed()
+        guard wall.magnitude <= Limits.wallMilliseconds.magnitude else { throw .outOfRange(field: field) }
+        return wall
+    }
+
     fileprivate mutating func stamp(below greatest: Stamp) throws(CodecError) -> Stamp {
         Stamp(rawValue: greatest.rawValue - (try varint(upTo: greatest.rawValue, "stamp")))
     }

@@ -106,8 +106,8 @@ package struct ObjectLives: Hashable, Sendable {
 
     /// Takes a DeletedObject.
     ///
-    /// - Parameter earlier: edits of this object applied before; asked for only by `deleteWins`, which lists those that
-    ///   its author did not know.
+    /// - Parameter earlier: edits of this object applied before, but for those that came as state; asked for only by
+    ///   `deleteWins`, which lists those that its author did not know.
     /// - Returns: the births of lives that ended finally, whose data is to be dropped; nil if it was applied before.
     package mutating func delete(
         _ policy: DeletePolicy, at origin: Origin, wallMilliseconds: Int64, members: MemberFacts,
@@ -127,8 +127,15 @@ package struct ObjectLives: Hashable, Sendable {
         let ended = births.filter { record.ends($0, known: KnownDots()) }
         if policy == .deleteWins {
             record.ended = ended
+            var counted: Set<ReplicaID> = []
             for edit in earlier() where !origin.knows(edit.dot) && edit.lives.contains(where: ended.contains) {
                 record.count(edit.dot.replica, wallMilliseconds: edit.wallMilliseconds)
+                counted.insert(edit.dot.replica)
+            }
+            // Of edits that came as state the last of each replica is all that is known.
+            for touch in lives.lazy.filter({ ended.contains($0.birth) }).flatMap(\.touches) {
+                guard !origin.knows(touch.dot), counted.insert(touch.replica).inserted else { continue }
+                record.count(touch.replica, wallMilliseconds: touch.stamp.milliseconds)
             }
         }
         let gone = lives.map(\.birth).filter { policy == .deleteWins && ended.contains($0) }

@@ -4,7 +4,7 @@ extension Frame {
         switch self {
         case .hello(let hello): try hello.checkBounds()
         case .have(let have): try have.checkBounds()
-        case .haveRequest, .prune, .ping, .pong, .bulkWanted: break
+        case .haveRequest, .prune, .ping, .pong, .bulkWanted, .stateOffer: break
         case .want(let want): try want.checkBounds()
         case .credit(let credit):
             try Self.require(credit.wantID > 0, "credit.want_id")
@@ -15,10 +15,21 @@ extension Frame {
             try Self.require(
                 (1...Limits.acknowledgementsPerFrame).contains(sent.rows.count), "acknowledgements.rows")
         case .acknowledgementRequest(let request): try request.checkBounds()
+        case .stateRequest(let request): try request.checkBounds()
+        case .stateItems(let items): try items.checkBounds()
+        case .stateQuestion(let question):
+            try Self.require(question.id > 0, "state_question.id")
+            try Self.require(
+                (1...Limits.stateAnnouncementsPerFrame).contains(question.announcements.count),
+                "state_question.announcements")
+        case .stateAnswer(let answer):
+            try Self.require(answer.id > 0, "state_answer.id")
+            try Self.require(
+                (1...Limits.stateAnnouncementsPerFrame).contains(answer.staged.count), "state_answer.staged")
         }
     }
 
-    fileprivate static func require(_ condition: Bool, _ field: String) throws(WireError) {
+    static func require(_ condition: Bool, _ field: String) throws(WireError) {
         guard condition else { throw .outOfRange(field: field) }
     }
 }
@@ -60,6 +71,8 @@ extension Frame.Changes {
         try Frame.require(segments.count <= Limits.segmentsPerFrame, "changes.segments")
         // A frame that says nothing is only worth its bytes as "that was all".
         try Frame.require(!segments.isEmpty || (last && wantID > 0), "changes.segments")
+        try Frame.require(firstHeld == 0 || last && segments.isEmpty, "changes.first_held")
+        try Frame.require(firstHeld <= Limits.counters, "changes.first_held")
         var previous: Frame.SegmentPart?
         for part in segments {
             if let previous { try Frame.require(previous.endsSegment && previous.end == part.start, "segment.start") }

@@ -15,13 +15,20 @@ extension Frame {
         package var segments: [SegmentPart]
         /// The want is answered as far as the sender can.
         package var last: Bool
+        /// Of a last answer without segments: changes of the replica are held only from this counter on, what was before them
+        /// came as state or was dropped. 0: says nothing.
+        package var firstHeld: UInt64
 
-        package init(space: SpaceID, replica: ReplicaID, wantID: UInt64, segments: [SegmentPart], last: Bool) {
+        package init(
+            space: SpaceID, replica: ReplicaID, wantID: UInt64, segments: [SegmentPart], last: Bool,
+            firstHeld: UInt64 = 0
+        ) {
             self.space = space
             self.replica = replica
             self.wantID = wantID
             self.segments = segments
             self.last = last
+            self.firstHeld = firstHeld
         }
     }
 

@@ -17,6 +17,12 @@ package enum Frame: Hashable, Sendable {
     case acknowledgementRequest(AcknowledgementRequest)
     /// "Open a bulk connection to me": from the side that accepted the session, which does not dial. Says nothing else.
     case bulkWanted
+    /// "What I hold and you lack, take from me as state."
+    case stateOffer(StateOffer)
+    case stateRequest(StateRequest)
+    case stateItems(StateItems)
+    case stateQuestion(StateQuestion)
+    case stateAnswer(StateAnswer)
 }
 
 extension Frame {
@@ -51,7 +57,7 @@ extension Frame {
         }
     }
 
-    /// More bytes may be sent for a want; with `cancel`, none.
+    /// More bytes may be sent for a want, or for a state that was asked for; with `cancel`, none.
     package struct Credit: Hashable, Sendable {
         package var wantID: UInt64
         /// At most `Limits.creditBytes`.

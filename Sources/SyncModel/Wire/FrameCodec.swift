@@ -55,6 +55,15 @@ package enum FrameCodec {
         case .acknowledgementRequest(let request):
             message.acknowledgementRequest = Lanyard_V1_AcknowledgementRequest(request)
         case .bulkWanted: message.bulkWanted = Lanyard_V1_BulkWanted()
+        case .stateOffer(let offer): message.stateOffer.space = Data(offer.space.bytes)
+        case .stateRequest(let request): message.stateRequest = Lanyard_V1_StateRequest(request)
+        case .stateItems(let items): message.stateItems = Lanyard_V1_StateItems(items)
+        case .stateQuestion(let question):
+            message.stateQuestion.id = question.id
+            message.stateQuestion.announcements = question.announcements.map { Data($0.canonicalBytes) }
+        case .stateAnswer(let answer):
+            message.stateAnswer.id = answer.id
+            message.stateAnswer.staged = Data(answer.staged.map { $0 ? 1 : 0 })
         }
         return message
     }
@@ -77,6 +86,11 @@ package enum FrameCodec {
         case .acknowledgementRequest(let request):
             .acknowledgementRequest(try Frame.AcknowledgementRequest(request))
         case .bulkWanted: .bulkWanted
+        case .stateOffer(let offer): .stateOffer(Frame.StateOffer(space: try offer.space.spaceID()))
+        case .stateRequest(let request): .stateRequest(try Frame.StateRequest(request))
+        case .stateItems(let items): .stateItems(try Frame.StateItems(items))
+        case .stateQuestion(let question): .stateQuestion(try Frame.StateQuestion(question))
+        case .stateAnswer(let answer): .stateAnswer(try Frame.StateAnswer(answer))
         }
     }
 }
@@ -203,6 +217,7 @@ extension Lanyard_V1_Changes {
             return message
         }
         last = changes.last
+        firstHeld = changes.firstHeld
     }
 }
 
@@ -215,7 +230,7 @@ extension Frame.Changes {
                 return Frame.SegmentPart(
                     start: part.start, end: part.end, bytes: (part.packed.isEmpty ? part.data : part.packed).array,
                     isPacked: !part.packed.isEmpty, signature: part.signature.array)
-            }, last: changes.last)
+            }, last: changes.last, firstHeld: changes.firstHeld)
     }
 }
 
@@ -258,5 +273,66 @@ extension Frame.AcknowledgementRequest {
                 Held(device: device, mark: AcknowledgementMark(stamp: Stamp(rawValue: row.stamp), tag: row.tag)))
         }
         self.init(space: try request.space.spaceID(), held: held)
+    }
+}
+
+extension Lanyard_V1_StateRequest {
+    fileprivate init(_ request: Frame.StateRequest) {
+        self.init()
+        id = request.id
+        space = Data(request.space.bytes)
+        since = Data(request.since.frameBytes)
+        stagedEvents = Data(request.stagedEvents.frameBytes)
+        asks = request.asks
+        creditBytes = request.creditBytes
+    }
+}
+
+extension Frame.StateRequest {
+    fileprivate init(_ request: Lanyard_V1_StateRequest) throws(WireError) {
+        self.init(
+            id: request.id, space: try request.space.spaceID(),
+            since: try VersionVector(frameBytes: request.since.array, "state_request.since"),
+            stagedEvents: try VersionVector(frameBytes: request.stagedEvents.array, "state_request.staged_events"),
+            asks: request.asks, creditBytes: request.creditBytes)
+    }
+}
+
+extension Lanyard_V1_StateItems {
+    fileprivate init(_ items: Frame.StateItems) {
+        self.init()
+        id = items.id
+        if let held = items.vector { vector = Data(held.frameBytes) }
+        data = Data(items.bytes)
+        last = items.last
+    }
+}
+
+extension Frame.StateItems {
+    fileprivate init(_ items: Lanyard_V1_StateItems) throws(WireError) {
+        self.init(
+            id: items.id,
+            vector: items.vector.isEmpty
+                ? nil : try VersionVector(frameBytes: items.vector.array, "state_items.vector"),
+            bytes: items.data.array, last: items.last)
+    }
+}
+
+extension Frame.StateQuestion {
+    fileprivate init(_ question: Lanyard_V1_StateQuestion) throws(WireError) {
+        var announcements: [StateAnnouncement] = []
+        for bytes in question.announcements {
+            do { announcements.append(try StateAnnouncement(whole: bytes.array)) } catch {
+                throw .outOfRange(field: "state_question.announcements")
+            }
+        }
+        self.init(id: question.id, announcements: announcements)
+    }
+}
+
+extension Frame.StateAnswer {
+    fileprivate init(_ answer: Lanyard_V1_StateAnswer) throws(WireError) {
+        guard answer.staged.allSatisfy({ $0 < 2 }) else { throw .outOfRange(field: "state_answer.staged") }
+        self.init(id: answer.id, staged: answer.staged.map { $0 == 1 })
     }
 }

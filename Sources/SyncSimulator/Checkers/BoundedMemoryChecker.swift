@@ -20,6 +20,10 @@ struct BoundedMemoryChecker: Checker {
         if load.outstandingWantBytes > bounds.waitingRoomBytes + 16 * Limits.segmentBytes {
             return "node \(node): \(load.outstandingWantBytes) bytes are asked for"
         }
+        // Beyond the window: an item that was in pieces and is whole now, in these worlds no longer than a segment.
+        if load.stateBytes > bounds.stateWindowBytes + Limits.segmentBytes || load.outlets > bounds.statesServed {
+            return "node \(node): \(load.stateBytes) bytes of state are on their way, \(load.outlets) states go out"
+        }
         if load.sessions > 64 || load.dialTargets > bounds.dialTargets || load.reads > load.sessions {
             return "node \(node): \(load.sessions) sessions, \(load.dialTargets) addresses, \(load.reads) reads"
         }

@@ -17,7 +17,7 @@ struct DurableFirstChecker: Checker {
                     + "its disk has \(durable.next(of: changes.replica))"
             }
         case .hello, .haveRequest, .want, .credit, .prune, .ping, .pong, .goodbye, .acknowledgements,
-            .acknowledgementRequest, .bulkWanted:
+            .acknowledgementRequest, .bulkWanted, .stateOffer, .stateRequest, .stateItems, .stateQuestion, .stateAnswer:
             break
         }
         return nil

@@ -12,7 +12,7 @@ struct NeededBlobChecker: Checker {
         } catch { return "node \(inspection.node) does not say which blobs it needs: \(error)" }
     }
 
-    private static func difference(_ store: MemoryStore) throws(StoreError) -> String? {
+    private static func difference(_ store: any ReplicaStore) throws(StoreError) -> String? {
         let shown = try store.everyObject.flatMap(\.state.shownAttachments)
         let kept = try store.state().counts.attachments
         if kept != shown.count { return "counts \(kept) attachments and shows \(shown.count)" }

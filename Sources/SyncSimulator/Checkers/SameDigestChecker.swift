@@ -41,7 +41,7 @@ struct SameDigestChecker: Checker {
         for (index, node) in nodes.enumerated() {
             for other in nodes[..<index] where other.holds == node.holds && other.digest != node.digest {
                 return "nodes \(other.number) and \(node.number) hold the same changes, and have the digests "
-                    + "\(other.digest) and \(node.digest)" + Self.difference(other.store, node.store)
+                    + "\(other.digest) and \(node.digest)" + Self.difference(other.store, node.store, past: nil)
             }
         }
         return nil
@@ -56,26 +56,31 @@ struct SameDigestChecker: Checker {
         }
         guard inspection.isThorough else { return nil }
         do {
-            guard let fresh = try ReplayedStore.make(of: inspection.store, faults: faults, using: &random) else {
+            guard
+                let fresh = try ReplayedStore.make(
+                    of: inspection.store, past: inspection.past, faults: faults, using: &random)
+            else {
                 return "node \(node) holds changes without what they wait for"
             }
             let replayed = try fresh.state().digest
             if replayed == digest { return nil }
             return "node \(node) has the digest \(digest); the same changes in another order give \(replayed)"
-                + Self.difference(inspection.store, fresh)
+                + Self.difference(inspection.store, fresh, past: inspection.past)
         } catch { return "what node \(node) holds cannot be applied in another order: \(error)" }
     }
 
     /// What the logs say of it, by the dots.
-    private static func history(of key: ObjectKey, _ stores: MemoryStore...) -> String {
+    private static func history(of key: ObjectKey, past: WrittenChanges?, _ stores: any ReplicaStore...) -> String {
         stores.map { store in
-            let entries = (try? ObjectLedger(store))?.objects[key] ?? []
+            let entries = (try? ObjectLedger(store, past: past))?.objects[key] ?? []
             return "; log: " + entries.map { "\($0.rule.dot) \($0.rule.step)" }.joined(separator: ", ")
         }.joined()
     }
 
     /// The first object that is another.
-    private static func difference(_ store: MemoryStore, _ fresh: MemoryStore) -> String {
+    private static func difference(
+        _ store: any ReplicaStore, _ fresh: any ReplicaStore, past: WrittenChanges?
+    ) -> String {
         for collection in (try? store.collections(of: .home)) ?? [] {
             let other = (try? fresh.schema(of: collection.name, space: .home)) ?? nil
             if other != collection.schema {
@@ -89,13 +94,14 @@ struct SameDigestChecker: Checker {
             let shown = [object, other].map { stored in
                 stored.map { "\($0.summary.standing) \($0.reading(nil, isLive: { _ in true }).json.text)" } ?? "none"
             }
-            return "; first \(object.key): \(shown.joined(separator: " and "))\(history(of: object.key, store, fresh))"
+            return
+                "; first \(object.key): \(shown.joined(separator: " and "))\(history(of: object.key, past: past, store, fresh))"
         }
         return ""
     }
 }
 
-extension MemoryStore {
+extension ReplicaStore {
     /// In the order of their keys, whatever became of them.
     var everyObject: [StoredObject] {
         get throws(StoreError) {

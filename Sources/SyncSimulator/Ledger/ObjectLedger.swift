@@ -17,14 +17,13 @@ package struct ObjectLedger {
     /// Every replica, by its number in the reference models.
     package let cast: Cast
 
-    package init(_ store: MemoryStore) throws(StoreError) {
+    /// - Parameter past: what was written before what the store holds as changes.
+    package init(_ store: any ReplicaStore, past: WrittenChanges? = nil) throws(StoreError) {
         let replicas = try store.state().tips.map(\.replica)
         cast = Cast(replicas)
-        for replica in replicas {
+        for history in try WrittenChanges.held(by: store, past) {
             var context = VersionVector()
-            for segment in try store.segments(of: replica, from: 0, byteBudget: .max) {
-                read(segment, &context)
-            }
+            for change in history.changes { read(change.segment, &context) }
         }
     }
 

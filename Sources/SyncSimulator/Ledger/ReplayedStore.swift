@@ -14,13 +14,10 @@ enum ReplayedStore {
 
     /// Nil if some change never got ready, which no log that was applied in causal order brings about.
     static func make(
-        of store: MemoryStore, faults: StoreFaults, using random: inout SplitMix64
+        of store: any ReplicaStore, past: WrittenChanges?, faults: StoreFaults, using random: inout SplitMix64
     ) throws(StoreError) -> MemoryStore? {
-        let tips = try store.state().tips
-        var histories: [History] = []
-        for known in tips {
-            let segments = try store.segments(of: known.replica, from: 0, byteBudget: .max)
-            histories.append(History(replica: known.replica, changes: split(segments, of: known.replica)))
+        var histories = try WrittenChanges.held(by: store, past).map {
+            History(replica: $0.replica, changes: $0.changes)
         }
         let fresh = try MemoryStore(
             disk: MemoryDisk(), device: SimulatedDevice.all[0].id, leases: nil, faults: faults, incarnations: { 0 },
@@ -48,24 +45,5 @@ enum ReplayedStore {
         }
         _ = try fresh.apply(batch, wallMilliseconds: 0)
         return histories.allSatisfy { $0.next == nil } ? fresh : nil
-    }
-
-    /// Each change as a segment of its own. Signatures were checked when it came; nobody asks for them again here.
-    private static func split(_ segments: [Segment], of replica: ReplicaID) -> [VerifiedSegment] {
-        var tip = ReplicaTip.empty(space: .home, replica: replica)
-        var changes: [VerifiedSegment] = []
-        for segment in segments {
-            var reader = ByteReader(segment.bytes)
-            while !reader.isAtEnd, let view = try? ChangeView(&reader) {
-                tip = ReplicaTip(
-                    next: view.end, head: tip.head.appending(view.digest(in: segment.bytes)), stamp: view.stamp)
-                let one = Segment(
-                    replica: replica, start: view.start, end: view.end, bytes: Array(segment.bytes[view.range]),
-                    signature: segment.signature)
-                changes.append(
-                    VerifiedSegment(segment: one, context: view.context, changeCount: 1, tip: tip))
-            }
-        }
-        return changes
     }
 }

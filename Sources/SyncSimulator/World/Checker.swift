@@ -14,7 +14,7 @@ package protocol Checker {
     mutating func committed(node: Int, digest: Sum256) -> String?
     /// Local writes were planned and are durable; `again` opens a copy of the disk as they left it.
     mutating func written(
-        node: Int, _ writes: [LocalWrite], _ result: AppendResult, again: () -> MemoryStore?
+        node: Int, _ writes: [LocalWrite], _ result: AppendResult, again: () -> (any SimulatedStore)?
     ) -> String?
     /// A node sealed its open changes.
     mutating func sealed(node: Int, before: Sum256, after: Sum256) -> String?
@@ -49,7 +49,7 @@ extension Checker {
     package mutating func committed(node: Int, _ segments: [VerifiedSegment], before: VersionVector) -> String? { nil }
     package mutating func committed(node: Int, digest: Sum256) -> String? { nil }
     package mutating func written(
-        node: Int, _ writes: [LocalWrite], _ result: AppendResult, again: () -> MemoryStore?
+        node: Int, _ writes: [LocalWrite], _ result: AppendResult, again: () -> (any SimulatedStore)?
     ) -> String? { nil }
     package mutating func sealed(node: Int, before: Sum256, after: Sum256) -> String? { nil }
     package mutating func started(node: Int, digest: Sum256) -> String? { nil }
@@ -71,19 +71,21 @@ extension Checker {
 /// A look at what a node holds while nothing moves.
 package struct Inspection {
     package let node: Int
-    package let store: MemoryStore
+    package let store: any SimulatedStore
     /// As the node kept it when it was looked at.
     package let digest: Sum256
     /// With everything that takes time. Of nodes that hold the same, one is looked at thoroughly.
     package let isThorough: Bool
     /// What the log says of objects; only with a thorough look.
     package let ledger: ObjectLedger?
+    /// What was written before what the node holds as changes; nil where every node holds all.
+    package let past: WrittenChanges?
 }
 
 /// What a node that is up holds and shows.
 package struct ComparedNode {
     package let number: Int
-    package let store: MemoryStore
+    package let store: any SimulatedStore
     package let holds: VersionVector
     package let digest: Sum256
 }

@@ -7,11 +7,13 @@ import Synchronization
 struct SimulatedNode {
     let number: Int
     let device: SimulatedDevice
-    var disk = MemoryDisk()
+    var disk: SimulatedDisk
     let leases = MemoryLeases()
     /// Grows with every start: what was planned for an earlier process does not reach a later one.
     var generation = 0
-    var store: MemoryStore?
+    var store: (any SimulatedStore)?
+    /// Nil in a world of memory stores.
+    var states: SimulatedStates?
     var core: AgentCore?
     var trusted: [DeviceID] = []
     /// The earliest `deadlinePassed` that is planned.
@@ -22,7 +24,7 @@ struct SimulatedNode {
     var wallOffsetMilliseconds: Int64 = 0
     var nextAcceptedConnection: UInt64 = 0
     /// An older state of the disk, to be put back by a careless person.
-    var backup: (disk: MemoryDisk, durable: VersionVector)?
+    var backup: (disk: SimulatedDisk, durable: VersionVector)?
     /// What the disk holds, kept beside it for the checkers.
     var durable = VersionVector()
     /// Disks do one thing after the other.
@@ -34,9 +36,10 @@ struct SimulatedNode {
 
     var isUp: Bool { core != nil }
 
-    init(number: Int, device: SimulatedDevice, seed: UInt64) {
+    init(number: Int, device: SimulatedDevice, seed: UInt64, disk: SimulatedDisk) {
         self.number = number
         self.device = device
+        self.disk = disk
         incarnations = IncarnationSource(seed: seed &+ UInt64(number) &* 0x9e37)
     }
 }

@@ -31,18 +31,15 @@ extension World {
             let digest = try store.state().digest
             let inspection = Inspection(
                 node: node, store: copy, digest: digest, isThorough: isThorough,
-                ledger: isThorough ? try ObjectLedger(copy) : nil)
+                ledger: isThorough ? try ObjectLedger(copy, past: changes) : nil, past: changes)
             check { $0.inspected(inspection) }
         } catch {
             fail("inspection", "node \(node) cannot be read: \(error)")
         }
     }
 
-    private func copy(of node: Int) throws(StoreError) -> MemoryStore {
-        let device = nodes[node].device
-        return try MemoryStore(
-            disk: nodes[node].disk.copy(), device: device.id, leases: nil, faults: bug?.store ?? [],
-            incarnations: { 0 }, sign: device.sign)
+    private func copy(of node: Int) throws(StoreError) -> any SimulatedStore {
+        try nodes[node].disk.copy().open(nodes[node].device, leases: nil, faults: bug?.store ?? [], incarnations: { 0 })
     }
 
     /// Before anything else happens to the disk.

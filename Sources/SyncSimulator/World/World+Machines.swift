@@ -17,17 +17,18 @@ extension World {
         nodes[node].pausedUntil = 0
         let device = nodes[node].device
         let incarnations = nodes[node].incarnations
-        let store: MemoryStore
+        let store: any SimulatedStore
         let state: StoreState
         do {
-            store = try MemoryStore(
-                disk: nodes[node].disk, device: device.id, leases: nodes[node].leases, faults: bug?.store ?? [],
-                incarnations: { incarnations.next() }, sign: device.sign)
+            store = try nodes[node].disk.open(
+                device, leases: nodes[node].leases, faults: bug?.store ?? [], incarnations: { incarnations.next() })
             state = try store.state()
+            try changes?.addFound(in: store, of: device.id)
         } catch {
             return fail("start", "node \(node) cannot open its store: \(error)")
         }
         nodes[node].store = store
+        nodes[node].states = options.states == nil ? nil : SimulatedStates()
         check { $0.started(node: node, digest: state.digest) }
         nodes[node].durable = VersionVector(
             state.tips.map { VersionVector.Entry(replica: $0.replica, next: $0.tip.next) })
@@ -41,11 +42,13 @@ extension World {
         configuration.timing.acknowledgeEvery = .milliseconds(2 * options.acknowledgeMilliseconds)
         // Whoever puts an old disk back needs what the others have forgotten.
         configuration.collectsDeletions = options.restorePercent == 0
+        configuration.exchangesState = options.states != nil
         configuration.faults = bug?.core ?? []
         var core = AgentCore(
             configuration: configuration, space: .home, membership: membership,
             tips: state.tips.map { ($0.replica, $0.tip) }, stateDigest: state.digest,
-            acknowledgements: state.acknowledgements, at: Tick(nanoseconds: now))
+            acknowledgements: state.acknowledgements, firstHeld: state.firstHeld, floor: state.floor,
+            hasStaging: nodes[node].states?.hasStaging(store) ?? false, at: Tick(nanoseconds: now))
         let effects = core.start(at: Tick(nanoseconds: now))
         nodes[node].core = core
         trace.note(now, node, "starts")
@@ -105,6 +108,7 @@ extension World {
             case .read(let id, let replica, let start, let bytes):
                 let at = now + milliseconds(options.diskMilliseconds)
                 queue.plan(.read(node: node, generation: generation, id, replica, start: start, bytes: bytes), at: at)
+            case .state(let effect): planState(node, effect)
             case .leaveOpen: if options.coalesces { try? nodes[node].store?.leaveOpen() }
             case .seal: queue.plan(.seal(node: node, generation: generation), at: diskTime(node))
             case .readHeads, .acknowledge, .keep, .collect:
@@ -129,7 +133,7 @@ extension World {
     }
 
     /// A disk does one thing after the other.
-    private mutating func diskTime(_ node: Int) -> Int64 {
+    mutating func diskTime(_ node: Int) -> Int64 {
         let at = max(now, nodes[node].diskFreeAt) + milliseconds(options.diskMilliseconds)
         nodes[node].diskFreeAt = at
         return at
@@ -178,10 +182,11 @@ extension World {
         return true
     }
 
-    private mutating func noteCommit(_ node: Int, _ commit: Commit) {
+    mutating func noteCommit(_ node: Int, _ commit: Commit) {
         let before = nodes[node].durable
         check { $0.committed(node: node, digest: commit.digest) }
         check { $0.committed(node: node, commit.segments, before: before) }
+        changes?.add(commit.segments)
         for verified in commit.segments {
             nodes[node].durable.advance(verified.segment.replica, to: verified.segment.end)
         }
@@ -192,6 +197,7 @@ extension World {
     mutating func crash(_ node: Int, losingPower: Bool) {
         guard nodes[node].isUp else { return }
         trace.note(now, node, losingPower ? "loses power" : "is killed")
+        nodes[node].states?.crash()
         nodes[node].store?.crash(losingPower: losingPower)
         if losingPower { nodes[node].leases.reboot() }
         nodes[node].store = nil
@@ -206,7 +212,8 @@ extension World {
     private mutating func restore(_ node: Int) {
         guard let backup = nodes[node].backup else { return }
         trace.note(now, node, "gets an old disk")
-        nodes[node].disk = backup.disk.copy()
+        guard let disk = try? backup.disk.copy() else { return fail("restore", "a disk cannot be copied") }
+        nodes[node].disk = disk
         var elsewhere = VersionVector()
         for other in nodes where other.number != node { elsewhere.join(other.durable) }
         check { $0.restored(node: node, now: backup.durable, elsewhere: elsewhere) }

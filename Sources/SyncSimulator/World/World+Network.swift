@@ -72,6 +72,14 @@ extension World {
         {
             bytes = corrupted(changes, bytes)
         }
+        if let copies = stateCopies(of: frame, bytes) {
+            // To its sender a frame that is dropped is a frame that went out.
+            if copies.isEmpty {
+                let written = Input.written(id, bytes: bytes.count)
+                queue.plan(.input(node: node, generation: nodes[node].generation, written), at: now)
+            }
+            return sendState(copies, on: number, toDialer: !isDialer)
+        }
         framesSent += 1
         trace.note(now, node, "sends \(bytes.count) bytes on \(number)")
         if isFaulty, chance(per10000: options.resetsPer10000) { return reset(number) }

@@ -150,7 +150,8 @@ extension World {
         guard let state = try? nodes[node].store?.state(), !state.additions.isEmpty else { return }
         // As `lanyard backup` does: two copies of open changes could be sealed in two ways.
         seal(node)
-        nodes[node].backup = (nodes[node].disk.copy(), nodes[node].durable)
+        guard let disk = try? nodes[node].disk.copy() else { return fail("backup", "a disk cannot be copied") }
+        nodes[node].backup = (disk, nodes[node].durable)
     }
 
     private mutating func partition() {

@@ -15,7 +15,8 @@ enum StabilityTask {
         case .acknowledge(let acknowledgement): self = .acknowledge(acknowledgement)
         case .keep(let acknowledgements): self = .keep(acknowledgements)
         case .collect(let stable, let after, let limit): self = .collect(upTo: stable, after: after, limit: limit)
-        case .persist, .read, .leaveOpen, .seal, .dial, .send, .establish, .close, .trust, .remember, .bulkPeerUp,
+        case .persist, .read, .state, .leaveOpen, .seal, .dial, .send, .establish, .close, .trust, .remember,
+            .bulkPeerUp,
             .bulkPeerDown, .bulkWanted, .report:
             preconditionFailure("no effect of stability")
         }

@@ -15,6 +15,7 @@ struct World {
         case seal(node: Int, generation: Int)
         case read(node: Int, generation: Int, ReadID, ReplicaID, start: UInt64, bytes: Int)
         case stability(node: Int, generation: Int, StabilityTask)
+        case state(node: Int, generation: Int, StateEffect)
         case commit(node: Int, generation: Int, [LocalWrite])
         case answer(node: Int, generation: Int, Commit)
         case dial(node: Int, generation: Int, ConnectionID, target: Int, isBulk: Bool)
@@ -62,6 +63,10 @@ struct World {
     var blobRandom: SplitMix64
     /// What may be attached; empty where no bytes are moved.
     let blobContents: [BlobContent]
+    /// Its own chance, too.
+    var stateRandom: SplitMix64
+    /// Everything that was ever written, in a world in which nodes hold state in place of changes.
+    var changes: WrittenChanges?
     var now: Int64 = 0
     var queue = EventQueue<Event>()
     var nodes: [SimulatedNode]
@@ -94,7 +99,15 @@ struct World {
         objectWork = ObjectWork(
             seed: seed, options: options.objects, contents: blobContents,
             wrongSizePercent: options.blobs?.wrongSizePercent ?? 0)
-        nodes = (0..<options.nodes).map { SimulatedNode(number: $0, device: SimulatedDevice.all[$0], seed: seed) }
+        let exchangesState = options.states != nil
+        nodes = (0..<options.nodes).map {
+            SimulatedNode(
+                number: $0, device: SimulatedDevice.all[$0], seed: seed,
+                disk: exchangesState
+                    ? ScratchDirectory().map { .database($0) } ?? .memory(MemoryDisk()) : .memory(MemoryDisk()))
+        }
+        changes = exchangesState ? WrittenChanges() : nil
+        stateRandom = SplitMix64(seed: seed ^ 0x7374_6174_6573_2121)
         checkers = [
             ConvergenceChecker(), AcknowledgedWriteChecker(), CausalDeliveryChecker(), SingleHistoryChecker(),
             VectorChecker(), DurableFirstChecker(), BoundedMemoryChecker(), StabilityChecker(),
@@ -141,6 +154,8 @@ struct World {
             step(node, .segmentsRead(id, segments))
         case .stability(let node, let generation, let task):
             if isReady(node, generation, event) { perform(node, task) }
+        case .state(let node, let generation, let effect):
+            if isReady(node, generation, event) { perform(node, effect) }
         case .commit(let node, let generation, let writes):
             if isReady(node, generation, event) { commit(node, writes) }
         case .answer(let node, let generation, let commit):

@@ -32,7 +32,8 @@ package enum BlobError: Error, Hashable, Sendable {
     init(_ error: StoreError) {
         switch error {
         case .diskFull: self = .diskFull
-        case .inputOutput, .corrupt, .schemaNewer, .locked, .unreadable, .notApplicable, .stampsExhausted, .closed:
+        case .inputOutput, .corrupt, .schemaNewer, .locked, .unreadable, .notApplicable, .stampsExhausted, .refused,
+            .closed:
             self = .store(error)
         }
     }

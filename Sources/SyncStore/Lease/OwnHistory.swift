@@ -101,6 +101,11 @@ package struct OwnHistory: Sendable {
         if let author, plan.entries.contains(where: { $0.verified.segment.replica == author.replica }) { end() }
     }
 
+    /// After state was joined: the same, whichever of its segments are here.
+    package mutating func joined(_ state: LogState) {
+        if let author, state.held.next(of: author.replica) != author.tip.next { end() }
+    }
+
     /// The next write begins a new incarnation.
     package mutating func end() {
         lease?.discard()

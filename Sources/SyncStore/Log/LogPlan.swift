@@ -31,6 +31,25 @@ package struct LogPlan: Sendable {
         for verified in segments { try add(verified, collecting: collecting, foldedEvents) }
     }
 
+    /// What came as state: residues, in an order their contexts allow, each as a segment of no change. Settings of streams
+    /// come before any of them.
+    ///
+    /// - Throws: `notApplicable` for one that does not begin where its replica's history is held to.
+    package init(
+        residues: [VerifiedSegment], settings: [KeptStream], on state: LogState
+    ) throws(StoreError) {
+        after = state
+        for setting in settings { after.keep(setting) }
+        let collecting = state.latestOnlyStreams.union(after.latestOnlyStreams)
+        for residue in residues {
+            let segment = residue.segment
+            guard segment.start == after.held.next(of: segment.replica), segment.start < segment.end else {
+                throw .notApplicable(segment.replica, at: segment.start)
+            }
+            take(residue, SegmentScan(residue, collecting: collecting))
+        }
+    }
+
     private mutating func add(
         _ verified: VerifiedSegment, collecting: Set<ExactString>, _ foldedEvents: [UInt64]
     ) throws(StoreError) {
@@ -42,6 +61,11 @@ package struct LogPlan: Sendable {
         }
         let scan = SegmentScan(verified, collecting: collecting, foldedEvents: foldedEvents)
         for setting in scan.settings { after.keep(setting) }
+        take(verified, scan)
+    }
+
+    private mutating func take(_ verified: VerifiedSegment, _ scan: SegmentScan) {
+        let segment = verified.segment
         let context = after.extendContext(of: segment.replica, by: verified.context)
         entries.append(
             Entry(verified: verified, scan: scan, firstPosition: after.lastPosition + 1, context: context))
@@ -103,6 +127,11 @@ package struct LogPlan: Sendable {
 
     /// Notes that something was forgotten because it is stable at this vector.
     package mutating func raiseFloor(to stable: VersionVector) { after.floor.join(stable) }
+
+    /// Notes that of a replica no changes before this counter are held, or not all of them.
+    package mutating func raiseFirstHeld(of replica: ReplicaID, to counter: UInt64) {
+        after.firstHeld.advance(replica, to: counter)
+    }
 
     package var commit: Commit {
         Commit(

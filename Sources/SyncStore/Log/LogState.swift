@@ -22,6 +22,8 @@ package struct LogState: Sendable, Equatable {
     package private(set) var contexts: [ReplicaID: VersionVector] = [:]
     /// The join of the vectors at which deletions were collected here.
     package var floor = VersionVector()
+    /// Per replica the counter from which on changes are held; those before it came as state. Not in it where all are.
+    package var firstHeld = VersionVector()
     /// Which changes said who is a member.
     package var members = MemberFacts()
     /// How streams are kept; those that nobody set are not in it.

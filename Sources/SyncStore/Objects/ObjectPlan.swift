@@ -11,6 +11,8 @@ package struct ObjectPlan: Sendable {
         /// As it was before the transaction. Not kept of a large one: the first edit would have to copy it.
         package let original: StoredObject?
         package let isLarge: Bool
+        /// Of the lives that it kept, as they are stored.
+        fileprivate(set) var birthsBefore: [Dot]
         /// With its new summary once the plan is finished.
         package fileprivate(set) var object: StoredObject
         /// One of each change that touched it.
@@ -292,7 +294,7 @@ package struct ObjectPlan: Sendable {
         entries.append(
             Entry(
                 before: before, original: found.isLarge ? nil : found.object, isLarge: found.isLarge,
-                object: found.object))
+                birthsBefore: found.object.births, object: found.object))
         return entries.count - 1
     }
 
@@ -363,6 +365,7 @@ package struct ObjectPlan: Sendable {
             if object.state.isEmpty { continue }
             entries[place].before = now.summary
             entries[place].before.attachments = now.state.shownAttachments
+            entries[place].birthsBefore = now.births
             if now.summary.standing == .live, let schema = try schema(of: key.collection, stored) {
                 entries[place].before.indexed = schema.indexedValues(of: now.state)
             }
@@ -377,6 +380,46 @@ package struct ObjectPlan: Sendable {
         begin()
         self.position = position
         return kept
+    }
+
+    // MARK: State of another node
+
+    /// - Parameters:
+    ///   - held: before anything of it is joined.
+    ///   - theirs: the vector that it leads to.
+    package mutating func join(
+        _ object: StateObject, to key: ObjectKey, held: VersionVector, theirs: VersionVector, removes: Bool,
+        _ reading: some ObjectSource
+    ) throws(StoreError) {
+        let place = try load(key, reading)
+        let touched = entries[place].object.state.lives.touched
+        let isJudged = object.delta.lives.deletions.contains { $0.policy == .deleteWins && !held.covers($0.dot) }
+        let edits =
+            isJudged && !theirs.covers(touched)
+            ? PastOperation.earlierEdits(try reading.touches(of: key), members) : []
+        entries[place].object.state.join(object.delta, held: held, theirs: theirs, removes: removes) { edits }
+        entries[place].object.noteJoined(object, onto: touched)
+        noteJoined(place)
+    }
+
+    /// A life that the sender of a state has no more.
+    package mutating func dropLife(_ birth: Dot, of key: ObjectKey, _ reading: some ObjectSource) throws(StoreError) {
+        let place = try load(key, reading)
+        if entries[place].object.state.dropLives(where: { $0 == birth }) { noteJoined(place) }
+    }
+
+    private mutating func noteJoined(_ place: Int) {
+        entries[place].object.position = nextPosition()
+        entries[place].journal = nil
+        entries[place].isChanged = true
+    }
+
+    package mutating func join(
+        _ schema: StateSchema, held: VersionVector, theirs: VersionVector, _ reading: some ObjectSource
+    ) throws(StoreError) {
+        let before = try loaded(schema: schema.collection, reading)
+        schemas[schema.collection]?.schema.join(schema.entries, held: held, theirs: theirs)
+        if schemas[schema.collection]?.schema != before.schema { schemas[schema.collection]?.isChanged = true }
     }
 
     // MARK: Collection

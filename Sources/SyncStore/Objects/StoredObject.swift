@@ -43,6 +43,18 @@ package struct StoredObject: Sendable, Equatable {
 }
 
 extension StoredObject {
+    /// After another node's state was joined into its own: what is shown beside it is of whoever knows more.
+    mutating func noteJoined(_ object: StateObject, onto touched: VersionVector) {
+        let theirs = object.delta.lives.touched
+        guard !touched.covers(theirs) else { return }
+        version = object.version ?? version
+        let wall = object.wallMilliseconds
+        changedMilliseconds = theirs.covers(touched) ? wall : max(wall, changedMilliseconds)
+    }
+
+    /// Of the lives that are kept, ascending.
+    var births: [Dot] { state.lives.lives.map(\.birth) }
+
     /// Whether a reader finds in both the same: where nothing is left of a deletion, there was nothing but it.
     func isShown(like other: StoredObject) -> Bool {
         if state.isEmpty { return other.summary.standing == .deleted && other.summary.digest == nil }

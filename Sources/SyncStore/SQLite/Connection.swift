@@ -11,6 +11,8 @@ final class Connection: Sendable {
         /// `syncing` false is a planted bug: WAL commits are then answered before they are on the disk.
         case writer(syncing: Bool, checkpointPages: Int)
         case reader
+        /// A reader that keeps its transaction open between calls.
+        case source
         /// What all pages of another database are copied into. Not durable.
         case copy
     }
@@ -49,7 +51,8 @@ final class Connection: Sendable {
                         PRAGMA secure_delete = OFF;
                         """)
             }
-        case .reader:
+        case .reader, .source:
+            if case .source = role { configuration.allowsUnsafeTransactions = true }
             configuration.readonly = true
             configuration.prepareDatabase { database in
                 try Self.harden(database)

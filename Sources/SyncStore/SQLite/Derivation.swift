@@ -12,8 +12,14 @@ struct Derivation {
 
     let rows: LogRows
 
+    /// Never where history came as state: what follows from that is not in the log. The tables stay as an older program
+    /// understood the operations; a state of the objects that it did not understand has to be asked for.
     var isDue: Bool {
         get throws(StoreError) {
+            let residue = try rows.access.first(
+                "SELECT 1 FROM replica WHERE space = ? AND first_held > 0 LIMIT 1", .integer(rows.spaceRow)
+            ) { row throws(StoreError) in row.integer(0) }
+            if residue != nil { return false }
             let done = try rows.access.first("SELECT derived FROM space WHERE id = ?", .integer(rows.spaceRow)) {
                 row throws(StoreError) in row.isNull(0) ? 0 : row.integer(0)
             }
@@ -56,6 +62,7 @@ struct Derivation {
         try access.run("DELETE FROM stream_setting")
         try access.run("DELETE FROM latest_event")
         try access.run("DELETE FROM touch")
+        try access.run("DELETE FROM birth")
         try access.run("DELETE FROM snapshot")
         try access.run("DELETE FROM edit")
         try AttachmentRows(rows).empty()
@@ -63,7 +70,7 @@ struct Derivation {
             """
             UPDATE object SET standing = 0, has_conflict = 0, position = -id, digest = NULL, version_replica = NULL,
                 version_counter = NULL, deletion_replica = NULL, deletion_counter = NULL, state = ?,
-                snapshot_bytes = 0, edit_bytes = 0
+                snapshot_bytes = 0, edit_bytes = 0, touched = x'', touched_stamp = NULL
             """, .blob(ObjectState().canonicalBytes))
         try access.run(
             "UPDATE space SET objects = 0, deleted_objects = 0, attachments = 0, late_operations = 0 WHERE id = ?",

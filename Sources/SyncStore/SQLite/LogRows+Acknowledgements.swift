@@ -39,14 +39,16 @@ extension LogRows {
         if let head = try head(of: replica, at: end) { return head }
         guard end < 1 << 63, let row = try findReplica(replica) else { return nil }
         let stored = try access.first(
-            "SELECT start, end, bytes FROM segment WHERE replica = ? AND end > ? ORDER BY end LIMIT 1", .integer(row),
-            .integer(Int64(end))
+            "SELECT start, end, bytes, change_count FROM segment WHERE replica = ? AND end > ? ORDER BY end LIMIT 1",
+            .integer(row), .integer(Int64(end))
         ) { row throws(StoreError) in
-            Segment(
-                replica: replica, start: UInt64(row.integer(0)), end: UInt64(row.integer(1)), bytes: row.blob(2),
-                signature: [])
+            row.integer(3) == 0
+                ? nil
+                : Segment(
+                    replica: replica, start: UInt64(row.integer(0)), end: UInt64(row.integer(1)), bytes: row.blob(2),
+                    signature: [])
         }
-        guard let stored, let before = try head(of: replica, at: stored.start) else { return nil }
+        guard let stored = stored ?? nil, let before = try head(of: replica, at: stored.start) else { return nil }
         return stored.head(at: end, from: before)
     }
 

@@ -36,6 +36,15 @@ extension LogRows {
             state.extendContext(of: replica, by: named.entries)
             return true
         }
+        try access.forEach(
+            "SELECT replica, first_held FROM replica WHERE space = ? AND first_held > 0", .integer(spaceRow)
+        ) { row throws(StoreError) in
+            guard let replica = ReplicaID(bytes: row.blob(0)) else {
+                throw .corrupt(detail: "a replica's row does not read back")
+            }
+            state.firstHeld.advance(replica, to: UInt64(row.integer(1)))
+            return true
+        }
         state.members = try memberFacts()
     }
 
@@ -120,17 +129,23 @@ extension LogRows {
 
     func additions() throws(StoreError) -> [Membership.Addition] {
         var additions: [Membership.Addition] = []
-        try access.forEach("SELECT author, fact, wall FROM addition WHERE space = ? ORDER BY id", .integer(spaceRow)) {
-            row throws(StoreError) in
-            guard let author = DeviceID(bytes: row.blob(0)) else {
+        try forEachAddition { addition, _ in additions.append(addition) }
+        return additions
+    }
+
+    func forEachAddition(_ body: (Membership.Addition, Dot) throws(StoreError) -> Void) throws(StoreError) {
+        try access.forEach(
+            "SELECT author, fact, wall, replica, counter FROM addition WHERE space = ? ORDER BY id", .integer(spaceRow)
+        ) { row throws(StoreError) in
+            guard let author = DeviceID(bytes: row.blob(0)), let replica = ReplicaID(bytes: row.blob(3)) else {
                 throw .corrupt(detail: "an add-fact does not read back")
             }
-            additions.append(
+            try body(
                 Membership.Addition(
-                    author: author, fact: try Self.fact(row.blob(1)), wallMilliseconds: row.integer(2)))
+                    author: author, fact: try Self.fact(row.blob(1)), wallMilliseconds: row.integer(2)),
+                Dot(replica: replica, counter: UInt64(row.integer(4))))
             return true
         }
-        return additions
     }
 
     func segments(of replica: ReplicaID, from start: UInt64, byteBudget: Int) throws(StoreError) -> [Segment] {
@@ -138,9 +153,14 @@ extension LogRows {
         var merge = SegmentMerge(byteBudget: byteBudget)
         var isFirst = true
         try access.forEach(
-            "SELECT start, end, signature, bytes FROM segment WHERE replica = ? AND end > ? AND signature <> x'' ORDER BY end",
+            """
+            SELECT start, end, signature, bytes, change_count FROM segment
+            WHERE replica = ? AND end > ? AND signature <> x'' ORDER BY end
+            """,
             .integer(row), .integer(Int64(start))
         ) { row throws(StoreError) in
+            // What came as state cannot be served as changes, and what is behind it does not join on.
+            if row.integer(4) == 0 { return false }
             let stored = Segment(
                 replica: replica, start: UInt64(row.integer(0)), end: UInt64(row.integer(1)), bytes: row.blob(3),
                 signature: row.blob(2))
@@ -183,13 +203,25 @@ extension LogRows {
         try access.forEach(
             """
             SELECT replica.replica, segment.start, segment.end, segment.head, segment.last_stamp, segment.bytes,
-                segment.id
+                segment.id, segment.change_count
             FROM segment JOIN replica ON replica.id = segment.replica WHERE replica.space = ? ORDER BY segment.id
             """, .integer(spaceRow)
         ) { row throws(StoreError) in
-            try body(try Self.walked(row), row.integer(6))
+            try body(row.integer(7) == 0 ? try Self.residue(row) : try Self.walked(row), row.integer(6))
             return true
         }
+    }
+
+    /// Columns: as below. What came as state has no chain to walk.
+    private static func residue(_ row: SQLRow) throws(StoreError) -> VerifiedSegment {
+        guard let replica = ReplicaID(bytes: row.blob(0)) else {
+            throw .corrupt(detail: "a replica's row does not read back")
+        }
+        let segment = Segment(
+            replica: replica, start: UInt64(row.integer(1)), end: UInt64(row.integer(2)), bytes: row.blob(5),
+            signature: [])
+        guard let changes = StoredChanges(segment.bytes) else { throw .corrupt(detail: "a residue does not read back") }
+        return changes.segment(segment)
     }
 
     /// Columns: replica, start, end, head, last stamp, bytes. Reads the changes again; the chain is not checked here.

@@ -68,7 +68,7 @@ struct LogRows {
         try access.run("UPDATE space SET own_replica = ? WHERE id = ?", .integer(replica), .integer(spaceRow))
     }
 
-    private func insert(_ addition: Membership.Addition, _ dot: Dot) throws(StoreError) {
+    func insert(_ addition: Membership.Addition, _ dot: Dot) throws(StoreError) {
         try access.run(
             "INSERT INTO addition (space, author, fact, wall, replica, counter) VALUES (?, ?, ?, ?, ?, ?)",
             .integer(spaceRow), .blob(addition.author.bytes), .blob(addition.fact.encoded),
@@ -77,6 +77,8 @@ struct LogRows {
 
     private func insertSegment(_ entry: LogPlan.Entry, _ replica: Int64) throws(StoreError) {
         let segment = entry.verified.segment
+        // Of a residue that is not the last of its replica nobody knows the head: it has none, and no head is asked of it.
+        let isHeadless = entry.verified.changeCount == 0 && segment.signature.isEmpty
         try access.run(
             """
             INSERT INTO segment
@@ -85,7 +87,9 @@ struct LogRows {
             """, .integer(replica), .integer(Int64(segment.start)), .integer(Int64(segment.end)),
             .integer(Int64(entry.verified.changeCount)), .integer(entry.firstPosition),
             .integer(entry.scan.ordinalCount), .integer(Self.column(entry.verified.tip.stamp)),
-            .blob(entry.verified.tip.head.bytes), .blob(segment.signature), .blob(segment.bytes))
+            .blob(isHeadless ? [] : entry.verified.tip.head.bytes),
+            .blob(isHeadless ? [UInt8](repeating: 0, count: ChainSignature.byteCount) : segment.signature),
+            .blob(segment.bytes))
     }
 
     private func insertRun(

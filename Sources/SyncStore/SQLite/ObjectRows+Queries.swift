@@ -163,13 +163,19 @@ extension ObjectRows {
         var steps = ContextSteps()
         var context = VersionVector()
         try access.forEach(
-            "SELECT end, bytes FROM segment WHERE replica = ? AND end <= ? ORDER BY end", .integer(replica),
+            "SELECT end, bytes, change_count FROM segment WHERE replica = ? AND end <= ? ORDER BY end",
+            .integer(replica),
             .integer(end)
         ) { row throws(StoreError) in
             var reader = ByteReader(row.blob(1))
             guard let first = try? ChangeView(&reader) else { throw .corrupt(detail: "a change does not read back") }
-            guard !first.context.isEmpty else { return true }
-            context.join(VersionVector(first.context))
+            var named = VersionVector(first.context)
+            // Of a residue also the others, where an author came to know more than one change may name.
+            if row.integer(2) == 0 {
+                while let view = try? ChangeView(&reader) { named.join(VersionVector(view.context)) }
+            }
+            guard !named.isEmpty else { return true }
+            context.join(named)
             steps.ends.append(row.integer(0))
             steps.contexts.append(context)
             return true

@@ -7,6 +7,7 @@ struct ObjectRows: ObjectSource {
     let hot: HotObjects?
     let members = KnownMembers()
     var access: SQLiteAccess { log.access }
+    var touched: TouchRows { TouchRows(log) }
 
     init(_ log: LogRows, hot: HotObjects? = nil) {
         self.log = log
@@ -150,6 +151,7 @@ struct ObjectRows: ObjectSource {
     /// As if it had never been; it shows nothing, so it has no values in an index.
     func remove(_ key: ObjectKey) throws(StoreError) {
         guard let row = try objectRow(key) else { return }
+        if let object = try object(key) { try touched.write(from: object.births, to: [], of: row) }
         try removeSnapshot(of: key, row)
         try access.run("DELETE FROM object WHERE id = ?", .integer(row))
     }
@@ -159,6 +161,7 @@ struct ObjectRows: ObjectSource {
     ) throws(StoreError) {
         let collection = try makeCollectionRow(entry.object.key.collection)
         let row = try writeState(of: entry, collection)
+        try touched.write(from: entry.birthsBefore, to: entry.object.births, of: row)
         try touch(row, entry.dots, in: segments)
         try AttachmentRows(log).write(entry.attachmentDifference, of: row, at: wallMilliseconds)
         let (before, after) = (entry.before.indexed, entry.object.summary.indexed)
@@ -211,14 +214,15 @@ struct ObjectRows: ObjectSource {
             """
             INSERT INTO object (collection, key, standing, has_conflict, dismissed, position, changed,
                 version_replica, version_counter, digest, state, local, deletion_replica, deletion_counter,
-                dropped_edits)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                dropped_edits, touched, touched_stamp)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT (collection, key) DO UPDATE SET standing = excluded.standing,
                 has_conflict = excluded.has_conflict, dismissed = excluded.dismissed, position = excluded.position,
                 changed = excluded.changed, version_replica = excluded.version_replica,
                 version_counter = excluded.version_counter, digest = excluded.digest, state = excluded.state,
                 local = excluded.local, deletion_replica = excluded.deletion_replica,
-                deletion_counter = excluded.deletion_counter, dropped_edits = excluded.dropped_edits
+                deletion_counter = excluded.deletion_counter, dropped_edits = excluded.dropped_edits,
+                touched = excluded.touched, touched_stamp = excluded.touched_stamp
             RETURNING id, snapshot_bytes
             """, .integer(collection), .text(object.key.id.string), .integer(object.summary.standing.rawValue),
             .integer(object.summary.hasConflict ? 1 : 0), .integer(Int64(clamping: object.dismissedCount)),
@@ -228,7 +232,9 @@ struct ObjectRows: ObjectSource {
             .blob(object.localFields.isEmpty ? nil : JSONValue.object(object.localFields).canonicalBytes),
             .integer(try deletion.flatMap { dot throws(StoreError) in try log.findReplica(dot.replica) }),
             .integer(deletion.map { Int64($0.counter) }),
-            .blob(object.collectedEdits.isEmpty ? nil : EditedColumn.encoded(object.collectedEdits))
+            .blob(object.collectedEdits.isEmpty ? nil : EditedColumn.encoded(object.collectedEdits)),
+            .blob(try touched.column(object.state.lives.touched)),
+            .integer(LogRows.column(object.state.lives.greatestStamp))
         ) { row throws(StoreError) in (row.integer(0), row.integer(1) > 0) }
         guard let found else { throw .corrupt(detail: "an object was written and is not there") }
         return found

@@ -9,16 +9,16 @@ package final class SQLiteStore: ReplicaStore {
     let space = SpaceID.home
     let configuration: SQLiteConfiguration
     let files: StoreFiles
-    private let faults: StoreFaults
+    let faults: StoreFaults
     private let sign: @Sendable ([UInt8]) -> [UInt8]
     private let lock: AgentLock
     private let readers: ReaderPool
-    private let writing: Mutex<Writing>
+    let writing: Mutex<Writing>
     /// What can be told without waiting for a write.
     private let published: Mutex<Published>
 
     /// Held for the whole of a write.
-    private struct Writing: Sendable {
+    struct Writing: Sendable {
         /// Nil after an I/O error: opened anew before anything else is written.
         var writer: Connection?
         var log: LogState
@@ -118,6 +118,8 @@ package final class SQLiteStore: ReplicaStore {
             guard let rows = try LogRows(access, space: space) else { throw .corrupt(detail: "the space has no row") }
             let derivation = Derivation(rows: rows)
             if try derivation.isDue { try access.transaction { _ throws(StoreError) in try derivation.run() } }
+            let touches = TouchRows(rows)
+            if try touches.isFillingDue { try access.transaction { _ throws(StoreError) in try touches.fill() } }
             let state = try rows.state()
             try StructureCheck(rows).run(against: state)
             return state
@@ -142,7 +144,7 @@ package final class SQLiteStore: ReplicaStore {
     // Writing
 
     /// One transaction on the writing connection; opens it anew first when an I/O error closed it.
-    private func write<Value: Sendable>(
+    func write<Value: Sendable>(
         _ writing: inout Writing, _ body: (SQLiteAccess) throws(StoreError) -> Value
     ) throws(StoreError) -> Value {
         if writing.isClosed { throw .closed }
@@ -172,7 +174,7 @@ package final class SQLiteStore: ReplicaStore {
             writing.writer?.close()
             writing.writer = nil
         case .diskFull, .corrupt, .unreadable: break
-        case .schemaNewer, .locked, .notApplicable, .stampsExhausted, .closed: return
+        case .schemaNewer, .locked, .notApplicable, .stampsExhausted, .refused, .closed: return
         }
         published.withLock { $0.condition = .refusing(error) }
     }
@@ -234,7 +236,7 @@ package final class SQLiteStore: ReplicaStore {
         }
     }
 
-    private func spaceRows(_ access: SQLiteAccess) throws(StoreError) -> LogRows {
+    func spaceRows(_ access: SQLiteAccess) throws(StoreError) -> LogRows {
         guard let rows = try LogRows(access, space: space) else { throw .corrupt(detail: "the space has no row") }
         return rows
     }
@@ -247,7 +249,7 @@ package final class SQLiteStore: ReplicaStore {
         }
     }
 
-    private func publish(_ writing: Writing) {
+    func publish(_ writing: Writing) {
         let own = writing.own.author?.replica
         published.withLock { published in
             published.log = writing.log
@@ -357,7 +359,7 @@ extension SQLiteStore {
         }
     }
 
-    private func seal(_ writing: inout Writing) throws(StoreError) {
+    func seal(_ writing: inout Writing) throws(StoreError) {
         guard let tail = writing.tail else { return }
         let current = writing.log
         let hot = writing.hot
@@ -387,7 +389,7 @@ extension SQLiteStore {
         }
     }
 
-    private func signWhatWasLeft(_ writing: inout Writing) throws(StoreError) {
+    func signWhatWasLeft(_ writing: inout Writing) throws(StoreError) {
         guard let replica = writing.leftOpen else { return }
         try write(&writing) { access throws(StoreError) in try spaceRows(access).signTail(of: replica, sign) }
         writing.leftOpen = nil
@@ -438,7 +440,7 @@ extension SQLiteStore {
             tips: known.log.tips, additions: additions, digest: known.log.digest, counts: known.log.counts,
             ownReplica: known.ownReplica, addresses: try addresses(), lastPosition: known.log.lastPosition,
             acknowledgements: try readLog(space) { rows throws(StoreError) in try rows.acknowledgements() } ?? [],
-            floor: known.log.floor)
+            floor: known.log.floor, firstHeld: known.log.firstHeld)
     }
 
     package func members() throws(StoreError) -> MemberFacts { try known().members }
@@ -474,10 +476,15 @@ extension SQLiteStore {
 
     package func rest() { writing.withLock { $0.hot.forget() } }
 
-    package func close() {
+    package func close() { end(sealing: true) }
+
+    /// Ends as a killed process does, here and now: what is open stays open, and the next process finds it so.
+    package func abandon() { end(sealing: false) }
+
+    private func end(sealing: Bool) {
         writing.withLock { writing in
             guard !writing.isClosed else { return }
-            try? seal(&writing)
+            if sealing { try? seal(&writing) }
             writing.isClosed = true
             published.withLock { $0.isClosed = true }
             readers.close()

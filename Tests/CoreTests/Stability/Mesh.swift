@@ -71,6 +71,7 @@ struct Mesh {
         var configuration = CoreConfiguration(
             own: device.id, name: device.fact.name, agentVersion: "test", runID: UInt64(now.nanoseconds), seed: 1)
         configuration.faults = faults
+        configuration.exchangesState = false
         configuration.collectsDeletions = true
         configuration.bounds.collectionStepObjects = 4
         return AgentCore(
@@ -187,7 +188,7 @@ struct Mesh {
         case .close(let id, _):
             if let number = link(of: node, id) { close(number) }
         case .dial(let id, _): step(node, .dialFailed(id, code: "no_dialling"))
-        case .establish, .trust, .remember, .report, .bulkPeerUp, .bulkPeerDown, .bulkWanted: break
+        case .state, .establish, .trust, .remember, .report, .bulkPeerUp, .bulkPeerDown, .bulkWanted: break
         }
     }
 

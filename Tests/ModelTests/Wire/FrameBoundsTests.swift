@@ -56,6 +56,57 @@ import Testing
         expectRefused(changes(many), "changes.segments")
     }
 
+    @Test func `where a history begins is said only where nothing of it comes`() {
+        func changes(_ parts: [Frame.SegmentPart], last: Bool, _ firstHeld: UInt64) -> Frame {
+            .changes(
+                Frame.Changes(
+                    space: .home, replica: replica, wantID: 1, segments: parts, last: last, firstHeld: firstHeld))
+        }
+        let part = Frame.SegmentPart(start: 0, end: 1, bytes: [1], signature: [UInt8](repeating: 2, count: 64))
+        #expect(throws: Never.self) { try FrameCodec.encode(changes([], last: true, 9)) }
+        expectRefused(changes([part], last: true, 9), "changes.first_held")
+        expectRefused(changes([], last: true, .max), "changes.first_held")
+    }
+
+    @Test func `frames of a state are numbered and bounded`() {
+        func request(id: UInt64 = 1, credit: UInt64 = 1) -> Frame {
+            .stateRequest(
+                Frame.StateRequest(
+                    id: id, space: .home, since: VersionVector(), stagedEvents: VersionVector(), asks: false,
+                    creditBytes: credit))
+        }
+        func items(id: UInt64 = 1, _ count: Int, last: Bool = false) -> Frame {
+            .stateItems(Frame.StateItems(id: id, bytes: [UInt8](repeating: 1, count: count), last: last))
+        }
+        func answer(_ id: UInt64, _ count: Int) -> Frame {
+            .stateAnswer(Frame.StateAnswer(id: id, staged: [Bool](repeating: true, count: count)))
+        }
+        expectRefused(request(id: 0), "state_request.id")
+        expectRefused(request(credit: .max), "state_request.credit_bytes")
+        expectRefused(items(id: 0, 1), "state_items.id")
+        expectRefused(items(0), "state_items.data")
+        expectRefused(items(Limits.statePartBytes + 1), "state_items.data")
+        #expect(throws: Never.self) { try FrameCodec.encode(items(0, last: true)) }
+        #expect(throws: Never.self) { try FrameCodec.encode(items(Limits.statePartBytes)) }
+        expectRefused(.stateQuestion(Frame.StateQuestion(id: 1, announcements: [])), "state_question.announcements")
+        expectRefused(answer(0, 1), "state_answer.id")
+        expectRefused(answer(1, 0), "state_answer.staged")
+        expectRefused(answer(1, Limits.stateAnnouncementsPerFrame + 1), "state_answer.staged")
+    }
+
+    @Test func `a vector that no frame holds is cut, or left out`() throws {
+        let device = replica.device
+        let vector = VersionVector(
+            (0...UInt64(Limits.stateFrameEntries)).map {
+                VersionVector.Entry(replica: ReplicaID(device: device, incarnation: $0), next: 1)
+            })
+        let request = Frame.StateRequest(
+            id: 1, space: .home, since: vector, stagedEvents: vector, asks: true, creditBytes: 1)
+        #expect(request.since.entries.count == Limits.stateFrameEntries && vector.covers(request.since))
+        #expect(try FrameCodec.decode(FrameCodec.encode(.stateRequest(request))) == .stateRequest(request))
+        #expect(Frame.StateItems(id: 1, vector: vector, bytes: [1], last: false).vector == nil)
+    }
+
     @Test func `entries of a have are sorted, single and not empty`() {
         let other = ReplicaID(device: replica.device, incarnation: replica.incarnation + 1)
         func have(_ entries: [(ReplicaID, UInt64)]) -> Frame {

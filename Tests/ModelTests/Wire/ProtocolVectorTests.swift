@@ -270,6 +270,7 @@ private struct Example {
         let term = ReplicaTip(next: 5, head: ChainHead(space: .home, replica: replica), stamp: .zero)
             .digestTerm(of: replica)
         let entry = Frame.HaveEntry(replica: replica, next: 5, head: ChainHead(space: .home, replica: replica))
+        let held = VersionVector([VersionVector.Entry(replica: replica, next: 300)])
         let part = Frame.SegmentPart(
             start: 0, end: 5, bytes: [1, 2, 3, 4], signature: [UInt8](repeating: 0x55, count: 64))
         return [
@@ -312,7 +313,32 @@ private struct Example {
                     Frame.AcknowledgementRequest(
                         space: .home,
                         held: [.init(device: acknowledgements.0.device, mark: acknowledgements.0.mark)]))
-            ), ("bulk_wanted", .bulkWanted),
+            ), ("bulk_wanted", .bulkWanted), ("state_offer", .stateOffer(Frame.StateOffer(space: .home))),
+            (
+                "state_request",
+                .stateRequest(
+                    Frame.StateRequest(
+                        id: 3, space: .home, since: held, stagedEvents: VersionVector(), asks: true, creditBytes: 65_536
+                    ))
+            ),
+            ("state_items.first", .stateItems(Frame.StateItems(id: 3, vector: held, bytes: [], last: false))),
+            ("state_items", .stateItems(Frame.StateItems(id: 3, bytes: [1, 2], last: true))),
+            (
+                "state_question",
+                .stateQuestion(
+                    Frame.StateQuestion(
+                        id: 3,
+                        announcements: [
+                            StateAnnouncement(key: ObjectKey(collection: "note", id: "1"), touched: held)
+                        ]))
+            ),
+            ("state_answer", .stateAnswer(Frame.StateAnswer(id: 3, staged: [true]))),
+            (
+                "changes.gone",
+                .changes(
+                    Frame.Changes(
+                        space: .home, replica: replica, wantID: 3, segments: [], last: true, firstHeld: 300))
+            ),
         ]
     }
     /// Two letters, an emoji, and two events, 100 ms apart.

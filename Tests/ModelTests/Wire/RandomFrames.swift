@@ -11,7 +11,7 @@ extension Frame.Hello {
 
 extension SeededGenerator {
     mutating func frame() -> Frame {
-        switch next() % 13 {
+        switch next() % 16 {
         case 0:
             var hello = Frame.Hello.sample()
             hello.protocols = 1...UInt32(next() % 1000 + 1)
@@ -35,8 +35,33 @@ extension SeededGenerator {
         case 9: return .acknowledgements(acknowledgements())
         case 10: return .acknowledgementRequest(acknowledgementRequest())
         case 11: return .bulkWanted
+        case 12: return chance(20) ? .stateOffer(Frame.StateOffer(space: .home)) : .stateRequest(stateRequest())
+        case 13: return .stateItems(stateItems())
+        case 14:
+            let count = Int.random(in: 1...5, using: &self)
+            if chance(50) {
+                return .stateAnswer(Frame.StateAnswer(id: next() | 1, staged: (0..<count).map { _ in chance(50) }))
+            }
+            let announcements = (0..<count).map { number in
+                StateAnnouncement(
+                    key: ObjectKey(collection: "notes", id: ExactString("é\(number)")), touched: vector())
+            }
+            return .stateQuestion(Frame.StateQuestion(id: next() | 1, announcements: announcements))
         default: return .goodbye(Frame.Goodbye(code: "frame_malformed", message: "é\(next())"))
         }
+    }
+
+    private mutating func stateRequest() -> Frame.StateRequest {
+        Frame.StateRequest(
+            id: next() | 1, space: .home, since: vector(), stagedEvents: chance(50) ? vector() : VersionVector(),
+            asks: chance(50), creditBytes: edgy(below: Limits.creditBytes))
+    }
+
+    private mutating func stateItems() -> Frame.StateItems {
+        let bytes = self.bytes(Int.random(in: 1..<300, using: &self))
+        return Frame.StateItems(
+            id: next() | 1, vector: chance(30) ? vector() : nil, bytes: bytes,
+            last: chance(50))
     }
 
     private mutating func acknowledgements() -> Frame.Acknowledgements {
@@ -84,6 +109,11 @@ extension SeededGenerator {
         }
         if chance(30), !segments[segments.count - 1].isPacked { segments[segments.count - 1].signature = [] }
         let isWhole = segments[segments.count - 1].endsSegment
+        if chance(10) {
+            return Frame.Changes(
+                space: .home, replica: replica(), wantID: self.next() | 1, segments: [], last: true,
+                firstHeld: edgy(below: 1 << 61))
+        }
         return Frame.Changes(
             space: .home, replica: replica(), wantID: edgy(below: 100), segments: segments, last: isWhole && chance(50))
     }

@@ -18,15 +18,14 @@ struct ExchangeHistoryTests {
 }
 
 private struct ObjectWorld {
-    private var random: SeededGenerator
+    private var writes: RandomWrites
     /// Per machine: memory, SQLite.
     private let beds: [[StoreBed]]
     private var stores: [[any ReplicaStore]]
     private var wall: Int64 = 1_000
-    private static let names = ["a/1", "a/2", "b/1", "b/2"]
 
     init(seed: UInt64, machineCount: Int) throws {
-        random = SeededGenerator(seed: seed)
+        writes = RandomWrites(seed: seed)
         beds = (1...machineCount).map { number in
             [StoreKind.memory, seed % 2 == 0 ? .sqliteInTmpfs : .sqliteOfLargeObjects].map {
                 StoreBed($0, device: TestDevice(UInt8(number)))
@@ -38,9 +37,9 @@ private struct ObjectWorld {
         for store in stores[0] { _ = try store.append(known.map { [.addMember($0)] }, wallMilliseconds: 1) }
     }
 
-    private mutating func below(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &random) }
+    private mutating func below(_ bound: Int) -> Int { writes.below(bound) }
 
-    private mutating func pick<Element>(_ elements: [Element]) -> Element { elements[below(elements.count)] }
+    private mutating func pick<Element>(_ elements: [Element]) -> Element { writes.pick(elements) }
 
     mutating func step() throws -> String {
         wall += Int64(below(4)) - 1
@@ -48,8 +47,8 @@ private struct ObjectWorld {
         let wall = wall
         switch below(20) {
         case 0..<11:
-            let writes = (0...below(5)).map { _ in write(on: machine) }
-            return try both(machine, "append") { "\(try $0.append(writes, wallMilliseconds: wall).outcomes)" }
+            let batch = (0...below(5)).map { _ in writes.write(on: stores[machine][0]) }
+            return try both(machine, "append") { "\(try $0.append(batch, wallMilliseconds: wall).outcomes)" }
         case 11..<17: return try deliver(to: machine)
         case 17:
             for (bed, store) in zip(beds[machine], stores[machine]) { bed.crash(store) }
@@ -84,9 +83,9 @@ private struct ObjectWorld {
     private mutating func deliver(to machine: Int) throws -> String {
         let source = below(stores.count)
         guard source != machine else { return "nothing" }
-        var random = random
+        var random = writes.random
         var missing = try stores[machine][0].missing(from: stores[source][1]) { Int.random(in: 0..<$0, using: &random) }
-        self.random = random
+        writes.random = random
         if below(3) == 0 { missing.removeLast(min(missing.count, below(3))) }
         while !missing.isEmpty {
             let size = min(missing.count, 1 + below(6))
@@ -95,64 +94,6 @@ private struct ObjectWorld {
         }
         return "deliver \(source) to \(machine)"
     }
-
-    // MARK: Writes
-
-    private mutating func write(on machine: Int) -> LocalWrite {
-        if below(12) == 0 { return .operations([.event("s", "\(below(9))")]) }
-        return .planned(
-            (0...below(3)).map { _ in objectWrite(on: machine) }, row: below(4) == 0 ? UInt64(below(2)) : nil)
-    }
-
-    private mutating func objectWrite(on machine: Int) -> ObjectWrite {
-        let name = pick(Self.names)
-        let number = below(5)
-        switch below(20) {
-        case 16..<18: return .attaching(pick(["x", "y", "zz"]), to: name)
-        case 18...:
-            let there = (try? stores[machine][0].attachments()) ?? []
-            guard !there.isEmpty else { return .attaching("x", to: name) }
-            let one = pick(there)
-            return .detach(below(8) == 0 ? ObjectKey(name) : one.owner, attachment: one.attachment.id)
-        case 0..<3:
-            return .putting(
-                name,
-                pick([#"{"r":\#(number)}"#, #"{"r":"\#(number)","d":{"k":\#(number)}}"#, #"{"l":[\#(number),1]}"#]),
-                replacing: below(4) == 0, ifAbsent: below(4) == 0)
-        case 3: return .putting(name, #"{"t":"text \#(number)","v":\#(number)}"#)
-        case 4..<7: return edit(name, number)
-        case 7..<10: return .deleting(name)
-        case 10: return .resolving(name, pick([.keep, .delete, .dismiss, .field(["r"], .integer(Int64(number)))]))
-        case 11: return .schema(pick(["a", "b"]), pick(Self.schemas))
-        case 12:
-            let current = try? stores[machine][0].object(ObjectKey(name), space: .home)?.version
-            return .putting(name, #"{"r":9}"#, ifVersion: current ?? nil)
-        default: return edit(name, number, creating: true)
-        }
-    }
-
-    private mutating func edit(_ name: String, _ number: Int, creating: Bool = false) -> ObjectWrite {
-        let (path, action): (String, FieldEdit.Action) =
-            switch below(9) {
-            case 0: ("n", .increment(Int64(number - 2)))
-            case 1: ("e", .add(.integer(Int64(number))))
-            case 2: ("e", .remove(.integer(Int64(number))))
-            case 3: ("l", .insert(at: 0, .integer(Int64(number))))
-            case 4: ("l", .delete(at: 0, count: 1))
-            case 5: ("l", .move(from: 0, to: 1))
-            case 6: ("r", .unset)
-            case 7: ("d/k/\(number)", .set("deep"))
-            default: ("v", .set(.integer(Int64(number))))
-            }
-        return .editing(name, path, action, creating: creating)
-    }
-
-    private static let schemas = [
-        #"{"deletePolicy":"ask"}"#, #"{"deletePolicy":"updateWins"}"#, #"{"deletePolicy":"lastWriterWins"}"#,
-        #"{"deletePolicy":"deleteWins"}"#, #"{"indexed":["r","n"]}"#, #"{"indexed":["d"]}"#,
-        #"{"fields":{"n":"counter","e":"set","t":"text"}}"#, #"{"fields":{"v":"local"}}"#, #"{"upsert":false}"#,
-        #"{"fields":{"r":"constant"}}"#, #"{"upsert":true,"later":{"x":1}}"#,
-    ]
 
     // MARK: Comparing
 
@@ -167,7 +108,7 @@ private struct ObjectWorld {
             try same(pair, comment) { try $0.members() }
             try same(pair, comment) { try $0.objectPosition() }
             try same(pair, comment) { try $0.collections(of: .home) }
-            for name in Self.names {
+            for name in RandomWrites.names {
                 try same(pair, comment) { try $0.object(name) }
                 try same(pair, comment) { try $0.touches(of: ObjectKey(name), space: .home) }
             }
@@ -180,7 +121,7 @@ private struct ObjectWorld {
                 let value = pick([0, 1, 2, 3, "1", "2"] as [JSONValue])
                 try same(pair, comment) { try $0.find("a", where: field, is: value) }
             }
-            for name in Self.names {
+            for name in RandomWrites.names {
                 try same(pair, comment) { try $0.attachments(.ofObject(ObjectKey(name))) }
             }
             let all = try pair[0].attachments()
@@ -223,7 +164,7 @@ private struct ObjectWorld {
             #expect(try pair[1].vector == first.vector, "\(comment)")
             #expect(try pair[1].state().digest == first.state().digest, "\(comment)")
             #expect(try pair[1].state().counts == first.state().counts, "\(comment)")
-            for name in Self.names {
+            for name in RandomWrites.names {
                 #expect(try pair[1].object(name)?.state == first.object(name)?.state, "\(comment), \(name)")
             }
         }

@@ -138,6 +138,46 @@ package nonisolated struct Lanyard_V1_Frame: Sendable {
     set {body = .bulkWanted(newValue)}
   }
 
+  package var stateOffer: Lanyard_V1_StateOffer {
+    get {
+      if case .stateOffer(let v)? = body {return v}
+      return Lanyard_V1_StateOffer()
+    }
+    set {body = .stateOffer(newValue)}
+  }
+
+  package var stateRequest: Lanyard_V1_StateRequest {
+    get {
+      if case .stateRequest(let v)? = body {return v}
+      return Lanyard_V1_StateRequest()
+    }
+    set {body = .stateRequest(newValue)}
+  }
+
+  package var stateItems: Lanyard_V1_StateItems {
+    get {
+      if case .stateItems(let v)? = body {return v}
+      return Lanyard_V1_StateItems()
+    }
+    set {body = .stateItems(newValue)}
+  }
+
+  package var stateQuestion: Lanyard_V1_StateQuestion {
+    get {
+      if case .stateQuestion(let v)? = body {return v}
+      return Lanyard_V1_StateQuestion()
+    }
+    set {body = .stateQuestion(newValue)}
+  }
+
+  package var stateAnswer: Lanyard_V1_StateAnswer {
+    get {
+      if case .stateAnswer(let v)? = body {return v}
+      return Lanyard_V1_StateAnswer()
+    }
+    set {body = .stateAnswer(newValue)}
+  }
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package nonisolated enum OneOf_Body: Equatable, Sendable {
@@ -154,6 +194,11 @@ package nonisolated struct Lanyard_V1_Frame: Sendable {
     case acknowledgements(Lanyard_V1_Acknowledgements)
     case acknowledgementRequest(Lanyard_V1_AcknowledgementRequest)
     case bulkWanted(Lanyard_V1_BulkWanted)
+    case stateOffer(Lanyard_V1_StateOffer)
+    case stateRequest(Lanyard_V1_StateRequest)
+    case stateItems(Lanyard_V1_StateItems)
+    case stateQuestion(Lanyard_V1_StateQuestion)
+    case stateAnswer(Lanyard_V1_StateAnswer)
 
   }
 
@@ -282,7 +327,7 @@ package nonisolated struct Lanyard_V1_Want: Sendable {
   package init() {}
 }
 
-/// More bytes may be sent for a want; with `cancel`, none.
+/// More bytes may be sent for a want, or for a state; with `cancel`, none.
 package nonisolated struct Lanyard_V1_Credit: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -340,6 +385,9 @@ package nonisolated struct Lanyard_V1_Changes: Sendable {
 
   /// the want is answered as far as this side can
   package var last: Bool = false
+
+  /// with `last`: changes of the replica are held only from here on; before it there is state
+  package var firstHeld: UInt64 = 0
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -458,13 +506,105 @@ package nonisolated struct Lanyard_V1_BulkWanted: Sendable {
   package init() {}
 }
 
+/// "What I hold and you lack, take from me as state": some of it went as changes, or state is far less to send.
+package nonisolated struct Lanyard_V1_StateOffer: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var space: Data = Data()
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+/// "Send me what you hold as state." Answered by `StateItems` with the same id. Vectors and items are in our own codec:
+/// PROTOCOL.md "State delta".
+package nonisolated struct Lanyard_V1_StateRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// among those of wants
+  package var id: UInt64 = 0
+
+  package var space: Data = Data()
+
+  /// vector: what the receiver held when it began to ask
+  package var since: Data = Data()
+
+  /// vector: behind the events that it has staged
+  package var stagedEvents: Data = Data()
+
+  /// some objects are staged: name them before they are sent
+  package var asks: Bool = false
+
+  package var creditBytes: UInt64 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+/// Some bytes of the stream, wherever they fall.
+package nonisolated struct Lanyard_V1_StateItems: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var id: UInt64 = 0
+
+  /// in the first, alone: what the sender holds, and the stream leads to
+  package var vector: Data = Data()
+
+  package var data: Data = Data()
+
+  /// no more comes; whether all came, the closing item says
+  package var last: Bool = false
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+/// "These come next: which have you staged just so?"
+package nonisolated struct Lanyard_V1_StateQuestion: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var id: UInt64 = 0
+
+  package var announcements: [Data] = []
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+package nonisolated struct Lanyard_V1_StateAnswer: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var id: UInt64 = 0
+
+  /// a byte for each announcement: 1 if it is, else 0
+  package var staged: Data = Data()
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
 // MARK: - Code below here is support for the SwiftProtobuf runtime.
 
 fileprivate nonisolated let _protobuf_package = "lanyard.v1"
 
 nonisolated extension Lanyard_V1_Frame: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Frame"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}hello\0\u{1}have\0\u{3}have_request\0\u{1}want\0\u{1}credit\0\u{1}changes\0\u{1}prune\0\u{1}ping\0\u{1}pong\0\u{1}goodbye\0\u{1}acknowledgements\0\u{3}acknowledgement_request\0\u{3}bulk_wanted\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}hello\0\u{1}have\0\u{3}have_request\0\u{1}want\0\u{1}credit\0\u{1}changes\0\u{1}prune\0\u{1}ping\0\u{1}pong\0\u{1}goodbye\0\u{1}acknowledgements\0\u{3}acknowledgement_request\0\u{3}bulk_wanted\0\u{3}state_offer\0\u{3}state_request\0\u{3}state_items\0\u{3}state_question\0\u{3}state_answer\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -641,6 +781,71 @@ nonisolated extension Lanyard_V1_Frame: SwiftProtobuf.Message, SwiftProtobuf._Me
           self.body = .bulkWanted(v)
         }
       }()
+      case 14: try {
+        var v: Lanyard_V1_StateOffer?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .stateOffer(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .stateOffer(v)
+        }
+      }()
+      case 15: try {
+        var v: Lanyard_V1_StateRequest?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .stateRequest(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .stateRequest(v)
+        }
+      }()
+      case 16: try {
+        var v: Lanyard_V1_StateItems?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .stateItems(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .stateItems(v)
+        }
+      }()
+      case 17: try {
+        var v: Lanyard_V1_StateQuestion?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .stateQuestion(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .stateQuestion(v)
+        }
+      }()
+      case 18: try {
+        var v: Lanyard_V1_StateAnswer?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .stateAnswer(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .stateAnswer(v)
+        }
+      }()
       default: break
       }
     }
@@ -703,6 +908,26 @@ nonisolated extension Lanyard_V1_Frame: SwiftProtobuf.Message, SwiftProtobuf._Me
     case .bulkWanted?: try {
       guard case .bulkWanted(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 13)
+    }()
+    case .stateOffer?: try {
+      guard case .stateOffer(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 14)
+    }()
+    case .stateRequest?: try {
+      guard case .stateRequest(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 15)
+    }()
+    case .stateItems?: try {
+      guard case .stateItems(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 16)
+    }()
+    case .stateQuestion?: try {
+      guard case .stateQuestion(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 17)
+    }()
+    case .stateAnswer?: try {
+      guard case .stateAnswer(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 18)
     }()
     case nil: break
     }
@@ -1073,7 +1298,7 @@ nonisolated extension Lanyard_V1_Segment: SwiftProtobuf.Message, SwiftProtobuf._
 
 nonisolated extension Lanyard_V1_Changes: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Changes"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}space\0\u{1}replica\0\u{3}want_id\0\u{1}segments\0\u{1}last\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}space\0\u{1}replica\0\u{3}want_id\0\u{1}segments\0\u{1}last\0\u{3}first_held\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1086,6 +1311,7 @@ nonisolated extension Lanyard_V1_Changes: SwiftProtobuf.Message, SwiftProtobuf._
       case 3: try { try decoder.decodeSingularUInt64Field(value: &self.wantID) }()
       case 4: try { try decoder.decodeRepeatedMessageField(value: &self.segments) }()
       case 5: try { try decoder.decodeSingularBoolField(value: &self.last) }()
+      case 6: try { try decoder.decodeSingularUInt64Field(value: &self.firstHeld) }()
       default: break
       }
     }
@@ -1107,6 +1333,9 @@ nonisolated extension Lanyard_V1_Changes: SwiftProtobuf.Message, SwiftProtobuf._
     if self.last != false {
       try visitor.visitSingularBoolField(value: self.last, fieldNumber: 5)
     }
+    if self.firstHeld != 0 {
+      try visitor.visitSingularUInt64Field(value: self.firstHeld, fieldNumber: 6)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1116,6 +1345,7 @@ nonisolated extension Lanyard_V1_Changes: SwiftProtobuf.Message, SwiftProtobuf._
     if lhs.wantID != rhs.wantID {return false}
     if lhs.segments != rhs.segments {return false}
     if lhs.last != rhs.last {return false}
+    if lhs.firstHeld != rhs.firstHeld {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -1375,6 +1605,206 @@ nonisolated extension Lanyard_V1_BulkWanted: SwiftProtobuf.Message, SwiftProtobu
   }
 
   package static func ==(lhs: Lanyard_V1_BulkWanted, rhs: Lanyard_V1_BulkWanted) -> Bool {
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Lanyard_V1_StateOffer: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".StateOffer"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}space\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.space) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.space.isEmpty {
+      try visitor.visitSingularBytesField(value: self.space, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Lanyard_V1_StateOffer, rhs: Lanyard_V1_StateOffer) -> Bool {
+    if lhs.space != rhs.space {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Lanyard_V1_StateRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".StateRequest"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}space\0\u{1}since\0\u{3}staged_events\0\u{1}asks\0\u{3}credit_bytes\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.id) }()
+      case 2: try { try decoder.decodeSingularBytesField(value: &self.space) }()
+      case 3: try { try decoder.decodeSingularBytesField(value: &self.since) }()
+      case 4: try { try decoder.decodeSingularBytesField(value: &self.stagedEvents) }()
+      case 5: try { try decoder.decodeSingularBoolField(value: &self.asks) }()
+      case 6: try { try decoder.decodeSingularUInt64Field(value: &self.creditBytes) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.id != 0 {
+      try visitor.visitSingularUInt64Field(value: self.id, fieldNumber: 1)
+    }
+    if !self.space.isEmpty {
+      try visitor.visitSingularBytesField(value: self.space, fieldNumber: 2)
+    }
+    if !self.since.isEmpty {
+      try visitor.visitSingularBytesField(value: self.since, fieldNumber: 3)
+    }
+    if !self.stagedEvents.isEmpty {
+      try visitor.visitSingularBytesField(value: self.stagedEvents, fieldNumber: 4)
+    }
+    if self.asks != false {
+      try visitor.visitSingularBoolField(value: self.asks, fieldNumber: 5)
+    }
+    if self.creditBytes != 0 {
+      try visitor.visitSingularUInt64Field(value: self.creditBytes, fieldNumber: 6)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Lanyard_V1_StateRequest, rhs: Lanyard_V1_StateRequest) -> Bool {
+    if lhs.id != rhs.id {return false}
+    if lhs.space != rhs.space {return false}
+    if lhs.since != rhs.since {return false}
+    if lhs.stagedEvents != rhs.stagedEvents {return false}
+    if lhs.asks != rhs.asks {return false}
+    if lhs.creditBytes != rhs.creditBytes {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Lanyard_V1_StateItems: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".StateItems"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}vector\0\u{1}data\0\u{1}last\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.id) }()
+      case 2: try { try decoder.decodeSingularBytesField(value: &self.vector) }()
+      case 3: try { try decoder.decodeSingularBytesField(value: &self.data) }()
+      case 4: try { try decoder.decodeSingularBoolField(value: &self.last) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.id != 0 {
+      try visitor.visitSingularUInt64Field(value: self.id, fieldNumber: 1)
+    }
+    if !self.vector.isEmpty {
+      try visitor.visitSingularBytesField(value: self.vector, fieldNumber: 2)
+    }
+    if !self.data.isEmpty {
+      try visitor.visitSingularBytesField(value: self.data, fieldNumber: 3)
+    }
+    if self.last != false {
+      try visitor.visitSingularBoolField(value: self.last, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Lanyard_V1_StateItems, rhs: Lanyard_V1_StateItems) -> Bool {
+    if lhs.id != rhs.id {return false}
+    if lhs.vector != rhs.vector {return false}
+    if lhs.data != rhs.data {return false}
+    if lhs.last != rhs.last {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Lanyard_V1_StateQuestion: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".StateQuestion"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}announcements\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.id) }()
+      case 2: try { try decoder.decodeRepeatedBytesField(value: &self.announcements) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.id != 0 {
+      try visitor.visitSingularUInt64Field(value: self.id, fieldNumber: 1)
+    }
+    if !self.announcements.isEmpty {
+      try visitor.visitRepeatedBytesField(value: self.announcements, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Lanyard_V1_StateQuestion, rhs: Lanyard_V1_StateQuestion) -> Bool {
+    if lhs.id != rhs.id {return false}
+    if lhs.announcements != rhs.announcements {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Lanyard_V1_StateAnswer: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".StateAnswer"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}staged\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.id) }()
+      case 2: try { try decoder.decodeSingularBytesField(value: &self.staged) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.id != 0 {
+      try visitor.visitSingularUInt64Field(value: self.id, fieldNumber: 1)
+    }
+    if !self.staged.isEmpty {
+      try visitor.visitSingularBytesField(value: self.staged, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Lanyard_V1_StateAnswer, rhs: Lanyard_V1_StateAnswer) -> Bool {
+    if lhs.id != rhs.id {return false}
+    if lhs.staged != rhs.staged {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

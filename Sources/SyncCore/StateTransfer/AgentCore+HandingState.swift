@@ -1,0 +1,218 @@
+import SyncModel
+
+// Handing state to peers: to whom it is offered, and the stream, within what the receiver grants.
+extension AgentCore {
+    /// A reader relays changes, of which each is signed; nobody takes state from it.
+    private var mayHandState: Bool {
+        configuration.exchangesState && membership[configuration.own]?.fact.role == .writer
+    }
+
+    // MARK: Offers
+
+    /// A peer said what it holds. Where deletions are forgotten, whoever lacks something of our floor takes state: what it wrote on
+    /// what is gone here, only state tells it. And so may whoever lacks so much that state may be far less: the store weighs
+    /// both. That changes are not held is said when they are wanted: somebody else may have them.
+    mutating func considerOffer(_ index: Int) {
+        let session = sessions[index]
+        guard session.stateExchange.isSpoken, session.peerTipsAreComplete, mayHandState else { return }
+        let lacking = held.operations(beyond: session.peerTips)
+        guard lacking > 0 else { return }
+        if configuration.collectsDeletions, !floor.isEmpty, !session.peerTips.covers(floor.entries) {
+            guard session.stateExchange.offeredFloor != floor else { return }
+            sessions[index].stateExchange.offeredFloor = floor
+            return offerState(index)
+        }
+        guard session.stateExchange.weighing == nil, lacking >= configuration.bounds.stateOfferOperations,
+            lacking / 2 >= session.stateExchange.weighedOperations
+        else { return }
+        let id = StateID(rawValue: nextID())
+        sessions[index].stateExchange.weighing = id
+        sessions[index].stateExchange.weighedOperations = lacking
+        effects.append(.state(.weigh(id, since: session.peerTips.vector())))
+    }
+
+    private mutating func offerState(_ index: Int) {
+        // Its wants of before crossed our offer.
+        sessions[index].stateExchange.holdsWantsUntil = now + configuration.timing.stateOfferWait
+        counters.statesOffered += 1
+        send(index, .stateOffer(Frame.StateOffer(space: space)))
+        probe(index)
+    }
+
+    mutating func noteWeighed(_ id: StateID, _ weight: StateWeight) {
+        guard let index = upSessions.first(where: { sessions[$0].stateExchange.weighing == id }) else { return }
+        sessions[index].stateExchange.weighing = nil
+        let bounds = configuration.bounds
+        let (threshold, overflow) = weight.stateBytes.multipliedReportingOverflow(by: bounds.stateOfferFactor)
+        guard !overflow, weight.changeBytes >= bounds.stateOfferBytes, weight.changeBytes >= threshold else { return }
+        offerState(index)
+    }
+
+    /// Whether answers to its wants wait for what it says to state.
+    func holdsWants(_ session: PeerSession) -> Bool {
+        session.stateExchange.weighing != nil || session.stateExchange.holdsWantsUntil.map { $0 > now } ?? false
+    }
+
+    /// Nil unless changes from there on are held no more.
+    func refusedFrom(_ want: Frame.Want) -> UInt64? {
+        let first = firstHeld.next(of: want.replica)
+        return want.from < first ? first : nil
+    }
+
+    // MARK: Requests
+
+    mutating func noteStateRequest(_ index: Int, _ request: Frame.StateRequest) {
+        guard sessions[index].stateExchange.isSpoken else {
+            return refuse(index, .unexpectedFrame, detail: "stateRequest")
+        }
+        guard request.space == space else { return }
+        sessions[index].stateExchange.holdsWantsUntil = nil
+        let connection = sessions[index].id
+        if let old = outlets.first(where: { $0.connection == connection }) { closeOutlet(old.id) }
+        guard mayHandState, outlets.count < configuration.bounds.statesServed else {
+            return send(index, .stateItems(Frame.StateItems(id: request.id, bytes: [], last: true)))
+        }
+        let outlet = StateOutlet(
+            id: StateID(rawValue: nextID()), connection: connection, requestID: request.id,
+            creditBytes: Int(clamping: min(request.creditBytes, UInt64(configuration.bounds.inFlightBytesPerPeer))),
+            at: now)
+        outlets.append(outlet)
+        effects.append(
+            .state(.open(outlet.id, since: request.since, stagedEvents: request.stagedEvents, asks: request.asks)))
+    }
+
+    mutating func noteOpened(_ id: StateID, _ vector: VersionVector) {
+        guard let number = outlets.firstIndex(where: { $0.id == id }),
+            let index = sessionIndex(outlets[number].connection)
+        else { return effects.append(.state(.close(id))) }
+        outlets[number].isOpen = true
+        outlets[number].progressAt = now
+        // Of a vector that is too long to say the receiver learns at the end.
+        let first = Frame.StateItems(id: outlets[number].requestID, vector: vector, bytes: [], last: false)
+        if first.vector != nil { send(index, .stateItems(first)) }
+    }
+
+    /// - Returns: whether the credit was for a state.
+    mutating func noteStateCredit(_ index: Int, _ credit: Frame.Credit) -> Bool {
+        let connection = sessions[index].id
+        guard let number = outlets.firstIndex(where: { $0.connection == connection && $0.requestID == credit.wantID })
+        else { return false }
+        outlets[number].progressAt = now
+        if credit.cancel {
+            closeOutlet(outlets[number].id)
+        } else {
+            let limit = configuration.bounds.inFlightBytesPerPeer
+            outlets[number].creditBytes = min(
+                limit, outlets[number].creditBytes + Int(clamping: min(credit.bytes, UInt64(limit))))
+        }
+        return true
+    }
+
+    mutating func noteStateAnswer(_ index: Int, _ answer: Frame.StateAnswer) {
+        let connection = sessions[index].id
+        guard sessions[index].stateExchange.isSpoken else {
+            return refuse(index, .unexpectedFrame, detail: "stateAnswer")
+        }
+        // Of a state that we gave up meanwhile, or not as many as were asked about.
+        guard let number = outlets.firstIndex(where: { $0.connection == connection && $0.requestID == answer.id })
+        else { return }
+        guard outlets[number].asked == answer.staged.count else {
+            return refuse(index, .unexpectedFrame, detail: "stateAnswer")
+        }
+        outlets[number].asked = nil
+        outlets[number].answer = answer.staged
+        outlets[number].progressAt = now
+    }
+
+    // MARK: The stream
+
+    /// Sends what was read as far as credit and the transport's buffer go; then reads on. So a receiver that is slow costs one
+    /// chunk, and live changes never stand behind more than the window.
+    mutating func pumpStates() {
+        for id in outlets.map(\.id) {
+            guard let number = outlets.firstIndex(where: { $0.id == id }),
+                let index = sessionIndex(outlets[number].connection), sessions[index].state == .up
+            else { continue }
+            sendPending(number, index)
+            let outlet = outlets[number]
+            guard outlet.pending.isEmpty else { continue }
+            if !outlet.question.isEmpty {
+                outlets[number].question = []
+                outlets[number].asked = outlet.question.count
+                send(
+                    index,
+                    .stateQuestion(Frame.StateQuestion(id: outlet.requestID, announcements: outlet.question)))
+            } else if outlet.isLastRead {
+                counters.statesHanded += 1
+                closeOutlet(id)
+            } else if outlet.isOpen, !outlet.isReading, outlet.asked == nil, outlet.creditBytes > 0,
+                sessions[index].bufferedBytes < configuration.bounds.stateWindowBytes
+            {
+                outlets[number].isReading = true
+                outlets[number].answer = []
+                let bytes = min(outlet.creditBytes, configuration.bounds.servedReadBytes)
+                effects.append(.state(.read(id, bytes: bytes, staged: outlet.answer)))
+            }
+        }
+    }
+
+    private mutating func sendPending(_ number: Int, _ index: Int) {
+        var outlet = outlets[number]
+        var offset = 0
+        while offset < outlet.pending.count, outlet.creditBytes > 0,
+            sessions[index].bufferedBytes < configuration.bounds.stateWindowBytes
+        {
+            let count = min(outlet.pending.count - offset, outlet.creditBytes, Limits.statePartBytes)
+            let part = Array(outlet.pending[offset..<offset + count])
+            offset += count
+            outlet.creditBytes -= count
+            sessions[index].bufferedBytes += count
+            let isLast = outlet.isLastRead && offset == outlet.pending.count
+            send(index, .stateItems(Frame.StateItems(id: outlet.requestID, bytes: part, last: isLast)))
+        }
+        if offset > 0 { outlet.pending.removeFirst(offset) }
+        outlets[number] = outlet
+    }
+
+    mutating func noteChunk(_ id: StateID, _ chunk: StateChunk) {
+        guard let number = outlets.firstIndex(where: { $0.id == id }) else { return }
+        outlets[number].isReading = false
+        outlets[number].progressAt = now
+        outlets[number].pending = chunk.bytes
+        outlets[number].question = chunk.question
+        outlets[number].isLastRead = chunk.isLast
+    }
+
+    /// - Returns: whether it was about handing state over.
+    mutating func noteServingFailed(_ id: StateID) -> Bool {
+        if let index = upSessions.first(where: { sessions[$0].stateExchange.weighing == id }) {
+            sessions[index].stateExchange.weighing = nil
+            return true
+        }
+        guard outlets.contains(where: { $0.id == id }) else { return false }
+        endOutlet(id)
+        return true
+    }
+
+    /// Tells the peer that no more comes: it may ask somebody else.
+    private mutating func endOutlet(_ id: StateID) {
+        guard let outlet = outlets.first(where: { $0.id == id }) else { return }
+        closeOutlet(id)
+        guard let index = sessionIndex(outlet.connection), sessions[index].state == .up else { return }
+        send(index, .stateItems(Frame.StateItems(id: outlet.requestID, bytes: [], last: true)))
+    }
+
+    private mutating func closeOutlet(_ id: StateID) {
+        outlets.removeAll { $0.id == id }
+        effects.append(.state(.close(id)))
+    }
+
+    mutating func abandonOutlets(of connection: ConnectionID) {
+        for outlet in outlets where outlet.connection == connection { closeOutlet(outlet.id) }
+    }
+
+    /// Whoever does not go on keeps a transaction of our store open.
+    mutating func passOutletDeadlines() {
+        for outlet in outlets where now >= outlet.progressAt + configuration.timing.stateIdle { endOutlet(outlet.id) }
+    }
+}

@@ -1,0 +1,47 @@
+import SyncModel
+
+/// The one state that is being taken from a peer.
+///
+/// `beginning` → `streaming` → `reviewing` → `joining` → gone. From each but the last it may go at once: with the session, by a
+/// stream that is cut short or forged, or when nothing comes any more. What is staged stays for the next one.
+struct StateIntake: Sendable {
+    enum Phase: Sendable, Equatable {
+        /// The store says what to ask for.
+        case beginning
+        /// Items come.
+        case streaming
+        /// All came: what it says of histories is looked at.
+        case reviewing
+        /// It is fit to be joined, once nothing else is being written for a peer.
+        case reviewed
+        case joining
+    }
+
+    let id: StateID
+    let connection: ConnectionID
+    var phase = Phase.beginning
+    /// What it leads to, as its sender says; nil before it does.
+    var vector: VersionVector?
+    var cutter = StateItemCutter()
+    /// Whole items that the store does not have yet.
+    var queued: [[UInt8]] = []
+    var queuedBytes = 0
+    /// Of these the store is writing.
+    var stagingBytes = 0
+    var isLookingUp = false
+    /// Granted to the sender and not used.
+    var creditBytes = 0
+    var progressAt: Tick
+    /// The sender says that no more comes.
+    var isOver = false
+
+    init(id: StateID, connection: ConnectionID, at now: Tick) {
+        self.id = id
+        self.connection = connection
+        progressAt = now
+    }
+
+    var isWaitingForPeer: Bool {
+        phase == .streaming && queued.isEmpty && stagingBytes == 0 && !isLookingUp
+    }
+}

@@ -1,0 +1,70 @@
+package import SyncModel
+
+/// A state that is taken from a peer, or handed to one.
+package struct StateID: Hashable, Sendable {
+    package let rawValue: UInt64
+    package init(rawValue: UInt64) { self.rawValue = rawValue }
+}
+
+/// What the shell must do about states; each but `discard` and `close` is answered by a `StateInput` with the same id.
+package enum StateEffect: Sendable, Equatable {
+    // Taking one
+
+    /// Begin a staging, or go on with the one that is there; `begun` or `failed`.
+    case begin(StateID)
+    /// Stage these items durably; `staged`, `refused` or `failed`.
+    case stage(StateID, [[UInt8]])
+    /// Which are staged just so; `lookedUp` or `failed`.
+    case lookUp(StateID, [StateAnnouncement])
+    /// The stream is staged to its end: what it says of members and histories; `reviewed` or `failed`.
+    case review(StateID)
+    /// Take all of it in, in one transaction; `joined`, `refused` or `failed`.
+    case join(StateID)
+    /// Forget what is staged.
+    case discard
+
+    // Handing one over
+
+    /// What either road costs a peer that holds this much; `weighed` or `failed`.
+    case weigh(StateID, since: VersionVector)
+    /// Begin to read what is held now; `opened` or `failed`.
+    case open(StateID, since: VersionVector, stagedEvents: VersionVector, asks: Bool)
+    /// Read about so many bytes more. `staged`: the answer to what the last chunk asked. `chunkRead` or `failed`.
+    case read(StateID, bytes: Int, staged: [Bool])
+    case close(StateID)
+}
+
+/// What happened to states, in the past tense.
+package enum StateInput: Sendable, Equatable {
+    case begun(StateID, since: VersionVector, stagedEvents: VersionVector, hasObjects: Bool)
+    /// `isComplete`: the closing item was among them, and fits.
+    case staged(StateID, isComplete: Bool)
+    case lookedUp(StateID, [Bool])
+    case reviewed(StateID, facts: [StateFact], tips: [StateTip])
+    case joined(StateID, JoinedState)
+    /// What the peer sent cannot be taken: nothing of it is shown, and the store is as before.
+    case refused(StateID, StateDeltaError)
+    /// Our own store could not do it.
+    case failed(StateID, code: String)
+
+    case weighed(StateID, StateWeight)
+    case opened(StateID, vector: VersionVector)
+    case chunkRead(StateID, StateChunk)
+}
+
+/// What the store holds once a state is joined.
+package struct JoinedState: Sendable, Equatable {
+    /// Of every replica.
+    package var tips: [TipTable.Entry]
+    package var firstHeld: VersionVector
+    package var floor: VersionVector
+    /// Members that came with it, the digest, and what of our own was sealed on the way.
+    package var change: StoreChange
+
+    package init(tips: [TipTable.Entry], firstHeld: VersionVector, floor: VersionVector, change: StoreChange) {
+        self.tips = tips
+        self.firstHeld = firstHeld
+        self.floor = floor
+        self.change = change
+    }
+}

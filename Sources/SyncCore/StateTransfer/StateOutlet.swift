@@ -1,0 +1,54 @@
+import SyncModel
+
+/// A state that is being handed to a peer: one a session. It is read in steps, each when the one before has left.
+struct StateOutlet: Sendable {
+    let id: StateID
+    let connection: ConnectionID
+    /// The peer's number of it.
+    let requestID: UInt64
+    var creditBytes: Int
+    /// The store has it open.
+    var isOpen = false
+    var isReading = false
+    /// Read and not sent.
+    var pending: [UInt8] = []
+    /// To be asked once that is sent.
+    var question: [StateAnnouncement] = []
+    /// Asked, and not answered: of so many.
+    var asked: Int?
+    /// For the next read.
+    var answer: [Bool] = []
+    var isLastRead = false
+    /// When the peer last did something about it.
+    var progressAt: Tick
+
+    init(id: StateID, connection: ConnectionID, requestID: UInt64, creditBytes: Int, at now: Tick) {
+        self.id = id
+        self.connection = connection
+        self.requestID = requestID
+        self.creditBytes = creditBytes
+        progressAt = now
+    }
+}
+
+/// What a session has to do with states.
+struct StateExchange: Sendable {
+    /// Both sides know frames of states.
+    var isSpoken = false
+    /// The peer has offered us its state.
+    var isOffered = false
+    /// Counters from which on the peer holds changes, as far as it said so.
+    var firstHeld = VersionVector()
+    /// It is not asked for state before this.
+    var pausedUntil: Tick?
+
+    // What we hand over
+    /// Both roads are being weighed for the peer.
+    var weighing: StateID?
+    /// Operations that it lacked when they last were.
+    var weighedOperations: UInt64 = 0
+    /// The floor for which we offered state.
+    var offeredFloor: VersionVector?
+    /// We offered: its wants wait until then for a request of state.
+    var holdsWantsUntil: Tick?
+}

@@ -1,0 +1,178 @@
+/// One piece of a state delta: what a sender streams from one read transaction to a node that lacks more than changes can say,
+/// and what that node stages until it has all of it (PROTOCOL.md, "State delta").
+///
+/// Each kind has one canonical form. The order of kinds is that of the cases; `StateStream` holds a sender to it.
+package enum StateItem: Hashable, Sendable {
+    /// Who was let in. First, for everything behind it is judged by it.
+    case fact(StateFact)
+    case schema(StateSchema)
+    case stream(StateStreamSetting)
+    /// What comes next, unless the receiver has it: so that it can be skipped.
+    case announcement(StateAnnouncement)
+    /// Of the object that was announced just before.
+    case object(StateObject)
+    case events(EventResidue)
+    case births(StateBirths)
+    case tip(StateTip)
+    case end(StateEnd)
+}
+
+/// An add-fact with where it stands in its author's history.
+package struct StateFact: Hashable, Sendable {
+    package let dot: Dot
+    /// The author's clock; for display only.
+    package let wallMilliseconds: Int64
+    package let fact: MemberFact
+
+    package init(dot: Dot, wallMilliseconds: Int64, fact: MemberFact) {
+        self.dot = dot
+        self.wallMilliseconds = wallMilliseconds
+        self.fact = fact
+    }
+}
+
+/// What a receiver lacks of a collection's schema.
+package struct StateSchema: Hashable, Sendable {
+    package let collection: ExactString
+    package let entries: CollectionSchema.Entries.Delta
+
+    package init(collection: ExactString, entries: CollectionSchema.Entries.Delta) {
+        self.collection = collection
+        self.entries = entries
+    }
+}
+
+/// How a stream is kept, and by which operation; the greatest counts.
+package struct StateStreamSetting: Hashable, Sendable {
+    package let setting: Operation.StreamSetting
+    package let key: CanonicalKey
+
+    package init(setting: Operation.StreamSetting, key: CanonicalKey) {
+        self.setting = setting
+        self.key = key
+    }
+}
+
+/// Names an object, and which operations have touched it: who has staged it at the same needs no more of it.
+package struct StateAnnouncement: Hashable, Sendable {
+    package static let digestByteCount = 16
+
+    package let key: ObjectKey
+    /// The first 16 bytes of SHA-256 over the key and what has touched it.
+    package let digest: [UInt8]
+
+    package init(key: ObjectKey, touched: VersionVector) {
+        self.key = key
+        digest = Self.digest(of: key, touched: touched)
+    }
+
+    init(key: ObjectKey, digest: [UInt8]) {
+        self.key = key
+        self.digest = digest
+    }
+}
+
+/// What a receiver lacks of an object, and what is shown beside it.
+package struct StateObject: Hashable, Sendable {
+    /// The operation that the sender applied to it last; nil where it knows of none.
+    package let version: Dot?
+    /// The author's clock at its newest change; for display only.
+    package let wallMilliseconds: Int64
+    package let delta: ObjectDelta
+
+    package init(version: Dot?, wallMilliseconds: Int64, delta: ObjectDelta) {
+        self.version = version
+        self.wallMilliseconds = wallMilliseconds
+        self.delta = delta
+    }
+}
+
+/// Births of lives that the sender keeps, of one replica: whoever has another one that the sender's vector covers knows that
+/// it ended.
+package struct StateBirths: Hashable, Sendable {
+    package let replica: ReplicaID
+    /// Ascending; neither touch nor overlap. Not empty, at most `Limits.stateBirthRuns`.
+    package let runs: [Range<UInt64>]
+
+    package init(replica: ReplicaID, runs: [Range<UInt64>]) {
+        self.replica = replica
+        self.runs = runs
+    }
+}
+
+/// How far a replica's history goes, and what its author had seen there: changes that come behind it go on from here.
+package struct StateTip: Hashable, Sendable {
+    package let replica: ReplicaID
+    package let tip: ReplicaTip
+    /// The author's, at the tip.
+    package let signature: [UInt8]
+    /// What the author had seen of other replicas.
+    package let context: VersionVector
+
+    package init(replica: ReplicaID, tip: ReplicaTip, signature: [UInt8], context: VersionVector) {
+        self.replica = replica
+        self.tip = tip
+        self.signature = signature
+        self.context = context
+    }
+
+    /// Whether its author has signed it; the key is the caller's to find.
+    package func isSigned(space: SpaceID, signingKey: [UInt8]) -> Bool {
+        ChainSignature.isValid(
+            signature, space: space, replica: replica, end: tip.next, head: tip.head, signingKey: signingKey)
+    }
+}
+
+/// Closes the stream: nothing was left out before it.
+package struct StateEnd: Hashable, Sendable {
+    package static let digestByteCount = 32
+
+    /// What the sender held when it began.
+    package let vector: VersionVector
+    /// SHA-256 over every item before it as it was sent.
+    package let digest: [UInt8]
+
+    package init(vector: VersionVector, digest: [UInt8]) {
+        self.vector = vector
+        self.digest = digest
+    }
+}
+
+extension StateItem {
+    /// Wire numbers, in the order in which items come.
+    enum Kind: UInt8, Comparable {
+        case fact = 1
+        case schema = 2
+        case stream = 3
+        case announcement = 4
+        case object = 5
+        case events = 6
+        case births = 7
+        case tip = 8
+        case end = 9
+
+        static func < (left: Kind, right: Kind) -> Bool { left.rawValue < right.rawValue }
+
+        /// How long its body may be. What a person's data makes long may be longer than what bookkeeping does.
+        var limitBytes: Int {
+            switch self {
+            case .object, .schema: Limits.stateObjectBytes
+            case .fact, .stream, .announcement, .events, .births, .tip, .end: Limits.stateItemBytes
+            }
+        }
+    }
+
+    var kind: Kind {
+        switch self {
+        case .fact: .fact
+        case .schema: .schema
+        case .stream: .stream
+        case .announcement: .announcement
+        case .object: .object
+        case .events: .events
+        case .births: .births
+        case .tip: .tip
+        case .end: .end
+        }
+    }
+}

@@ -1,0 +1,110 @@
+extension Frame {
+    /// "What I hold and you lack, take from me as state": some of it went as changes, or state is far less to send. The
+    /// receiver decides.
+    package struct StateOffer: Hashable, Sendable {
+        package var space: SpaceID
+
+        package init(space: SpaceID) { self.space = space }
+    }
+
+    /// "Send me what you hold as state." Answered by `StateItems` with the same id.
+    package struct StateRequest: Hashable, Sendable {
+        /// Not 0; unique per session and direction, among those of wants.
+        package var id: UInt64
+        package var space: SpaceID
+        /// What the receiver held when it began to ask, or less; at most `Limits.stateFrameEntries`.
+        package var since: VersionVector
+        /// Per replica, behind the events that it has staged.
+        package var stagedEvents: VersionVector
+        /// It has staged objects: they are to be named before they are sent.
+        package var asks: Bool
+        /// Bytes of items that may be sent before the next `Credit`; at most `Limits.creditBytes`.
+        package var creditBytes: UInt64
+
+        package init(
+            id: UInt64, space: SpaceID, since: VersionVector, stagedEvents: VersionVector, asks: Bool,
+            creditBytes: UInt64
+        ) {
+            self.id = id
+            self.space = space
+            self.since = VersionVector(since.entries.prefix(Limits.stateFrameEntries))
+            self.stagedEvents = VersionVector(stagedEvents.entries.prefix(Limits.stateFrameEntries))
+            self.asks = asks
+            self.creditBytes = creditBytes
+        }
+    }
+
+    /// Some bytes of a state delta, wherever they fall.
+    package struct StateItems: Hashable, Sendable {
+        package var id: UInt64
+        /// In the first frame, and in no other: what the sender holds. Nil there too if that is too long to say.
+        package var vector: VersionVector?
+        /// At most `Limits.statePartBytes`.
+        package var bytes: [UInt8]
+        /// No more comes. Whether all came the closing item says.
+        package var last: Bool
+
+        package init(id: UInt64, vector: VersionVector? = nil, bytes: [UInt8], last: Bool) {
+            self.id = id
+            self.vector = vector.flatMap { $0.entries.count <= Limits.stateFrameEntries ? $0 : nil }
+            self.bytes = bytes
+            self.last = last
+        }
+    }
+
+    /// "These come next: which have you staged just so?" Nothing more comes before the answer.
+    package struct StateQuestion: Hashable, Sendable {
+        package var id: UInt64
+        /// 1 to `Limits.stateAnnouncementsPerFrame`.
+        package var announcements: [StateAnnouncement]
+
+        package init(id: UInt64, announcements: [StateAnnouncement]) {
+            self.id = id
+            self.announcements = announcements
+        }
+    }
+
+    package struct StateAnswer: Hashable, Sendable {
+        package var id: UInt64
+        /// One for each announcement, in their order.
+        package var staged: [Bool]
+
+        package init(id: UInt64, staged: [Bool]) {
+            self.id = id
+            self.staged = staged
+        }
+    }
+}
+
+extension Frame.StateRequest {
+    func checkBounds() throws(WireError) {
+        try Frame.require(id > 0, "state_request.id")
+        try Frame.require(creditBytes <= Limits.creditBytes, "state_request.credit_bytes")
+    }
+}
+
+extension Frame.StateItems {
+    func checkBounds() throws(WireError) {
+        try Frame.require(id > 0, "state_items.id")
+        try Frame.require(bytes.count <= Limits.statePartBytes, "state_items.data")
+        try Frame.require(!bytes.isEmpty || vector != nil || last, "state_items.data")
+    }
+}
+
+extension VersionVector {
+    /// As acknowledgements spell it; with no entries too.
+    var frameBytes: [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.append(entries: entries)
+        return bytes
+    }
+
+    init(frameBytes bytes: [UInt8], _ field: String) throws(WireError) {
+        var reader = ByteReader(bytes)
+        do throws(CodecError) {
+            let entries = try reader.entries(field, upTo: Limits.stateFrameEntries)
+            guard reader.isAtEnd, entries.allSatisfy({ $0.next > 0 }) else { throw .outOfRange(field: field) }
+            self.init(entries)
+        } catch { throw .outOfRange(field: field) }
+    }
+}

@@ -1,0 +1,124 @@
+import SyncCore
+import SyncModel
+import SyncStore
+
+/// The states that one process is taking and handing over.
+struct SimulatedStates {
+    var receiver: StateReceiver?
+    var sources: [StateID: StateSource] = [:]
+
+    func hasStaging(_ store: any SimulatedStore) -> Bool {
+        ((store as? SQLiteStore).flatMap { try? $0.hasStaging() }) ?? false
+    }
+
+    mutating func crash() {
+        for source in sources.values { source.close() }
+        (receiver, sources) = (nil, [:])
+    }
+}
+
+// What a core asks of its store about states, as the agent's driver has it done.
+extension World {
+    mutating func planState(_ node: Int, _ effect: StateEffect) {
+        let generation = nodes[node].generation
+        if case .close(let id) = effect { return nodes[node].states?.sources.removeValue(forKey: id)?.close() ?? () }
+        queue.plan(.state(node: node, generation: generation, effect), at: diskTime(node))
+    }
+
+    mutating func perform(_ node: Int, _ effect: StateEffect) {
+        guard let store = nodes[node].store as? SQLiteStore else { return }
+        if isDying(during: effect) {
+            if case .join = effect { dieJoining(node, store) }
+            return crash(node, losingPower: false)
+        }
+        guard let input = answer(node, effect, store) else { return }
+        // Durable and not yet told: a crash may come between.
+        let answer = Event.input(node: node, generation: nodes[node].generation, .state(input))
+        queue.plan(answer, at: now + stateDelay)
+    }
+
+    private var stateDelay: Int64 {
+        mutating get { Int64.random(in: 0...1_000_000, using: &stateRandom) }
+    }
+
+    private mutating func isDying(during effect: StateEffect) -> Bool {
+        switch effect {
+        case .stage, .review, .join: return isFaulty && stateChance(per10000: options.states?.deathsPer10000 ?? 0)
+        case .begin, .lookUp, .discard, .weigh, .open, .read, .close: return false
+        }
+    }
+
+    /// In the middle of the transaction, of which nothing may be left.
+    private mutating func dieJoining(_ node: Int, _ store: SQLiteStore) {
+        guard let end = StateJoinPart.allCases.randomElement(using: &stateRandom) else { return }
+        _ = try? store.joinStaged(wallMilliseconds: wall(node)) { part throws(StoreError) in
+            if part == end { throw .closed }
+        }
+    }
+
+    mutating func stateChance(per10000 share: Int) -> Bool {
+        share > 0 && Int.random(in: 0..<10_000, using: &stateRandom) < share
+    }
+
+    private mutating func answer(_ node: Int, _ effect: StateEffect, _ store: SQLiteStore) -> StateInput? {
+        var id = StateID(rawValue: 0)
+        do throws(StoreError) {
+            switch effect {
+            case .begin(let begun):
+                id = begun
+                let receiver = try store.beginStaging()
+                nodes[node].states?.receiver = receiver
+                let request = receiver.request
+                return .begun(
+                    id, since: request.since, stagedEvents: request.stagedEvents, hasObjects: request.asks)
+            case .stage(let staged, let items):
+                id = staged
+                guard var receiver = nodes[node].states?.receiver else { throw .refused(.incomplete) }
+                try store.stage(items, of: &receiver)
+                nodes[node].states?.receiver = receiver
+                return .staged(id, isComplete: receiver.isComplete)
+            case .lookUp(let asked, let announcements):
+                id = asked
+                return .lookedUp(id, try store.areStaged(announcements))
+            case .review(let reviewed):
+                id = reviewed
+                let (facts, tips) = try store.stagedHistories()
+                return .reviewed(id, facts: facts, tips: tips)
+            case .join(let joined):
+                id = joined
+                return .joined(id, try join(node, store))
+            case .discard:
+                nodes[node].states?.receiver = nil
+                try store.discardStaging()
+                return nil
+            case .weigh(let weighed, let since):
+                id = weighed
+                return .weighed(id, try store.weigh(since: since))
+            case .open(let opened, let since, let stagedEvents, let asks):
+                id = opened
+                let source = try store.stateSource(.init(since: since, stagedEvents: stagedEvents, asks: asks))
+                nodes[node].states?.sources[id] = source
+                return .opened(id, vector: source.vector)
+            case .read(let read, let bytes, let staged):
+                id = read
+                guard let source = nodes[node].states?.sources[id] else { throw .closed }
+                return .chunkRead(id, try source.chunk(byteBudget: bytes, staged: staged))
+            case .close: return nil
+            }
+        } catch {
+            if case .refused(let refusal) = error { return .refused(id, refusal) }
+            return .failed(id, code: "\(error)")
+        }
+    }
+
+    private mutating func join(_ node: Int, _ store: SQLiteStore) throws(StoreError) -> JoinedState {
+        let commit = try store.joinStaged(wallMilliseconds: wall(node))
+        noteCommit(node, commit)
+        let state = try store.state()
+        for known in state.tips { nodes[node].durable.advance(known.replica, to: known.tip.next) }
+        trace.note(now, node, "takes state, holds \(nodes[node].durable.entries.map(\.next)) \(commit.digest)")
+        return JoinedState(
+            tips: state.tips.map { TipTable.Entry(replica: $0.replica, tip: $0.tip) }, firstHeld: state.firstHeld,
+            floor: state.floor, change: StoreChange(commit))
+    }
+}

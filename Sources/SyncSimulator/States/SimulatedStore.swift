@@ -1,0 +1,15 @@
+package import SyncStore
+
+/// What a simulated agent keeps its records in.
+package protocol SimulatedStore: ReplicaStore {
+    /// The process ends without a word, here and now; later calls throw `.closed`.
+    /// - Parameter losingPower: the machine's whole memory goes too, and what was not synced.
+    func crash(losingPower: Bool)
+}
+
+extension MemoryStore: SimulatedStore {}
+
+extension SQLiteStore: SimulatedStore {
+    /// Every commit is synced before it is answered, so that power takes no more than a process does.
+    package func crash(losingPower: Bool) { abandon() }
+}

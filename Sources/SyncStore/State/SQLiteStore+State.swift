@@ -1,0 +1,157 @@
+import Synchronization
+package import SyncModel
+
+// A state delta: made for a peer that lacks more than changes can say, or taken in.
+extension SQLiteStore {
+    /// What this store holds by now, for a peer that asks. The caller closes it.
+    ///
+    /// - Throws: also `notApplicable` while changes of our own are open: what may still be folded is nobody's business.
+    package func stateSource(_ request: StateSource.Request) throws(StoreError) -> StateSource {
+        let connection = try Connection(
+            path: files.database, virtualFileSystem: configuration.virtualFileSystem, role: .source)
+        do throws(StoreError) {
+            return try StateSource(connection, space: space, request, faults: faults)
+        } catch {
+            connection.close()
+            throw error
+        }
+    }
+
+    /// Begins to receive a stream, or begins one anew after another has ended early: what was staged of it is kept, as far as
+    /// the new stream announces it in the same form.
+    ///
+    /// - Returns: what to ask for. What was held when the first stream began stays the same until all is joined.
+    package func beginStaging() throws(StoreError) -> StateReceiver {
+        let request = try writing.withLock { writing throws(StoreError) in
+            if writing.isClosed { throw .closed }
+            try signWhatWasLeft(&writing)
+            try seal(&writing)
+            writing.tail = nil
+            let held = writing.log.held
+            return try write(&writing) { access throws(StoreError) in
+                let staging = StagingRows(try spaceRows(access))
+                let header = try staging.begin(held: held)
+                return StateSource.Request(
+                    since: header.since, stagedEvents: try staging.stagedEvents(), asks: try staging.hasObjects())
+            }
+        }
+        return StateReceiver(request)
+    }
+
+    /// Which of them are staged as they are announced.
+    package func areStaged(_ announcements: [StateAnnouncement]) throws(StoreError) -> [Bool] {
+        var staged: [Bool] = []
+        for announcement in announcements { staged.append(try isStaged(announcement)) }
+        return staged
+    }
+
+    /// Whether something of a state is staged, by this process or an earlier one.
+    package func hasStaging() throws(StoreError) -> Bool {
+        try readLog(space) { rows throws(StoreError) in try StagingRows(rows).header() != nil } ?? false
+    }
+
+    /// What a stream that is staged to its end says of members and histories: whoever joins it looks at the signatures first.
+    package func stagedHistories() throws(StoreError) -> (facts: [StateFact], tips: [StateTip]) {
+        var facts: [StateFact] = []
+        var tips: [StateTip] = []
+        let items = try readLog(space) { rows throws(StoreError) in try StagingRows(rows).items() } ?? []
+        for item in items {
+            if case .fact(let fact) = item { facts.append(fact) }
+            if case .tip(let tip) = item { tips.append(tip) }
+        }
+        return (facts, tips)
+    }
+
+    /// About what a peer that holds `since` would be sent by either road. Reads lengths alone, in a few milliseconds for
+    /// 100,000 objects; what both roads carry, events, counts for both.
+    package func weigh(since: VersionVector) throws(StoreError) -> StateWeight {
+        try readLog(space) { rows throws(StoreError) in try StateWeighing(rows).weight(since: since) }
+            ?? StateWeight(changeBytes: 0, stateBytes: 0)
+    }
+
+    /// Whether an object is staged as it is announced.
+    package func isStaged(_ announcement: StateAnnouncement) throws(StoreError) -> Bool {
+        let faults = faults
+        return try readLog(space) { rows throws(StoreError) in
+            try StagingRows(rows).isStaged(announcement, faults)
+        } ?? false
+    }
+
+    /// Takes the next items of the stream, in one transaction: durable when this returns, and shown nowhere.
+    ///
+    /// - Throws: `refused`, with nothing of them staged; the receiver is of no use any more then.
+    package func stage(_ items: [[UInt8]], of receiver: inout StateReceiver) throws(StoreError) {
+        var next = receiver
+        let read = try next.read(items)
+        let faults = faults
+        try writing.withLock { writing throws(StoreError) in
+            try write(&writing) { access throws(StoreError) in
+                let staging = StagingRows(try spaceRows(access))
+                guard let header = try staging.header() else { throw .refused(.incomplete) }
+                for (item, announced) in read {
+                    try staging.stage(item, announced: announced, header, faults)
+                }
+            }
+        }
+        receiver = next
+    }
+
+    /// Forgets what was staged.
+    package func discardStaging() throws(StoreError) {
+        try update { access throws(StoreError) in try StagingRows(try spaceRows(access)).discard() }
+    }
+
+    /// Takes in what is staged and moves the vector, in one transaction. Writes of our own made meanwhile stay.
+    ///
+    /// - Parameter reached: called in the middle of the transaction, behind each part; what it throws undoes all.
+    /// - Throws: `refused` when the stream did not end, or does not fit what is held: nothing has changed then.
+    package func joinStaged(
+        wallMilliseconds: Int64, reached: (StateJoinPart) throws(StoreError) -> Void = { _ in }
+    ) throws(StoreError) -> Commit {
+        try writing.withLock { writing throws(StoreError) in
+            if writing.isClosed { throw .closed }
+            try signWhatWasLeft(&writing)
+            try seal(&writing)
+            writing.tail = nil
+            let state = writing.log
+            let hot = writing.hot
+            let faults = faults
+            let (after, commit) = try write(&writing) { access throws(StoreError) in
+                let rows = try spaceRows(access)
+                var join = try StateJoin(
+                    rows, ObjectRows(rows, hot: hot), on: state, at: wallMilliseconds, faults: faults)
+                try join.run(reached)
+                return (join.state, join.commit)
+            }
+            writing.log = after
+            writing.own.joined(after)
+            publish(writing)
+            return commit.serving(writing.takeUnserved(), andOwn: true)
+        }
+    }
+}
+
+/// A stream as it is received: what was asked for, and how far it has come. A value: what is not staged has not happened.
+package struct StateReceiver: Sendable {
+    package let request: StateSource.Request
+    private var stream = StateStream()
+    private var announced: StateAnnouncement?
+
+    init(_ request: StateSource.Request) { self.request = request }
+
+    /// Whether the stream has ended as it should.
+    package var isComplete: Bool { stream.vector != nil }
+
+    fileprivate mutating func read(
+        _ items: [[UInt8]]
+    ) throws(StoreError) -> [(item: StateItem, announced: StateAnnouncement?)] {
+        var read: [(item: StateItem, announced: StateAnnouncement?)] = []
+        for bytes in items {
+            let item: StateItem
+            do throws(StateDeltaError) { item = try stream.read(bytes) } catch { throw .refused(error) }
+            read.append((item, announced))
+            if case .announcement(let announcement) = item { announced = announcement }
+        }
+        return read
+    }
+}

@@ -1,0 +1,298 @@
+import SyncModel
+
+/// Takes in a state delta that is staged as a whole, within one transaction: afterwards the store shows what it would show
+/// had the changes come one by one.
+///
+/// Memory: what one batch of objects or events takes, and one number or vector per replica.
+struct StateJoin {
+    /// Of staged states or events that are taken in between two writes.
+    private static let batchBytes = 1 << 20
+    private static let birthsPerPage: Int64 = 256
+
+    private let rows: LogRows
+    private let objects: ObjectRows
+    private let staging: StagingRows
+    private let header: StagingRows.Header
+    private let wallMilliseconds: Int64
+    private let faults: StoreFaults
+    /// What was held before.
+    private let held: VersionVector
+    /// What the sender held.
+    private let theirs: VersionVector
+    private var tips: [StateTip] = []
+    private var facts: [StateFact] = []
+    private var schemas: [StateSchema] = []
+    private var settings: [KeptStream] = []
+    /// As far as it is written.
+    private(set) var state: LogState
+    private var additions: [Membership.Addition] = []
+    private var streams: Set<Name.Bytes> = []
+
+    init(
+        _ rows: LogRows, _ objects: ObjectRows, on state: LogState, at wallMilliseconds: Int64, faults: StoreFaults
+    ) throws(StoreError) {
+        self.rows = rows
+        self.objects = objects
+        self.wallMilliseconds = wallMilliseconds
+        self.faults = faults
+        self.state = state
+        held = state.held
+        staging = StagingRows(rows)
+        guard let header = try staging.header() else { throw .refused(.incomplete) }
+        self.header = header
+        var vector: VersionVector?
+        for item in try staging.items() {
+            switch item {
+            case .fact(let fact): facts.append(fact)
+            case .schema(let schema): schemas.append(schema)
+            case .stream(let stream): settings.append(KeptStream(stream.setting, at: stream.key))
+            case .tip(let tip): tips.append(tip)
+            case .end(let end): vector = end.vector
+            case .announcement, .object, .events, .births:
+                throw .corrupt(detail: "an item is staged in the wrong place")
+            }
+        }
+        let isLacking = try staging.lacksObjects(header)
+        guard let vector, !isLacking || faults.contains(.stateHalfStaged) else { throw .refused(.incomplete) }
+        theirs = vector
+        try checkTips()
+    }
+
+    /// The sender says of each history how far it goes, and none of them contradicts what is held.
+    private func checkTips() throws(StoreError) {
+        let named = Set(tips.map(\.replica))
+        guard theirs.entries(beyond: header.since).allSatisfy({ named.contains($0.replica) }) else {
+            throw .refused(.incomplete)
+        }
+        for tip in tips {
+            guard theirs.next(of: tip.replica) == tip.tip.next else { throw .refused(.beyondVector) }
+            let own = state.tip(of: tip.replica)
+            if own.next == tip.tip.next, own.head != tip.tip.head { throw .refused(.fork) }
+            // Otherwise one forged stamp would stop every writer.
+            let isPossible =
+                tip.tip.stamp.milliseconds < Stamp.wallLimitMilliseconds || tip.tip.stamp <= state.greatestStamp
+            guard isPossible else { throw .refused(.unreachableStamp) }
+        }
+    }
+
+    var commit: Commit {
+        Commit(
+            segments: [], digest: state.digest, counts: state.counts, additions: additions,
+            lastPosition: state.lastPosition, streams: streams.sorted().map(\.text),
+            objectPosition: state.objectPosition)
+    }
+
+    /// - Parameter reached: called between the parts, in the middle of the transaction; what it throws undoes all.
+    mutating func run(_ reached: (StateJoinPart) throws(StoreError) -> Void) throws(StoreError) {
+        try writeFacts()
+        try joinSchemas()
+        try joinObjects()
+        try reached(.objects)
+        if faults.contains(.stateInPieces) {
+            try rows.access.run("COMMIT")
+            try rows.access.run("BEGIN IMMEDIATE")
+        }
+        if !faults.contains(.stateWithoutBirths) { try dropGoneLives() }
+        try reached(.births)
+        try joinEvents()
+        try reached(.events)
+        try moveTips()
+        try staging.discard()
+        try reached(.tips)
+    }
+
+    // MARK: Objects
+
+    private mutating func writeFacts() throws(StoreError) {
+        for fact in facts where !held.covers(fact.dot) {
+            let addition = Membership.Addition(
+                author: fact.dot.replica.device, fact: fact.fact, wallMilliseconds: fact.wallMilliseconds)
+            try rows.insert(addition, fact.dot)
+            if fact.fact.isBound { state.members.add(fact.fact.device, at: fact.dot) }
+            additions.append(addition)
+        }
+    }
+
+    /// One batch of changes to objects, written.
+    private mutating func write(
+        _ body: (inout ObjectPlan) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        var plan = ObjectPlan(on: state)
+        try body(&plan)
+        try plan.finish(objects)
+        var log = try LogPlan([], on: state)
+        log.take(plan)
+        _ = try rows.write(log)
+        try objects.write(plan, segments: [], at: wallMilliseconds)
+        state = log.after
+    }
+
+    private mutating func joinSchemas() throws(StoreError) {
+        let (schemas, held, theirs) = (schemas, held, theirs)
+        try write { [objects] plan throws(StoreError) in
+            for schema in schemas { try plan.join(schema, held: held, theirs: theirs, objects) }
+        }
+    }
+
+    private mutating func joinObjects() throws(StoreError) {
+        var row: Int64 = 0
+        var isMore = true
+        let (staging, header, held, theirs) = (staging, header, held, theirs)
+        let removes = !faults.contains(.stateWithoutLiveDots)
+        while isMore {
+            try write { [objects] plan throws(StoreError) in
+                var byteCount = 0
+                while byteCount < Self.batchBytes {
+                    guard let next = try staging.object(behind: row, header) else {
+                        isMore = false
+                        return
+                    }
+                    row = next.row
+                    byteCount += next.bytes.count
+                    let object: StateObject = try ObjectRows.value(next.bytes, "a staged object does not read back")
+                    guard object.delta.isCovered(by: theirs) else { throw .refused(.beyondVector) }
+                    try plan.join(object, to: next.key, held: held, theirs: theirs, removes: removes, objects)
+                }
+            }
+        }
+    }
+
+    /// Lives that the sender has no more, and of whose end it could not tell any more.
+    private mutating func dropGoneLives() throws(StoreError) {
+        let (staging, header) = (staging, header)
+        for entry in theirs.entries {
+            var counter: Int64 = -1
+            while true {
+                let gone = try staging.goneBirths(of: entry, behind: counter, limit: Self.birthsPerPage, header)
+                guard let last = gone.last else { break }
+                counter = Int64(last.birth.counter)
+                try write { [objects] plan throws(StoreError) in
+                    for (birth, key) in gone { try plan.dropLife(birth, of: key, objects) }
+                }
+            }
+        }
+    }
+
+    // MARK: Events and tips
+
+    /// In an order that contexts allow: of each replica residues one after the other, each once all that its author had seen
+    /// is there.
+    private mutating func joinEvents() throws(StoreError) {
+        try write(residues: [])
+        var lanes: [StagingRows.ResidueHead] = []
+        for replica in try staging.replicasWithEvents() {
+            if let head = try staging.residue(of: replica, from: 0) { lanes.append(head) }
+        }
+        var batch: [EventResidue] = []
+        var byteCount = 0
+        while !lanes.isEmpty {
+            var isStuck = true
+            for index in lanes.indices.reversed() {
+                while index < lanes.count, isReady(lanes[index], lanes) {
+                    isStuck = false
+                    let head = lanes[index]
+                    let whole = try staging.residue(head)
+                    let wanted =
+                        held.next(of: head.replica)..<max(held.next(of: head.replica), theirs.next(of: head.replica))
+                    if let residue = whole.within(wanted) {
+                        batch.append(residue)
+                        byteCount += residue.bytes.count
+                    }
+                    if byteCount >= Self.batchBytes {
+                        try write(residues: batch)
+                        (batch, byteCount) = ([], 0)
+                    }
+                    if let next = try staging.residue(of: head.replica, from: whole.end) {
+                        lanes[index] = next
+                    } else {
+                        lanes.remove(at: index)
+                        break
+                    }
+                }
+            }
+            // Nobody who follows the rules has come to know what came to know him.
+            if isStuck { throw .refused(.outOfOrder) }
+        }
+        try write(residues: batch)
+    }
+
+    private func isReady(_ head: StagingRows.ResidueHead, _ lanes: [StagingRows.ResidueHead]) -> Bool {
+        lanes.allSatisfy { $0.replica == head.replica || $0.start >= head.context.next(of: $0.replica) }
+    }
+
+    private mutating func write(residues: [EventResidue]) throws(StoreError) {
+        var next: [ReplicaID: UInt64] = [:]
+        let segments = residues.map { residue in
+            let start = next[residue.replica] ?? state.held.next(of: residue.replica)
+            next[residue.replica] = residue.end
+            return segment(residue, from: start)
+        }
+        try write(segments)
+    }
+
+    private mutating func write(_ segments: [VerifiedSegment]) throws(StoreError) {
+        var plan = try LogPlan(residues: segments, settings: settings, on: state)
+        let streams = try plan.applyStreams(on: state, StreamRows(rows))
+        for tip in tips where segments.contains(where: { $0.segment.replica == tip.replica }) {
+            plan.raiseFirstHeld(of: tip.replica, to: plan.after.held.next(of: tip.replica))
+        }
+        _ = try rows.write(plan)
+        try StreamRows(rows).write(streams)
+        self.streams.formUnion(plan.entries.flatMap { $0.scan.runs.map { Name.Bytes($0.stream) } })
+        state = plan.after
+    }
+
+    /// The last one of a history ends as its tip says.
+    private func segment(_ residue: EventResidue, from start: UInt64) -> VerifiedSegment {
+        let last = tips.first { $0.replica == residue.replica && $0.tip.next == residue.end }
+        let head = last?.tip.head ?? ChainHead(space: state.space, replica: residue.replica)
+        return VerifiedSegment(
+            segment: Segment(
+                replica: residue.replica, start: start, end: residue.end, bytes: residue.bytes,
+                signature: last?.signature ?? []),
+            context: last.map(\.context.entries) ?? residue.context, changeCount: 0,
+            tip: ReplicaTip(next: residue.end, head: head, stamp: last?.tip.stamp ?? residue.lastStamp))
+    }
+
+    private mutating func moveTips() throws(StoreError) {
+        try write(tips.filter { state.held.next(of: $0.replica) < $0.tip.next }.map(segment))
+        for entry in state.firstHeld.entries {
+            try rows.access.run(
+                "UPDATE replica SET first_held = ? WHERE id = ?", .integer(Int64(entry.next)),
+                .integer(try rows.replicaRow(entry.replica)))
+        }
+        state.floor.join(theirs)
+        try rows.write(floor: state.floor)
+    }
+
+    /// What brings a history to its tip where no event does: one void operation, which holds what its author came to know since
+    /// the last event, for whoever asks this store one day.
+    private func segment(_ tip: StateTip) -> VerifiedSegment {
+        let named = VersionVector(tip.context.entries(beyond: state.context(of: tip.replica)))
+        var bytes: [UInt8] = []
+        var rest = named.entries[...]
+        repeat {
+            let context = rest.prefix(Limits.contextEntries)
+            rest = rest.dropFirst(context.count)
+            let wall = min(tip.tip.stamp.milliseconds, Limits.wallMilliseconds)
+            bytes +=
+                Change(
+                    start: tip.tip.next - 1, stamp: tip.tip.stamp, wallMilliseconds: wall, context: Array(context),
+                    operations: [.void(span: 1)]
+                ).encoded
+        } while !rest.isEmpty
+        return VerifiedSegment(
+            segment: Segment(
+                replica: tip.replica, start: state.held.next(of: tip.replica), end: tip.tip.next, bytes: bytes,
+                signature: tip.signature),
+            context: named.entries, changeCount: 0, tip: tip.tip)
+    }
+}
+
+/// A part of a join that is done.
+package enum StateJoinPart: Sendable, CaseIterable {
+    case objects
+    case births
+    case events
+    case tips
+}

@@ -1,0 +1,196 @@
+import SyncModel
+import SyncStore
+import Testing
+
+/// State that one store hands to another one, in place of the changes that led to it.
+@Suite("State deltas")
+struct StateDeltaTests {
+    /// A bed takes its folder along, and a sender of state opens the file again.
+    private final class Beds {
+        var beds: [StoreBed] = []
+    }
+
+    private let machines = Beds()
+
+    @Test(arguments: 1...60)
+    func `whoever takes state ends where the changes would have led`(seed: Int) throws {
+        #expect(try StateWorld.run(seed: UInt64(seed)) == nil)
+    }
+
+    @Test(arguments: [
+        StoreFaults.stateWithoutLiveDots, .stateInPieces, .stateStagedByName, .stateHalfStaged, .stateForgetsEvents,
+    ])
+    func `a planted bug is found`(fault: StoreFaults) throws {
+        let found = try (1...60).contains { try StateWorld.run(seed: UInt64($0), faults: fault) != nil }
+        #expect(found)
+    }
+
+    // Forgotten deletions
+
+    /// Two objects of three were deleted, and nobody remembers: only the births say so.
+    private func afterCollection(faults: StoreFaults = []) throws -> (sender: SQLiteStore, receivers: [SQLiteStore]) {
+        let sender = try sqlite(1)
+        let receivers = try [sqlite(2, faults), sqlite(3, faults)]
+        _ = try sender.append((1...3).map { [.addMember(TestDevice($0).fact)] }, wallMilliseconds: 1)
+        try sender.write(.putting("a/1", #"{"x":1}"#), .putting("a/2", #"{"x":2}"#), .putting("a/3", #"{"x":3}"#))
+        try sender.write(.attaching("f", to: "a/1"))
+        for receiver in receivers { try receiver.pull(from: sender) }
+        try sender.write(.deleting("a/1"), .deleting("a/2"))
+        #expect(try sender.collect(upTo: sender.vector, after: nil, limit: 10).objects == 2)
+        try sender.write(.editing("a/3", "x", .set(9)))
+        try receivers[0].take(stateOf: sender)
+        try receivers[1].take(stateOf: receivers[0])
+        return (sender, receivers)
+    }
+
+    @Test func `what was deleted and forgotten is gone where state arrives, and where it is passed on`() throws {
+        let (sender, receivers) = try afterCollection()
+        for receiver in receivers {
+            #expect(try receiver.find("a") == ["a/3"])
+            #expect(try receiver.attachments().isEmpty)
+            #expect(try receiver.state().digest == sender.state().digest)
+            #expect(try receiver.recomputedDigest(of: .home) == sender.state().digest)
+        }
+    }
+
+    @Test func `without the births it comes back`() throws {
+        let (sender, receivers) = try afterCollection(faults: .stateWithoutBirths)
+        #expect(try receivers[0].state().digest != sender.state().digest)
+    }
+
+    // What is served
+
+    @Test func `what came as state is not served as changes, and what comes behind it is`() throws {
+        let (sender, receiver, late) = (try sqlite(1), try sqlite(2), try sqlite(3))
+        _ = try sender.append((1...3).map { [.addMember(TestDevice($0).fact)] }, wallMilliseconds: 1)
+        try receiver.pull(from: sender)
+        let replica = try #require(try sender.state().tips.first?.replica)
+        let start = try sender.vector.next(of: replica)
+        _ = try sender.append([[.event("s")], [.event("s")]], wallMilliseconds: 2)
+        try sender.write(.putting("a/1", #"{"x":1}"#))
+        try receiver.take(stateOf: sender)
+        let end = try receiver.vector.next(of: replica)
+        #expect(try receiver.state().firstHeld.next(of: replica) == end)
+        #expect(try receiver.segments(of: replica, from: start, byteBudget: .max).isEmpty)
+        #expect(try receiver.segments(of: replica, from: 0, byteBudget: .max).last?.end == start)
+        let tip = [VersionVector.Entry(replica: replica, next: end)]
+        #expect(try receiver.heads(at: tip) == sender.heads(at: tip))
+        try sender.write(.editing("a/1", "x", .set(2)))
+        try receiver.pull(from: sender)
+        #expect(try receiver.segments(of: replica, from: end, byteBudget: .max).count == 1)
+        #expect(try receiver.state().digest == sender.state().digest)
+        try late.take(stateOf: receiver)
+        #expect(try late.state().digest == sender.state().digest)
+        #expect(try late.allEvents("s").map(\.dot) == sender.allEvents("s").map(\.dot))
+    }
+
+    @Test func `a store that took state opens again as it was`() throws {
+        let sender = try sqlite(1)
+        _ = try sender.append([[.event("s")], [.addMember(TestDevice(1).fact)]], wallMilliseconds: 2)
+        try sender.write(.putting("a/1", #"{"x":1}"#))
+        let bed = StoreBed(.sqliteInTmpfs, device: TestDevice(2))
+        let receiver = try #require(try bed.open() as? SQLiteStore)
+        try receiver.take(stateOf: sender)
+        let state = try receiver.state()
+        receiver.close()
+        let again = try bed.open()
+        #expect(try again.state() == state)
+        #expect(try again.recomputedDigest(of: .home) == state.digest)
+        #expect(try again.json("a/1") == JSONValue(json: #"{"x":1}"#))
+    }
+
+    // Refusals
+
+    @Test func `a stream that did not end is not joined, and nothing of it is shown`() throws {
+        let (sender, receiver) = (try sqlite(1), try sqlite(2))
+        _ = try sender.append([[.event("s")], [.addMember(TestDevice(1).fact)]], wallMilliseconds: 2)
+        try sender.write(.putting("a/1", #"{"x":1}"#))
+        let before = try receiver.state()
+        var staging = try receiver.beginStaging()
+        let items = try sender.stream(staging.request)
+        #expect(throws: StoreError.refused(.incomplete)) { try receiver.joinStaged(wallMilliseconds: 1) }
+        for item in items.dropLast() { try receiver.stage([item], of: &staging) }
+        #expect(throws: StoreError.refused(.incomplete)) { try receiver.joinStaged(wallMilliseconds: 1) }
+        #expect(try receiver.state() == before)
+        #expect(try receiver.find("a").isEmpty)
+        try receiver.stage([try #require(items.last)], of: &staging)
+        _ = try receiver.joinStaged(wallMilliseconds: 1)
+        #expect(try receiver.state().digest == sender.state().digest)
+        #expect(throws: StoreError.refused(.incomplete)) { try receiver.joinStaged(wallMilliseconds: 1) }
+    }
+
+    @Test func `an object that was announced and never came is missed`() throws {
+        let (sender, receiver) = (try sqlite(1), try sqlite(2))
+        try sender.write(.putting("a/1", #"{"x":1}"#))
+        var staging = try receiver.beginStaging()
+        var request = staging.request
+        request.asks = true
+        let source = try sender.stateSource(request)
+        defer { source.close() }
+        // Of a sender that was told that everything is staged.
+        while let (_, bytes) = try source.next(unless: { _ in true }) { try receiver.stage([bytes], of: &staging) }
+        #expect(staging.isComplete)
+        #expect(throws: StoreError.refused(.incomplete)) { try receiver.joinStaged(wallMilliseconds: 1) }
+        #expect(try receiver.vector.isEmpty)
+    }
+
+    @Test func `a history that contradicts the one that is held is refused`() throws {
+        let bed = StoreBed(.sqliteInTmpfs)
+        let sender = try #require(try bed.open() as? SQLiteStore)
+        _ = try sender.append([[.event("s", "1")]], wallMilliseconds: 1)
+        let twin = bed.copy(sharingLeases: true)
+        sender.close()
+        let one = try #require(try bed.open() as? SQLiteStore)
+        _ = try one.append([[.event("s", "2")]], wallMilliseconds: 2)
+        one.close()
+        let other = try #require(try twin.open(faults: .reuseCounterAfterCrash) as? SQLiteStore)
+        _ = try other.append([[.event("s", "3")]], wallMilliseconds: 2)
+        let held = try #require(try bed.open() as? SQLiteStore)
+        let receiver = try sqlite(2)
+        try receiver.pull(from: held)
+        let before = try receiver.state()
+        var staging = try receiver.beginStaging()
+        for item in try other.stream(StateSource.Request(since: VersionVector())) {
+            try receiver.stage([item], of: &staging)
+        }
+        #expect(throws: StoreError.refused(.fork)) { try receiver.joinStaged(wallMilliseconds: 1) }
+        #expect(try receiver.state() == before)
+    }
+
+    // What an older program did not note
+
+    @Test func `what has touched objects is noted when a store of an older program is opened`() throws {
+        let bed = StoreBed(.sqliteInTmpfs)
+        let store = try bed.open()
+        try store.write(.putting("a/1", #"{"x":1}"#), .putting("b/1", #"{"x":2}"#))
+        try store.write(.deleting("b/1"))
+        let expected = try #require(store as? SQLiteStore).stream(StateSource.Request(since: VersionVector()))
+        store.close()
+        let older = "UPDATE object SET touched = NULL, touched_stamp = NULL; DELETE FROM birth;"
+        let opened = try bed.open(schema: Schema(steps: Schema.current.steps + [older]))
+        #expect(try #require(opened as? SQLiteStore).stream(StateSource.Request(since: VersionVector())) == expected)
+    }
+
+    private func sqlite(_ device: UInt8, _ faults: StoreFaults = []) throws -> SQLiteStore {
+        let bed = StoreBed(.sqliteInTmpfs, device: TestDevice(device))
+        machines.beds.append(bed)
+        return try #require(try bed.open(faults: faults) as? SQLiteStore)
+    }
+}
+
+extension SQLiteStore {
+    /// All items that a receiver gets that has staged nothing.
+    fileprivate func stream(_ request: StateSource.Request) throws -> [[UInt8]] {
+        let source = try stateSource(request)
+        defer { source.close() }
+        var items: [[UInt8]] = []
+        while let (_, bytes) = try source.next(unless: { _ in false }) { items.append(bytes) }
+        return items
+    }
+
+    fileprivate func take(stateOf sender: SQLiteStore) throws {
+        var staging = try beginStaging()
+        try stage(try sender.stream(staging.request), of: &staging)
+        _ = try joinStaged(wallMilliseconds: 1)
+    }
+}
