@@ -77,6 +77,8 @@ extension Agent {
             own: device, name: configuration.name, agentVersion: Self.version, runID: generator.next(),
             seed: generator.next())
         settings.exchangesState = sqlite != nil
+        settings.collectsDeletions = sqlite != nil
+        settings.compacts = sqlite != nil && configuration.historyRetention != .forever
         let core = AgentCore(
             configuration: settings, space: .home, membership: membership,
             tips: state.tips.map { ($0.replica, $0.tip) },
@@ -103,6 +105,11 @@ extension Agent {
             states.answer = { [weak loop] input in loop?.step(.state(input)) }
             states.committed = { [weak loop] commit in loop?.note(commit) }
             loop.states = states
+            let compaction = CompactionDriver(
+                store: sqlite, eventLoop: eventLoop, retention: configuration.historyRetention)
+            compaction.answer = { [weak loop] input in loop?.step(input) }
+            compaction.stepped = { [weak loop] counts in loop?.noteCollected(counts) }
+            loop.compaction = compaction
         }
         bulk.askForBulk = { [weak loop] device in loop?.step(.askForBulk(device)) }
         bulk.blobsChanged = { [peerFeed] in peerFeed.touch() }

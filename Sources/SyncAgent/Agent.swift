@@ -171,6 +171,19 @@ package final class Agent: Sendable {
         try await onLoop { [self] in AgentSnapshot(running.loop, running.bulk, running.discovery, agent: self) }
     }
 
+    /// Drops from the log now what every member has and the retention lets go. Nothing of it when nothing is stable.
+    package func compactLog() async throws -> CompactedLog {
+        let pass = try await onLoop { [self] in
+            guard let compaction = running.loop.compaction, running.loop.core.configuration.compacts,
+                !running.loop.core.stable.isEmpty
+            else { return nil as EventLoopFuture<CompactedLog>? }
+            let finished = compaction.finished()
+            running.loop.step(.compactionAsked)
+            return finished
+        }
+        return try await pass?.get() ?? CompactedLog()
+    }
+
     /// What moves, or does not, of one blob.
     package func view(of blob: BlobHash) async throws -> BulkWantView {
         try await onLoop { [self] in running.bulk.core.view(of: blob) }

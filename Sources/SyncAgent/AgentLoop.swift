@@ -24,6 +24,8 @@ final class AgentLoop: TransportEvents {
     var bulk: BulkLoop?
     /// Reads and writes states; nil where the store cannot.
     var states: StateDriver?
+    /// Drops changes; nil where the store keeps all.
+    var compaction: CompactionDriver?
     private(set) var core: AgentCore
     private(set) var digest: Sum256
     private(set) var counts: StoreCounts
@@ -67,6 +69,7 @@ final class AgentLoop: TransportEvents {
         perform(core.stop(at: now))
         isStopped = true
         states?.close()
+        compaction?.close()
         wake?.task.cancel()
     }
 
@@ -98,11 +101,11 @@ final class AgentLoop: TransportEvents {
 
     private func sample() {
         if let last = samples.last, now - last.at < .milliseconds(250) { return }
-        samples.append((now, counts.changes))
+        samples.append((now, counts.changes + counts.droppedChanges))
         samples.removeAll { now - $0.at > .seconds(5) }
     }
 
-    /// A step of collection is durable: counts change, and nothing that anybody reads.
+    /// A step of collection or compaction is durable: counts change, and nothing that anybody reads.
     func noteCollected(_ counts: StoreCounts) {
         self.counts = counts
         peersChanged()
@@ -112,7 +115,7 @@ final class AgentLoop: TransportEvents {
     var changesPerSecond: Double {
         guard let first = samples.first(where: { now - $0.at <= .seconds(5) }) else { return 0 }
         let nanoseconds = max((now - first.at).nanoseconds, 1)
-        return Double(counts.changes - first.changes) * 1e9 / Double(nanoseconds)
+        return Double(counts.changes + counts.droppedChanges - first.changes) * 1e9 / Double(nanoseconds)
     }
 
     /// Early is harmless (the core looks at the time), so a wake-up is only replaced by an earlier one.
@@ -146,6 +149,7 @@ final class AgentLoop: TransportEvents {
             case .acknowledge(let acknowledgement): acknowledge(acknowledgement)
             case .keep(let acknowledgements): store.keep(acknowledgements)
             case .collect(let stable, let after, let limit): collect(upTo: stable, after: after, limit: limit)
+            case .compact(let stable): compaction?.step(upTo: stable)
             case .dial(let id, let endpoint): dial(id, endpoint)
             case .send(let id, let frame): send(id, frame)
             case .establish(let id):

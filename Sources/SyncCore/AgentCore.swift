@@ -41,6 +41,7 @@ package struct AgentCore: Sendable {
 
     /// Per replica the counter from which on changes are held; what was before came as state or was dropped.
     var firstHeld: VersionVector
+    var compaction = Compaction()
     /// The join of the vectors at which something was forgotten here, or state was taken.
     var floor: VersionVector
     /// The state that is being taken from a peer.
@@ -132,6 +133,9 @@ package struct AgentCore: Sendable {
         case .acknowledgeFailed: noteAcknowledgeFailed()
         case .collected(let next): noteCollected(next: next)
         case .collectFailed: noteCollectFailed()
+        case .compacted(let firstHeld, let isLast): noteCompacted(firstHeld: firstHeld, isLast: isLast)
+        case .compactFailed: noteCompactFailed()
+        case .compactionAsked: noteCompactionAsked()
         case .recordAppeared(let instance, let endpoints): noteRecord(instance, endpoints)
         case .recordVanished(let instance): forgetRecord(instance)
         case .networkChanged: noteNetworkChanged()
@@ -157,6 +161,7 @@ package struct AgentCore: Sendable {
         pumpStates()
         openOrSeal()
         planStability()
+        planCompaction()
         tellBulkPeers()
         return takeEffects()
     }
@@ -188,7 +193,7 @@ package struct AgentCore: Sendable {
         return [
             sessionDeadlines.min(), pullDeadlines.min(), acknowledgementDeadlines.min(), nextDialAt, storeRetryAt,
             sealRetryAt,
-            acknowledgeDeadline, collectionDeadline, stateDeadlines.min(),
+            acknowledgeDeadline, collectionDeadline, compactionDeadline, stateDeadlines.min(),
         ].compactMap(\.self).min()
     }
 

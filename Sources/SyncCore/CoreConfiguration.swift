@@ -14,6 +14,8 @@ package struct CoreConfiguration: Sendable, Equatable {
     /// Forgets deletions that are stable. Off in agents until whoever holds less than our floor is sent state instead of
     /// changes: a disk put back to before a deletion that it had acknowledged would bring the object back, there alone.
     package var collectsDeletions = false
+    /// Drops changes that every member has; off where the store cannot.
+    package var compacts = false
     /// Takes and hands over state in place of changes; off where the store cannot.
     package var exchangesState = true
     /// Planted bugs; none in an agent that people use.
@@ -62,6 +64,9 @@ package struct CoreConfiguration: Sendable, Equatable {
         package var stateIdle = Tick.Span.seconds(60)
         /// Between two steps of collection.
         package var collectionPause = Tick.Span.milliseconds(50)
+        /// From the start to the first pass of compaction, and from one pass to the next.
+        package var compactAfter = Tick.Span.seconds(600)
+        package var compactEvery = Tick.Span.seconds(3600)
 
         package init() {}
     }

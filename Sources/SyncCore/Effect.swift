@@ -18,6 +18,9 @@ package enum Effect: Sendable, Equatable {
     /// Forget deletions that are stable at this vector, of at most `limit` objects, in the order of their dots behind
     /// `after`, in one transaction; answer with `collected` or `collectFailed`.
     case collect(upTo: VersionVector, after: Dot?, limit: Int)
+    /// Drop some of the changes that are stable at this vector and older than the retention, in one transaction: a pass is
+    /// as many steps as the store needs. Answer with `compacted` or `compactFailed`.
+    case compact(upTo: VersionVector)
 
     /// About states that are taken from peers or handed to them.
     case state(StateEffect)

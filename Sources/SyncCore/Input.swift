@@ -63,6 +63,11 @@ package enum Input: Sendable, Equatable {
     /// A step of collection is durable; the next begins behind this dot, nil when the pass is over.
     case collected(next: Dot?)
     case collectFailed(code: String)
+    /// A step of compaction is durable; changes are held from here on.
+    case compacted(firstHeld: VersionVector, isLast: Bool)
+    case compactFailed(code: String)
+    /// Somebody wants a pass of compaction now.
+    case compactionAsked
 
     case state(StateInput)
 

@@ -52,6 +52,9 @@ package enum PlantedBug: String, CaseIterable, Sendable {
     case stateStagedByName = "state-staged-by-name"
     case stateHalfStaged = "state-half-staged"
     case stateForgetsEvents = "state-forgets-events"
+    case cutAtStable = "cut-at-stable"
+    case compactionDropsEvents = "compaction-drops-events"
+    case compactionForgetsContexts = "compaction-forgets-contexts"
 
     package var core: CoreFaults {
         switch self {
@@ -74,7 +77,8 @@ package enum PlantedBug: String, CaseIterable, Sendable {
             .believeFirstSize, .skipChunkHash, .rowBeforeFile, .sweepReferenced, .forgetPartials, .skipFileSync,
             .skipFolderSync, .fileBeforeRow,
             .trustOldPages, .stateWithoutLiveDots, .stateWithoutBirths, .stateInPieces,
-            .stateStagedByName, .stateHalfStaged, .stateForgetsEvents:
+            .stateStagedByName, .stateHalfStaged, .stateForgetsEvents, .cutAtStable, .compactionDropsEvents,
+            .compactionForgetsContexts:
             []
         }
     }
@@ -90,6 +94,9 @@ package enum PlantedBug: String, CaseIterable, Sendable {
         case .stateStagedByName: .stateStagedByName
         case .stateHalfStaged: .stateHalfStaged
         case .stateForgetsEvents: .stateForgetsEvents
+        case .cutAtStable: .cutAtStable
+        case .compactionDropsEvents: .compactionDropsEvents
+        case .compactionForgetsContexts: .compactionForgetsContexts
         case .sendBeforeCommit, .offByOneVector, .skipWaitingRoom, .dropHave, .deadSessionAlive, .beyondSignature,
             .acknowledgeWaitingRoom, .forgetLostWant, .collectBeforeStability, .countUnpackedBuffers,
             .unboundedInFlight, .askTwice, .believeHashes, .trustLiars, .forgetCancelled,
@@ -115,7 +122,8 @@ package enum PlantedBug: String, CaseIterable, Sendable {
             .believeFirstSize, .skipChunkHash, .rowBeforeFile, .sweepReferenced, .forgetPartials, .skipFileSync,
             .skipFolderSync, .fileBeforeRow,
             .trustOldPages, .stateWithoutLiveDots, .stateWithoutBirths, .stateInPieces,
-            .stateStagedByName, .stateHalfStaged, .stateForgetsEvents:
+            .stateStagedByName, .stateHalfStaged, .stateForgetsEvents, .cutAtStable, .compactionDropsEvents,
+            .compactionForgetsContexts:
             []
         case .setForgetsContext: .setForgetsContext
         case .counterAddsTwice: .counterAddsTwice

@@ -65,6 +65,9 @@ package protocol ReplicaStore: AnyObject, Sendable {
     func schema(of collection: ExactString, space: SpaceID) throws(StoreError) -> CollectionSchema?
     /// Every operation on the object, in the order in which they arrived here; none for an object that never was.
     func touches(of key: ObjectKey, space: SpaceID) throws(StoreError) -> [PastOperation]
+    /// What the object was when the part of its history began that is held; nil where all of it is. Read after `touches`:
+    /// what was dropped in between is in both, and told apart by its dots.
+    func beginning(of key: ObjectKey, space: SpaceID) throws(StoreError) -> ObjectBeginning?
 
     // Attachments: records. Kept in the transaction of the change that they came or went with.
 
@@ -166,6 +169,9 @@ package protocol ReplicaStore: AnyObject, Sendable {
 
 extension ReplicaStore {
     package func rest() {}
+
+    /// For stores that keep every change.
+    package func beginning(of key: ObjectKey, space: SpaceID) throws(StoreError) -> ObjectBeginning? { nil }
 
     package func noteHolder(_ blob: BlobHash, device: DeviceID, at wallMilliseconds: Int64) throws(StoreError) {
         try noteHolders([blob], device: device, at: wallMilliseconds)

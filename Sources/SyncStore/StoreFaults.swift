@@ -28,6 +28,13 @@ package struct StoreFaults: OptionSet, Hashable, Sendable {
     /// Of several events of one change only the first goes into a state.
     package static let stateForgetsEvents = StoreFaults(rawValue: 1 << 8)
 
+    /// Changes are dropped below the stable point, though authors of held changes had not seen all of them.
+    package static let cutAtStable = StoreFaults(rawValue: 1 << 12)
+    /// Of several events of one change only the first stays when changes are dropped.
+    package static let compactionDropsEvents = StoreFaults(rawValue: 1 << 13)
+    /// What the authors of dropped changes had come to know goes with them.
+    package static let compactionForgetsContexts = StoreFaults(rawValue: 1 << 14)
+
     // The upper half is the model's.
 
     private static let modelShift: UInt32 = 16

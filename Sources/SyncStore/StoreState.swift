@@ -50,6 +50,7 @@ package struct KnownReplica: Sendable, Hashable {
 }
 
 package struct StoreCounts: Sendable, Hashable {
+    /// In the log; those that were dropped from it are counted below.
     package var changes: Int64
     package var events: Int64
     /// Live ones.
@@ -60,6 +61,8 @@ package struct StoreCounts: Sendable, Hashable {
     package var attachments: Int64
     /// Operations that came for a life that was collected, or never was: dropped.
     package var lateOperations: Int64
+    /// Changes that compaction dropped.
+    package var droppedChanges: Int64 = 0
 
     package init(
         changes: Int64, events: Int64, objects: Int64 = 0, deletedObjects: Int64 = 0, attachments: Int64 = 0,

@@ -52,6 +52,12 @@ struct Lanyardd: AsyncParsableCommand {
             "How much of attachments may be fetched, in bytes a second. Default: no limit.", valueName: "rate"))
     var downloadLimit: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "How long history is kept that every member has, such as 30d or 12h, or forever. Default: 30d.",
+            valueName: "time"))
+    var keepHistory: String?
+
     @Flag(help: "Print the configuration that results, as TOML, and exit.")
     var printConfig = false
 
@@ -75,7 +81,7 @@ struct Lanyardd: AsyncParsableCommand {
         let flags: [ConfigurationLayer.Key: String?] = [
             .dataDirectory: dataDir, .socket: socket, .listen: listen, .announce: announce, .name: name,
             .logLevel: logLevel, .logFormat: logFormat, .mdns: isWithoutMDNS ? "off" : nil,
-            .uploadLimit: uploadLimit, .downloadLimit: downloadLimit,
+            .uploadLimit: uploadLimit, .downloadLimit: downloadLimit, .keepHistory: keepHistory,
         ]
         var layers = [ConfigurationLayer(flags.compactMapValues(\.self)), ConfigurationLayer(environment: environment)]
         if let file = config ?? environment["LANYARD_CONFIG"] ?? Self.usualFile(environment) {

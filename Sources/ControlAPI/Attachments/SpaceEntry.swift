@@ -140,9 +140,12 @@ public struct CompactResponse: Codable, Equatable, Sendable {
     public var blobs: Int
     /// Files of an end without warning, that nothing speaks of.
     public var strayFiles: Int
+    /// Changes dropped from the log: every member has them, and they are older than history is kept.
+    public var changes: Int
 
     /// All fields.
-    public init(freedBytes: UInt64, blobs: Int, strayFiles: Int) {
+    public init(freedBytes: UInt64, blobs: Int, strayFiles: Int, changes: Int = 0) {
+        self.changes = changes
         self.freedBytes = freedBytes
         self.blobs = blobs
         self.strayFiles = strayFiles

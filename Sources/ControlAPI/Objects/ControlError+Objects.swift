@@ -97,6 +97,11 @@ extension ControlError {
     package static let noVersion = ControlError(
         .notFound, "The object has no such version here.", hint: "See its versions: lanyard history COLLECTION/ID")
 
+    /// What led to it was dropped from the log here, or came as state.
+    package static let versionNotKept = ControlError(
+        .notFound, "What the object was at that version is not kept here any more.",
+        hint: "See from where on it is: lanyard history COLLECTION/ID")
+
     /// It was deleted, or not to be seen, at that version.
     package static let notThen = ControlError(
         .notFound, "The object was not there at that version.",

@@ -14,6 +14,8 @@ public struct HistoryEntry: Hashable, Sendable {
         case attached
         /// A file was taken away.
         case detached
+        /// What happened before is not kept here: one entry for each field and attachment that the object had by then.
+        case begins
     }
 
     /// The object's version after the change: given as `--at` it shows the object as the author left it.

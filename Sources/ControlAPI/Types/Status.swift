@@ -76,6 +76,8 @@ public struct StatusResponse: Codable, Equatable, Sendable {
         public var id: String
         /// Changes in the log.
         public var changes: Int
+        /// Changes that were dropped from the log: everybody has them, and they are older than history is kept.
+        public var droppedChanges: Int
         /// Live objects.
         public var objects: Int
         /// Retained events.
@@ -97,8 +99,9 @@ public struct StatusResponse: Codable, Equatable, Sendable {
         public init(
             name: String, id: String, changes: Int = 0, objects: Int = 0, events: Int = 0, attachments: Int = 0,
             deletedObjects: Int = 0, versionVector: VersionVectorText = VersionVectorText([]), digest: String,
-            incomplete: Int = 0, stable: Stable = Stable()
+            incomplete: Int = 0, stable: Stable = Stable(), droppedChanges: Int = 0
         ) {
+            self.droppedChanges = droppedChanges
             self.name = name
             self.id = id
             self.changes = changes

@@ -8,19 +8,27 @@ extension Agent {
     /// All that was done to the object. Throws `not_found` when nothing of that is kept here.
     func past(of name: ObjectName) throws(ControlError) -> ObjectPast {
         let past = try keptPast(of: name)
-        guard !past.changes.isEmpty else { throw .noObject }
+        guard !past.changes.isEmpty || past.beginning?.version != nil else { throw .noObject }
         return past
     }
 
     private func keptPast(of name: ObjectName) throws(ControlError) -> ObjectPast {
-        ObjectPast(try stored { () throws(StoreError) in try store.touches(of: ObjectKey(name), space: .home) })
+        try stored { () throws(StoreError) in
+            let touches = try store.touches(of: ObjectKey(name), space: .home)
+            return ObjectPast(touches, from: try store.beginning(of: ObjectKey(name), space: .home))
+        }
     }
 
     /// The object as the author of a version left it, and that version; nil: now.
     func state(
         of name: ObjectName, behind version: DotText, in past: ObjectPast
     ) throws(ControlError) -> (state: ObjectState, version: Dot) {
-        guard let dot = try dot(version), let change = past.change(of: dot) else { throw .noVersion }
+        guard let dot = try dot(version) else { throw .noVersion }
+        if let beginning = past.beginning, beginning.version == dot { return (beginning.state, dot) }
+        guard let change = past.change(of: dot) else {
+            throw past.beginning?.state.lives.touched.covers(dot) ?? false ? .versionNotKept : .noVersion
+        }
+        guard past.isKnown(change) else { throw .versionNotKept }
         let members = try stored { () throws(StoreError) in try store.members() }
         return (past.state(behind: change, members: members), change.version)
     }
@@ -45,7 +53,7 @@ extension Agent {
             let members = try stored { () throws(StoreError) in try store.members() }
             reading = HistoryReading(
                 past, from: try HistoryPlace(query.after, in: past),
-                ObjectReplay(schema: try schema(of: query.name), members: members))
+                ObjectReplay(schema: try schema(of: query.name), members: members, from: past.beginning))
         }
         let page = reading.page(query)
         if query.after == nil, page.entries.isEmpty {
@@ -173,16 +181,44 @@ private struct HistoryReading: Sendable {
         self.past = past
         self.place = place
         self.replay = replay
-        existed = place.change > 0
+        existed = place.change > 0 || past.beginning != nil
         for change in past.changes[..<place.change] { self.replay.skip(change) }
+    }
+
+    /// What the object was when the held part of its history began: told before the first change.
+    private func begin(_ field: FieldPath?) -> [HistoryEntry] {
+        guard let beginning = past.beginning, let version = beginning.version else { return [] }
+        var names = names
+        let whole = HistoryEntry(
+            version: names.text(of: version), time: Timestamp(millisecondsSinceEpoch: beginning.changedMilliseconds),
+            device: names.device(of: version), kind: .begins)
+        let shown = replay.shown(path: field?.exactKeys)
+        let fields = shown.fields.map { change in
+            var entry = whole
+            entry.field = field ?? FieldPath(field: change.field.string)
+            switch change.content {
+            case .value(_, let new): entry.new = new.map { JSONText($0) }
+            case .text(let edits): entry.edits = edits.map { TextChange($0) }
+            }
+            return entry
+        }
+        let files = shown.attachments.map { change in
+            var entry = whole
+            if case .attached(let attachment) = change { entry.attachment = AttachmentRecord(attachment) }
+            return entry
+        }
+        return fields.isEmpty && files.isEmpty && field == nil ? [whole] : fields + files
     }
 
     /// The entries from here on, as many as the query and the size of a page allow, and at least one if there is one.
     mutating func page(_ query: HistoryQuery) -> EntryPage<HistoryEntry> {
         var entries: [HistoryEntry] = []
         var byteCount = 0
+        if past.changes.isEmpty { return EntryPage(entries: begin(query.field)) }
         while place.change < past.changes.count {
-            let told = told ?? tell(past.changes[place.change], query.field)
+            let told =
+                self.told ?? (place.change == 0 ? begin(query.field) : [])
+                + tell(past.changes[place.change], query.field)
             self.told = told
             while place.entry < told.count {
                 let isFull = entries.count >= query.limit || byteCount > ControlLimits.pagePayloadBytes
@@ -207,7 +243,7 @@ private struct HistoryReading: Sendable {
             device: names.device(of: change.version), kind: change.kind)
         switch whole.kind {
         case .deleted, .kept: return field == nil ? [whole] : []
-        case .created, .edited, .attached, .detached: break
+        case .created, .edited, .attached, .detached, .begins: break
         }
         // A creation without fields, or an edit of what another type hides.
         let isAboutFiles = whole.kind == .edited && !told.attachments.isEmpty

@@ -33,7 +33,8 @@ extension Agent: AgentControl {
             attachments: Int(now.counts.attachments),
             deletedObjects: Int(now.counts.deletedObjects),
             versionVector: VersionVectorText(now.tips.map { .init(replica: "\($0.replica)", next: $0.tip.next) }),
-            digest: "\(now.stateDigest)", incomplete: incomplete, stable: .init(heldBackBy: heldBackBy(now)))
+            digest: "\(now.stateDigest)", incomplete: incomplete, stable: .init(heldBackBy: heldBackBy(now)),
+            droppedChanges: Int(now.counts.droppedChanges))
         let connected = now.peers.count { $0.state == .connected }
         let seen = now.strangers.count + Set(now.peers.filter { $0.via == "mdns" }.map { $0.device }).count
         return StatusResponse(

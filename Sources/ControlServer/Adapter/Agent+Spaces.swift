@@ -34,10 +34,13 @@ extension Agent {
     }
 
     package func compact() async throws(ControlError) -> CompactResponse {
+        // The log first: what it gives back is cut off with the rest.
+        let log = try await controlled { try await compactLog() }
         do throws(BlobError) {
-            let swept = try await attachments.sweep()
+            let swept = try await attachments.compact()
             return CompactResponse(
-                freedBytes: swept.freedBytes, blobs: swept.blobCount, strayFiles: swept.strayCount)
+                freedBytes: swept.freedBytes, blobs: swept.blobCount, strayFiles: swept.strayCount,
+                changes: Int(log.changes))
         } catch {
             throw refusal(error)
         }

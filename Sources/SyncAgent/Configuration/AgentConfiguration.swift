@@ -15,6 +15,8 @@ package struct AgentConfiguration: Sendable, Hashable {
     /// Of attachments, over all peers; nil: as much as the link takes. Changes are not held back.
     package var uploadLimit: TransferRate?
     package var downloadLimit: TransferRate?
+    /// For how long changes are kept that every member has.
+    package var historyRetention: HistoryRetention
 
     package struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
         package let host: String

@@ -15,6 +15,7 @@ package struct ConfigurationLayer: Sendable, Hashable {
         case mdns
         case uploadLimit = "upload-limit"
         case downloadLimit = "download-limit"
+        case keepHistory = "keep-history"
 
         fileprivate var isRate: Bool { self == .uploadLimit || self == .downloadLimit }
 
@@ -120,6 +121,14 @@ extension AgentConfiguration {
         }
         uploadLimit = try rate(.uploadLimit)
         downloadLimit = try rate(.downloadLimit)
+        if let text = value(.keepHistory) {
+            guard let retention = HistoryRetention(text: text) else {
+                throw .badValue(.keepHistory, value: text, allowed: HistoryRetention.allowed)
+            }
+            historyRetention = retention
+        } else {
+            historyRetention = .usual
+        }
         let name = value(.name) ?? hostName
         guard !name.isEmpty, name.utf8.count <= 128, !name.unicodeScalars.contains(where: { $0.value < 0x20 }) else {
             throw .badValue(.name, value: name, allowed: "1 to 128 bytes without control characters")
@@ -157,6 +166,7 @@ extension AgentConfiguration {
         ]
         if let uploadLimit { lines.append("upload-limit = \(quoted(uploadLimit.description))") }
         if let downloadLimit { lines.append("download-limit = \(quoted(downloadLimit.description))") }
+        lines.append("keep-history = \(quoted(historyRetention.description))")
         return lines.joined(separator: "\n") + "\n"
     }
 }

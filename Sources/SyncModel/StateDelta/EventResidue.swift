@@ -114,21 +114,7 @@ package struct EventResidueWriter {
     /// A change, of which the events are kept.
     package mutating func add(_ view: ChangeView, in bytes: [UInt8]) {
         name(view.context)
-        var operations: [Operation] = []
-        var hasEvents = false
-        view.forEachOperation(in: bytes) { _, operation in
-            if operation.kind == Operation.Kind.appendEvent, operation.span == 1,
-                (try? EventView(operation.body, in: bytes)) != nil, !(keepsFirstOnly && hasEvents)
-            {
-                operations.append(Operation(operation, in: bytes))
-                hasEvents = true
-            } else if case .void(let span)? = operations.last {
-                operations[operations.count - 1] = .void(span: span + operation.span)
-            } else {
-                operations.append(.void(span: operation.span))
-            }
-        }
-        guard hasEvents else { return }
+        guard let operations = view.onlyEvents(in: bytes, firstOnly: keepsFirstOnly) else { return }
         // Who met thousands at once names the rest later, as authors do.
         let context = Array(named.entries.prefix(Limits.contextEntries))
         named = VersionVector(named.entries.dropFirst(context.count))
@@ -159,5 +145,26 @@ package struct EventResidueWriter {
         }
         finished.append(residue)
         pending = []
+    }
+}
+
+extension ChangeView {
+    /// The change's operations with everything void but its events; nil for a change without events.
+    package func onlyEvents(in bytes: [UInt8], firstOnly: Bool = false) -> [Operation]? {
+        var operations: [Operation] = []
+        var hasEvents = false
+        forEachOperation(in: bytes) { _, operation in
+            if operation.kind == Operation.Kind.appendEvent, operation.span == 1,
+                (try? EventView(operation.body, in: bytes)) != nil, !(firstOnly && hasEvents)
+            {
+                operations.append(Operation(operation, in: bytes))
+                hasEvents = true
+            } else if case .void(let span)? = operations.last {
+                operations[operations.count - 1] = .void(span: span + operation.span)
+            } else {
+                operations.append(.void(span: operation.span))
+            }
+        }
+        return hasEvents ? operations : nil
     }
 }

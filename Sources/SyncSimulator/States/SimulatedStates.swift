@@ -6,6 +6,8 @@ import SyncStore
 struct SimulatedStates {
     var receiver: StateReceiver?
     var sources: [StateID: StateSource] = [:]
+    /// Of compaction.
+    var pass: CompactionPass?
 
     func hasStaging(_ store: any SimulatedStore) -> Bool {
         ((store as? SQLiteStore).flatMap { try? $0.hasStaging() }) ?? false
@@ -13,7 +15,7 @@ struct SimulatedStates {
 
     mutating func crash() {
         for source in sources.values { source.close() }
-        (receiver, sources) = (nil, [:])
+        (receiver, sources, pass) = (nil, [:], nil)
     }
 }
 

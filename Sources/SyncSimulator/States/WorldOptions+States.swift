@@ -20,6 +20,11 @@ extension WorldOptions {
         /// A machine dies while it takes state, per 10,000 steps of taking it.
         package var deathsPer10000: Int
 
+        /// How old changes are that are dropped; nil: all stay.
+        package var retentionMilliseconds: Int64?
+        /// From one pass of compaction to the next.
+        package var compactMilliseconds: Int64
+
         /// Nil for three quarters of the seeds: a database takes time, and changes alone show other things.
         /// - Parameter seed: of the world; drawn apart from its other options, which stay what they were.
         init?(seed: UInt64) {
@@ -38,6 +43,8 @@ extension WorldOptions {
             repeatedPer10000 = share(25, upTo: 300)
             resetsPer10000 = share(50, upTo: 1_000)
             deathsPer10000 = share(50, upTo: 1_000)
+            retentionMilliseconds = chance(70) ? [0, 2_000, 20_000][Int.random(in: 0..<3, using: &random)] : nil
+            compactMilliseconds = [1_000, 5_000, 20_000][Int.random(in: 0..<3, using: &random)]
         }
 
         func adjust(_ bounds: inout CoreConfiguration.Bounds) {

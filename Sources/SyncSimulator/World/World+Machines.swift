@@ -41,8 +41,11 @@ extension World {
         configuration.timing.acknowledgeAfter = .milliseconds(options.acknowledgeMilliseconds)
         configuration.timing.acknowledgeEvery = .milliseconds(2 * options.acknowledgeMilliseconds)
         // Whoever puts an old disk back needs what the others have forgotten.
-        configuration.collectsDeletions = options.restorePercent == 0
+        configuration.collectsDeletions = options.restorePercent == 0 || options.states != nil
         configuration.exchangesState = options.states != nil
+        configuration.compacts = options.states?.retentionMilliseconds != nil
+        configuration.timing.compactAfter = .milliseconds(options.states?.compactMilliseconds ?? 0)
+        configuration.timing.compactEvery = configuration.timing.compactAfter
         configuration.faults = bug?.core ?? []
         var core = AgentCore(
             configuration: configuration, space: .home, membership: membership,
@@ -111,7 +114,7 @@ extension World {
             case .state(let effect): planState(node, effect)
             case .leaveOpen: if options.coalesces { try? nodes[node].store?.leaveOpen() }
             case .seal: queue.plan(.seal(node: node, generation: generation), at: diskTime(node))
-            case .readHeads, .acknowledge, .keep, .collect:
+            case .readHeads, .acknowledge, .keep, .collect, .compact:
                 let task = StabilityTask(effect)
                 queue.plan(.stability(node: node, generation: generation, task), at: diskTime(node))
             case .dial(let id, let endpoint): dial(node, id, endpoint, isBulk: false)

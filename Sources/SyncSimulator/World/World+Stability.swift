@@ -8,6 +8,7 @@ enum StabilityTask {
     case acknowledge(Acknowledgement)
     case keep([SignedAcknowledgement])
     case collect(upTo: VersionVector, after: Dot?, limit: Int)
+    case compact(upTo: VersionVector)
 
     init(_ effect: Effect) {
         switch effect {
@@ -15,6 +16,7 @@ enum StabilityTask {
         case .acknowledge(let acknowledgement): self = .acknowledge(acknowledgement)
         case .keep(let acknowledgements): self = .keep(acknowledgements)
         case .collect(let stable, let after, let limit): self = .collect(upTo: stable, after: after, limit: limit)
+        case .compact(let stable): self = .compact(upTo: stable)
         case .persist, .read, .state, .leaveOpen, .seal, .dial, .send, .establish, .close, .trust, .remember,
             .bulkPeerUp,
             .bulkPeerDown, .bulkWanted, .report:
@@ -42,9 +44,34 @@ extension World {
             do { answer = .collected(next: try store.collect(upTo: stable, after: after, limit: limit).next) } catch {
                 answer = .collectFailed(code: "\(error)")
             }
+        case .compact(let stable): answer = compact(node, upTo: stable)
         }
         guard let answer else { return }
         // Durable and not yet told: a crash may come between.
         queue.plan(.input(node: node, generation: nodes[node].generation, answer), at: now + milliseconds(0...1))
+    }
+}
+
+// Dropping changes, as the agent's driver has it done.
+extension World {
+    private mutating func compact(_ node: Int, upTo stable: VersionVector) -> Input {
+        guard let store = nodes[node].store as? SQLiteStore, let retention = options.states?.retentionMilliseconds
+        else {
+            return .compactFailed(code: "no database")
+        }
+        do throws(StoreError) {
+            let before = Stamp(rawValue: UInt64(max(0, wall(node) - retention)) << 16)
+            var pass =
+                if let pass = nodes[node].states?.pass { pass } else {
+                    try store.beginCompaction(stable: stable, before: before)
+                }
+            let step = try store.compact(&pass)
+            nodes[node].states?.pass = step.isLast ? nil : pass
+            if step.changes > 0 { trace.note(now, node, "drops \(step.changes) changes from its log") }
+            return .compacted(firstHeld: step.firstHeld, isLast: step.isLast)
+        } catch {
+            nodes[node].states?.pass = nil
+            return .compactFailed(code: "\(error)")
+        }
     }
 }

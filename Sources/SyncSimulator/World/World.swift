@@ -111,7 +111,9 @@ struct World {
         checkers = [
             ConvergenceChecker(), AcknowledgedWriteChecker(), CausalDeliveryChecker(), SingleHistoryChecker(),
             VectorChecker(), DurableFirstChecker(), BoundedMemoryChecker(), StabilityChecker(),
-            SameDigestChecker(seed: seed, faults: bug?.store ?? []), DeletedStaysDeletedChecker(),
+            SameDigestChecker(seed: seed, faults: bug?.store ?? []),
+            HistoryChecker(seed: seed, faults: bug?.store ?? []),
+            DeletedStaysDeletedChecker(),
             NoEditLostChecker(), LeastEditsChecker(), NeededBlobChecker(), ReadableBlobChecker(), PartialBlobChecker(),
             SweptBlobChecker(), PresentBlobChecker(), BulkMemoryChecker(), FetchOnceChecker(), LiarChecker(),
             LateChunkChecker(),

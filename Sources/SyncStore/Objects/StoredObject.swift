@@ -43,6 +43,14 @@ package struct StoredObject: Sendable, Equatable {
 }
 
 extension StoredObject {
+    /// A history that begins with what the object is now.
+    var beginning: ObjectBeginning {
+        var beginning = ObjectBeginning()
+        (beginning.state, beginning.version) = (state, version)
+        beginning.changedMilliseconds = changedMilliseconds
+        return beginning
+    }
+
     /// After another node's state was joined into its own: what is shown beside it is of whoever knows more.
     mutating func noteJoined(_ object: StateObject, onto touched: VersionVector) {
         let theirs = object.delta.lives.touched

@@ -77,7 +77,7 @@ extension LogRows {
         let sums: Void? = try access.first(
             """
             SELECT digest, changes, events, last_position, objects, deleted_objects, object_position,
-                late_operations, floor, attachments
+                late_operations, floor, attachments, dropped_changes
             FROM space WHERE id = ?
             """, .integer(spaceRow)
         ) { row throws(StoreError) in
@@ -86,6 +86,7 @@ extension LogRows {
             state.counts = StoreCounts(
                 changes: row.integer(1), events: row.integer(2), objects: row.integer(4),
                 deletedObjects: row.integer(5), attachments: row.integer(9), lateOperations: row.integer(7))
+            state.counts.droppedChanges = row.integer(10)
             state.lastPosition = row.integer(3)
             state.objectPosition = row.integer(6)
             guard let floor = VectorColumn.decoded(row.blob(8)) else {

@@ -142,9 +142,14 @@ extension ObjectRows {
     }
 
     /// What the author of a replica's segments had seen, by the end of each segment that named more than the one before it.
-    private struct ContextSteps {
-        var ends: [Int64] = []
-        var contexts: [VersionVector] = []
+    struct ContextSteps {
+        private(set) var ends: [Int64] = []
+        private(set) var contexts: [VersionVector] = []
+
+        mutating func append(_ context: VersionVector, at end: Int64) {
+            ends.append(end)
+            contexts.append(context)
+        }
 
         func context(at end: Int64) -> VersionVector {
             // The last that does not end behind it.
@@ -176,8 +181,7 @@ extension ObjectRows {
             }
             guard !named.isEmpty else { return true }
             context.join(named)
-            steps.ends.append(row.integer(0))
-            steps.contexts.append(context)
+            steps.append(context, at: row.integer(0))
             return true
         }
         return steps

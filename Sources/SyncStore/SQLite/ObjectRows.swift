@@ -153,6 +153,7 @@ struct ObjectRows: ObjectSource {
         guard let row = try objectRow(key) else { return }
         if let object = try object(key) { try touched.write(from: object.births, to: [], of: row) }
         try removeSnapshot(of: key, row)
+        try access.run("DELETE FROM beginning WHERE object = ?", .integer(row))
         try access.run("DELETE FROM object WHERE id = ?", .integer(row))
     }
 
@@ -160,6 +161,7 @@ struct ObjectRows: ObjectSource {
         _ entry: ObjectPlan.Entry, _ segments: [WrittenSegment], at wallMilliseconds: Int64
     ) throws(StoreError) {
         let collection = try makeCollectionRow(entry.object.key.collection)
+        try BeginningRows(self).keep(entry.object.key)
         let row = try writeState(of: entry, collection)
         try touched.write(from: entry.birthsBefore, to: entry.object.births, of: row)
         try touch(row, entry.dots, in: segments)

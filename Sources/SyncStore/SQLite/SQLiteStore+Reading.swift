@@ -52,6 +52,12 @@ extension SQLiteStore {
         try readLog(space) { rows throws(StoreError) in try ObjectRows(rows).schema(of: collection) } ?? nil
     }
 
+    package func beginning(of key: ObjectKey, space: SpaceID) throws(StoreError) -> ObjectBeginning? {
+        try readLog(space) { rows throws(StoreError) in
+            try BeginningRows(ObjectRows(rows)).beginning(of: key)
+        } ?? nil
+    }
+
     package func touches(of key: ObjectKey, space: SpaceID) throws(StoreError) -> [PastOperation] {
         try readLog(space) { rows throws(StoreError) in try ObjectRows(rows).touches(of: key) } ?? []
     }

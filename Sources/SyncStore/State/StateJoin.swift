@@ -124,6 +124,10 @@ struct StateJoin {
         log.take(plan)
         _ = try rows.write(log)
         try objects.write(plan, segments: [], at: wallMilliseconds)
+        let beginnings = BeginningRows(objects)
+        for entry in plan.changed {
+            if let row = try objects.objectRow(entry.object.key) { try beginnings.begin(at: row) }
+        }
         state = log.after
     }
 
@@ -258,7 +262,8 @@ struct StateJoin {
         try write(tips.filter { state.held.next(of: $0.replica) < $0.tip.next }.map(segment))
         for entry in state.firstHeld.entries {
             try rows.access.run(
-                "UPDATE replica SET first_held = ? WHERE id = ?", .integer(Int64(entry.next)),
+                "UPDATE replica SET first_held = ?, first_context = ? WHERE id = ?", .integer(Int64(entry.next)),
+                .blob(VectorColumn.encoded(state.context(of: entry.replica))),
                 .integer(try rows.replicaRow(entry.replica)))
         }
         state.floor.join(theirs)
@@ -269,18 +274,7 @@ struct StateJoin {
     /// the last event, for whoever asks this store one day.
     private func segment(_ tip: StateTip) -> VerifiedSegment {
         let named = VersionVector(tip.context.entries(beyond: state.context(of: tip.replica)))
-        var bytes: [UInt8] = []
-        var rest = named.entries[...]
-        repeat {
-            let context = rest.prefix(Limits.contextEntries)
-            rest = rest.dropFirst(context.count)
-            let wall = min(tip.tip.stamp.milliseconds, Limits.wallMilliseconds)
-            bytes +=
-                Change(
-                    start: tip.tip.next - 1, stamp: tip.tip.stamp, wallMilliseconds: wall, context: Array(context),
-                    operations: [.void(span: 1)]
-                ).encoded
-        } while !rest.isEmpty
+        let bytes = Change.naming(named, before: tip.tip.next, stamp: tip.tip.stamp)
         return VerifiedSegment(
             segment: Segment(
                 replica: tip.replica, start: state.held.next(of: tip.replica), end: tip.tip.next, bytes: bytes,

@@ -74,17 +74,23 @@ struct Spaces: AsyncParsableCommand {
 
 struct Compact: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Remove bytes that no attachment has needed for a day.",
-        discussion: "The agent does it by itself from time to time; this does it now, and says what was freed.")
+        abstract: "Remove what is not needed any more, and give the room back.",
+        discussion: """
+            Changes that every member has and that are older than history is kept (lanyardd --keep-history, 30 days) are \
+            dropped from the log, and bytes that no attachment has needed for a day. Objects and events stay as they are. The \
+            agent does it by itself from time to time; this does it now, and says what was freed.
+            """)
     @OptionGroup var global: GlobalOptions
 
     func run() async throws {
         let answer = try await global.client().compact()
         try global.print(answer) { _ in
             if global.quiet { return "" }
-            guard answer.blobs + answer.strayFiles > 0 else { return "There was nothing to remove.\n" }
-            let strays = answer.strayFiles > 0 ? " and \(Amounts.count(answer.strayFiles, "stray file"))" : ""
-            return "\(ByteAmount.text(answer.freedBytes)) freed: \(Amounts.count(answer.blobs, "blob"))\(strays).\n"
+            let parts = [(answer.changes, "change"), (answer.blobs, "blob"), (answer.strayFiles, "stray file")]
+                .filter { $0.0 > 0 }.map { Amounts.count($0.0, $0.1) }
+            guard let last = parts.last else { return "There was nothing to remove.\n" }
+            let list = parts.count == 1 ? last : "\(parts.dropLast().joined(separator: ", ")) and \(last)"
+            return "\(ByteAmount.text(answer.freedBytes)) freed: \(list).\n"
         }
     }
 }

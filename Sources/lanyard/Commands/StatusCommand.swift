@@ -57,10 +57,11 @@ struct StatusText {
     }
 
     private func space(_ space: StatusResponse.Space) -> [String] {
+        let dropped = space.droppedChanges > 0 ? " (\(space.droppedChanges) more compacted)" : ""
         var lines = [
             row(
                 "space",
-                "\(style.strong(shown(space.name)))  \(Amounts.count(space.changes, "change")), \(Amounts.count(space.objects, "object")), \(Amounts.count(space.events, "event")), \(Amounts.count(space.attachments, "attachment")), digest \(space.digest.prefix(12))"
+                "\(style.strong(shown(space.name)))  \(Amounts.count(space.changes, "change"))\(dropped), \(Amounts.count(space.objects, "object")), \(Amounts.count(space.events, "event")), \(Amounts.count(space.attachments, "attachment")), digest \(space.digest.prefix(12))"
             )
         ]
         if space.incomplete > 0 {

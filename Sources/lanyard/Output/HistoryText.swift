@@ -14,6 +14,7 @@ struct HistoryText {
             case .kept: style.good("kept")
             case .attached: style.good("attached")
             case .detached: style.bad("detached")
+            case .begins: style.strong("history begins here") + ": what happened before is not kept"
             }
         return "\(entry.time)  \(names[entry.device])  \(kind)  \(style.faint("version \(entry.version)"))\n"
     }

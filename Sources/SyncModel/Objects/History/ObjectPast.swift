@@ -28,10 +28,15 @@ package struct ObjectPast: Sendable {
         }
     }
 
+    /// What the object was before all `changes`; nil where they are all there ever were.
+    package let beginning: ObjectBeginning?
     package let changes: [Change]
 
-    /// - Parameter operations: in causal order; those of one change together.
-    package init(_ operations: [PastOperation]) {
+    /// - Parameter operations: in causal order; those of one change together. What the beginning has is left out.
+    package init(_ operations: [PastOperation], from beginning: ObjectBeginning? = nil) {
+        self.beginning = beginning
+        let known = beginning?.state.lives.touched ?? VersionVector()
+        let operations = operations.filter { !known.covers($0.origin.dot) }
         var changes: [Change] = []
         var start = 0
         for index in operations.indices {
@@ -57,11 +62,19 @@ package struct ObjectPast: Sendable {
         changes.first { $0.version.replica == version.replica && $0.counters.contains(version.counter) }
     }
 
+    /// Whether `state(behind:)` is known here: the author of the change had seen everything that is not told apart any more.
+    package func isKnown(_ change: Change) -> Bool {
+        let last = change.last.origin
+        return (beginning?.state.lives.touched.entries ?? []).allSatisfy { entry in
+            last.knows(Dot(replica: entry.replica, counter: entry.next - 1))
+        }
+    }
+
     /// The object as the author of a change left it: with all that the author had seen, and nothing that was concurrent.
-    /// The same on every node that holds the change.
+    /// The same on every node that holds the change, and knows it (`isKnown`).
     package func state(behind change: Change, members: MemberFacts) -> ObjectState {
         let last = change.last.origin
-        var state = ObjectState()
+        var state = beginning?.state ?? ObjectState()
         for change in changes {
             for operation in change.operations
             where last.knows(operation.origin.dot) || operation.origin.dot == last.dot {

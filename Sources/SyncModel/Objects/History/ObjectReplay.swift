@@ -7,9 +7,21 @@ package struct ObjectReplay: Sendable {
     private let schema: CollectionSchema?
     private let members: MemberFacts
 
-    package init(schema: CollectionSchema?, members: MemberFacts) {
+    package init(schema: CollectionSchema?, members: MemberFacts, from beginning: ObjectBeginning? = nil) {
         self.schema = schema
         self.members = members
+        state = beginning?.state ?? ObjectState()
+    }
+
+    /// What a reader sees by now: fields in the order of their names, as if all of it had just come.
+    ///
+    /// - Parameter path: as in `redo`.
+    package func shown(path: [ExactString]? = nil) -> Told {
+        let nothing = ObjectState()
+        return Told(
+            fields: ShownDifference.between(nothing.shownFields(schema), state.shownFields(schema), path: path)
+                .compactMap { FieldChange($0, path: path) },
+            attachments: path == nil ? AttachmentChange.between([], state.shownAttachments) : [])
     }
 
     /// What a reader saw of a change.

@@ -1,0 +1,102 @@
+import Dispatch
+import NIOCore
+import SyncCore
+import SyncModel
+import SyncStore
+
+/// What a pass of compaction came to.
+package struct CompactedLog: Sendable, Hashable {
+    package var changes: Int64 = 0
+    /// That they took in the log.
+    package var bytes: Int64 = 0
+}
+
+/// Carries out what the core asks of the store about dropping changes, a step at a time, on a thread of its own: most of a step
+/// is read and computed beside writers.
+///
+/// Used on the event loop; answers come back there.
+final class CompactionDriver {
+    private let store: SQLiteStore
+    private let eventLoop: any EventLoop
+    private let retention: HistoryRetention
+    private let queue = DispatchQueue(label: "lanyard.compaction", qos: .utility)
+    /// Used on `queue` alone.
+    private let current = CurrentPass()
+    private var sum = CompactedLog()
+    private var waiting: [EventLoopPromise<CompactedLog>] = []
+    /// Hears of answers, on the loop.
+    var answer: (Input) -> Void = { _ in }
+    /// Hears of counts that have changed.
+    var stepped: (StoreCounts) -> Void = { _ in }
+
+    init(store: SQLiteStore, eventLoop: any EventLoop, retention: HistoryRetention) {
+        self.store = store
+        self.eventLoop = eventLoop
+        self.retention = retention
+    }
+
+    /// What the pass comes to that is asked for now, or is under way.
+    func finished() -> EventLoopFuture<CompactedLog> {
+        let promise = eventLoop.makePromise(of: CompactedLog.self)
+        waiting.append(promise)
+        return promise.futureResult
+    }
+
+    func step(upTo stable: VersionVector) {
+        guard case .seconds(let seconds) = retention else { return }
+        let oldest = UInt64(max(0, WallClock.milliseconds - seconds * 1_000))
+        let before = seconds == 0 ? Stamp(rawValue: .max) : Stamp(rawValue: oldest << 16)
+        let loop = NIOLoopBound(self, eventLoop: eventLoop)
+        let promise = eventLoop.makePromise(of: (CompactionStep, StoreCounts).self)
+        queue.async { [store, current] in
+            do {
+                var pass = try current.pass ?? store.beginCompaction(stable: stable, before: before)
+                var step = try store.compact(&pass)
+                current.dropped += step.changes
+                current.pass = step.isLast ? nil : pass
+                if step.isLast {
+                    // A pass takes no more than it can remember: what it left is for the next one.
+                    step.isLast = current.dropped == 0
+                    current.dropped = 0
+                }
+                promise.succeed((step, try store.state().counts))
+            } catch {
+                (current.pass, current.dropped) = (nil, 0)
+                promise.fail(error)
+            }
+        }
+        promise.futureResult.whenComplete { result in loop.value.note(result) }
+    }
+
+    private func note(_ result: Result<(CompactionStep, StoreCounts), any Error>) {
+        switch result {
+        case .success(let (step, counts)):
+            sum.changes += step.changes
+            sum.bytes += step.bytes
+            if step.changes > 0 { stepped(counts) }
+            answer(.compacted(firstHeld: step.firstHeld, isLast: step.isLast))
+            if step.isLast { finish(.success(sum)) }
+        case .failure(let error):
+            answer(.compactFailed(code: StoreDriver.code(of: error)))
+            finish(.failure(error))
+        }
+    }
+
+    private func finish(_ result: Result<CompactedLog, any Error>) {
+        sum = CompactedLog()
+        for promise in waiting { promise.completeWith(result) }
+        waiting = []
+    }
+
+    /// After the step under way.
+    func close() {
+        queue.sync {}
+        finish(.failure(StoreError.closed))
+    }
+}
+
+private final class CurrentPass: @unchecked Sendable {
+    var pass: CompactionPass?
+    /// By this pass.
+    var dropped: Int64 = 0
+}

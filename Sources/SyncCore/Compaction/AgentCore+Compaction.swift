@@ -1,0 +1,54 @@
+import SyncModel
+
+/// A pass of compaction: `idle` → `due` → `stepping` → `due` … → `idle`.
+struct Compaction: Sendable {
+    var progress = Progress.idle
+    /// When the next pass begins by itself; nil before the first step of the core.
+    var nextAt: Tick?
+
+    enum Progress: Sendable, Equatable {
+        case idle
+        /// The next step waits its turn, so that local writes find the store free.
+        case due(at: Tick, VersionVector)
+        case stepping(VersionVector)
+    }
+}
+
+// Dropping changes that everybody has. The store knows which of them are old enough, and where they may be cut; the core knows
+// what is stable, when to begin, and tells peers from where on changes are held.
+extension AgentCore {
+    var compactionDeadline: Tick? {
+        guard configuration.compacts else { return nil }
+        switch compaction.progress {
+        case .idle: return compaction.nextAt
+        case .due(let at, _): return at
+        case .stepping: return nil
+        }
+    }
+
+    mutating func planCompaction() {
+        guard configuration.compacts else { return }
+        let nextAt = compaction.nextAt ?? now + configuration.timing.compactAfter
+        compaction.nextAt = nextAt
+        if case .idle = compaction.progress, now >= nextAt {
+            compaction.nextAt = now + configuration.timing.compactEvery
+            if !stable.isEmpty { compaction.progress = .due(at: now, stable) }
+        }
+        guard case .due(let at, let vector) = compaction.progress, now >= at else { return }
+        compaction.progress = .stepping(vector)
+        effects.append(.compact(upTo: vector))
+    }
+
+    /// Somebody asked for it now. A pass under way goes on; what it leaves takes the next one.
+    mutating func noteCompactionAsked() { compaction.nextAt = now }
+
+    /// One step is durable. The next waits a little, so that a long pass costs writers a small part of the store's time.
+    mutating func noteCompacted(firstHeld: VersionVector, isLast: Bool) {
+        self.firstHeld = firstHeld
+        guard case .stepping(let vector) = compaction.progress else { return }
+        compaction.progress = isLast ? .idle : .due(at: now + configuration.timing.collectionPause, vector)
+    }
+
+    /// Nothing is half done; the next pass finds what is left.
+    mutating func noteCompactFailed() { compaction.progress = .idle }
+}

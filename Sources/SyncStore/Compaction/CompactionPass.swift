@@ -1,0 +1,119 @@
+import Synchronization
+package import SyncModel
+
+/// A vector below which changes are dropped.
+struct CompactionCut: Sendable {
+    let vector: VersionVector
+    /// What every member has acknowledged.
+    let stable: VersionVector
+    /// Changes from this stamp on are retained.
+    let before: Stamp
+    /// Tells it apart from those of other passes: 8 bytes.
+    let name: [UInt8]
+
+    init(_ vector: VersionVector, stable: VersionVector, before: Stamp) {
+        self.vector = vector
+        self.stable = stable
+        self.before = before
+        var sum = Sum256.zero
+        for entry in vector.entries {
+            let head = ChainHead(space: .home, replica: entry.replica)
+            sum += ReplicaTip(next: entry.next, head: head, stamp: .zero).digestTerm(of: entry.replica)
+        }
+        name = Array(sum.bytes.prefix(8))
+    }
+}
+
+/// One pass of compaction: which changes go, and which of them are gone. It holds nothing of the store: a process that ends in
+/// the middle leaves a log that is merely longer.
+package struct CompactionPass: Sendable {
+    let cut: CompactionCut
+    /// Those of which something is left to drop.
+    var replicas: [ReplicaID]
+
+    init(_ cut: CompactionCut) {
+        self.cut = cut
+        replicas = cut.vector.entries.map(\.replica)
+    }
+
+    package var isOver: Bool { replicas.isEmpty }
+}
+
+/// What one step of a pass did.
+package struct CompactionStep: Sendable, Equatable {
+    /// Changes that were dropped.
+    package var changes: Int64 = 0
+    /// What they took in the log.
+    package var bytes: Int64 = 0
+    /// From where on changes are held now.
+    package var firstHeld = VersionVector()
+    package var isLast = true
+
+    package init() {}
+}
+
+// Changes that every member has, and that are older than anybody wants to look back, are dropped from the log. What they
+// amount to is in the objects; events stay where they are.
+extension SQLiteStore {
+    /// Works out what can be dropped by now.
+    ///
+    /// - Parameters:
+    ///   - stable: what every member has acknowledged.
+    ///   - before: changes from this stamp on are retained.
+    package func beginCompaction(stable: VersionVector, before: Stamp) throws(StoreError) -> CompactionPass {
+        let faults = faults
+        let cut = try readLog(space) { rows throws(StoreError) in
+            var legal = LegalCut(rows, on: try rows.state(), faults: faults)
+            return try legal.vector(stable: stable, before: before)
+        }
+        return CompactionPass(CompactionCut(cut ?? VersionVector(), stable: stable, before: before))
+    }
+
+    /// Drops some of it, in one transaction of some milliseconds; what takes longer is read and computed before it, beside
+    /// writers. Seals what is open.
+    package func compact(_ pass: inout CompactionPass) throws(StoreError) -> CompactionStep {
+        var step = CompactionStep()
+        let (cut, faults) = (pass.cut, faults)
+        while let replica = pass.replicas.last {
+            let plan = try readLog(space) { rows throws(StoreError) in
+                try CompactionPlan(rows, of: replica, cut, faults: faults)
+            }
+            guard let plan, let plan else {
+                pass.replicas.removeLast()
+                continue
+            }
+            if try commit(plan, cut) {
+                step.changes = plan.changeCount
+                step.bytes = plan.byteCount
+            }
+            break
+        }
+        let state = try state()
+        step.firstHeld = state.firstHeld
+        step.isLast = pass.isOver
+        return step
+    }
+
+    /// - Returns: false when something has come between: nothing was written.
+    private func commit(_ plan: CompactionPlan, _ cut: CompactionCut) throws(StoreError) -> Bool {
+        try writing.withLock { writing throws(StoreError) in
+            if writing.isClosed { throw .closed }
+            try signWhatWasLeft(&writing)
+            try seal(&writing)
+            writing.tail = nil
+            let hot = writing.hot
+            var log = writing.log
+            log.counts.changes -= plan.changeCount
+            log.counts.droppedChanges += plan.changeCount
+            if plan.isServed { log.firstHeld.advance(plan.replica, to: plan.end) }
+            let isWritten = try write(&writing) { access throws(StoreError) in
+                let rows = try spaceRows(access)
+                return try plan.write(rows, cut, ObjectRows(rows, hot: hot))
+            }
+            guard isWritten else { return false }
+            writing.log = log
+            publish(writing)
+            return true
+        }
+    }
+}

@@ -1,0 +1,319 @@
+import SyncModel
+
+/// What one step of compaction does to one replica's oldest held changes: read and computed beside writers, written in
+/// a short transaction.
+struct CompactionPlan: Sendable {
+    /// Segments that a step takes at most, and about how many of their bytes.
+    private static let segmentsPerStep = 512
+    private static let bytesPerStep = 512 << 10
+
+    /// A segment of which something stays: its events, and where each stream's lie in it.
+    struct Kept: Sendable {
+        let row: Int64
+        let bytes: [UInt8]
+        let places: [Place]
+    }
+
+    struct Place: Sendable {
+        let stream: Int64
+        let lastPosition: Int64
+        let places: [UInt8]
+    }
+
+    /// An object that the dropped changes were about.
+    struct Touched: Sendable {
+        let key: ObjectKey
+        let row: Int64
+        /// Rows of the segments.
+        var segments: [Int64] = []
+        /// Whether changes to it stay.
+        var hasLater = false
+        /// Where its history begins, if that is to be written.
+        var beginning: ObjectBeginning?
+    }
+
+    let replica: ReplicaID
+    let replicaRow: Int64
+    /// Nothing was left to drop before,
+    let start: UInt64
+    /// and is before this afterwards.
+    private(set) var end: UInt64
+    /// Whether changes were held from `start` on without a gap, and are so from `end` on.
+    let isServed: Bool
+    private(set) var kept: [Kept] = []
+    /// Segments that go with their rows.
+    private(set) var gone: [Int64] = []
+    private(set) var touched: [Touched] = []
+    /// Where each object is in `touched`.
+    private var places: [ObjectKey: Int] = [:]
+    private(set) var changeCount: Int64 = 0
+    /// Of the log, by how much it is smaller.
+    private(set) var byteCount: Int64 = 0
+    /// What the author had seen before `end`.
+    private var seen: VersionVector
+    /// Of it, what no kept change names yet.
+    private var named = VersionVector()
+    private let faults: StoreFaults
+
+    /// Nil when nothing of the replica is left to drop.
+    init?(
+        _ rows: LogRows, of replica: ReplicaID, _ cut: CompactionCut, faults: StoreFaults
+    ) throws(StoreError) {
+        guard let row = try rows.findReplica(replica) else { return nil }
+        let known = try rows.access.first(
+            "SELECT compacted, first_held, first_context FROM replica WHERE id = ?", .integer(row)
+        ) { row throws(StoreError) in
+            (row.integer(0), row.integer(1), row.isNull(2) ? VersionVector() : VectorColumn.decoded(row.blob(2)))
+        }
+        guard let (compacted, firstHeld, seen) = known, let seen else {
+            throw .corrupt(detail: "a replica's row does not read back")
+        }
+        self.replica = replica
+        self.faults = faults
+        self.seen = seen
+        start = UInt64(compacted)
+        isServed = compacted >= firstHeld
+        replicaRow = row
+        end = start
+        try readSegments(rows, cut)
+        guard end > start else { return nil }
+        try readObjects(rows, cut)
+    }
+
+    // MARK: Segments
+
+    private struct Stored {
+        let row: Int64
+        let end: UInt64
+        let changeCount: Int64
+        let firstPosition: Int64
+        let ordinalCount: Int64
+        let bytes: [UInt8]
+        let stamp: Stamp
+    }
+
+    private mutating func readSegments(_ rows: LogRows, _ cut: CompactionCut) throws(StoreError) {
+        var stored: [Stored] = []
+        var byteCount = 0
+        let limit = min(cut.vector.next(of: replica), cut.stable.next(of: replica))
+        try rows.access.forEach(
+            """
+            SELECT id, end, change_count, first_position, event_count, bytes, last_stamp FROM segment
+            WHERE replica = ? AND end > ? AND end <= ? AND signature <> x'' ORDER BY end
+            """, .integer(replicaRow), .integer(Int64(clamping: start)), .integer(Int64(clamping: limit))
+        ) { row throws(StoreError) in
+            guard LogRows.stamp(row.integer(6)) < cut.before else { return false }
+            if row.integer(2) == 0 {
+                // What came as state stays as it is.
+                if stored.isEmpty { end = UInt64(row.integer(1)) }
+                return stored.isEmpty
+            }
+            // Whether what is behind it was served is another question.
+            if end > start { return false }
+            stored.append(
+                Stored(
+                    row: row.integer(0), end: UInt64(row.integer(1)), changeCount: row.integer(2),
+                    firstPosition: row.integer(3), ordinalCount: row.integer(4), bytes: row.blob(5),
+                    stamp: LogRows.stamp(row.integer(6))))
+            byteCount += stored[stored.count - 1].bytes.count
+            return stored.count < Self.segmentsPerStep && byteCount < Self.bytesPerStep
+        }
+        guard !stored.isEmpty else { return }
+        try takeOldBoundary(rows)
+        for (index, segment) in stored.enumerated() {
+            try drop(segment, isLast: index == stored.count - 1, rows)
+        }
+    }
+
+    /// Where changes joined on until now; what it names goes on to the next one that stays.
+    private mutating func takeOldBoundary(_ rows: LogRows) throws(StoreError) {
+        let old = try rows.access.first(
+            "SELECT id, bytes FROM segment WHERE replica = ? AND end = ? AND event_count = 0 AND change_count = 0",
+            .integer(replicaRow), .integer(Int64(clamping: end))
+        ) { row throws(StoreError) in (row.integer(0), row.blob(1)) }
+        guard end > 0, let (row, bytes) = old else { return }
+        guard let changes = StoredChanges(bytes) else { throw .corrupt(detail: "a residue does not read back") }
+        named = changes.context
+        gone.append(row)
+        byteCount += Int64(bytes.count)
+    }
+
+    private mutating func drop(_ segment: Stored, isLast: Bool, _ rows: LogRows) throws(StoreError) {
+        var bytes: [UInt8] = []
+        /// Where a change began → where it begins now.
+        var moved: [Int: Int] = [:]
+        var streams: Set<ExactString> = []
+        var reader = ByteReader(segment.bytes)
+        while !reader.isAtEnd {
+            guard let view = try? ChangeView(&reader) else { throw .corrupt(detail: "a change does not read back") }
+            note(view, in: segment)
+            try noteObjects(of: view, in: segment, rows)
+            guard
+                let operations = view.onlyEvents(
+                    in: segment.bytes, firstOnly: faults.contains(.compactionDropsEvents))
+            else { continue }
+            // Who met thousands at once names the rest later, as authors do.
+            let context = Array(named.entries.prefix(Limits.contextEntries))
+            named = VersionVector(named.entries.dropFirst(context.count))
+            moved[view.range.lowerBound] = bytes.count
+            for case .appendEvent(let event) in operations { streams.insert(ExactString(event.stream)) }
+            bytes +=
+                Change(
+                    start: view.start, stamp: view.stamp, wallMilliseconds: view.wallMilliseconds, context: context,
+                    operations: operations
+                ).encoded
+        }
+        end = segment.end
+        changeCount += segment.changeCount
+        if isLast {
+            bytes += Change.naming(named, before: end, stamp: segment.stamp)
+            named = VersionVector()
+        }
+        byteCount += Int64(segment.bytes.count - bytes.count)
+        guard !bytes.isEmpty else { return gone.append(segment.row) }
+        kept.append(Kept(row: segment.row, bytes: bytes, places: try places(in: segment, moved, streams, rows)))
+    }
+
+    private mutating func note(_ view: ChangeView, in segment: Stored) {
+        guard !view.context.isEmpty, !faults.contains(.compactionForgetsContexts) else { return }
+        named.join(VersionVector(view.context))
+        seen.join(VersionVector(view.context))
+    }
+
+    /// Ordinals stay: positions are told to readers.
+    private func places(
+        in segment: Stored, _ moved: [Int: Int], _ streams: Set<ExactString>, _ rows: LogRows
+    ) throws(StoreError) -> [Place] {
+        var runs: [Place] = []
+        for stream in streams {
+            let found = try rows.access.first(
+                """
+                SELECT stream, last_position, places FROM run
+                WHERE stream = ? AND last_position >= ? AND last_position < ? AND segment = ?
+                """, .integer(try rows.findStream(stream.string)), .integer(segment.firstPosition),
+                .integer(segment.firstPosition + segment.ordinalCount), .integer(segment.row)
+            ) { row throws(StoreError) in (row.integer(0), row.integer(1), row.blob(2)) }
+            guard let (stream, lastPosition, bytes) = found, let old = EventPlaces.decoded(bytes) else {
+                throw .corrupt(detail: "a segment's events are not where they should be")
+            }
+            var places = EventPlaces()
+            for place in old {
+                guard let change = moved[place.change] else {
+                    throw .corrupt(detail: "a segment's events are not where they should be")
+                }
+                places.append(change: change, ordinal: place.ordinal)
+            }
+            runs.append(Place(stream: stream, lastPosition: lastPosition, places: places.bytes))
+        }
+        return runs
+    }
+
+    // MARK: Objects
+
+    private mutating func noteObjects(
+        of view: ChangeView, in segment: Stored, _ rows: LogRows
+    ) throws(StoreError) {
+        var keys: Set<ObjectKey> = []
+        view.forEachOperation(in: segment.bytes) { _, operation in
+            if Operation.Kind.concernsObjects(operation.kind),
+                let (key, _) = Operation(operation, in: segment.bytes).objectAction
+            {
+                keys.insert(key)
+            }
+        }
+        for key in keys {
+            if let place = places[key] {
+                if touched[place].segments.last != segment.row { touched[place].segments.append(segment.row) }
+            } else if let row = try ObjectRows(rows).objectRow(key) {
+                places[key] = touched.count
+                touched.append(Touched(key: key, row: row, segments: [segment.row]))
+            }
+        }
+    }
+
+    private mutating func readObjects(_ rows: LogRows, _ cut: CompactionCut) throws(StoreError) {
+        let objects = ObjectRows(rows)
+        let beginnings = BeginningRows(objects)
+        var contexts: [Int64: ObjectRows.ContextSteps] = [:]
+        let members = touched.isEmpty ? MemberFacts() : try rows.memberFacts()
+        for index in touched.indices {
+            touched[index].hasLater = try objects.isTouched(touched[index].row, outside: cut.vector)
+            guard touched[index].hasLater, try beginnings.cut(of: touched[index].row) != cut.name else { continue }
+            if contexts.isEmpty { contexts = try objects.heldContexts(upTo: cut.vector) }
+            var beginning = try beginnings.beginning(of: touched[index].key) ?? ObjectBeginning()
+            beginning.apply(
+                try objects.operations(on: touched[index].key, touched[index].row, upTo: cut.vector, contexts),
+                members: members)
+            touched[index].beginning = beginning
+        }
+    }
+
+    // MARK: Writing
+
+    /// - Returns: false, with nothing written, when an object has come to have changes that stay, or the log is another: the
+    ///   step is to be planned again.
+    func write(_ rows: LogRows, _ cut: CompactionCut, _ objects: ObjectRows) throws(StoreError) -> Bool {
+        let access = rows.access
+        let found = try access.first("SELECT compacted, first_held FROM replica WHERE id = ?", .integer(replicaRow)) {
+            row throws(StoreError) in (UInt64(row.integer(0)), row.integer(0) >= row.integer(1))
+        }
+        guard let found, found == (start, isServed) else { return false }
+        for touch in touched where !touch.hasLater {
+            if try objects.isTouched(touch.row, outside: cut.vector) { return false }
+        }
+        let beginnings = BeginningRows(objects)
+        for touch in touched {
+            if let beginning = touch.beginning { try beginnings.write(beginning, cut: cut.name, of: touch.row) }
+            for segment in touch.segments {
+                try access.run(
+                    "DELETE FROM touch WHERE object = ? AND segment = ?", .integer(touch.row), .integer(segment))
+            }
+            if !touch.hasLater {
+                try beginnings.begin(at: touch.row)
+                try objects.removeIfForgotten(touch.key, touch.row)
+            }
+        }
+        for segment in kept {
+            try access.run(
+                "UPDATE segment SET change_count = 0, bytes = ? WHERE id = ?", .blob(segment.bytes),
+                .integer(segment.row))
+            for place in segment.places {
+                try access.run(
+                    "UPDATE run SET places = ? WHERE stream = ? AND last_position = ?", .blob(place.places),
+                    .integer(place.stream), .integer(place.lastPosition))
+            }
+        }
+        for segment in gone { try access.run("DELETE FROM segment WHERE id = ?", .integer(segment)) }
+        try access.run(
+            "UPDATE replica SET compacted = ? WHERE id = ?", .integer(Int64(end)), .integer(replicaRow))
+        if isServed {
+            try access.run(
+                "UPDATE replica SET first_held = ?, first_context = ? WHERE id = ?", .integer(Int64(end)),
+                .blob(VectorColumn.encoded(seen)), .integer(replicaRow))
+        }
+        try access.run(
+            "UPDATE space SET changes = changes - ?1, dropped_changes = dropped_changes + ?1 WHERE id = ?2",
+            .integer(changeCount), .integer(rows.spaceRow))
+        return true
+    }
+}
+
+extension Change {
+    /// Void changes that say what their author came to know by `end`, for whoever reads the log on from there; none when
+    /// that is nothing.
+    static func naming(_ named: VersionVector, before end: UInt64, stamp: Stamp) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var rest = named.entries[...]
+        repeat {
+            let context = rest.prefix(Limits.contextEntries)
+            rest = rest.dropFirst(context.count)
+            let wall = min(stamp.milliseconds, Limits.wallMilliseconds)
+            bytes +=
+                Change(
+                    start: end - 1, stamp: stamp, wallMilliseconds: wall, context: Array(context),
+                    operations: [.void(span: 1)]
+                ).encoded
+        } while !rest.isEmpty
+        return bytes
+    }
+}

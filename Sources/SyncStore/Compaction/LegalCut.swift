@@ -1,0 +1,141 @@
+import SyncModel
+
+/// Finds the vector below which changes may be dropped: the greatest that is stable, ends where segments end, holds nothing
+/// younger than the retention, and is
+///
+/// - *closed*: what the authors of its changes had seen is in it, so the changes in it alone can be done again;
+/// - *legal*: the author of every held change outside it had seen all of it.
+///
+/// Being stable is enough to merge what is to come: no author of it lacks what was dropped. But of two changes that were made
+/// side by side and are both held, one below the cut and one outside, the outside one would be done again on top of the
+/// other, which its author had not seen: the version that it made would show what its author never saw.
+struct LegalCut {
+    /// Segments of one replica that a cut takes at most: they are remembered while it is found, about 100 bytes each.
+    private static let segmentsPerReplica = 1 << 16
+
+    private let rows: LogRows
+    private let state: LogState
+    private let faults: StoreFaults
+    private var lanes: [Lane] = []
+
+    /// A replica's held segments, as far as the cut may reach, and the one behind.
+    private struct Lane {
+        let replica: ReplicaID
+        let first: UInt64
+        /// What its author had seen before them.
+        let seen: VersionVector
+        var steps: [(end: UInt64, named: [VersionVector.Entry])] = []
+        /// How many are in the cut.
+        var count = 0
+
+        var end: UInt64 { count > 0 ? steps[count - 1].end : first }
+    }
+
+    init(_ rows: LogRows, on state: LogState, faults: StoreFaults) {
+        self.rows = rows
+        self.state = state
+        self.faults = faults
+    }
+
+    /// - Parameter before: changes from this stamp on are retained.
+    /// - Returns: empty when nothing can be dropped.
+    mutating func vector(stable: VersionVector, before: Stamp) throws(StoreError) -> VersionVector {
+        // Stable means held, by everybody; a caller that says otherwise gets nothing.
+        guard state.held.covers(stable) else { return VersionVector() }
+        for known in state.tips {
+            try addLane(of: known.replica, upTo: stable.next(of: known.replica), before: before)
+        }
+        guard lanes.contains(where: { $0.count > 0 }) else { return VersionVector() }
+        while !faults.contains(.cutAtStable), narrow() {}
+        return lanes.contains { $0.count > 0 } ? cut : VersionVector()
+    }
+
+    private var cut: VersionVector {
+        VersionVector(lanes.lazy.map { VersionVector.Entry(replica: $0.replica, next: $0.end) })
+    }
+
+    /// - Returns: whether the cut had to be narrowed.
+    private mutating func narrow() -> Bool {
+        let cut = cut
+        var next = cut
+        for index in lanes.indices {
+            let lane = lanes[index]
+            var seen = lane.seen
+            var count = 0
+            while count < lane.count {
+                var known = seen
+                known.join(VersionVector(lane.steps[count].named))
+                guard cut.covers(known.without(lane.replica)) else { break }
+                seen = known
+                count += 1
+            }
+            lanes[index].count = count
+            guard count < lane.steps.count else { continue }
+            // The first change outside.
+            seen.join(VersionVector(lane.steps[count].named))
+            seen.advance(lane.replica, to: lanes[index].end)
+            next = next.meet(seen)
+        }
+        for index in lanes.indices {
+            let limit = next.next(of: lanes[index].replica)
+            while lanes[index].count > 0, lanes[index].end > limit { lanes[index].count -= 1 }
+        }
+        return self.cut != cut
+    }
+
+    private mutating func addLane(
+        of replica: ReplicaID, upTo limit: UInt64, before: Stamp
+    ) throws(StoreError) {
+        guard let row = try rows.findReplica(replica) else { return }
+        let first = state.firstHeld.next(of: replica)
+        var lane = Lane(replica: replica, first: first, seen: try seen(before: first, row))
+        try rows.access.forEach(
+            "SELECT end, last_stamp, bytes FROM segment WHERE replica = ? AND end > ? ORDER BY end", .integer(row),
+            .integer(Int64(clamping: first))
+        ) { row throws(StoreError) in
+            // Only its first change names what its author has come to know.
+            var reader = ByteReader(row.blob(2))
+            guard let view = try? ChangeView(&reader) else { throw .corrupt(detail: "a change does not read back") }
+            let end = UInt64(row.integer(0))
+            lane.steps.append((end, view.context))
+            guard end <= limit, LogRows.stamp(row.integer(1)) < before, lane.count < Self.segmentsPerReplica else {
+                return false
+            }
+            lane.count += 1
+            return true
+        }
+        lanes.append(lane)
+    }
+
+    /// What the author of a replica's first held change had seen before.
+    private func seen(before first: UInt64, _ replica: Int64) throws(StoreError) -> VersionVector {
+        guard first > 0 else { return VersionVector() }
+        let noted = try rows.access.first("SELECT first_context FROM replica WHERE id = ?", .integer(replica)) {
+            row throws(StoreError) in row.isNull(0) ? nil : row.blob(0)
+        }
+        if let noted, let noted {
+            guard let seen = VectorColumn.decoded(noted) else {
+                throw .corrupt(detail: "what an author had seen does not read back")
+            }
+            return seen
+        }
+        var seen = VersionVector()
+        try rows.access.forEach(
+            "SELECT bytes FROM segment WHERE replica = ? AND end <= ? ORDER BY end", .integer(replica),
+            .integer(Int64(clamping: first))
+        ) { row throws(StoreError) in
+            guard let changes = StoredChanges(row.blob(0)) else {
+                throw .corrupt(detail: "a residue does not read back")
+            }
+            seen.join(changes.context)
+            return true
+        }
+        return seen
+    }
+}
+
+extension VersionVector {
+    fileprivate func without(_ replica: ReplicaID) -> VersionVector {
+        next(of: replica) == 0 ? self : VersionVector(entries.lazy.filter { $0.replica != replica })
+    }
+}

@@ -1,0 +1,92 @@
+import SyncModel
+
+// What a beginning is made of: held operations below a cut.
+extension ObjectRows {
+    /// What authors had seen, by replica.id, at each of their held segments below the cut: one pass over those, for all objects of
+    /// a step. A pass of compaction bounds how many there are.
+    func heldContexts(upTo cut: VersionVector) throws(StoreError) -> [Int64: ContextSteps] {
+        var contexts: [Int64: ContextSteps] = [:]
+        for entry in cut.entries {
+            guard let replica = try log.findReplica(entry.replica) else { continue }
+            contexts[replica] = try heldContexts(of: replica, upTo: entry.next)
+        }
+        return contexts
+    }
+
+    private func heldContexts(of replica: Int64, upTo end: UInt64) throws(StoreError) -> ContextSteps {
+        var steps = ContextSteps()
+        let before = try access.first(
+            "SELECT first_held, first_context FROM replica WHERE id = ?", .integer(replica)
+        ) { row throws(StoreError) in
+            (row.integer(0), row.isNull(1) ? VersionVector() : VectorColumn.decoded(row.blob(1)))
+        }
+        guard let (first, seen) = before, var seen else { throw .corrupt(detail: "a replica's row does not read back") }
+        steps.append(seen, at: first)
+        try access.forEach(
+            "SELECT end, bytes FROM segment WHERE replica = ? AND end > ? AND end <= ? ORDER BY end", .integer(replica),
+            .integer(first), .integer(Int64(clamping: end))
+        ) { row throws(StoreError) in
+            var reader = ByteReader(row.blob(1))
+            guard let view = try? ChangeView(&reader) else { throw .corrupt(detail: "a change does not read back") }
+            guard !view.context.isEmpty else { return true }
+            seen.join(VersionVector(view.context))
+            steps.append(seen, at: row.integer(0))
+            return true
+        }
+        return steps
+    }
+
+    /// The operations on an object that are held below the cut, in the order in which they arrived here.
+    func operations(
+        on key: ObjectKey, _ object: Int64, upTo cut: VersionVector, _ contexts: [Int64: ContextSteps]
+    ) throws(StoreError) -> [PastOperation] {
+        var operations: [PastOperation] = []
+        try access.forEach(
+            """
+            SELECT segment.replica, replica.replica, segment.end, segment.bytes
+            FROM touch JOIN segment ON segment.id = touch.segment JOIN replica ON replica.id = segment.replica
+            WHERE touch.object = ? ORDER BY touch.segment
+            """, .integer(object)
+        ) { row throws(StoreError) in
+            guard let replica = ReplicaID(bytes: row.blob(1)) else { throw .corrupt(detail: "a replica is none") }
+            guard UInt64(row.integer(2)) <= cut.next(of: replica), let steps = contexts[row.integer(0)] else {
+                return true
+            }
+            let isRead = PastOperation.read(
+                &operations, of: key, in: row.blob(3), by: replica, context: steps.context(at: row.integer(2)))
+            guard isRead else { throw .corrupt(detail: "a segment's changes do not read back") }
+            return true
+        }
+        return operations
+    }
+
+    /// Whether held changes outside the vector are about the object.
+    func isTouched(_ object: Int64, outside vector: VersionVector) throws(StoreError) -> Bool {
+        var isTouched = false
+        try access.forEach(
+            """
+            SELECT replica.replica, max(segment.end) FROM touch JOIN segment ON segment.id = touch.segment
+                JOIN replica ON replica.id = segment.replica
+            WHERE touch.object = ? GROUP BY segment.replica
+            """, .integer(object)
+        ) { row throws(StoreError) in
+            guard let replica = ReplicaID(bytes: row.blob(0)) else { throw .corrupt(detail: "a replica is none") }
+            isTouched = UInt64(row.integer(1)) > vector.next(of: replica)
+            return !isTouched
+        }
+        return isTouched
+    }
+
+    /// An object of which nothing is left, not even a deletion or a field of this node, goes with the changes that were
+    /// about it.
+    func removeIfForgotten(_ key: ObjectKey, _ row: Int64) throws(StoreError) {
+        let isForgotten = try access.first(
+            """
+            SELECT standing = 0 AND local IS NULL AND dropped_edits IS NULL AND snapshot_bytes = 0 FROM object
+            WHERE id = ?
+            """, .integer(row)
+        ) { row throws(StoreError) in row.integer(0) != 0 }
+        guard isForgotten == true, let object = try object(key), object.state.isEmpty else { return }
+        try remove(key)
+    }
+}
