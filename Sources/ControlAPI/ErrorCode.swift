@@ -32,6 +32,7 @@ public enum ErrorCode: String, CaseIterable, Sendable {
     case unknownPeer = "unknown_peer"
     case unknownDevice = "unknown_device"
     case unknownAttachment = "unknown_attachment"
+    case unknownSnapshot = "unknown_snapshot"
     // Refused: asking again does not help before something else changes.
     case forbidden = "forbidden"
     case readOnly = "read_only"
@@ -48,6 +49,9 @@ public enum ErrorCode: String, CaseIterable, Sendable {
     case ticketExpired = "ticket_expired"
     case ticketUsed = "ticket_used"
     case consumerBound = "consumer_bound"
+    case snapshotSchema = "snapshot_schema"
+    case snapshotForeign = "snapshot_foreign"
+    case restoreUnfinished = "restore_unfinished"
     case limitReached = "limit_reached"
     case quotaExceeded = "quota_exceeded"
     case alreadyRunning = "already_running"
@@ -81,11 +85,12 @@ public enum ErrorCode: String, CaseIterable, Sendable {
             400
         case .forbidden, .readOnly, .notPaired: 403
         case .notFound, .unknownSpace, .unknownCollection, .unknownField, .unknownStream, .unknownConsumer,
-            .unknownPeer, .unknownDevice, .unknownAttachment:
+            .unknownPeer, .unknownDevice, .unknownAttachment, .unknownSnapshot:
             404
         case .methodNotAllowed: 405
         case .versionMismatch, .alreadyExists, .undecided, .constantField, .schemaWouldLoseData, .catchingUp,
-            .duplicateIdentity, .consumerBound, .limitReached, .alreadyRunning, .ambiguousAttachment, .fileChanged:
+            .duplicateIdentity, .consumerBound, .limitReached, .alreadyRunning, .ambiguousAttachment, .fileChanged,
+            .snapshotSchema, .snapshotForeign, .restoreUnfinished:
             409
         case .objectDeleted, .ticketExpired, .ticketUsed: 410
         case .payloadTooLarge, .bodyTooLarge, .tooLarge: 413
@@ -110,11 +115,12 @@ public enum ErrorCode: String, CaseIterable, Sendable {
         case .invalidName, .invalidArgument, .unknownKey, .unknownOperation, .socketPathTooLong, .ambiguousAttachment:
             .usage
         case .notFound, .unknownSpace, .unknownCollection, .unknownField, .unknownStream, .unknownConsumer,
-            .unknownPeer, .unknownDevice, .unknownAttachment:
+            .unknownPeer, .unknownDevice, .unknownAttachment, .unknownSnapshot:
             .notFound
         case .forbidden, .readOnly, .notPaired, .versionMismatch, .alreadyExists, .objectDeleted, .undecided,
             .constantField, .schemaWouldLoseData, .catchingUp, .duplicateIdentity, .ticketInvalid, .ticketExpired,
-            .ticketUsed, .consumerBound, .limitReached, .quotaExceeded, .alreadyRunning:
+            .ticketUsed, .consumerBound, .limitReached, .quotaExceeded, .alreadyRunning, .snapshotSchema,
+            .snapshotForeign, .restoreUnfinished:
             .refused
         case .agentNotRunning, .connectionLost: .agentNotRunning
         case .timedOut: .timedOut

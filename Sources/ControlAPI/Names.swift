@@ -32,6 +32,10 @@ public enum ControlLimits {
     public static let attachmentBytes: UInt64 = 16 << 30
     /// An attachment's name, in UTF-8; empty where it has none. A file's name of 255 bytes in any encoding, and more.
     public static let attachmentNameBytes = 0...1_024
+    /// Schema versions of snapshots: what an application counts up, in numbers that JSON readers hold exactly.
+    public static let snapshotSchema: ClosedRange<Int64> = 0...(1 << 53)
+    /// How many snapshots to keep.
+    public static let snapshotsKept = 1...1_000_000
     /// What fits `sockaddr_un` with its terminating zero.
     public static let socketPathBytes = 107
 }

@@ -5,7 +5,7 @@ package import ControlAPI
 /// Every method may be called from any task, any number at once. Names have been checked against `NameRule` and sizes
 /// against `ControlLimits` before a call; whether a space, stream, peer or consumer exists is the agent's to say.
 /// Errors carry a code, a sentence and a hint. A cancelled call may return early with whatever it has.
-package protocol AgentControl: ObjectControl, AttachmentControl, BackupControl {
+package protocol AgentControl: ObjectControl, AttachmentControl, BackupControl, SnapshotControl {
     // MARK: The node
 
     /// `space` nil: all spaces. Throws `unknown_space`.
@@ -54,7 +54,8 @@ package protocol AgentControl: ObjectControl, AttachmentControl, BackupControl {
 
     /// The next events of `query`, at most `limit` and `ControlLimits.pagePayloadBytes` of payload (one event may be
     /// larger), without waiting for more than are there. An empty page means the end. An unknown stream gives an
-    /// empty page with `streamExists` false.
+    /// empty page with `streamExists` false. A consumer is given what its state does not hold: throws `consumer_bound` for
+    /// one that reads in the other order, `restore_unfinished`.
     func events(_ query: EventQuery, limit: Int) async throws(ControlError) -> EventPage
 
     /// The same, but an empty page is not returned: the call waits until there is an event, the agent stops, or the task
@@ -62,7 +63,8 @@ package protocol AgentControl: ObjectControl, AttachmentControl, BackupControl {
     /// after the reader took the page before, so a slow reader holds back one page and memory does not grow.
     func nextEvents(_ query: EventQuery, limit: Int) async throws(ControlError) -> EventPage
 
-    /// Durably moves the cursor of (`consumer`, `stream`) to `position`; a position before it changes nothing.
+    /// Durably moves the cursor of (`consumer`, `stream`) to `position`; a position before it changes nothing, but in
+    /// canonical order behind a rewind.
     func acknowledge(
         space: String, consumer: String, stream: String, position: EventPosition
     ) async throws(ControlError)
@@ -116,6 +118,8 @@ package struct EventQuery: Sendable, Equatable {
     /// Events handed out for a consumer are remembered, durably, before the page is returned: what is handed out again
     /// without having been acknowledged has `redelivered` set, also after a crash of either side.
     package var consumer: String?
+    /// In canonical order: tell when something came late, as a consumer always is told.
+    package var rewinds = false
 
     package init(
         space: String, stream: String, order: EventOrder = .arrival, after: EventPosition? = nil,

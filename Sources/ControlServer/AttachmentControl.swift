@@ -48,18 +48,21 @@ package protocol AttachmentControl: Sendable {
     func compact() async throws(ControlError) -> CompactResponse
 }
 
-/// The bytes of an attachment on their way in. Calls come one after the other; nothing is readable before `finish`.
-package protocol AttachmentReceiving: Sendable {
+/// Bytes on their way in. Calls come one after the other; nothing is readable before it is finished.
+package protocol BytesReceiving: Sendable {
     /// Returns when it may be given more. Throws `file_changed` for more bytes than were announced, `too_large`,
     /// `quota_exceeded`, `disk_full`; then the attachment is given up.
     func append(_ bytes: ByteBuffer) async throws(ControlError)
 
+    /// Leaves nothing; after `finish` it does nothing.
+    func giveUp()
+}
+
+/// The bytes of an attachment on their way in.
+package protocol AttachmentReceiving: BytesReceiving {
     /// Durable and attached on return. Throws also `file_changed` for fewer bytes than were announced, and what a write of the
     /// object does.
     func finish() async throws(ControlError) -> AttachmentEntry
-
-    /// Leaves nothing; after `finish` it does nothing.
-    func giveUp()
 }
 
 /// The bytes of an attachment on their way out.

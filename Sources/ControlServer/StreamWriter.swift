@@ -30,6 +30,19 @@ struct StreamWriter {
         try await flush(writer)
     }
 
+    /// What was read from behind a position is undone.
+    mutating func write(_ rewind: RewindLine) async throws {
+        var writer = JSONWriter()
+        switch format {
+        case .page, .lines: break
+        case .serverSentEvents: writer.raw("event: rewind\n")
+        }
+        open(&writer, id: rewind.position.text)
+        writer.raw(JSONEncoding.bytes(rewind))
+        close(&writer)
+        try await flush(writer)
+    }
+
     /// Objects that changed, in one flush.
     mutating func write(_ changes: [ObjectChange]) async throws {
         var writer = JSONWriter(capacity: changes.count * 320)

@@ -8,7 +8,7 @@ public struct EventReadRequest: Sendable {
     public var space: String
     /// The stream.
     public var stream: String
-    /// `arrival`, or `canonical`, which cannot be followed.
+    /// `arrival`, or `canonical`, in which what comes late leads to a rewind for a consumer and for whoever follows.
     public var order: EventOrder
     /// Begin after this; nil for the consumer's cursor, or for the beginning without a consumer.
     public var after: EventPosition?
@@ -75,16 +75,29 @@ extension LanyardClient {
     /// Calls `body` with batches of events in order. With a consumer, a batch is acknowledged after `body` returned; if it
     /// throws, or this process dies, the batch comes again, marked `redelivered`. A slow `body` slows down the agent's
     /// reading, nothing piles up. Returns false when nothing was ever emitted to the stream.
+    ///
+    /// In canonical order an event may come late. Then `rewinding` is called first: everything that was handed over from
+    /// behind its position is undone, and comes again with the event in its place. Whoever does not say how to do that gets
+    /// an error (`unknown_operation`), since going on would give a state that no other node has.
     @discardableResult
     public func readEvents(
-        _ reading: EventReadRequest, _ body: ([EventLine]) async throws -> Void
+        _ reading: EventReadRequest,
+        rewinding: (RewindLine) async throws -> Void = { _ in throw ControlError.cannotRewind },
+        _ body: ([EventLine]) async throws -> Void
     ) async throws(ControlError) -> Bool {
         try await readEventLines(reading) { block in
             var events: [EventLine] = []
             for line in block.split(separator: 0x0A) {
-                events.append(try JSONDecoding.value(EventLine.self, from: Array(line), unknownKeys: .ignore))
+                if line.starts(with: RewindLine.prefix) {
+                    if !events.isEmpty { try await body(events) }
+                    events = []
+                    try await rewinding(
+                        try JSONDecoding.value(RewindLine.self, from: Array(line), unknownKeys: .ignore))
+                } else {
+                    events.append(try JSONDecoding.value(EventLine.self, from: Array(line), unknownKeys: .ignore))
+                }
             }
-            try await body(events)
+            if !events.isEmpty { try await body(events) }
         }
     }
 
@@ -167,4 +180,11 @@ extension LanyardClient {
             ClientRequest(.DELETE, "v1", "spaces", .name(space), "consumers", .name(name)))
         return answer.removed
     }
+}
+
+extension ControlError {
+    /// What the reader of a stream is told who did not say what to do.
+    public static let cannotRewind = ControlError(
+        .unknownOperation, "An event came late, and this reader cannot undo what it did since.",
+        hint: "Compute the state anew, from a snapshot or from nothing; or read in the order of arrival.")
 }

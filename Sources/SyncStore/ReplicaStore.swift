@@ -135,13 +135,21 @@ package protocol ReplicaStore: AnyObject, Sendable {
     // Consumers: durable cursors
 
     func consumers(of space: SpaceID) throws(StoreError) -> [Consumer]
-    /// Creates the consumer at position 0 when it is unknown.
-    func consumer(_ name: String, stream: String, space: SpaceID) throws(StoreError) -> Consumer
-    /// Moves the cursor to where the client acknowledged; never backwards unless `rewinding`.
-    func acknowledge(consumer: String, stream: String, space: SpaceID, position: Int64, rewinding: Bool)
-        throws(StoreError)
-    /// Notes how far events were handed out, so that the ones given twice can be marked `redelivered`.
-    func noteDelivered(consumer: String, stream: String, space: SpaceID, position: Int64) throws(StoreError)
+    /// Nil when it never read the stream.
+    func findConsumer(_ name: String, stream: String, space: SpaceID) throws(StoreError) -> Consumer?
+    /// Changes a consumer in one transaction, made when it is unknown. `change` is told the newest arrival number; it may be
+    /// called twice, and what it leaves as it was costs no write.
+    /// - Returns: the consumer as it is now.
+    func changeConsumer(
+        _ name: String, stream: String, space: SpaceID, _ change: (inout Consumer, _ newest: Int64) -> Void
+    ) throws(StoreError) -> Consumer
+    /// The next events that a reader's state does not hold. What a snapshot covers as a whole is passed over unread.
+    func read(_ query: ConsumerQuery) throws(StoreError) -> ConsumerPage
+    /// How many of the stream's events it does not hold.
+    func eventCount(stream: String, space: SpaceID, beyond cursor: ConsumerCursor) throws(StoreError) -> Int64
+    /// Exactly the stream's events that the state holds, as a vector: of each replica all up to the last one held. Events that
+    /// are kept and not shown (of a `latestOnly` stream) count, because elsewhere they may be shown yet.
+    func vector(of cursor: ConsumerCursor, stream: String, space: SpaceID) throws(StoreError) -> VersionVector
     /// - Returns: false when there was none.
     func removeConsumer(_ name: String, space: SpaceID) throws(StoreError) -> Bool
 
@@ -175,6 +183,32 @@ extension ReplicaStore {
 
     package func noteHolder(_ blob: BlobHash, device: DeviceID, at wallMilliseconds: Int64) throws(StoreError) {
         try noteHolders([blob], device: device, at: wallMilliseconds)
+    }
+
+    /// Creates the consumer at position 0 when it is unknown.
+    package func consumer(_ name: String, stream: String, space: SpaceID) throws(StoreError) -> Consumer {
+        if let known = try findConsumer(name, stream: stream, space: space) { return known }
+        return try changeConsumer(name, stream: stream, space: space) { _, _ in }
+    }
+
+    /// Moves the cursor to where the client acknowledged; never backwards unless `rewinding`.
+    package func acknowledge(
+        consumer: String, stream: String, space: SpaceID, position: Int64, rewinding: Bool
+    ) throws(StoreError) {
+        _ = try changeConsumer(consumer, stream: stream, space: space) { known, newest in
+            if rewinding {
+                known.move(to: ConsumerCursor(position: position), newest: newest)
+            } else {
+                known.acknowledge(position, newest: newest)
+            }
+        }
+    }
+
+    /// Notes how far events were handed out, so that the ones given twice can be marked `redelivered`.
+    package func noteDelivered(
+        consumer: String, stream: String, space: SpaceID, position: Int64
+    ) throws(StoreError) {
+        _ = try changeConsumer(consumer, stream: stream, space: space) { $0.deliver(position, newest: $1) }
     }
 
     /// One change per group of operations, as they are.

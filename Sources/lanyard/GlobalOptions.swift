@@ -54,7 +54,7 @@ enum LeadingOptions {
     private static let options = ["--space", "--socket", "--data-dir"]
     private static let nested = [
         "peers": ["add", "remove"], "consumers": ["set", "remove"], "streams": ["set"], "schema": ["set", "show"],
-        "conflicts": ["list", "resolve"], "spaces": ["set"],
+        "conflicts": ["list", "resolve"], "spaces": ["set"], "snapshot": ["save", "list", "restore"],
     ]
 
     static func hoist(_ arguments: [String]) -> [String] {

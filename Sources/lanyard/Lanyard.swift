@@ -27,7 +27,8 @@ struct Lanyard: AsyncParsableCommand {
             CommandGroup(
                 name: "Attachments",
                 subcommands: [Attach.self, Attachments.self, Fetch.self, Detach.self, Pin.self, Unpin.self]),
-            CommandGroup(name: "Events", subcommands: [Emit.self, Events.self, Streams.self, Consumers.self]),
+            CommandGroup(
+                name: "Events", subcommands: [Emit.self, Events.self, Streams.self, Consumers.self, Snapshot.self]),
             CommandGroup(name: "Keeping", subcommands: [Backup.self, Restore.self, Export.self, Import.self]),
         ])
 }

@@ -219,7 +219,6 @@ import Testing
             ("GET", "/v1/spaces/home/streams/s/events?limit=0", nil, 400, "invalid_argument"),
             ("GET", "/v1/spaces/home/streams/s/events?order=random", nil, 400, "invalid_argument"),
             ("GET", "/v1/spaces/home/streams/s/events?follow=yes", nil, 400, "invalid_argument"),
-            ("GET", "/v1/spaces/home/streams/s/events?follow=true&order=canonical", nil, 400, "invalid_argument"),
             ("POST", "/v1/spaces/home/streams/s/events", "{", 400, "malformed_json"),
             ("POST", "/v1/spaces/home/streams/s/events", "", 400, "malformed_json"),
             ("POST", "/v1/spaces/home/streams/s/events", #"{"type":"t"}"#, 400, "invalid_argument"),

@@ -179,6 +179,9 @@ public struct EventLine: Codable, Equatable, Sendable {
 
 /// Answer of `GET …/events` as one page.
 public struct EventPage: Codable, Equatable, Sendable {
+    /// Canonical order only: an event came that stands before what was read. All that was given from behind here is undone,
+    /// and `events` begin here again. Null: nothing is undone.
+    public var rewind: EventPosition?
     /// At most as many as asked for, in the order asked for.
     public var events: [EventLine]
     /// Where the next page begins; null when nothing was read.
@@ -187,7 +190,8 @@ public struct EventPage: Codable, Equatable, Sendable {
     public var streamExists: Bool
 
     /// All fields.
-    public init(events: [EventLine], next: EventPosition?, streamExists: Bool) {
+    public init(events: [EventLine], next: EventPosition?, streamExists: Bool, rewind: EventPosition? = nil) {
+        self.rewind = rewind
         self.events = events
         self.next = next
         self.streamExists = streamExists
@@ -287,11 +291,17 @@ public struct ConsumerEntry: Codable, Equatable, Sendable {
     public var order: EventOrder
     /// Everything up to here is acknowledged; null before the first acknowledgement.
     public var position: EventPosition?
-    /// Events it has not acknowledged.
+    /// Events it has not acknowledged, and no snapshot covers that it began with.
     public var behind: Int
+    /// A restore was begun and not finished: nothing is read for it until it is, or it is moved.
+    public var restoring: Bool
 
     /// All fields.
-    public init(name: String, stream: String, order: EventOrder = .arrival, position: EventPosition?, behind: Int) {
+    public init(
+        name: String, stream: String, order: EventOrder = .arrival, position: EventPosition?, behind: Int,
+        restoring: Bool = false
+    ) {
+        self.restoring = restoring
         self.name = name
         self.stream = stream
         self.order = order

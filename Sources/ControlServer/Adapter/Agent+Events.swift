@@ -49,127 +49,28 @@ extension Agent {
     }
 
     private func page(_ query: EventQuery, limit: Int) async throws -> ControlAPI.EventPage {
-        let cursor = try await cursor(of: query)
+        if query.consumer != nil || query.rewinds && query.order == .canonical {
+            return try await consumerPage(query, limit: limit)
+        }
+        let place = try query.after.map { after throws(ControlError) in try EventPlace(after, query.order) }
+        let order: StoreQuery.Order =
+            query.order == .arrival ? .arrival(after: place?.position ?? 0) : .canonical(after: place?.key)
         let found = try store.events(
             StoreQuery(
-                space: .home, stream: query.stream, order: try order(of: query, cursor), limit: limit,
-                byteBudget: 1 << 20))
-        if let consumer = cursor, let last = found.last, last.position > consumer.delivered {
-            try await update { store throws(StoreError) in
-                try store.noteDelivered(
-                    consumer: consumer.name, stream: consumer.stream, space: .home, position: last.position)
-            }
-        }
-        let exists = try found.isEmpty ? store.streams(of: .home).contains { $0.name == query.stream } : true
-        return ControlAPI.EventPage(query, found, deliveredBefore: cursor?.delivered ?? 0, streamExists: exists)
+                space: .home, stream: query.stream, order: order, limit: limit, byteBudget: Self.pageBytes))
+        return ControlAPI.EventPage(query, found, streamExists: try !found.isEmpty || exists(query.stream))
     }
 
-    private func cursor(of query: EventQuery) async throws -> Consumer? {
-        guard let name = query.consumer else { return nil }
-        guard query.order == .arrival else {
-            throw ControlError(
-                .invalidArgument, "A consumer reads in the order of arrival.",
-                hint: "Leave out --order canonical, or read without --consumer.")
-        }
-        let stream = query.stream
-        return try await update { store throws(StoreError) in
-            try store.consumer(name, stream: stream, space: .home)
-        }
-    }
+    static let pageBytes = 1 << 20
 
-    private func order(of query: EventQuery, _ cursor: Consumer?) throws(ControlError) -> StoreQuery.Order {
-        switch (query.order, query.after) {
-        case (.arrival, nil): return .arrival(after: cursor?.position ?? 0)
-        case (.arrival, .arrival(let position)?): return .arrival(after: Int64(clamping: position))
-        case (.canonical, nil), (.canonical, .arrival(0)): return .canonical(after: nil)
-        case (.canonical, .canonical(let text)?):
-            guard let key = CanonicalKey(text: text) else {
-                throw ControlError(
-                    .invalidArgument, "This is no position of this order.",
-                    hint: "Give the \"position\" of an event that was printed with --order canonical.")
-            }
-            return .canonical(after: key)
-        case (.arrival, .canonical), (.canonical, .arrival):
-            throw ControlError(
-                .invalidArgument, "This position belongs to the other order.",
-                hint: "A number is a position in arrival order, a text one in canonical order.")
-        }
-    }
-
-    package func acknowledge(
-        space: String, consumer: String, stream: String, position: EventPosition
-    ) async throws(ControlError) {
-        try checkSpace(space)
-        try await move(consumer, stream, to: try arrival(position), rewinding: false)
-    }
-
-    private func arrival(_ position: EventPosition) throws(ControlError) -> Int64 {
-        guard case .arrival(let number) = position else {
-            throw ControlError(
-                .invalidArgument, "A consumer's position is a number.",
-                hint: "Give the \"position\" of an event that was printed in arrival order.")
-        }
-        return Int64(clamping: number)
-    }
-
-    private func move(_ consumer: String, _ stream: String, to position: Int64, rewinding: Bool)
-        async throws(ControlError)
-    {
-        try await controlled {
-            try await update { store throws(StoreError) in
-                try store.acknowledge(
-                    consumer: consumer, stream: stream, space: .home, position: position, rewinding: rewinding)
-            }
-        }
+    func exists(_ stream: String) throws(StoreError) -> Bool {
+        try store.streams(of: .home).contains { $0.name == stream }
     }
 
     package func streams(space: String) async throws(ControlError) -> [StreamEntry] {
         try checkSpace(space)
         return try await controlled {
             try store.streams(of: .home).map { StreamEntry($0) }
-        }
-    }
-
-    package func consumers(space: String) async throws(ControlError) -> [ConsumerEntry] {
-        try checkSpace(space)
-        return try await controlled { try store.consumers(of: .home).map { try entry(of: $0) } }
-    }
-
-    private func entry(of consumer: Consumer) throws(StoreError) -> ConsumerEntry {
-        ConsumerEntry(
-            name: consumer.name, stream: consumer.stream,
-            position: consumer.position > 0 ? .arrival(UInt64(consumer.position)) : nil,
-            behind: Int(try store.eventCount(stream: consumer.stream, space: .home, after: consumer.position)))
-    }
-
-    package func setConsumer(
-        space: String, name: String, stream: String?, position: EventPosition
-    ) async throws(ControlError) -> ConsumerEntry {
-        try checkSpace(space)
-        let known = try await controlled { try store.consumers(of: .home).filter { $0.name == name } }
-        let target: String
-        if let stream {
-            target = stream
-        } else {
-            guard let first = known.first else {
-                throw ControlError(
-                    .unknownConsumer, "There is no consumer \"\(name)\".",
-                    hint: "A consumer begins with `lanyard events STREAM --consumer \(name)`.")
-            }
-            guard known.count == 1 else {
-                throw ControlError(
-                    .consumerBound, "The consumer \"\(name)\" reads several streams.", hint: "Say which one.")
-            }
-            target = first.stream
-        }
-        try await move(name, target, to: try arrival(position), rewinding: true)
-        return try await controlled { try entry(of: try store.consumer(name, stream: target, space: .home)) }
-    }
-
-    package func removeConsumer(space: String, name: String) async throws(ControlError) -> Bool {
-        try checkSpace(space)
-        return try await controlled {
-            try await update { store throws(StoreError) in try store.removeConsumer(name, space: .home) }
         }
     }
 }

@@ -7,10 +7,15 @@ extension DotText {
 }
 
 extension CanonicalKey {
-    /// `c`, stamp and replica in hexadecimal, counter: everything an agent needs to go on, and no business of readers.
+    /// `c`, stamp and replica in hexadecimal, counter, each with all its digits: texts have the order of keys.
     var text: String {
-        let stampDigits = String(stamp.rawValue, radix: 16)
-        return "c\(stampDigits)-\(dot.replica.bytes.hexadecimal)-\(dot.counter)"
+        func digits(_ number: UInt64, radix: Int, count: Int) -> String {
+            let text = String(number, radix: radix)
+            return String(repeating: "0", count: count - text.count) + text
+        }
+        let stampDigits = digits(stamp.rawValue, radix: 16, count: 16)
+        let counter = digits(dot.counter, radix: 10, count: 20)
+        return "c\(stampDigits)-\(dot.replica.bytes.hexadecimal)-\(counter)"
     }
 
     /// Nil for anything `text` does not give.
@@ -34,25 +39,34 @@ extension [UInt8] {
 }
 
 extension ControlAPI.EventPage {
-    /// - Parameter deliveredBefore: up to this position a consumer was handed events before; 0 without one.
-    init(_ query: EventQuery, _ events: [StoredEvent], deliveredBefore: Int64, streamExists: Bool) {
+    /// - Parameters:
+    ///   - newest: what positions in canonical order say for a reader who is told of what comes late; nil for others.
+    ///   - wasHandedOut: to the consumer, before.
+    init(
+        _ query: EventQuery, _ events: [StoredEvent], streamExists: Bool, rewind: CanonicalKey? = nil,
+        newest: Int64? = nil, wasHandedOut: (StoredEvent) -> Bool = { _ in false }
+    ) {
         // One page has few authors: their texts are made once.
         var texts: [ReplicaID: (replica: String, device: String)] = [:]
+        let order = ConsumerCursor.Order(query.order)
+        func place(_ key: CanonicalKey, _ position: Int64) -> EventPosition {
+            switch order {
+            case .arrival: EventPlace(order: order, position: position, key: nil).text
+            case .canonical: EventPlace(order: order, position: newest, key: key).text
+            }
+        }
         let lines = events.map { event in
             let author =
                 texts[event.dot.replica] ?? ("\(event.dot.replica)", "\(event.dot.replica.device)")
             texts[event.dot.replica] = author
-            let position: EventPosition =
-                switch query.order {
-                case .arrival: .arrival(UInt64(clamping: event.position))
-                case .canonical: .canonical(CanonicalKey(stamp: event.stamp, dot: event.dot).text)
-                }
             return EventLine(
                 dot: DotText(replica: author.replica, counter: event.dot.counter), stream: query.stream,
                 type: event.type, payload: JSONText(checked: event.payload),
                 time: Timestamp(millisecondsSinceEpoch: event.wallMilliseconds), device: author.device,
-                position: position, redelivered: event.position <= deliveredBefore)
+                position: place(event.canonicalKey, event.position), redelivered: wasHandedOut(event))
         }
-        self.init(events: lines, next: lines.last?.position, streamExists: streamExists)
+        self.init(
+            events: lines, next: lines.last?.position, streamExists: streamExists,
+            rewind: rewind.map { place($0, 0) })
     }
 }

@@ -15,7 +15,10 @@ struct AttachmentRoutes: Sendable {
         [
             Route(.post, Self.ofObject, query: ["name", "type"]) { [agent] request throws(ControlError) in
                 let receiver = try await agent.beginAttaching(try request.attachmentDraft())
-                return .json(try await Self.receive(request.upload, into: receiver))
+                return .json(
+                    try await request.upload.pass(to: receiver) { () throws(ControlError) in
+                        try await receiver.finish()
+                    })
             } admission: { [agent] request throws(ControlError) in
                 // What has no room, or no object, is refused before the client sends a byte of it.
                 try await agent.beginAttaching(try request.attachmentDraft()).giveUp()
@@ -63,42 +66,6 @@ struct AttachmentRoutes: Sendable {
             try await agent.listAttachments(
                 AttachmentListQuery(space: space, owner: owner, after: after, limit: limit))
         }.response()
-    }
-
-    /// Takes the bytes as fast as they are written to disk, and no faster.
-    private static func receive(
-        _ upload: RequestUpload, into receiver: any AttachmentReceiving
-    ) async throws(ControlError) -> AttachmentEntry {
-        do throws(ControlError) {
-            try await pass(upload, to: receiver)
-            return try await receiver.finish()
-        } catch {
-            receiver.giveUp()
-            throw error
-        }
-    }
-
-    private static var stopping: ControlError {
-        ControlError(.stopping, "The agent is stopping; nothing was attached.", hint: "Attach it again.")
-    }
-
-    private static func pass(
-        _ upload: RequestUpload, to receiver: any AttachmentReceiving
-    ) async throws(ControlError) {
-        upload.readAhead()
-        do {
-            for try await bytes in upload { try await receiver.append(bytes) }
-        } catch let error as ControlError {
-            throw error
-        } catch is CancellationError {
-            throw stopping
-        } catch {
-            throw ControlError(
-                .connectionLost, "The connection ended before all of the file came; nothing was attached.",
-                hint: "Attach it again.")
-        }
-        // A body that is cancelled reads as one that ended.
-        if Task.isCancelled { throw stopping }
     }
 }
 

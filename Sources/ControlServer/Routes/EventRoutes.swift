@@ -87,14 +87,11 @@ struct EventRoutes: Sendable {
     private static func read(_ request: ControlRequest, from agent: any AgentControl) async throws(ControlError)
         -> Response
     {
-        let query = try query(of: request)
+        var query = try query(of: request)
         let follows = try request.flag("follow")
         let limit = try request.optionalInteger("limit", in: ControlLimits.pageEvents)
-        if follows, query.order == .canonical {
-            throw ControlError(
-                .invalidArgument, "Only arrival order can be followed.",
-                hint: "Leave out the order, or read once without following.")
-        }
+        // Who reads once is given what is there; who goes on must hear of what belongs before it.
+        query.rewinds = follows
         guard request.format != .page || follows else {
             return .json(try await agent.events(query, limit: limit ?? 1_000))
         }
@@ -135,6 +132,9 @@ private struct EventReading: Sendable {
             if page.events.isEmpty {
                 guard follows else { return }
             } else {
+                if let rewind = page.rewind {
+                    try await writer.write(RewindLine(stream: query.stream, position: rewind))
+                }
                 try await writer.write(page.events)
                 remaining -= page.events.count
                 guard remaining > 0 else { return }

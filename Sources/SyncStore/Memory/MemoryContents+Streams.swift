@@ -12,7 +12,7 @@ extension MemoryContents: EventSource {
     }
 
     /// Every event that is kept, in the order of arrival.
-    private func events(of stream: ExactString) throws(StoreError) -> [StoredEvent] {
+    func events(of stream: ExactString) throws(StoreError) -> [StoredEvent] {
         var events: [StoredEvent] = []
         for stored in runs[Name.Bytes(stream.string)] ?? [] {
             let isSound = reader(of: stored)?.forEach(from: Int64(0)) { event in
@@ -22,6 +22,15 @@ extension MemoryContents: EventSource {
             guard isSound ?? false else { throw .corrupt(detail: "the places of a stream do not fit its segment") }
         }
         return events
+    }
+
+    /// Every event that a reader is shown, in the order of arrival.
+    func shownEvents(of stream: String) throws(StoreError) -> [StoredEvent] {
+        let name = ExactString(stream)
+        let all = try events(of: name)
+        guard log.isLatestOnly(stream) else { return all }
+        let shown = Set(latestEvents(of: name).map(\.position))
+        return all.filter { shown.contains($0.position) }
     }
 
     /// Of a stream that shows only the greatest event per type.

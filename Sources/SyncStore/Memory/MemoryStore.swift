@@ -409,39 +409,21 @@ extension MemoryStore {
         return contents.consumers.keys.sorted().map { contents.consumers[$0]! }
     }
 
-    package func consumer(_ name: String, stream: String, space: SpaceID) throws(StoreError) -> Consumer {
+    package func findConsumer(_ name: String, stream: String, space: SpaceID) throws(StoreError) -> Consumer? {
+        try snapshot().consumers[MemoryContents.ConsumerKey(name: name, stream: stream)]
+    }
+
+    package func changeConsumer(
+        _ name: String, stream: String, space: SpaceID, _ change: (inout Consumer, _ newest: Int64) -> Void
+    ) throws(StoreError) -> Consumer {
         let key = MemoryContents.ConsumerKey(name: name, stream: stream)
-        if let known = try snapshot().consumers[key] { return known }
-        let created = Consumer(name: name, stream: stream, position: 0, delivered: 0)
-        try update { $0.consumers[key] = created }
-        return created
-    }
-
-    package func acknowledge(
-        consumer: String, stream: String, space: SpaceID, position: Int64, rewinding: Bool
-    ) throws(StoreError) {
-        try move(consumer, stream) { known, last in
-            known.acknowledging(position, newest: last, rewinding: rewinding)
-        }
-    }
-
-    package func noteDelivered(
-        consumer: String, stream: String, space: SpaceID, position: Int64
-    ) throws(StoreError) {
-        try move(consumer, stream) { known, last in known.delivering(position, newest: last) }
-    }
-
-    private func move(
-        _ name: String, _ stream: String, _ body: (Consumer, _ newest: Int64) -> Consumer
-    ) throws(StoreError) {
-        let key = MemoryContents.ConsumerKey(name: name, stream: stream)
-        try running.withLock { running throws(StoreError) in
+        return try running.withLock { running throws(StoreError) in
             let contents = try snapshot()
             let known = contents.consumers[key]
-            let moved = body(
-                known ?? Consumer(name: name, stream: stream, position: 0, delivered: 0), contents.log.lastPosition)
-            guard moved != known else { return }
-            try write(&running) { $0.consumers[key] = moved }
+            var changed = known ?? Consumer(name: name, stream: stream)
+            change(&changed, contents.log.lastPosition)
+            if changed != known { try write(&running) { $0.consumers[key] = changed } }
+            return changed
         }
     }
 

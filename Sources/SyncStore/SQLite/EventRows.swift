@@ -39,10 +39,12 @@ struct EventRows {
     }
 
     /// Of a stream that shows only the greatest event per type.
-    private func latest(_ query: EventQuery, _ stream: Int64) throws(StoreError) -> [StoredEvent] {
+    private func latest(
+        _ query: EventQuery, _ stream: Int64, where isWanted: (RankedEvent) -> Bool = { _ in true }
+    ) throws(StoreError) -> [StoredEvent] {
         var page = EventPage(query)
         let name = ExactString(query.stream)
-        var found = try StreamRows(log).latestEvents(of: name)
+        var found = try StreamRows(log).latestEvents(of: name).filter(isWanted)
         switch query.order {
         case .arrival(let position):
             found = found.filter { $0.position > position }.sorted { $0.position < $1.position }
@@ -54,6 +56,12 @@ struct EventRows {
             if !isMore { break }
         }
         return page.events
+    }
+
+    /// Those at these positions, in the order of the query and no more than a page.
+    func events(_ query: EventQuery, at positions: Set<Int64>) throws(StoreError) -> [StoredEvent] {
+        guard let stream = try log.findStream(query.stream) else { return [] }
+        return try latest(query, stream) { positions.contains($0.position) }
     }
 
     private func event(at position: Int64, _ stream: Int64, _ name: String) throws(StoreError) -> StoredEvent {

@@ -10,6 +10,8 @@ struct Events: AsyncParsableCommand {
         discussion: """
             With --consumer the agent remembers how far was read: a line counts as read once it was written to standard \
             output. What was handed out before without being written comes again with "redelivered": true.
+            In canonical order a consumer, and whoever follows, hears of what came late: {"rewind":true,…,"position":P} says \
+            that everything behind P is undone; the lines after it begin there. Positions sort as texts.
             """)
     @Argument(help: ArgumentHelp("The stream.", valueName: "stream"))
     var stream: String
@@ -22,10 +24,6 @@ struct Events: AsyncParsableCommand {
     @Option(help: "arrival: as they came here. canonical: the same on every node.")
     var order = EventOrder.arrival
     @OptionGroup var global: GlobalOptions
-
-    func validate() throws {
-        if follow, order == .canonical { throw ValidationError("Only arrival order can be followed.") }
-    }
 
     func run() async throws {
         try NameRule.check(stream, is: .stream)

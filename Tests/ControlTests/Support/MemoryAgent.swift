@@ -40,6 +40,8 @@ actor MemoryAgent: AgentControl {
     var objects = MemoryObjects()
     var attachments = MemoryAttachments()
     var backup = MemoryBackup()
+    var snapshots = MemorySnapshots()
+    private var nextRewind: EventPosition?
     var streamSettings: [String: StreamSettings] = [:]
     /// How many objects each call of `put(space:all:)` brought.
     var putGroups: [Int] = []
@@ -56,6 +58,9 @@ actor MemoryAgent: AgentControl {
     }
 
     // MARK: For tests
+
+    /// The next page in canonical order says so.
+    func rewindNextPage(to position: EventPosition) { nextRewind = position }
 
     /// The next call of `emit` throws this.
     func failNextEmit(_ error: ControlError) { emitFault = error }
@@ -227,7 +232,9 @@ actor MemoryAgent: AgentControl {
         }
         let start = ordered.firstIndex { $0.position == query.after }.map { $0 + 1 } ?? 0
         let page = Array(ordered[start..<min(start + limit, ordered.count)])
-        return EventPage(events: page, next: page.last?.position ?? query.after, streamExists: true)
+        defer { nextRewind = nil }
+        return EventPage(
+            events: page, next: page.last?.position ?? query.after, streamExists: true, rewind: nextRewind)
     }
 
     private func number(_ event: EventLine) -> UInt64 {

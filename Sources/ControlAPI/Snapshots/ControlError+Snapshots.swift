@@ -1,0 +1,85 @@
+/// The sentences that snapshots are refused with; each names the next step of the recovery (README, "Snapshots").
+extension ControlError {
+    /// Nobody ever saved one, or all were deleted.
+    package static func noSnapshot(of stream: String, schema: Int64) -> ControlError {
+        ControlError(
+            .unknownSnapshot, "There is no snapshot of \"\(stream)\" for schema version \(schema) here.",
+            hint: "Wait for the other devices (lanyard wait), or begin from nothing: \(events(stream)).")
+    }
+
+    /// What there is was saved by other versions of the application, and does not hold all that this one needs.
+    ///
+    /// - Parameter known: ascending.
+    package static func otherSchema(of stream: String, schema: Int64, known: [Int64]) -> ControlError {
+        let versions = known.map(String.init).joined(separator: ", ")
+        return ControlError(
+            .snapshotSchema,
+            "The snapshots of \"\(stream)\" are for schema version \(versions); none is for \(schema).",
+            hint: "Compute the state from all events, and save it as version \(schema): \(events(stream)).")
+    }
+
+    /// The one that was named is for another version.
+    package static func schemaDiffers(_ found: Int64, asked: Int64) -> ControlError {
+        ControlError(
+            .snapshotSchema, "The snapshot is for schema version \(found), and version \(asked) was asked for.",
+            hint: "See what there is: lanyard snapshot list")
+    }
+
+    /// Its vector names histories that this space does not have: its events would be given once more under other names.
+    package static let snapshotForeign = ControlError(
+        .snapshotForeign, "The snapshot is of another space: its events are not those of this one.",
+        hint: "It came with an import. Compute the state from all events: lanyard events STREAM --consumer NAME")
+
+    /// Object and attachment are not as somebody saved them.
+    package static let snapshotDamaged = ControlError(
+        .damaged, "The snapshot is not as it was saved: its record was changed, or its file is another one.",
+        hint: "Take another (lanyard snapshot list), and delete this one.")
+
+    /// No snapshot has an id that begins so.
+    package static let unknownSnapshot = ControlError(
+        .unknownSnapshot, "There is no such snapshot.", hint: "See what there is: lanyard snapshot list")
+
+    /// The named snapshot is of another stream.
+    package static func snapshotOfOther(stream: String) -> ControlError {
+        ControlError(
+            .invalidArgument, "The snapshot is of the stream \"\(stream)\".",
+            hint: "See what there is: lanyard snapshot list")
+    }
+
+    /// Every one holds a state that an event which came late would undo.
+    package static func allOutrun(of stream: String) -> ControlError {
+        ControlError(
+            .unknownSnapshot,
+            "Events of \"\(stream)\" came late, that stand before the end of every snapshot in canonical order.",
+            hint: "Compute the state from all events: \(events(stream)) --order canonical.")
+    }
+
+    /// A consumer whose application may have either state.
+    package static func restoreUnfinished(consumer: String, stream: String) -> ControlError {
+        ControlError(
+            .restoreUnfinished,
+            "A restore of the consumer \"\(consumer)\" was begun and not finished, so nobody knows which state it has.",
+            hint:
+                "Restore again: lanyard snapshot restore \(stream) --consumer \(consumer); or begin from nothing: lanyard consumers set \(consumer) 0 --stream \(stream)"
+        )
+    }
+
+    /// The restore that is to be finished is not the one that was begun.
+    package static let restoreSuperseded = ControlError(
+        .restoreUnfinished, "This restore was not begun, or another one was begun since.",
+        hint: "Restore again: lanyard snapshot restore STREAM --consumer NAME")
+
+    /// A snapshot holds what a consumer acknowledged.
+    package static func noSuchReader(_ consumer: String, of stream: String) -> ControlError {
+        ControlError(
+            .unknownConsumer, "The consumer \"\(consumer)\" never read \"\(stream)\".",
+            hint: "A snapshot holds what its consumer has read: lanyard events \(stream) --consumer \(consumer)")
+    }
+
+    /// What the state is said to hold was not acknowledged.
+    package static let beyondAcknowledged = ControlError(
+        .invalidArgument, "The consumer has not acknowledged this position.",
+        hint: "Give a position that was acknowledged, or none for all of them: lanyard consumers")
+
+    private static func events(_ stream: String) -> String { "lanyard events \(stream) --consumer NAME" }
+}

@@ -1,0 +1,187 @@
+package import ControlAPI
+package import SyncAgent
+import SyncModel
+import SyncStore
+
+// Durable readers, and those who are told of what comes late.
+extension Agent {
+    /// A cursor that stands where it is costs no write, so it moves with what was read; but who waits beside a busy space
+    /// should not look through all that came a thousand times.
+    private static let worthMovingPositions: Int64 = 1_000
+
+    /// The next events of a consumer, or of somebody who follows in canonical order and is their own consumer.
+    func consumerPage(_ query: EventQuery, limit: Int) async throws -> ControlAPI.EventPage {
+        let consumer = try await reader(query)
+        var cursor = consumer?.cursor ?? ConsumerCursor(order: ConsumerCursor.Order(query.order))
+        if let after = query.after {
+            let place = try EventPlace(after, query.order)
+            // A position of a reader who was not told says nothing of when: nothing before it is late then.
+            cursor.position = try place.position ?? store.state().lastPosition
+            cursor.key = place.key
+        }
+        let page = try store.read(
+            ConsumerQuery(
+                space: .home, stream: query.stream, cursor: cursor, limit: limit, byteBudget: Self.pageBytes))
+        if let consumer { try await note(page, of: consumer, moving: query.after == nil) }
+        return ControlAPI.EventPage(
+            query, page.events, streamExists: try !page.events.isEmpty || exists(query.stream), rewind: page.rewind,
+            newest: page.newest
+        ) { event in page.rewind == nil && consumer?.wasHandedOut(event) ?? false }
+    }
+
+    /// The consumer that reads; nil for a reader without a name. One that never read takes the order of this reading.
+    private func reader(_ query: EventQuery) async throws -> Consumer? {
+        guard let name = query.consumer else { return nil }
+        let order = ConsumerCursor.Order(query.order)
+        let stream = query.stream
+        let known = try store.findConsumer(name, stream: stream, space: .home)
+        if let known, known.restore == nil, known.cursor.order == order { return known }
+        let consumer = try await update { store throws(StoreError) in
+            try store.changeConsumer(name, stream: stream, space: .home) { consumer, _ in
+                if consumer.isUnused { consumer.cursor.order = order }
+            }
+        }
+        try check(consumer, reads: order)
+        return consumer
+    }
+
+    private func check(_ consumer: Consumer, reads order: ConsumerCursor.Order) throws(ControlError) {
+        if consumer.restore != nil {
+            throw .restoreUnfinished(consumer: consumer.name, stream: consumer.stream)
+        }
+        guard consumer.cursor.order == order else {
+            let word = consumer.cursor.order.word.rawValue
+            throw ControlError(
+                .consumerBound, "The consumer \"\(consumer.name)\" reads in the order \"\(word)\".",
+                hint: "Read with --order \(word), or as another consumer.")
+        }
+    }
+
+    /// What was handed out, and how far nothing is left to be handed out: durable before anybody is given it.
+    private func note(_ page: ConsumerPage, of consumer: Consumer, moving: Bool) async throws {
+        let before = consumer.cursor
+        let settled = moving ? page.settled(before) : nil
+        let isWorthIt =
+            switch before.order {
+            case .arrival: !before.snapshot.isEmpty && settled.map { $0 > before.position } ?? false
+            case .canonical: settled.map { $0 > before.position + Self.worthMovingPositions } ?? false
+            }
+        guard let last = page.events.last.map({ ($0.position, $0.canonicalKey) }) else {
+            if isWorthIt { try await change(consumer) { $0.settle(settled, from: before) } }
+            return
+        }
+        if before.order == .arrival, !isWorthIt, last.0 <= consumer.delivered { return }
+        try await change(consumer) { consumer in
+            switch before.order {
+            case .arrival: consumer.deliver(last.0, newest: page.newest)
+            case .canonical:
+                if page.rewind == nil {
+                    consumer.deliver(upTo: last.1, arrived: page.newest, newest: page.newest)
+                } else {
+                    consumer.deliverAnew(upTo: last.1, arrived: page.newest)
+                }
+            }
+            if isWorthIt { consumer.settle(settled, from: before) }
+        }
+    }
+
+    private func change(_ consumer: Consumer, _ body: @escaping @Sendable (inout Consumer) -> Void) async throws {
+        _ = try await update { store throws(StoreError) in
+            try store.changeConsumer(consumer.name, stream: consumer.stream, space: .home) { known, _ in body(&known) }
+        }
+    }
+
+    // MARK: Cursors
+
+    package func acknowledge(
+        space: String, consumer: String, stream: String, position: EventPosition
+    ) async throws(ControlError) {
+        try checkSpace(space)
+        let order: EventOrder = if case .arrival = position { .arrival } else { .canonical }
+        let place = try EventPlace(position, order)
+        let changed = try await controlled {
+            try await update { store throws(StoreError) in
+                try store.changeConsumer(consumer, stream: stream, space: .home) { known, newest in
+                    if known.isUnused { known.cursor.order = place.order }
+                    guard known.cursor.order == place.order, known.restore == nil else { return }
+                    if let key = place.key {
+                        known.acknowledge(key, arrived: place.position ?? known.cursor.position, newest: newest)
+                    } else {
+                        known.acknowledge(place.position ?? 0, newest: newest)
+                    }
+                }
+            }
+        }
+        try check(changed, reads: place.order)
+    }
+
+    package func consumers(space: String) async throws(ControlError) -> [ConsumerEntry] {
+        try checkSpace(space)
+        return try await controlled { try store.consumers(of: .home).map { try entry(of: $0) } }
+    }
+
+    func entry(of consumer: Consumer) throws(StoreError) -> ConsumerEntry {
+        let cursor = consumer.cursor
+        let place = EventPlace(order: cursor.order, position: cursor.position, key: cursor.key)
+        let isAtStart = cursor.order == .arrival ? cursor.position == 0 : cursor.key == nil
+        return ConsumerEntry(
+            name: consumer.name, stream: consumer.stream, order: cursor.order.word,
+            position: isAtStart ? nil : place.text,
+            behind: Int(try store.eventCount(stream: consumer.stream, space: .home, beyond: cursor)),
+            restoring: consumer.restore != nil)
+    }
+
+    package func setConsumer(
+        space: String, name: String, stream: String?, position: EventPosition
+    ) async throws(ControlError) -> ConsumerEntry {
+        try checkSpace(space)
+        let known = try await controlled { try store.consumers(of: .home).filter { $0.name == name } }
+        let target: String
+        if let stream {
+            target = stream
+        } else {
+            guard let first = known.first else {
+                throw ControlError(
+                    .unknownConsumer, "There is no consumer \"\(name)\".",
+                    hint: "A consumer begins with `lanyard events STREAM --consumer \(name)`.")
+            }
+            guard known.count == 1 else {
+                throw ControlError(
+                    .consumerBound, "The consumer \"\(name)\" reads several streams.", hint: "Say which one.")
+            }
+            target = first.stream
+        }
+        // The beginning is one in either order, so the consumer keeps its own.
+        var order: EventOrder = if case .canonical = position { .canonical } else { .arrival }
+        if position == .arrival(0), let known = known.first(where: { $0.stream == target }) {
+            order = known.cursor.order.word
+        }
+        let place = try EventPlace(position, order)
+        return try await controlled {
+            let moved = try await update { store throws(StoreError) in
+                try store.changeConsumer(name, stream: target, space: .home) { consumer, newest in
+                    let start = place.order == .canonical && place.key == nil ? 0 : newest
+                    let cursor = ConsumerCursor(
+                        order: place.order, position: place.position ?? start, key: place.key)
+                    consumer.move(to: cursor, newest: newest)
+                }
+            }
+            return try entry(of: moved)
+        }
+    }
+
+    package func removeConsumer(space: String, name: String) async throws(ControlError) -> Bool {
+        try checkSpace(space)
+        return try await controlled {
+            try await update { store throws(StoreError) in try store.removeConsumer(name, space: .home) }
+        }
+    }
+}
+
+extension Consumer {
+    /// Unless somebody moved it meanwhile.
+    fileprivate mutating func settle(_ position: Int64?, from before: ConsumerCursor) {
+        guard cursor == before, let position else { return }
+        cursor.position = position
+    }
+}

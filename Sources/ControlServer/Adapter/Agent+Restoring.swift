@@ -1,0 +1,107 @@
+package import ControlAPI
+package import SyncAgent
+import SyncModel
+import SyncStore
+
+// Snapshots of streams: beginning with one.
+extension Agent {
+    package func beginRestoring(
+        space: String, consumer: String, _ request: RestoreRequest,
+        progress: @escaping @Sendable (ByteProgress) -> Void
+    ) async throws(ControlError) -> RestoredSnapshot {
+        try checkSpace(space)
+        let candidates = try candidates(request)
+        var skipped: [String] = []
+        var missing: ControlError?
+        for candidate in candidates {
+            let id = candidate.attachment.label
+            do throws(ControlError) {
+                _ = try await fetch(space: space, id: id, progress: progress)
+            } catch {
+                guard error.code == .nobodyHas else { throw error }
+                missing = error
+                skipped.append(id)
+                continue
+            }
+            // Only now: what failed before has left the consumer as it was.
+            let restore = Consumer.Restore(snapshot: id, cursor: candidate.cursor)
+            try await controlled {
+                _ = try await update { store throws(StoreError) in
+                    try store.changeConsumer(consumer, stream: request.stream, space: .home) { known, _ in
+                        known.restore = restore
+                    }
+                }
+            }
+            return RestoredSnapshot(snapshot: try entry(of: candidate), skipped: skipped)
+        }
+        throw missing ?? .noSnapshot(of: request.stream, schema: request.schema)
+    }
+
+    package func finishRestoring(
+        space: String, consumer: String, _ request: RestoredRequest
+    ) async throws(ControlError) -> ConsumerEntry {
+        try checkSpace(space)
+        let (changed, isFinished) = try await controlled {
+            try await update { store throws(StoreError) -> (Consumer, Bool) in
+                // A finish whose answer was lost is asked for again, and is done already.
+                var isFinished = false
+                let changed = try store.changeConsumer(consumer, stream: request.stream, space: .home) { known, _ in
+                    isFinished = known.finishRestore(of: request.snapshot)
+                }
+                return (changed, isFinished)
+            }
+        }
+        guard isFinished else { throw .restoreSuperseded }
+        return try await controlled { try entry(of: changed) }
+    }
+
+    /// Those that serve the request, best first.
+    private func candidates(_ request: RestoreRequest) throws(ControlError) -> [KnownSnapshot] {
+        let all = try knownSnapshots()
+        if let id = request.snapshot { return [try named(id, among: all, request)] }
+        let stream = ExactString(request.stream)
+        let ofStream = all.filter { $0.record.stream == stream }
+        let ofSchema = ofStream.filter { $0.record.schema == request.schema }
+        let usable = ofSchema.filter { $0.problem == nil }
+        guard !usable.isEmpty else {
+            if let problem = ofSchema.first?.problem { throw problem }
+            let known = Set(ofStream.filter { $0.problem == nil }.map(\.record.schema)).sorted()
+            throw known.isEmpty
+                ? .noSnapshot(of: request.stream, schema: request.schema)
+                : .otherSchema(of: request.stream, schema: request.schema, known: known)
+        }
+        var standing: [KnownSnapshot] = []
+        for snapshot in usable where try stands(snapshot) { standing.append(snapshot) }
+        guard !standing.isEmpty else { throw .allOutrun(of: request.stream) }
+        return SnapshotChoice.ranked(standing.map(\.candidate)).map { standing[$0] }
+    }
+
+    private func named(
+        _ id: String, among all: [KnownSnapshot], _ request: RestoreRequest
+    ) throws(ControlError) -> KnownSnapshot {
+        let found = all.filter { !id.isEmpty && $0.attachment.label.hasPrefix(id.uppercased()) }
+        guard let first = found.first else { throw .unknownSnapshot }
+        guard found.count == 1 else { throw .ambiguousAttachment }
+        guard first.record.stream == ExactString(request.stream) else {
+            throw .snapshotOfOther(stream: first.record.stream.string)
+        }
+        guard first.record.schema == request.schema else {
+            throw .schemaDiffers(first.record.schema, asked: request.schema)
+        }
+        if let problem = first.problem { throw problem }
+        return first
+    }
+
+    /// Whether no event is here that its state would have to be undone for.
+    private func stands(_ snapshot: KnownSnapshot) throws(ControlError) -> Bool {
+        guard snapshot.record.isCanonical else { return true }
+        let page = try stored { () throws(StoreError) in
+            try store.read(
+                ConsumerQuery(
+                    space: .home, stream: snapshot.record.stream.string, cursor: snapshot.cursor, limit: 1,
+                    byteBudget: 0)
+            )
+        }
+        return page.rewind == nil
+    }
+}

@@ -1,0 +1,167 @@
+package import ControlAPI
+import NIOCore
+package import SyncAgent
+import SyncCore
+import SyncModel
+import SyncStore
+
+// Snapshots of streams: saving and listing them.
+extension Agent {
+    package func snapshots(
+        space: String, stream: String?, schema: Int64?
+    ) async throws(ControlError) -> [SnapshotEntry] {
+        try checkSpace(space)
+        let exact = stream.map { ExactString($0) }
+        var entries: [SnapshotEntry] = []
+        for snapshot in try knownSnapshots() {
+            if let exact, snapshot.record.stream != exact { continue }
+            if let schema, snapshot.record.schema != schema { continue }
+            entries.append(try entry(of: snapshot))
+        }
+        return entries
+    }
+
+    /// All whose record reads as somebody wrote it, newest first. Of others there is nothing to say: whose they are is what
+    /// cannot be read.
+    func knownSnapshots() throws(ControlError) -> [KnownSnapshot] {
+        let context = try SnapshotContext(self)
+        var snapshots: [KnownSnapshot] = []
+        var after: ObjectKey?
+        while true {
+            let page = try stored { () throws(StoreError) in
+                try store.objects(
+                    SyncStore.ObjectQuery(
+                        space: .home, collection: SnapshotRecord.collection, selection: .standing(.live),
+                        after: after, limit: 1_000))
+            }
+            snapshots += page.compactMap { KnownSnapshot($0, context) }
+            guard let last = page.last, page.count == 1_000 else { break }
+            after = last.key
+        }
+        return snapshots.sorted { $0.attachment.key > $1.attachment.key }
+    }
+
+    func entry(of snapshot: KnownSnapshot) throws(ControlError) -> SnapshotEntry {
+        let record = snapshot.record
+        let attached = try entry(of: StoredAttachment(owner: snapshot.owner, attachment: snapshot.attachment))
+        return SnapshotEntry(
+            id: attached.record.id, stream: record.stream.string, schema: record.schema,
+            consumer: record.consumer.string, order: record.isCanonical ? .canonical : .arrival,
+            time: Timestamp(millisecondsSinceEpoch: record.wallMilliseconds),
+            device: "\(snapshot.attachment.id.replica.device)", size: record.size,
+            hash: record.blob.bytes.hexadecimal, state: attached.state,
+            versionVector: VersionVectorText(
+                record.vector.entries.map { .init(replica: "\($0.replica)", next: $0.next) }),
+            problem: snapshot.problem?.code.rawValue, owner: attached.owner)
+    }
+
+    package func beginSnapshot(_ draft: SnapshotDraft) async throws(ControlError) -> any SnapshotReceiving {
+        try checkSpace(draft.space)
+        let found = try stored { () throws(StoreError) in
+            try store.findConsumer(draft.consumer, stream: draft.stream, space: .home)
+        }
+        guard let consumer = found else { throw .noSuchReader(draft.consumer, of: draft.stream) }
+        guard consumer.restore == nil else {
+            throw .restoreUnfinished(consumer: consumer.name, stream: consumer.stream)
+        }
+        let cursor = try cursor(of: consumer, upTo: draft.position)
+        // Now, and not when the bytes are here: what is acknowledged meanwhile is not in the state.
+        let vector = try stored { () throws(StoreError) in
+            try store.vector(of: cursor, stream: draft.stream, space: .home)
+        }
+        do throws(BlobError) {
+            let upload = try await attachments.begin(size: draft.size)
+            return ReceivedSnapshot(agent: self, upload: upload, draft: draft, cursor: cursor, vector: vector)
+        } catch {
+            throw refusal(error, size: draft.size)
+        }
+    }
+
+    /// - Throws: `invalid_argument` for a position that was not acknowledged.
+    private func cursor(of consumer: Consumer, upTo position: EventPosition?) throws(ControlError) -> ConsumerCursor {
+        guard let position else { return consumer.cursor }
+        let place = try EventPlace(position, consumer.cursor.order.word)
+        var cursor = consumer.cursor
+        switch cursor.order {
+        case .arrival:
+            guard let wanted = place.position, wanted <= cursor.position else { throw .beyondAcknowledged }
+            cursor.position = wanted
+        case .canonical:
+            let arrived = place.position ?? cursor.position
+            guard arrived <= cursor.position,
+                place.key.map({ wanted in cursor.key.map { wanted <= $0 } ?? false }) ?? true
+            else { throw .beyondAcknowledged }
+            // What a snapshot covers may stand behind an earlier key.
+            if place.key != cursor.key { cursor.snapshot = VersionVector() }
+            cursor.position = arrived
+            cursor.key = place.key
+        }
+        return cursor
+    }
+
+    /// Object and attachment in one change: nobody ever sees half of a snapshot.
+    fileprivate func save(
+        _ record: SnapshotRecord, _ file: AttachedFile
+    ) async throws(ControlError) -> KnownSnapshot {
+        let id = String((0..<20).map { _ in Array("abcdefghijkmnpqrstuvwxyz23456789")[Int.random(in: 0..<32)] })
+        let key = ObjectKey(collection: SnapshotRecord.collection, id: ExactString(id))
+        let outcome = try await writeObjects([
+            .put(key, ObjectWrite.Put(fields: record.fields, ifAbsent: true)), .attach(key, file),
+        ])
+        let context = try SnapshotContext(self)
+        guard let object = outcome.steps.last?.object, let saved = KnownSnapshot(object, context) else {
+            throw ControlError(
+                .internalFault, "The store did not say what became of the snapshot.", hint: "See: lanyard snapshot list"
+            )
+        }
+        return saved
+    }
+
+    /// Deletes those that need not be kept beside the newest.
+    /// - Returns: their ids.
+    fileprivate func prune(like saved: KnownSnapshot, keeping count: Int) async throws(ControlError) -> [String] {
+        let alike = try knownSnapshots().filter { $0.problem == nil && $0.isAlike(saved) }
+        var removed: [String] = []
+        for index in SnapshotChoice.superfluous(alike.map(\.candidate), keepingNewest: count) {
+            let outcome = try await writeObjects([.delete(alike[index].owner, ifVersion: nil)])
+            if outcome.steps.first?.changed ?? false { removed.append(alike[index].attachment.label) }
+        }
+        return removed
+    }
+}
+
+/// A snapshot on its way in.
+private struct ReceivedSnapshot: SnapshotReceiving {
+    let agent: Agent
+    let upload: AttachmentUpload
+    let draft: SnapshotDraft
+    let cursor: ConsumerCursor
+    let vector: VersionVector
+
+    func append(_ bytes: ByteBuffer) async throws(ControlError) {
+        do throws(BlobError) { try await upload.append(bytes) } catch {
+            throw agent.refusal(error, size: draft.size)
+        }
+    }
+
+    func finish() async throws(ControlError) -> SavedSnapshot {
+        let blob: UploadedBlob
+        do throws(BlobError) { blob = try await upload.finish() } catch {
+            throw agent.refusal(error, size: draft.size)
+        }
+        let record = SnapshotRecord(
+            space: .home, stream: ExactString(draft.stream), schema: draft.schema,
+            consumer: ExactString(draft.consumer), isCanonical: cursor.order == .canonical, key: cursor.key,
+            vector: vector, blob: blob.hash, size: blob.size, wallMilliseconds: WallClock.milliseconds)
+        let file = AttachedFile(
+            name: ExactString("\(draft.stream)-\(draft.schema)"),
+            mediaType: MediaType(head: blob.head, isWhole: UInt64(blob.head.count) == blob.size), size: blob.size,
+            image: nil, blob: blob.hash)
+        let saved = try await agent.save(record, file)
+        var removed: [String] = []
+        if let count = draft.keepMostRecent { removed = try await agent.prune(like: saved, keeping: count) }
+        return SavedSnapshot(snapshot: try agent.entry(of: saved), removed: removed)
+    }
+
+    func giveUp() { upload.giveUp() }
+}

@@ -1,0 +1,57 @@
+package import ControlAPI
+
+/// What the control server asks of an agent about snapshots of streams; the rules of `AgentControl` hold here too.
+package protocol SnapshotControl: Sendable {
+    /// Newest first; of all streams and all schema versions where none is said.
+    func snapshots(space: String, stream: String?, schema: Int64?) async throws(ControlError) -> [SnapshotEntry]
+
+    /// Begins a snapshot of what the consumer has acknowledged at this moment: its bytes are to follow. Throws
+    /// `unknown_consumer`, `restore_unfinished`, and what an attachment does.
+    func beginSnapshot(_ draft: SnapshotDraft) async throws(ControlError) -> any SnapshotReceiving
+
+    /// Chooses a snapshot, brings its bytes here, and puts the consumer aside until `finishRestoring`. What fails before
+    /// that leaves the consumer as it was. Throws `unknown_snapshot`, `snapshot_schema`, `snapshot_foreign`, `damaged`,
+    /// `nobody_has`, and as a fetch does.
+    func beginRestoring(
+        space: String, consumer: String, _ request: RestoreRequest, progress: @escaping @Sendable (ByteProgress) -> Void
+    ) async throws(ControlError) -> RestoredSnapshot
+
+    /// The application holds the state of the snapshot: from now on the consumer is given the events that it does not cover.
+    /// Throws `restore_unfinished` where another restore was begun meanwhile.
+    func finishRestoring(
+        space: String, consumer: String, _ request: RestoredRequest
+    ) async throws(ControlError) -> ConsumerEntry
+}
+
+/// The bytes of a snapshot on their way in; as `AttachmentReceiving`.
+package protocol SnapshotReceiving: BytesReceiving {
+    /// Durable on return, and older ones deleted as the draft says.
+    func finish() async throws(ControlError) -> SavedSnapshot
+}
+
+/// What is to be saved.
+package struct SnapshotDraft: Sendable, Equatable {
+    package var space: String
+    package var stream: String
+    package var consumer: String
+    package var schema: Int64
+    /// The state holds what was acknowledged up to here; nil: all of it.
+    package var position: EventPosition?
+    /// Older ones are deleted, unless they hold what no newer one does; nil: none is.
+    package var keepMostRecent: Int?
+    /// Of all of it, in bytes; nil where nobody knows before the end.
+    package var size: UInt64?
+
+    package init(
+        space: String, stream: String, consumer: String, schema: Int64, position: EventPosition? = nil,
+        keepMostRecent: Int? = nil, size: UInt64? = nil
+    ) {
+        self.space = space
+        self.stream = stream
+        self.consumer = consumer
+        self.schema = schema
+        self.position = position
+        self.keepMostRecent = keepMostRecent
+        self.size = size
+    }
+}

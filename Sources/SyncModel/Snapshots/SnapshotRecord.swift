@@ -1,0 +1,153 @@
+import Crypto
+
+/// What is said of a snapshot: the state that an application computed from the events of a stream, kept as an attachment.
+///
+/// It is the fields of an object of the collection `lanyard.snapshots`, written once, together with the attachment; so it is
+/// replicated, deleted and exported as all else is. `checksum` is over all other fields: what was edited since, or merged from
+/// two writers, is no record any more.
+package struct SnapshotRecord: Hashable, Sendable {
+    package static let collection = ExactString("lanyard.snapshots")
+
+    /// Whose vectors these are: in another space they would say nothing.
+    package let space: SpaceID
+    package let stream: ExactString
+    /// Of the application's state; states of other versions are of no use to it.
+    package let schema: Int64
+    /// Whose acknowledgements the state holds.
+    package let consumer: ExactString
+    /// In canonical order: the state holds what stands up to this key, and `vector` covers. Nil: it was computed in the order of
+    /// arrival, or from nothing.
+    package let key: CanonicalKey?
+    package let isCanonical: Bool
+    /// Exactly the stream's events that the state holds: of each replica all before the entry.
+    package let vector: VersionVector
+    /// Of the bytes.
+    package let blob: BlobHash
+    package let size: UInt64
+    /// The author's clock, for display.
+    package let wallMilliseconds: Int64
+
+    package init(
+        space: SpaceID, stream: ExactString, schema: Int64, consumer: ExactString, isCanonical: Bool,
+        key: CanonicalKey?, vector: VersionVector, blob: BlobHash, size: UInt64, wallMilliseconds: Int64
+    ) {
+        self.space = space
+        self.stream = stream
+        self.schema = schema
+        self.consumer = consumer
+        self.isCanonical = isCanonical
+        self.key = key
+        self.vector = vector
+        self.blob = blob
+        self.size = size
+        self.wallMilliseconds = wallMilliseconds
+    }
+}
+
+extension SnapshotRecord {
+    /// Sorted by name. All are registers without a schema: texts and whole numbers.
+    package var fields: [JSONValue.Member] {
+        let plain = plainFields
+        return (plain + [Self.member("checksum", .text(Self.checksum(of: plain)))]).sorted { $0.key < $1.key }
+    }
+
+    private var plainFields: [JSONValue.Member] {
+        [
+            Self.member("consumer", .string(consumer)),
+            Self.member("hash", .text(Hex.text(blob.bytes))),
+            Self.member("key", .text(key.map { Hex.text($0.bytes) } ?? "")),
+            Self.member("order", .text(isCanonical ? "canonical" : "arrival")),
+            Self.member("schema", .integer(schema)),
+            Self.member("size", .integer(Int64(clamping: size))),
+            Self.member("space", .text(Hex.text(space.bytes))),
+            Self.member("stream", .string(stream)),
+            Self.member("time", .integer(wallMilliseconds)),
+            Self.member("vector", .text(Self.text(of: vector))),
+        ]
+    }
+
+    /// Nil for fields that no node wrote so.
+    package init?(_ fields: [JSONValue.Member]) {
+        func value(_ name: String) -> JSONValue? { fields.first { $0.key == ExactString(name) }?.value }
+        func text(_ name: String) -> String? {
+            if case .string(let text)? = value(name) { text.string } else { nil }
+        }
+        func number(_ name: String) -> Int64? {
+            if case .integer(let number)? = value(name) { number } else { nil }
+        }
+        guard case .string(let consumer)? = value("consumer"), case .string(let stream)? = value("stream"),
+            let space = text("space").flatMap(Hex.bytes).flatMap({ SpaceID(bytes: $0) }),
+            let blob = text("hash").flatMap(Hex.bytes).flatMap({ BlobHash(bytes: $0) }),
+            let vector = text("vector").flatMap(Self.vector), let key = text("key"), let order = text("order"),
+            ["arrival", "canonical"].contains(order), let schema = number("schema"),
+            let size = number("size"), size >= 0, let time = number("time")
+        else { return nil }
+        var canonicalKey: CanonicalKey?
+        if !key.isEmpty {
+            guard let known = Hex.bytes(key).flatMap({ CanonicalKey(bytes: $0) }) else { return nil }
+            canonicalKey = known
+        }
+        self.init(
+            space: space, stream: stream, schema: schema, consumer: consumer, isCanonical: order == "canonical",
+            key: canonicalKey, vector: vector, blob: blob, size: UInt64(size), wallMilliseconds: time)
+        // One form only: what reads as this record is this record.
+        guard self.fields == fields.sorted(by: { $0.key < $1.key }) else { return nil }
+    }
+
+    private static func member(_ name: String, _ value: JSONValue) -> JSONValue.Member {
+        JSONValue.Member(key: ExactString(name), value: value)
+    }
+
+    private static func checksum(of fields: [JSONValue.Member]) -> String {
+        var bytes = Array("lanyard/snapshot/v1".utf8)
+        JSONValue.object(fields.sorted { $0.key < $1.key }).appendText(to: &bytes)
+        return Hex.text(Array(SHA256.hash(data: bytes)))
+    }
+
+    /// `REPLICA:NEXT` for each entry, in order, with a blank between; the replica's 40 bytes in hexadecimal, since its short
+    /// text does not name it.
+    private static func text(of vector: VersionVector) -> String {
+        vector.entries.map { "\(Hex.text($0.replica.bytes)):\($0.next)" }.joined(separator: " ")
+    }
+
+    private static func vector(_ text: String) -> VersionVector? {
+        var entries: [VersionVector.Entry] = []
+        for part in text.split(separator: " ") {
+            let halves = part.split(separator: ":", omittingEmptySubsequences: false)
+            guard halves.count == 2, let replica = Hex.bytes(halves[0]).flatMap({ ReplicaID(bytes: $0) }),
+                let next = UInt64(halves[1])
+            else { return nil }
+            entries.append(VersionVector.Entry(replica: replica, next: next))
+        }
+        return VersionVector(entries)
+    }
+}
+
+/// Bytes as lower-case hexadecimal digits.
+private enum Hex {
+    private static let digits = Array("0123456789abcdef".utf8)
+
+    static func text(_ bytes: [UInt8]) -> String {
+        var text: [UInt8] = []
+        text.reserveCapacity(bytes.count * 2)
+        for byte in bytes {
+            text.append(digits[Int(byte >> 4)])
+            text.append(digits[Int(byte & 15)])
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// Nil unless an even number of digits.
+    static func bytes(_ text: some StringProtocol) -> [UInt8]? {
+        var values: [UInt8] = []
+        for byte in text.utf8 {
+            switch byte {
+            case 0x30...0x39: values.append(byte - 0x30)
+            case 0x61...0x66: values.append(byte - 0x61 + 10)
+            case _: return nil
+            }
+        }
+        guard values.count.isMultiple(of: 2) else { return nil }
+        return stride(from: 0, to: values.count, by: 2).map { values[$0] << 4 | values[$0 + 1] }
+    }
+}

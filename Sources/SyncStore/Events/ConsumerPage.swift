@@ -1,0 +1,64 @@
+package import SyncModel
+
+/// What a reader lacks of a stream, so many events at a time.
+package struct ConsumerQuery: Sendable, Hashable {
+    package var space: SpaceID
+    package var stream: String
+    package var cursor: ConsumerCursor
+    /// At most this many events, and about this many payload bytes, but at least one event.
+    package var limit: Int
+    package var byteBudget: Int
+
+    package init(space: SpaceID, stream: String, cursor: ConsumerCursor, limit: Int, byteBudget: Int) {
+        self.space = space
+        self.stream = stream
+        self.cursor = cursor
+        self.limit = limit
+        self.byteBudget = byteBudget
+    }
+}
+
+/// The next events that a reader's state does not hold, in its order.
+package struct ConsumerPage: Sendable, Equatable {
+    package var events: [StoredEvent] = []
+    /// Canonical order: something arrived late. Everything behind this key is undone, and `events` begin behind it.
+    package var rewind: CanonicalKey?
+    /// The arrival number of the newest event of the space, of the moment at which this was read.
+    package var newest: Int64 = 0
+
+    package init() {}
+
+    /// Up to this arrival number the reader's state holds all there is of the stream: it may stand there, and nobody has to look
+    /// through what a snapshot covers a second time. Nil where nothing of the kind can be said.
+    package func settled(_ cursor: ConsumerCursor) -> Int64? {
+        switch cursor.order {
+        case .arrival: max(cursor.position, events.first.map { $0.position - 1 } ?? newest)
+        case .canonical: rewind == nil && cursor.key != nil ? max(cursor.position, newest) : nil
+        }
+    }
+}
+
+extension ConsumerQuery {
+    /// The page of what is shown of a stream, in the order of arrival: short, obvious, and as slow as the stream is long.
+    func page(of shown: [StoredEvent], newest: Int64) -> ConsumerPage {
+        var page = ConsumerPage()
+        page.newest = newest
+        var filling = EventPage(
+            EventQuery(
+                space: space, stream: stream, order: .arrival(after: 0), limit: limit, byteBudget: byteBudget))
+        switch cursor.order {
+        case .arrival:
+            for event in shown where !cursor.holds(event) && !filling.take(event) { break }
+        case .canonical:
+            let late = shown.filter { cursor.isLate($0.canonicalKey, at: $0.position) }.map(\.canonicalKey).min()
+            page.rewind = late?.predecessor
+            let start = page.rewind ?? cursor.key
+            for event in shown.sorted(by: { $0.canonicalKey < $1.canonicalKey })
+            where start.map({ event.canonicalKey > $0 }) ?? true {
+                if !filling.take(event) { break }
+            }
+        }
+        page.events = filling.events
+        return page
+    }
+}

@@ -1,0 +1,27 @@
+package import SyncModel
+
+// What consumers are given: each event is looked at.
+extension MemoryStore {
+    package func read(_ query: ConsumerQuery) throws(StoreError) -> ConsumerPage {
+        guard let contents = try snapshot(of: query.space) else { return ConsumerPage() }
+        return query.page(of: try contents.shownEvents(of: query.stream), newest: contents.log.lastPosition)
+    }
+
+    package func eventCount(
+        stream: String, space: SpaceID, beyond cursor: ConsumerCursor
+    ) throws(StoreError) -> Int64 {
+        guard let contents = try snapshot(of: space) else { return 0 }
+        return Int64(try contents.shownEvents(of: stream).count { !cursor.holds($0) })
+    }
+
+    package func vector(
+        of cursor: ConsumerCursor, stream: String, space: SpaceID
+    ) throws(StoreError) -> VersionVector {
+        var vector = cursor.snapshot
+        guard let contents = try snapshot(of: space) else { return vector }
+        for event in try contents.events(of: ExactString(stream)) where cursor.holds(event) {
+            vector.advance(event.dot.replica, to: event.dot.counter + 1)
+        }
+        return vector
+    }
+}

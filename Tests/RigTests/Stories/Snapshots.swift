@@ -1,0 +1,122 @@
+import Foundation
+import Testing
+
+extension RigSuites {
+    /// A state that one node computed, where another begins.
+    @Suite struct SnapshotStories {
+        @Test func `a new node begins with a snapshot, and is given just the rest`() throws {
+            try Rig.with(2) { rig in
+                let (one, two) = (rig.node(1), rig.node(2))
+                let none = try restore(on: one, schema: 1)
+                #expect(none.status == 3 && none.errors.contains("unknown_snapshot"))
+                try one.emit(300, to: "plays")
+                try two.emit(200, to: "plays")
+                try rig.inStep([1, 2])
+                #expect(try count("counter", on: one) == 500)
+                try one.shell("echo 500 | lanyard snapshot save plays --consumer counter --schema 1 - -q")
+                // What node 1 holds by now, and its consumer has not read, is no part of the next snapshot.
+                try one.emit(30, to: "plays")
+                try one.shell("echo 500 | lanyard snapshot save plays --consumer counter --schema 1 - -q")
+                try two.emit(20, to: "plays")
+                try rig.inStep([1, 2])
+
+                let fresh = try rig.add()
+                try fresh.join(through: two)
+                try rig.inStep([1, 2, fresh.number])
+                let other = try restore(on: fresh, schema: 2)
+                #expect(other.status == 4 && other.errors.contains("snapshot_schema"))
+                let restored = try restore(on: fresh, schema: 1)
+                #expect(restored.status == 0, "\(restored.errors)")
+                try fresh.shell("test \"$(cat $HOME/state)\" = 500")
+                #expect(try count("counter", on: fresh) == 50)
+                // It goes on from there, also after a crash, and its own snapshot holds what both do.
+                try rig("kill", "\(fresh.number)")
+                try rig("start", "\(fresh.number)")
+                try one.emit(7, to: "plays")
+                try rig.inStep([1, 2, fresh.number])
+                #expect(try count("counter", on: fresh) == 7)
+                try fresh.shell(
+                    "echo 557 | lanyard snapshot save plays --consumer counter --schema 1 - --keep-most-recent 1 -q")
+                try rig.inStep([1, 2, fresh.number])
+                #expect(try restore(on: two, schema: 1).status == 0)
+                #expect(try count("counter", on: two) == 0)
+                let left = try two.lanyard("snapshot", "list", "plays", "--json").output
+                #expect(left.components(separatedBy: "\"schema\":1").count == 2, "only the newest is left: \(left)")
+            }
+        }
+
+        @Test func `a restore that was stopped leaves a consumer that reads nothing until it is restored again`() throws
+        {
+            try Rig.with(1) { rig in
+                let node = rig.node(1)
+                try node.emit(10, to: "plays")
+                #expect(try count("counter", on: node) == 10)
+                try node.shell("head -c 20000000 /dev/urandom > $HOME/large")
+                try node.shell("lanyard snapshot save plays --consumer counter --schema 1 $HOME/large -q")
+                // Nobody takes what it writes, so it is killed in the middle.
+                try node.shell(
+                    """
+                    (lanyard snapshot restore plays --consumer new --schema 1 -o - & echo $! > $HOME/pid; wait) | sleep 4 &
+                    sleep 2; kill -9 $(cat $HOME/pid); wait
+                    """)
+                let refused = try node.run(["lanyard", "events", "plays", "--consumer", "new", "--json"])
+                #expect(refused.status == 4 && refused.errors.contains("restore_unfinished"))
+                #expect(try restore(on: node, schema: 1, consumer: "new").status == 0)
+                #expect(try count("new", on: node) == 0)
+                try node.shell("cmp $HOME/large $HOME/state")
+            }
+        }
+
+        @Test func `a reducer in canonical order is told to rewind, and ends as all others do`() throws {
+            try Rig.with(2) { rig in
+                let (one, two) = (rig.node(1), rig.node(2))
+                try one.emit(5, to: "moves")
+                try rig.inStep([1, 2])
+                try rig("isolate", "2")
+                try two.emit(5, to: "moves")
+                try one.emit(5, to: "moves")
+                let before = try reduce(on: one)
+                #expect(before.lines.count == 10)
+                #expect(!before.output.contains("\"rewind\""))
+                try one.shell(
+                    "echo ten | lanyard snapshot save moves --consumer reducer --schema 1 - -q")
+                try rig("heal")
+                try rig.inStep([1, 2])
+                let after = try reduce(on: one)
+                #expect(after.lines.first?.contains("\"rewind\":true") ?? false, "\(after.output)")
+                // Events of node 2 stand before those that node 1 wrote later.
+                #expect(after.lines.count == 11)
+                #expect(try reduce(on: one).lines.isEmpty)
+                // What was read up to there, and what came behind the rewind, is the one order.
+                let all = try two.lanyard("events", "moves", "--order", "canonical").lines
+                #expect(dots(of: before.lines.prefix(5)) + dots(of: after.lines.dropFirst()) == dots(of: all))
+                // The snapshot does not stand any more: whoever took it would be told to undo it.
+                let outrun = try two.run([
+                    "lanyard", "snapshot", "restore", "moves", "--consumer", "reducer", "--schema", "1", "-o", "-",
+                    "--json",
+                ])
+                #expect(outrun.status == 3, "\(outrun.errors)")
+            }
+        }
+
+        private func restore(on node: Node, schema: Int, consumer: String = "counter") throws -> Outcome {
+            let options = "--consumer \(consumer) --schema \(schema) -o $HOME/state --force --json"
+            return try node.run(["sh", "-c", "lanyard snapshot restore plays \(options)"])
+        }
+
+        /// How many events a consumer is given.
+        private func count(_ consumer: String, on node: Node) throws -> Int {
+            try node.lanyard("events", "plays", "--consumer", consumer).lines.count
+        }
+
+        private func reduce(on node: Node) throws -> Outcome {
+            try node.lanyard("events", "moves", "--consumer", "reducer", "--order", "canonical")
+        }
+
+        private func dots(of lines: some Sequence<String>) -> [String] {
+            lines.compactMap { line in
+                line.range(of: "\"dot\":\"[^\"]*\"", options: .regularExpression).map { String(line[$0]) }
+            }
+        }
+    }
+}
