@@ -10,14 +10,14 @@ package protocol SnapshotControl: Sendable {
     func beginSnapshot(_ draft: SnapshotDraft) async throws(ControlError) -> any SnapshotReceiving
 
     /// Chooses a snapshot, brings its bytes here, and puts the consumer aside until `finishRestoring`. What fails before
-    /// that leaves the consumer as it was. Throws `unknown_snapshot`, `snapshot_schema`, `snapshot_foreign`, `damaged`,
-    /// `nobody_has`, and as a fetch does.
+    /// that leaves the consumer as it was. Throws `unknown_snapshot`, `snapshot_schema`, `snapshot_foreign`, `catching_up`,
+    /// `version_mismatch`, `damaged`, `nobody_has`, and as a fetch does.
     func beginRestoring(
         space: String, consumer: String, _ request: RestoreRequest, progress: @escaping @Sendable (ByteProgress) -> Void
     ) async throws(ControlError) -> RestoredSnapshot
 
     /// The application holds the state of the snapshot: from now on the consumer is given the events that it does not cover.
-    /// Throws `restore_unfinished` where another restore was begun meanwhile.
+    /// It may be said again. Throws `restore_unfinished` where another restore was begun meanwhile, or none was.
     func finishRestoring(
         space: String, consumer: String, _ request: RestoredRequest
     ) async throws(ControlError) -> ConsumerEntry

@@ -15,7 +15,7 @@ extension RequestUpload {
     }
 
     private static var stopping: ControlError {
-        ControlError(.stopping, "The agent is stopping; nothing was attached.", hint: "Attach it again.")
+        ControlError(.stopping, "The agent is stopping; nothing was kept.", hint: "Send it again.")
     }
 
     private func pass(to receiver: any BytesReceiving) async throws(ControlError) {
@@ -28,8 +28,8 @@ extension RequestUpload {
             throw Self.stopping
         } catch {
             throw ControlError(
-                .connectionLost, "The connection ended before all of the file came; nothing was attached.",
-                hint: "Attach it again.")
+                .connectionLost, "The connection ended before all of the file came; nothing was kept.",
+                hint: "Send it again.")
         }
         // A body that is cancelled reads as one that ended.
         if Task.isCancelled { throw Self.stopping }

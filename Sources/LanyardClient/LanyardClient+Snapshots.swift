@@ -79,7 +79,8 @@ extension LanyardClient {
     /// Make the state durable in `keep`. Whatever ends this before its end, the consumer is left as it was, or reads nothing
     /// (`restore_unfinished`) until a restore succeeds or it is moved: never with a state that does not fit. Throws
     /// `unknown_snapshot` (none: begin from nothing), `snapshot_schema` (only of other versions), `nobody_has`,
-    /// `snapshot_foreign`, `damaged` (then again: the bytes are fetched anew), and what the closures throw.
+    /// `snapshot_foreign`, `catching_up` (what it holds is still arriving), `version_mismatch` (a newer Lanyard saved it),
+    /// `damaged` (then again: the bytes are fetched anew), and what the closures throw.
     public func restoreSnapshot(
         _ restoring: RestoreRequest, consumer: String, space: String = "home",
         progress: (ByteProgress) async throws -> Void = { _ in }, _ body: ([UInt8]) async throws -> Void,

@@ -175,7 +175,10 @@ import Testing
             #expect(again.lines.count == 2)
             #expect(again.lines.allSatisfy { $0.hasSuffix("\"redelivered\":true}") })
             let table = try await CommandRun.lanyard(["consumers"], socket: server.socketPath)
-            #expect(table.output == "NAME  STREAM  ORDER    POSITION  BEHIND\nc     s       arrival  3         0\n")
+            #expect(
+                table.output
+                    == "NAME  STREAM  ORDER    POSITION  BEHIND  STATE\nc     s       arrival  3         0       reads\n"
+            )
         }
     }
 

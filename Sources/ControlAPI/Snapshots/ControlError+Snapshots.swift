@@ -30,10 +30,30 @@ extension ControlError {
         .snapshotForeign, "The snapshot is of another space: its events are not those of this one.",
         hint: "It came with an import. Compute the state from all events: lanyard events STREAM --consumer NAME")
 
-    /// Object and attachment are not as somebody saved them.
+    /// What it covers is still arriving, or its author claims more than there is.
+    package static let snapshotAhead = ControlError(
+        .catchingUp, "The snapshot holds events that are not on this device yet.",
+        hint: "Wait until it is in step (lanyard wait), then restore again; or take another: lanyard snapshot list")
+
+    /// The file is not the one that was saved.
     package static let snapshotDamaged = ControlError(
-        .damaged, "The snapshot is not as it was saved: its record was changed, or its file is another one.",
+        .damaged, "The snapshot is not as it was saved: its file is another one.",
         hint: "Take another (lanyard snapshot list), and delete this one.")
+
+    /// The record is not the one that was saved.
+    package static func snapshotChanged(owner: String) -> ControlError {
+        ControlError(
+            .damaged, "The snapshot in \(owner) is not as it was saved: its record was changed, or its file detached.",
+            hint: "Take another (lanyard snapshot list), and delete this one: lanyard delete \(owner)")
+    }
+
+    /// A newer version of Lanyard wrote it.
+    package static func snapshotNewer(owner: String, format: Int64, known: Int64) -> ControlError {
+        ControlError(
+            .versionMismatch,
+            "The snapshot in \(owner) was saved by a newer Lanyard (format \(format); this one reads \(known)).",
+            hint: "Upgrade Lanyard on this machine, or take another: lanyard snapshot list")
+    }
 
     /// No snapshot has an id that begins so.
     package static let unknownSnapshot = ControlError(
@@ -44,6 +64,16 @@ extension ControlError {
         ControlError(
             .invalidArgument, "The snapshot is of the stream \"\(stream)\".",
             hint: "See what there is: lanyard snapshot list")
+    }
+
+    /// The named one does.
+    package static func outrun(of stream: String) -> ControlError {
+        ControlError(
+            .unknownSnapshot,
+            "Events of \"\(stream)\" came late, that stand before the end of this snapshot in canonical order.",
+            hint:
+                "Take another (lanyard snapshot list), or compute the state from all events: \(events(stream)) --order canonical."
+        )
     }
 
     /// Every one holds a state that an event which came late would undo.

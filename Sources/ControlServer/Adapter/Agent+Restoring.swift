@@ -41,9 +41,20 @@ extension Agent {
         space: String, consumer: String, _ request: RestoredRequest
     ) async throws(ControlError) -> ConsumerEntry {
         try checkSpace(space)
+        let stream = request.stream
+        let known = try stored { () throws(StoreError) in
+            try store.findConsumer(consumer, stream: stream, space: .home)
+        }
+        guard let known else { throw .restoreSuperseded }
+        // A finish whose answer was lost is asked for again. It was done where the consumer stands exactly behind the snapshot:
+        // that is what the state holds, whoever put it there.
+        if known.restore == nil, let done = try snapshotShelf().known.first(where: { request.isOf($0) }),
+            known.cursor == done.cursor
+        {
+            return try await controlled { try entry(of: known) }
+        }
         let (changed, isFinished) = try await controlled {
             try await update { store throws(StoreError) -> (Consumer, Bool) in
-                // A finish whose answer was lost is asked for again, and is done already.
                 var isFinished = false
                 let changed = try store.changeConsumer(consumer, stream: request.stream, space: .home) { known, _ in
                     isFinished = known.finishRestore(of: request.snapshot)
@@ -57,14 +68,17 @@ extension Agent {
 
     /// Those that serve the request, best first.
     private func candidates(_ request: RestoreRequest) throws(ControlError) -> [KnownSnapshot] {
-        let all = try knownSnapshots()
-        if let id = request.snapshot { return [try named(id, among: all, request)] }
+        let shelf = try snapshotShelf()
+        if let id = request.snapshot { return [try named(id, on: shelf, request)] }
+        let all = shelf.known
         let stream = ExactString(request.stream)
         let ofStream = all.filter { $0.record.stream == stream }
         let ofSchema = ofStream.filter { $0.record.schema == request.schema }
         let usable = ofSchema.filter { $0.problem == nil }
         guard !usable.isEmpty else {
             if let problem = ofSchema.first?.problem { throw problem }
+            let unreadable = shelf.unreadable.first { $0.said.mayServe(stream: stream, schema: request.schema) }
+            if let unreadable { throw unreadable.problem }
             let known = Set(ofStream.filter { $0.problem == nil }.map(\.record.schema)).sorted()
             throw known.isEmpty
                 ? .noSnapshot(of: request.stream, schema: request.schema)
@@ -77,10 +91,13 @@ extension Agent {
     }
 
     private func named(
-        _ id: String, among all: [KnownSnapshot], _ request: RestoreRequest
+        _ id: String, on shelf: SnapshotShelf, _ request: RestoreRequest
     ) throws(ControlError) -> KnownSnapshot {
-        let found = all.filter { !id.isEmpty && $0.attachment.label.hasPrefix(id.uppercased()) }
-        guard let first = found.first else { throw .unknownSnapshot }
+        func isMeant(_ label: String) -> Bool { !id.isEmpty && label.hasPrefix(id.uppercased()) }
+        let found = shelf.known.filter { isMeant($0.attachment.label) }
+        guard let first = found.first else {
+            throw shelf.unreadable.first { $0.labels.contains(where: isMeant) }?.problem ?? .unknownSnapshot
+        }
         guard found.count == 1 else { throw .ambiguousAttachment }
         guard first.record.stream == ExactString(request.stream) else {
             throw .snapshotOfOther(stream: first.record.stream.string)
@@ -89,11 +106,12 @@ extension Agent {
             throw .schemaDiffers(first.record.schema, asked: request.schema)
         }
         if let problem = first.problem { throw problem }
+        guard try stands(first) else { throw .outrun(of: request.stream) }
         return first
     }
 
     /// Whether no event is here that its state would have to be undone for.
-    private func stands(_ snapshot: KnownSnapshot) throws(ControlError) -> Bool {
+    func stands(_ snapshot: KnownSnapshot) throws(ControlError) -> Bool {
         guard snapshot.record.isCanonical else { return true }
         let page = try stored { () throws(StoreError) in
             try store.read(
@@ -103,5 +121,11 @@ extension Agent {
             )
         }
         return page.rewind == nil
+    }
+}
+
+extension RestoredRequest {
+    fileprivate func isOf(_ snapshot: KnownSnapshot) -> Bool {
+        snapshot.attachment.label == self.snapshot && snapshot.record.stream == ExactString(stream)
     }
 }

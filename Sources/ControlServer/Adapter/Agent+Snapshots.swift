@@ -13,19 +13,21 @@ extension Agent {
         try checkSpace(space)
         let exact = stream.map { ExactString($0) }
         var entries: [SnapshotEntry] = []
-        for snapshot in try knownSnapshots() {
+        for snapshot in try snapshotShelf().known {
             if let exact, snapshot.record.stream != exact { continue }
             if let schema, snapshot.record.schema != schema { continue }
-            entries.append(try entry(of: snapshot))
+            var entry = try entry(of: snapshot)
+            if entry.problem == nil, try !stands(snapshot) {
+                entry.problem = ControlError.outrun(of: entry.stream).code.rawValue
+            }
+            entries.append(entry)
         }
         return entries
     }
 
-    /// All whose record reads as somebody wrote it, newest first. Of others there is nothing to say: whose they are is what
-    /// cannot be read.
-    func knownSnapshots() throws(ControlError) -> [KnownSnapshot] {
+    func snapshotShelf() throws(ControlError) -> SnapshotShelf {
         let context = try SnapshotContext(self)
-        var snapshots: [KnownSnapshot] = []
+        var shelf = SnapshotShelf()
         var after: ObjectKey?
         while true {
             let page = try stored { () throws(StoreError) in
@@ -34,11 +36,12 @@ extension Agent {
                         space: .home, collection: SnapshotRecord.collection, selection: .standing(.live),
                         after: after, limit: 1_000))
             }
-            snapshots += page.compactMap { KnownSnapshot($0, context) }
+            for object in page { shelf.add(object, context) }
             guard let last = page.last, page.count == 1_000 else { break }
             after = last.key
         }
-        return snapshots.sorted { $0.attachment.key > $1.attachment.key }
+        shelf.known.sort { $0.attachment.key > $1.attachment.key }
+        return shelf
     }
 
     func entry(of snapshot: KnownSnapshot) throws(ControlError) -> SnapshotEntry {
@@ -120,7 +123,7 @@ extension Agent {
     /// Deletes those that need not be kept beside the newest.
     /// - Returns: their ids.
     fileprivate func prune(like saved: KnownSnapshot, keeping count: Int) async throws(ControlError) -> [String] {
-        let alike = try knownSnapshots().filter { $0.problem == nil && $0.isAlike(saved) }
+        let alike = try snapshotShelf().known.filter { $0.problem == nil && $0.isAlike(saved) }
         var removed: [String] = []
         for index in SnapshotChoice.superfluous(alike.map(\.candidate), keepingNewest: count) {
             let outcome = try await writeObjects([.delete(alike[index].owner, ifVersion: nil)])

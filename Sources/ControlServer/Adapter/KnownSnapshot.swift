@@ -6,15 +6,53 @@ import SyncStore
 /// What snapshots are judged against, read once for many.
 struct SnapshotContext {
     private let devices: Set<DeviceID>
+    private let held: VersionVector
 
     init(_ agent: Agent) throws(ControlError) {
         let state = try agent.stored { () throws(StoreError) in try agent.store.state() }
         devices = Set(state.tips.map(\.replica.device)).union(state.additions.map(\.fact.device)).union([agent.device])
+        held = VersionVector(state.tips.map { VersionVector.Entry(replica: $0.replica, next: $0.tip.next) })
     }
 
-    /// Whether all histories that a vector names are of devices of this space. Another space's events may be here under other
-    /// names, after an import; whoever restored that snapshot would count them twice.
-    func knows(_ vector: VersionVector) -> Bool { vector.entries.allSatisfy { devices.contains($0.replica.device) } }
+    func problem(of record: SnapshotRecord) -> ControlError? {
+        switch record.problem(in: .home, devices: devices, holding: held) {
+        case nil: nil
+        case .foreign?: .snapshotForeign
+        case .ahead?: .snapshotAhead
+        }
+    }
+}
+
+/// All objects of the collection, read at one time.
+struct SnapshotShelf {
+    /// Newest first.
+    var known: [KnownSnapshot] = []
+    var unreadable: [UnreadableSnapshot] = []
+
+    mutating func add(_ object: StoredObject, _ context: SnapshotContext) {
+        if let snapshot = KnownSnapshot(object, context) {
+            known.append(snapshot)
+        } else {
+            unreadable.append(UnreadableSnapshot(object))
+        }
+    }
+}
+
+/// An object of the collection that is not as this version of Lanyard writes it.
+struct UnreadableSnapshot {
+    let said: SnapshotRecord.Unreadable
+    let labels: [String]
+    let problem: ControlError
+
+    init(_ object: StoredObject) {
+        let reading = object.reading(nil) { _ in true }
+        said = SnapshotRecord.Unreadable(reading.fields)
+        labels = reading.attachments.map(\.label)
+        let owner = "\(SnapshotRecord.collection.string)/\(object.key.id.string)"
+        problem =
+            said.newerFormat.map { .snapshotNewer(owner: owner, format: $0, known: SnapshotRecord.format) }
+            ?? .snapshotChanged(owner: owner)
+    }
 }
 
 /// A snapshot whose record reads as somebody wrote it.
@@ -33,11 +71,7 @@ struct KnownSnapshot {
         owner = object.key
         attachment = own ?? newest
         self.record = record
-        if record.space != .home || !context.knows(record.vector) {
-            problem = .snapshotForeign
-        } else {
-            problem = own == nil ? .snapshotDamaged : nil
-        }
+        problem = context.problem(of: record) ?? (own == nil ? .snapshotDamaged : nil)
     }
 
     var candidate: SnapshotChoice.Candidate {

@@ -7,6 +7,8 @@ import Crypto
 /// two writers, is no record any more.
 package struct SnapshotRecord: Hashable, Sendable {
     package static let collection = ExactString("lanyard.snapshots")
+    /// Of the fields, the vector and what the bytes stand for. Of other formats only `format`, `stream` and `schema` are read.
+    package static let format: Int64 = 1
 
     /// Whose vectors these are: in another space they would say nothing.
     package let space: SpaceID
@@ -54,6 +56,7 @@ extension SnapshotRecord {
     private var plainFields: [JSONValue.Member] {
         [
             Self.member("consumer", .string(consumer)),
+            Self.member("format", .integer(Self.format)),
             Self.member("hash", .text(Hex.text(blob.bytes))),
             Self.member("key", .text(key.map { Hex.text($0.bytes) } ?? "")),
             Self.member("order", .text(isCanonical ? "canonical" : "arrival")),

@@ -136,7 +136,8 @@ struct Snapshot: AsyncParsableCommand {
             discussion: """
                 Takes the snapshot of this schema version that holds most, else the newest; never one of another version. If \
                 it is stopped, or the state could not be written, the consumer reads nothing until a restore succeeds or \
-                lanyard consumers set NAME 0 begins from nothing.
+                lanyard consumers set NAME 0 begins from nothing. With -o - the consumer goes on once all was written: where \
+                what reads it fails after that, restore again.
                 What the next steps are when there is none: lanyard snapshot --help.
                 """)
         @Argument(help: ArgumentHelp("The stream.", valueName: "stream"))

@@ -81,11 +81,14 @@ struct Consumers: AsyncParsableCommand {
     func run() async throws {
         let consumers = try await global.client().consumers(space: global.space)
         try global.print(consumers) { style in
-            var table = Table("NAME", "STREAM", "ORDER", "POSITION", "BEHIND")
+            var table = Table("NAME", "STREAM", "ORDER", "POSITION", "BEHIND", "STATE")
             for consumer in consumers {
                 table.add(
                     Table.Cell(consumer.name), Table.Cell(consumer.stream), Table.Cell(consumer.order.rawValue),
-                    Table.Cell(consumer.position?.text), Table.Cell(String(consumer.behind)))
+                    Table.Cell(consumer.position?.text), Table.Cell(String(consumer.behind)),
+                    Table.Cell(consumer.restoring ? "restore unfinished" : "reads") {
+                        consumer.restoring ? style.careful($0) : $0
+                    })
             }
             return table.text(style)
         }

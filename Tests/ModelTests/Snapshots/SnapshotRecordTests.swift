@@ -44,6 +44,43 @@ struct SnapshotRecordTests {
         #expect(SnapshotRecord(fields + [JSONValue.Member(key: "more", value: .integer(1))]) == nil)
     }
 
+    @Test func `a record of another space, or ahead of what is here, serves nobody`() {
+        let record = record()
+        let devices = Set(record.vector.entries.map(\.replica.device))
+        func problem(
+            _ devices: Set<DeviceID>, _ held: VersionVector, in space: SpaceID = .home
+        ) -> SnapshotRecord.Problem? {
+            record.problem(in: space, devices: devices, holding: held)
+        }
+        #expect(problem(devices, record.vector) == nil)
+        #expect(problem(devices, vector((1, 9), (2, .max), (3, 1))) == nil)
+        // A vector that claims what its owner never wrote would hide that owner's next events from every reader.
+        #expect(problem(devices, vector((1, 4), (2, (1 << 60) - 1))) == .ahead)
+        #expect(problem([replica(1).device], record.vector) == .foreign)
+        let other = SpaceID(bytes: [UInt8](repeating: 9, count: SpaceID.byteCount))!
+        #expect(problem(devices, record.vector, in: other) == .foreign)
+    }
+
+    @Test func `of a newer format it is known whose it is and that it is newer, of a changed one that it was changed`()
+    {
+        func unreadable(_ name: ExactString, _ value: JSONValue?) -> SnapshotRecord.Unreadable {
+            var fields = record().fields.filter { $0.key != name }
+            if let value { fields.append(JSONValue.Member(key: name, value: value)) }
+            return SnapshotRecord.Unreadable(fields)
+        }
+        let newer = unreadable("format", .integer(SnapshotRecord.format + 1))
+        #expect(newer.newerFormat == SnapshotRecord.format + 1)
+        #expect(newer.mayServe(stream: "plays", schema: 3))
+        #expect(!newer.mayServe(stream: "plays", schema: 2) && !newer.mayServe(stream: "moves", schema: 3))
+        let changed = [
+            unreadable("format", .integer(0)), unreadable("format", .text("2")), unreadable("format", nil),
+            unreadable("size", .integer(0)),
+        ]
+        #expect(changed.allSatisfy { $0.newerFormat == nil && $0.mayServe(stream: "plays", schema: 3) })
+        #expect(unreadable("schema", .null).mayServe(stream: "plays", schema: 7))
+        #expect(!unreadable("stream", .null).mayServe(stream: "plays", schema: 3))
+    }
+
     @Test func `keys have the order of their bytes, and nothing stands between one and its predecessor`() {
         let keys = [key(1), key(2), CanonicalKey(stamp: Stamp(rawValue: 2), dot: Dot(replica: replica(2), counter: 0))]
         for key in keys {
