@@ -12,6 +12,7 @@ struct NoEditLostChecker: Checker {
 
     mutating func inspected(_ inspection: Inspection) -> String? {
         guard inspection.isThorough, let ledger = inspection.ledger else { return nil }
+        let holdsAll = (try? inspection.store.state().firstHeld.entries.isEmpty) ?? false
         for key in ledger.objects.keys.sorted() {
             guard let stored = (try? inspection.store.object(key, space: .home)) ?? nil else {
                 // Of an object that is gone for good nothing comes with state; whether it may be gone another checker says.
@@ -20,7 +21,7 @@ struct NoEditLostChecker: Checker {
             }
             let rules = ledger.rules(of: key)
             let fault =
-                Self.fields(stored, rules, ledger) ?? Self.dropped(stored, rules, isCounted: inspection.past == nil)
+                Self.fields(stored, rules, ledger) ?? Self.dropped(stored, rules, isCounted: holdsAll)
                 ?? Self.listed(stored)
             if let fault { return "node \(inspection.node), \(key): \(fault)" }
         }
@@ -54,25 +55,31 @@ struct NoEditLostChecker: Checker {
         return nil
     }
 
-    /// - Parameter isCounted: false where state was taken: it does not say how many edits a deletion dropped, and of several that
-    ///   dropped the same not each says of whom.
+    /// - Parameter isCounted: false where state was taken for changes. It does not say how many edits a deletion dropped: of each
+    ///   replica at least one is listed, with one of the deletions that dropped it. Nor does it say what was in a life when a
+    ///   deletion that knew it dropped it: of that another deletion lists nothing, and whoever deleted had seen it.
     private static func dropped(_ stored: StoredObject, _ rules: DeletionRules, isCounted: Bool) -> String? {
-        func isListed(_ replica: ReplicaID) -> Bool {
-            stored.state.lives.deletions.contains { $0.edited.contains { $0.replica == replica } }
-        }
-        for deletion in stored.state.lives.deletions where deletion.policy == .deleteWins {
-            guard let entry = rules.deletions.first(where: { $0.entry.dot == deletion.dot })?.entry else {
-                return "a deletion \(deletion.dot) that nobody made"
+        let replicas = Set(rules.entries.map(\.dot.replica)).sorted()
+        var unseen: Set<Dot> = []
+        var listed: Set<Dot> = []
+        for record in stored.state.lives.deletions where record.policy == .deleteWins {
+            guard let deletion = rules.deletions.first(where: { $0.entry.dot == record.dot })?.entry else {
+                return "a deletion \(record.dot) that nobody made"
             }
-            for replica in Set(rules.entries.map(\.dot.replica)).sorted() {
-                let expected = rules.droppedCount(by: entry, of: replica)
-                let listed = Int(deletion.edited.first { $0.replica == replica }?.count ?? 0)
-                if isCounted ? listed != expected : listed > expected || expected > 0 && !isListed(replica) {
-                    return "\(deletion.dot) lists \(listed) edits of \(replica) that it dropped; there were \(expected)"
+            let dropped = rules.dropped(by: deletion)
+            for replica in replicas {
+                let expected = dropped.count { $0.dot.replica == replica }
+                let count = Int(record.edited.first { $0.replica == replica }?.count ?? 0)
+                if isCounted ? count != expected : count > expected {
+                    return "\(record.dot) lists \(count) edits of \(replica) that it dropped; there were \(expected)"
                 }
             }
+            let dots = rules.droppedUnseen(by: deletion).map(\.dot)
+            unseen.formUnion(dots)
+            listed.formUnion(dots.filter { dot in record.edited.contains { $0.replica == dot.replica } })
         }
-        return nil
+        guard !isCounted, let edit = unseen.subtracting(listed).min() else { return nil }
+        return "\(edit) was dropped unseen, and no deletion that dropped it lists an edit of its replica"
     }
 
     /// Values that contradict each other are found by who asks for conflicts.

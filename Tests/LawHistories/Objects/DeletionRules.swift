@@ -144,9 +144,22 @@ package struct DeletionRules {
         return verdicts
     }
 
-    /// Edits that `deleteWins` dropped, by deletion and replica.
+    /// What `deleteWins` drops: operations on the lives that it ends which it did not know.
+    package func dropped(by deletion: Entry) -> Set<Entry> {
+        Set(births.filter { ends(deletion, $0) }.flatMap { concurrent(with: deletion, on: $0) })
+    }
+
     package func droppedCount(by deletion: Entry, of replica: ReplicaID) -> Int {
-        let dropped = births.filter { ends(deletion, $0) }.flatMap { concurrent(with: deletion, on: $0) }
-        return Set(dropped.filter { $0.dot.replica == replica }).count
+        dropped(by: deletion).count { $0.dot.replica == replica }
+    }
+
+    /// Those among them that nobody had seen who made a `deleteWins` deletion of the life: dropping them is the rule's doing,
+    /// and nobody's.
+    package func droppedUnseen(by deletion: Entry) -> Set<Entry> {
+        Set(
+            births.filter { ends(deletion, $0) }.flatMap { birth in
+                let enders = deletions.filter { $0.policy == .deleteWins && ends($0.entry, birth) }.map(\.entry)
+                return concurrent(with: deletion, on: birth).filter { edit in !enders.contains { knows($0, edit) } }
+            })
     }
 }
