@@ -111,19 +111,8 @@ import Testing
 }
 
 extension SeededGenerator {
-    fileprivate mutating func index(of nodes: [ObjectWorld.Node]) -> Int {
+    mutating func index(of nodes: [ObjectWorld.Node]) -> Int {
         Int.random(in: 0..<nodes.count, using: &self)
-    }
-}
-
-extension ObjectWorld.Node {
-    /// As a state delta brings it: through bytes.
-    fileprivate mutating func join(_ other: ObjectWorld.Node) throws {
-        let delta = try ObjectDelta(canonicalBytes: other.state.delta(since: held).canonicalBytes)
-        let known = index
-        state.join(delta, held: held, theirs: other.held) { known }
-        held.join(other.held)
-        stamp = max(stamp, other.stamp)
     }
 }
 

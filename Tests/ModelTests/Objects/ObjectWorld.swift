@@ -31,6 +31,15 @@ struct ObjectWorld {
             }
         }
 
+        /// As a state delta brings it: through bytes. Of the operations behind it nothing gets into the index.
+        mutating func join(_ other: Node) throws {
+            let delta = try ObjectDelta(canonicalBytes: other.state.delta(since: held).canonicalBytes)
+            let known = index
+            state.join(delta, held: held, theirs: other.held) { known }
+            held.join(other.held)
+            stamp = max(stamp, other.stamp)
+        }
+
         private mutating func note(_ lives: [Dot], _ entry: Entry) {
             index.append(ObjectLives.EarlierEdit(lives: lives, dot: entry.origin.dot, wallMilliseconds: 0))
         }
@@ -78,6 +87,25 @@ struct ObjectWorld {
         for node in 1..<nodes.count { sync(0, to: node) }
     }
 
+    /// `to` takes the state of `from` for the operations that it lacks.
+    mutating func join(_ from: Int, to: Int) throws {
+        let other = nodes[from]
+        try nodes[to].join(other)
+    }
+
+    /// What the rules of deletion say of the operations that a node holds, however they came.
+    func rules(at node: Int) -> DeletionRules {
+        let start = Origin(
+            dot: Dot(replica: nodes[0].replica, counter: 0), stamp: .zero, context: VersionVector())
+        let additions = nodes.map {
+            DeletionRules.Entry(step: .member($0.replica.device), origin: start, wallMilliseconds: 0)
+        }
+        let held = entries.filter { nodes[node].held.covers($0.origin.dot) }
+        return DeletionRules(
+            entries: additions
+                + held.map { DeletionRules.Entry(step: $0.step, origin: $0.origin, wallMilliseconds: 0) })
+    }
+
     /// Everything, in some causal order.
     func replayed(_ random: inout SeededGenerator) -> ObjectState {
         var node = Node(replica: nodes[0].replica, held: start)
@@ -90,6 +118,17 @@ struct ObjectWorld {
             node.apply(waiting.remove(at: ready[Int.random(in: 0..<ready.count, using: &random)]), members: members)
         }
         return node.state
+    }
+}
+
+extension ObjectWorld.Entry {
+    fileprivate var step: DeletionRules.Step {
+        switch action {
+        case .edit(.birth, _): .birth
+        case .edit(let life, _), .editAttachments(let life, _): .edit(life.birth(at: origin))
+        case .delete(let policy): .delete(policy)
+        case .keep: .keep
+        }
     }
 }
 
