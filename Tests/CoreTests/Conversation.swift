@@ -15,7 +15,7 @@ struct Conversation {
 
     init(
         own: Int = 0, members: Int = 3, tips: [(replica: ReplicaID, tip: ReplicaTip)] = [],
-        bounds: CoreConfiguration.Bounds = .init(), timing: CoreConfiguration.Timing = .init()
+        bounds: CoreConfiguration.Bounds = .init(), timing: CoreConfiguration.Timing = .init(), compacts: Bool = false
     ) {
         let device = Self.devices[own]
         var membership = Membership(own: device.fact, sinceMilliseconds: 0)
@@ -25,6 +25,7 @@ struct Conversation {
         var configuration = CoreConfiguration(
             own: device.id, name: "own", agentVersion: "test", runID: 1, seed: 1)
         configuration.collectsDeletions = true
+        configuration.compacts = compacts
         configuration.bounds = bounds
         configuration.timing = timing
         core = AgentCore(

@@ -115,6 +115,7 @@ extension World {
 
     private mutating func join(_ node: Int, _ store: SQLiteStore) throws(StoreError) -> JoinedState {
         let commit = try store.joinStaged(wallMilliseconds: wall(node))
+        nodes[node].hasTakenState = true
         noteCommit(node, commit)
         let state = try store.state()
         for known in state.tips { nodes[node].durable.advance(known.replica, to: known.tip.next) }

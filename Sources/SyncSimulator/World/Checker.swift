@@ -80,6 +80,8 @@ package struct Inspection {
     package let ledger: ObjectLedger?
     /// What was written before what the node holds as changes; nil where every node holds all.
     package let past: WrittenChanges?
+    /// Something that it holds came as state.
+    package let hasTakenState: Bool
 }
 
 /// What a node that is up holds and shows.

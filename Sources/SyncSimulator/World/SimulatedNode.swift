@@ -27,6 +27,8 @@ struct SimulatedNode {
     var backup: (disk: SimulatedDisk, durable: VersionVector)?
     /// What the disk holds, kept beside it for the checkers.
     var durable = VersionVector()
+    /// Something on the disk came as state, now or before it was put back.
+    var hasTakenState = false
     /// Disks do one thing after the other.
     var diskFreeAt: Int64 = 0
     var isPaired = true

@@ -31,7 +31,8 @@ extension World {
             let digest = try store.state().digest
             let inspection = Inspection(
                 node: node, store: copy, digest: digest, isThorough: isThorough,
-                ledger: isThorough ? try ObjectLedger(copy, past: changes) : nil, past: changes)
+                ledger: isThorough ? try ObjectLedger(copy, past: changes) : nil, past: changes,
+                hasTakenState: nodes[node].hasTakenState)
             check { $0.inspected(inspection) }
         } catch {
             fail("inspection", "node \(node) cannot be read: \(error)")

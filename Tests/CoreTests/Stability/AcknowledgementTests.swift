@@ -15,24 +15,6 @@ import Testing
         return timing
     }
 
-    private func signed(
-        _ device: Int, _ tips: [(ReplicaID, ReplicaTip)], stamp: UInt64 = 10, later: [VersionVector.Entry] = [],
-        digest: Sum256? = nil, by signer: Int? = nil
-    ) -> SignedAcknowledgement {
-        var sum = Sum256.zero
-        for (replica, tip) in tips { sum += tip.digestTerm(of: replica) }
-        let acknowledgement = Acknowledgement(
-            device: devices[device].id, stamp: Stamp(rawValue: stamp),
-            vector: VersionVector(tips.map { VersionVector.Entry(replica: $0.0, next: $0.1.next) }),
-            digest: digest ?? sum, laterEnds: VersionVector(later))
-        return SignedAcknowledgement(acknowledgement, space: .home, sign: devices[signer ?? device].sign)
-    }
-
-    private func frame(_ signed: SignedAcknowledgement, since base: SignedAcknowledgement? = nil) -> Frame {
-        .acknowledgements(
-            Frame.Acknowledgements(space: .home, rows: [AcknowledgementRow(signed, since: base)]))
-    }
-
     /// Two members, a segment of ours that the other holds too, and our own acknowledgement of it.
     private func begin() -> (talk: Conversation, id: ConnectionID, segment: VerifiedSegment) {
         var author = Author(0)
@@ -193,4 +175,24 @@ extension Frame {
         guard case .have(let have) = self else { return nil }
         return have
     }
+}
+
+/// The word of a member, signed by it or by somebody else.
+func signed(
+    _ device: Int, _ tips: [(ReplicaID, ReplicaTip)], stamp: UInt64 = 10, later: [VersionVector.Entry] = [],
+    digest: Sum256? = nil, by signer: Int? = nil
+) -> SignedAcknowledgement {
+    var sum = Sum256.zero
+    for (replica, tip) in tips { sum += tip.digestTerm(of: replica) }
+    let acknowledgement = Acknowledgement(
+        device: SimulatedDevice.all[device].id, stamp: Stamp(rawValue: stamp),
+        vector: VersionVector(tips.map { VersionVector.Entry(replica: $0.0, next: $0.1.next) }),
+        digest: digest ?? sum, laterEnds: VersionVector(later))
+    return SignedAcknowledgement(acknowledgement, space: .home, sign: SimulatedDevice.all[signer ?? device].sign)
+}
+
+/// One row of it, as it is sent.
+func frame(_ signed: SignedAcknowledgement, since base: SignedAcknowledgement? = nil) -> Frame {
+    .acknowledgements(
+        Frame.Acknowledgements(space: .home, rows: [AcknowledgementRow(signed, since: base)]))
 }

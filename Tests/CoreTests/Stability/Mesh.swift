@@ -188,7 +188,7 @@ struct Mesh {
         case .close(let id, _):
             if let number = link(of: node, id) { close(number) }
         case .dial(let id, _): step(node, .dialFailed(id, code: "no_dialling"))
-        case .state, .establish, .trust, .remember, .report, .bulkPeerUp, .bulkPeerDown, .bulkWanted: break
+        case .state, .compact, .establish, .trust, .remember, .report, .bulkPeerUp, .bulkPeerDown, .bulkWanted: break
         }
     }
 
