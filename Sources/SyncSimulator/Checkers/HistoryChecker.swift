@@ -29,10 +29,14 @@ struct HistoryChecker: Checker {
                 let whole = ObjectPast(try all.touches(of: object.key, space: .home))
                 for change in held.changes {
                     guard held.isKnown(change) else {
-                        // Authors of what came as state may not have seen each other's work; of what is left of a log they have.
-                        if inspection.hasTakenState { continue }
+                        // Authors of what came as state may not have seen each other's work; of what is left of a log they have,
+                        // but for one that wrote before it was let in.
+                        let author = change.version.replica.device
+                        let isStranger = change.operations.allSatisfy { !members.knows(author, at: $0.origin) }
+                        if inspection.hasTakenState || isStranger { continue }
                         return
-                            "node \(inspection.node), \(object.key): what version \(change.version) was is not known any more"
+                            "node \(inspection.node), \(object.key): version \(change.version) is not known any more; "
+                            + Self.story(held, touches, try store.state().firstHeld)
                     }
                     guard let same = whole.change(of: change.version) else {
                         return "node \(inspection.node), \(object.key): nobody wrote version \(change.version)"
@@ -50,5 +54,18 @@ struct HistoryChecker: Checker {
             }
             return nil
         } catch { return "the history that node \(inspection.node) holds cannot be read: \(error)" }
+    }
+
+    private static func story(_ past: ObjectPast, _ touches: [PastOperation], _ firstHeld: VersionVector) -> String {
+        let began = past.beginning.map {
+            "\($0.version.map { "\($0)" } ?? "-"), touched by \(text($0.state.lives.touched))"
+        }
+        let operations = touches.map { "\($0.origin.dot) knowing \(text($0.origin.context)): \($0.action)" }
+        return "began as \(began ?? "-"), changes are held from \(text(firstHeld)); "
+            + operations.joined(separator: "; ")
+    }
+
+    private static func text(_ vector: VersionVector) -> String {
+        "[" + vector.entries.map { "\($0.replica):\($0.next)" }.joined(separator: " ") + "]"
     }
 }

@@ -28,7 +28,7 @@ extension RigSuites.Stories {
                 try rig("start", "\(node.number)", "--", "--keep-history", "0s")
             }
             let home = nodes[0]
-            let lines = (0..<300).map { "{\"id\":\"\($0)\",\"fields\":{\"n\":\($0)}}\n" }
+            let lines = (0..<300).map { "{\"id\":\"\($0)\",\"n\":\($0)}\n" }
             try home.lanyard("put", "thing", "-", "-q", input: lines.joined())
             try home.lanyard("schema", "set", "note", "-", input: #"{"fields":{"body":"text"}}"#)
             try home.lanyard("put", "note/1", #"{"body":"one"}"#)
@@ -59,8 +59,8 @@ extension RigSuites.Stories {
                 #expect(try node.fields("note/1")["body"] == "one two")
                 #expect(try node.events("history").count == 40)
             }
-            let told = try home.lanyard("history", "note/1", "--json").output.split(separator: "\n")
-            let entries = try told.map { try JSONDecoder().decode(Entry.self, from: Data($0.utf8)) }
+            let told = try home.lanyard("history", "note/1", "--json").output
+            let entries = try home.decode([Entry].self, told)
             #expect(entries.first?.kind == "begins", "\(told)")
             let then = try home.lanyard("history", "note/1", "--at", try #require(entries.first?.version)).output
             #expect(then.contains("one two"))

@@ -7,7 +7,7 @@ extension RigSuites.Stories {
             let home = rig.node(1)
             let pad = String(repeating: "x", count: 900)
             let lines = (0..<6_000).map {
-                "{\"id\":\"\($0 % 5)\",\"fields\":{\"count\":\($0),\"pad\":\"\(pad)\"}}\n"
+                "{\"id\":\"\($0 % 5)\",\"count\":\($0),\"pad\":\"\($0)\(pad)\"}\n"
             }
             try home.lanyard("put", "counter", "-", "-q", input: lines.joined())
             try home.emit(50, to: "history")
@@ -32,11 +32,11 @@ extension RigSuites.Stories {
             let home = rig.node(1)
             let pad = String(repeating: "x", count: 400)
             for _ in 0..<4 {
-                let lines = (0..<3_000).map { "{\"id\":\"\($0)\",\"fields\":{\"pad\":\"\(pad)\"}}\n" }
+                let lines = (0..<3_000).map { "{\"id\":\"\($0)\",\"pad\":\"\(pad)\"}\n" }
                 try home.lanyard("put", "thing", "-", "--replace", "-q", input: lines.joined())
                 try home.lanyard(
                     "put", "thing", "-", "--replace", "-q",
-                    input: (0..<3_000).map { "{\"id\":\"\($0)\",\"fields\":{\"pad\":1}}\n" }.joined())
+                    input: (0..<3_000).map { "{\"id\":\"\($0)\",\"pad\":1}\n" }.joined())
             }
             try rig.waitUntilAgree([1, 2], within: .seconds(30))
             let newcomer = try rig.add()
