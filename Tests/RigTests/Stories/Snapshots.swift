@@ -86,15 +86,19 @@ extension RigSuites {
                 try one.shell("lanyard snapshot save plays --consumer counter --schema 1 $HOME/large -q")
                 try rig.inStep([1, 2])
                 try two.lanyard("consumers", "set", "counter", "4", "--stream", "plays")
-                for number in ["1", "2"] { try rig("link", number, "--rate", "8") }
+                // So slow that there is a middle to be killed in.
+                try rig("stop", "1")
+                try rig("start", "1", "--", "--upload-limit", "500K")
+                try eventually(within: .seconds(10), "they are connected again") { try !two.connected().isEmpty }
                 try two.shell(
                     """
                     lanyard snapshot restore plays --consumer counter --schema 1 -o $HOME/state > /dev/null 2>&1 &
                     sleep 2
                     """)
                 try rig("kill", "2")
-                for number in ["1", "2"] { try rig("link", number) }
                 try rig("start", "2")
+                try rig("stop", "1")
+                try rig("start", "1", "--")
                 // Nothing was put aside before the bytes were here, so its own state is still the right one.
                 #expect(try count("counter", on: two) == 6)
                 try two.shell("test ! -e $HOME/state")
