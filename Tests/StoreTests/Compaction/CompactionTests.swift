@@ -197,6 +197,56 @@ struct CompactionTests {
         return try #require(try store.object("n/1")).state
     }
 
+    // A long text
+
+    /// A book of 120,000 letters that two people type in, kept as a snapshot and the edits since.
+    @Test func `a cut drops the history of a long text, and keeps the text`() throws {
+        func shelf(_ device: UInt8) throws -> SQLiteStore {
+            let bed = StoreBed(.sqliteOfLargeObjects, device: TestDevice(device))
+            machines.beds.append(bed)
+            return try #require(try bed.open() as? SQLiteStore)
+        }
+        let (one, other) = (try shelf(1), try shelf(2))
+        let key = ObjectKey("n/1")
+        func type(_ letter: String, _ store: SQLiteStore, at offset: Int, _ wall: Int64) throws {
+            try store.write(.editing("n/1", "body", .insert(at: offset, .string(ExactString(letter)))), at: wall)
+        }
+        func text(_ store: SQLiteStore) throws -> String? {
+            guard case .string(let text)? = try store.json("n/1")?["body"] else { return nil }
+            return text.string
+        }
+        _ = try one.append((1...2).map { [.addMember(TestDevice($0).fact)] }, wallMilliseconds: 1)
+        try one.write(.schema("n", #"{"fields":{"body":"text"}}"#), at: 2)
+        try one.write(.putting("n/1", "{\"body\":\"\(String(repeating: "some words ", count: 11_000))\"}"), at: 3)
+        try other.pull(from: one)
+        for number in 0..<300 { try type("a", one, at: 7 * number, 10 + Int64(number)) }
+        try other.pull(from: one)
+        for number in 0..<300 { try type("b", other, at: 11 * number, 400 + Int64(number)) }
+        try one.pull(from: other)
+        let before = try #require(try text(one))
+        let digest = try one.state().digest
+        // Some of it, then all; in between and behind it both go on, side by side too.
+        #expect(try one.compactAll(upTo: one.vector, before: Stamp(rawValue: 200 << 16)) > 100)
+        #expect(try text(one) == before)
+        #expect(try one.recomputedDigest(of: .home) == digest)
+        #expect(try one.compactAll(upTo: one.vector) > 100)
+        #expect(try text(one) == before)
+        #expect(try one.touches(of: key, space: .home).isEmpty)
+        #expect(try one.recomputedDigest(of: .home) == digest)
+        for number in 0..<40 {
+            try type("c", one, at: 500 * number, 800 + Int64(number))
+            try type("d", other, at: 500 * number, 800 + Int64(number))
+        }
+        try one.pull(from: other)
+        try other.pull(from: one)
+        #expect(try text(one) == text(other))
+        #expect(try one.state().digest == other.state().digest)
+        let past = ObjectPast(try one.touches(of: key, space: .home), from: try one.beginning(of: key, space: .home))
+        #expect(past.changes.count == 80 && past.changes.allSatisfy { past.isKnown($0) })
+        let last = past.state(behind: try #require(past.changes.last), members: try one.members())
+        #expect(last.lives.touched.covers(try #require(past.beginning).state.lives.touched))
+    }
+
     // Planted bugs
 
     @Test func `an event that is dropped with its change is missed`() throws {
