@@ -10,6 +10,9 @@ struct Rig {
 
     /// Brings nodes up, lets the test work with them, and removes them however the test ends.
     static func with(_ nodes: Int, _ options: String..., body: (Rig) throws -> Void) throws {
+        if StoryRig.isUp {
+            throw RigError(description: "the suite has a rig: a test of it that brings up another ends that one")
+        }
         let rig = Rig()
         _ = try rig("down")
         defer { _ = try? Shell.run(["deploy/rig", "down"], environment: environment) }

@@ -1,55 +1,58 @@
 import Testing
 
-extension RigSuites.Stories {
-    @Test func `a newcomer takes the state of what was edited thousands of times, and goes on by changes`() throws {
-        // Two that are together, so that every edit is sealed, and stays a change of its own.
-        try Rig.with(2) { rig in
-            let home = rig.node(1)
-            let pad = String(repeating: "x", count: 900)
-            let lines = (0..<6_000).map {
-                "{\"id\":\"\($0 % 5)\",\"count\":\($0),\"pad\":\"\($0)\(pad)\"}\n"
-            }
-            try home.lanyard("put", "counter", "-", "-q", input: lines.joined())
-            try home.emit(50, to: "history")
-            try rig.waitUntilAgree([1, 2], within: .seconds(20))
-            let newcomer = try rig.add()
-            try newcomer.join(through: home)
-            try eventually(within: .seconds(20), "the newcomer shows what the others show") {
-                try newcomer.digest() == home.digest()
-            }
-            #expect(try newcomer.run(["lanyard", "logs"]).output.contains("State came in place of changes."))
-            #expect(try newcomer.fields("counter/4")["count"] == 5_999)
-            #expect(try newcomer.events("history").count == 50)
-            try newcomer.put("counter/4", ["count": 7])
-            try eventually(within: .seconds(5), "what it writes comes to the others") {
-                try home.fields("counter/4")["count"] == 7
+extension RigSuites {
+    /// Machines that get the state of a space in place of its changes. Each story has a rig of its own.
+    @Suite struct StateStories {
+        @Test func `a newcomer takes the state of what was edited thousands of times, and goes on by changes`() throws {
+            // Two that are together, so that every edit is sealed, and stays a change of its own.
+            try Rig.with(2) { rig in
+                let home = rig.node(1)
+                let pad = String(repeating: "x", count: 900)
+                let lines = (0..<6_000).map {
+                    "{\"id\":\"\($0 % 5)\",\"count\":\($0),\"pad\":\"\($0)\(pad)\"}\n"
+                }
+                try home.lanyard("put", "counter", "-", "-q", input: lines.joined())
+                try home.emit(50, to: "history")
+                try rig.waitUntilAgree([1, 2], within: .seconds(20))
+                let newcomer = try rig.add()
+                try newcomer.join(through: home)
+                try eventually(within: .seconds(20), "the newcomer shows what the others show") {
+                    try newcomer.digest() == home.digest()
+                }
+                #expect(try newcomer.run(["lanyard", "logs"]).output.contains("State came in place of changes."))
+                #expect(try newcomer.fields("counter/4")["count"] == 5_999)
+                #expect(try newcomer.events("history").count == 50)
+                try newcomer.put("counter/4", ["count": 7])
+                try eventually(within: .seconds(5), "what it writes comes to the others") {
+                    try home.fields("counter/4")["count"] == 7
+                }
             }
         }
-    }
 
-    @Test func `a newcomer that is killed while it takes state has all of it in the end`() throws {
-        try Rig.with(2) { rig in
-            let home = rig.node(1)
-            let pad = String(repeating: "x", count: 400)
-            for _ in 0..<4 {
-                let lines = (0..<3_000).map { "{\"id\":\"\($0)\",\"pad\":\"\(pad)\"}\n" }
-                try home.lanyard("put", "thing", "-", "--replace", "-q", input: lines.joined())
-                try home.lanyard(
-                    "put", "thing", "-", "--replace", "-q",
-                    input: (0..<3_000).map { "{\"id\":\"\($0)\",\"pad\":1}\n" }.joined())
-            }
-            try rig.waitUntilAgree([1, 2], within: .seconds(30))
-            let newcomer = try rig.add()
-            // So slow that there is a middle to be killed in.
-            try rig("link", "\(newcomer.number)", "--rate", "10")
-            try newcomer.join(through: home)
-            for _ in 0..<3 {
-                silence(seconds: 1)
-                try rig("kill", "\(newcomer.number)")
-                try rig("start", "\(newcomer.number)")
-            }
-            try eventually(within: .seconds(40), "the newcomer shows what the others show") {
-                try newcomer.digest() == home.digest()
+        @Test func `a newcomer that is killed while it takes state has all of it in the end`() throws {
+            try Rig.with(2) { rig in
+                let home = rig.node(1)
+                let pad = String(repeating: "x", count: 400)
+                for _ in 0..<4 {
+                    let lines = (0..<3_000).map { "{\"id\":\"\($0)\",\"pad\":\"\(pad)\"}\n" }
+                    try home.lanyard("put", "thing", "-", "--replace", "-q", input: lines.joined())
+                    try home.lanyard(
+                        "put", "thing", "-", "--replace", "-q",
+                        input: (0..<3_000).map { "{\"id\":\"\($0)\",\"pad\":1}\n" }.joined())
+                }
+                try rig.waitUntilAgree([1, 2], within: .seconds(30))
+                let newcomer = try rig.add()
+                // So slow that there is a middle to be killed in.
+                try rig("link", "\(newcomer.number)", "--rate", "10")
+                try newcomer.join(through: home)
+                for _ in 0..<3 {
+                    silence(seconds: 1)
+                    try rig("kill", "\(newcomer.number)")
+                    try rig("start", "\(newcomer.number)")
+                }
+                try eventually(within: .seconds(40), "the newcomer shows what the others show") {
+                    try newcomer.digest() == home.digest()
+                }
             }
         }
     }

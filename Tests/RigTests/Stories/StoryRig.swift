@@ -4,6 +4,7 @@ import Testing
 /// of its own, and leaves the network whole and the clocks right.
 struct StoryRig: SuiteTrait, TestScoping {
     @TaskLocal private static var current: Rig?
+    static var isUp: Bool { current != nil }
 
     let nodes: Int
     let options: [String]
