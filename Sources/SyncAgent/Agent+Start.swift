@@ -108,7 +108,7 @@ extension Agent {
             let compaction = CompactionDriver(
                 store: sqlite, eventLoop: eventLoop, retention: configuration.historyRetention)
             compaction.answer = { [weak loop] input in loop?.step(input) }
-            compaction.stepped = { [weak loop] counts in loop?.noteCollected(counts) }
+            compaction.dropped = { [weak loop] dropped in loop?.noteCompacted(dropped) }
             loop.compaction = compaction
         }
         bulk.askForBulk = { [weak loop] device in loop?.step(.askForBulk(device)) }

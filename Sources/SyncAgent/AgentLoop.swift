@@ -87,7 +87,7 @@ final class AgentLoop: TransportEvents {
 
     func note(_ commit: Commit) {
         digest = commit.digest
-        counts = commit.counts
+        take(commit.counts)
         bulk?.noteChangesMoved()
         sample()
         feed.publish(commit.streams)
@@ -105,10 +105,29 @@ final class AgentLoop: TransportEvents {
         samples.removeAll { now - $0.at > .seconds(5) }
     }
 
-    /// A step of collection or compaction is durable: counts change, and nothing that anybody reads.
+    /// A step of collection is durable: counts change, and nothing that anybody reads.
     func noteCollected(_ counts: StoreCounts) {
-        self.counts = counts
+        take(counts)
         peersChanged()
+    }
+
+    /// - Parameter dropped: changes that compaction dropped until now, by all its steps.
+    func noteCompacted(_ dropped: Int64) {
+        noteDropped(dropped)
+        peersChanged()
+    }
+
+    /// Compaction runs on a thread of its own: what it dropped may be heard of before a commit that came first.
+    private func take(_ counts: StoreCounts) {
+        let dropped = self.counts.droppedChanges
+        self.counts = counts
+        noteDropped(dropped)
+    }
+
+    private func noteDropped(_ dropped: Int64) {
+        let more = max(0, dropped - counts.droppedChanges)
+        counts.changes -= more
+        counts.droppedChanges += more
     }
 
     /// Over the last five seconds at most; 0 when nothing came.

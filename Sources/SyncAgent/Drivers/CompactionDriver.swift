@@ -26,8 +26,8 @@ final class CompactionDriver {
     private var waiting: [EventLoopPromise<CompactedLog>] = []
     /// Hears of answers, on the loop.
     var answer: (Input) -> Void = { _ in }
-    /// Hears of counts that have changed.
-    var stepped: (StoreCounts) -> Void = { _ in }
+    /// Hears how many changes were dropped until now, by all steps of all passes.
+    var dropped: (Int64) -> Void = { _ in }
 
     init(store: SQLiteStore, eventLoop: any EventLoop, retention: HistoryRetention) {
         self.store = store
@@ -47,7 +47,7 @@ final class CompactionDriver {
         let oldest = UInt64(max(0, WallClock.milliseconds - seconds * 1_000))
         let before = seconds == 0 ? Stamp(rawValue: .max) : Stamp(rawValue: oldest << 16)
         let loop = NIOLoopBound(self, eventLoop: eventLoop)
-        let promise = eventLoop.makePromise(of: (CompactionStep, StoreCounts).self)
+        let promise = eventLoop.makePromise(of: CompactionStep.self)
         queue.async { [store, current] in
             do {
                 var pass = try current.pass ?? store.beginCompaction(stable: stable, before: before)
@@ -59,7 +59,7 @@ final class CompactionDriver {
                     step.isLast = current.dropped == 0
                     current.dropped = 0
                 }
-                promise.succeed((step, try store.state().counts))
+                promise.succeed(step)
             } catch {
                 (current.pass, current.dropped) = (nil, 0)
                 promise.fail(error)
@@ -68,12 +68,12 @@ final class CompactionDriver {
         promise.futureResult.whenComplete { result in loop.value.note(result) }
     }
 
-    private func note(_ result: Result<(CompactionStep, StoreCounts), any Error>) {
+    private func note(_ result: Result<CompactionStep, any Error>) {
         switch result {
-        case .success(let (step, counts)):
+        case .success(let step):
             sum.changes += step.changes
             sum.bytes += step.bytes
-            if step.changes > 0 { stepped(counts) }
+            if step.changes > 0 { dropped(step.droppedChanges) }
             answer(.compacted(firstHeld: step.firstHeld, isLast: step.isLast))
             if step.isLast { finish(.success(sum)) }
         case .failure(let error):

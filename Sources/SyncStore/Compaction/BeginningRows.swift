@@ -50,10 +50,17 @@ struct BeginningRows {
         return beginning
     }
 
-    /// The cut for which the beginning was made; nil when there is none.
-    func cut(of object: Int64) throws(StoreError) -> [UInt8]? {
-        try access.first("SELECT cut FROM beginning WHERE object = ?", .integer(object)) { row throws(StoreError) in
-            row.blob(0)
+    /// Whether it is to be written what the object was at the cut, for changes to it behind that stay: not twice, and not where
+    /// its history begins behind all of them, with a state that came.
+    func isDue(of object: Int64, _ cut: [UInt8]) throws(StoreError) -> Bool {
+        switch try held(object) {
+        case .all: return true
+        case .none: return false
+        case .since:
+            let known = try access.first("SELECT cut FROM beginning WHERE object = ?", .integer(object)) {
+                row throws(StoreError) in row.blob(0)
+            }
+            return known != cut
         }
     }
 
@@ -76,7 +83,7 @@ struct BeginningRows {
         try setHeld(.since, object)
     }
 
-    /// Called before an object is written: where its history begins with what it is, that is kept.
+    /// Called before an object is written that operations were done to: where its history begins with what it is, that is kept.
     func keep(_ key: ObjectKey) throws(StoreError) {
         let row = try access.first(
             """

@@ -45,6 +45,8 @@ package struct CompactionStep: Sendable, Equatable {
     package var changes: Int64 = 0
     /// What they took in the log.
     package var bytes: Int64 = 0
+    /// By all steps of all passes until now.
+    package var droppedChanges: Int64 = 0
     /// From where on changes are held now.
     package var firstHeld = VersionVector()
     package var isLast = true
@@ -90,6 +92,7 @@ extension SQLiteStore {
         }
         let state = try state()
         step.firstHeld = state.firstHeld
+        step.droppedChanges = state.counts.droppedChanges
         step.isLast = pass.isOver
         return step
     }

@@ -238,8 +238,8 @@ struct CompactionPlan: Sendable {
         let members = touched.isEmpty ? MemberFacts() : try rows.memberFacts()
         for index in touched.indices {
             touched[index].hasLater = try objects.isTouched(touched[index].row, outside: cut.vector)
-            guard touched[index].hasLater, try beginnings.cut(of: touched[index].row) != cut.name else { continue }
-            if contexts.isEmpty { contexts = try objects.heldContexts(upTo: cut.vector) }
+            guard touched[index].hasLater, try beginnings.isDue(of: touched[index].row, cut.name) else { continue }
+            if contexts.isEmpty { contexts = try objects.contextSteps(upTo: cut.vector) }
             var beginning = try beginnings.beginning(of: touched[index].key) ?? ObjectBeginning()
             beginning.apply(
                 try objects.operations(on: touched[index].key, touched[index].row, upTo: cut.vector, contexts),
@@ -295,25 +295,5 @@ struct CompactionPlan: Sendable {
             "UPDATE space SET changes = changes - ?1, dropped_changes = dropped_changes + ?1 WHERE id = ?2",
             .integer(changeCount), .integer(rows.spaceRow))
         return true
-    }
-}
-
-extension Change {
-    /// Void changes that say what their author came to know by `end`, for whoever reads the log on from there; none when
-    /// that is nothing.
-    static func naming(_ named: VersionVector, before end: UInt64, stamp: Stamp) -> [UInt8] {
-        var bytes: [UInt8] = []
-        var rest = named.entries[...]
-        repeat {
-            let context = rest.prefix(Limits.contextEntries)
-            rest = rest.dropFirst(context.count)
-            let wall = min(stamp.milliseconds, Limits.wallMilliseconds)
-            bytes +=
-                Change(
-                    start: end - 1, stamp: stamp, wallMilliseconds: wall, context: Array(context),
-                    operations: [.void(span: 1)]
-                ).encoded
-        } while !rest.isEmpty
-        return bytes
     }
 }

@@ -109,26 +109,12 @@ struct LegalCut {
 
     /// What the author of a replica's first held change had seen before.
     private func seen(before first: UInt64, _ replica: Int64) throws(StoreError) -> VersionVector {
-        guard first > 0 else { return VersionVector() }
         let noted = try rows.access.first("SELECT first_context FROM replica WHERE id = ?", .integer(replica)) {
             row throws(StoreError) in row.isNull(0) ? nil : row.blob(0)
         }
-        if let noted, let noted {
-            guard let seen = VectorColumn.decoded(noted) else {
-                throw .corrupt(detail: "what an author had seen does not read back")
-            }
-            return seen
-        }
-        var seen = VersionVector()
-        try rows.access.forEach(
-            "SELECT bytes FROM segment WHERE replica = ? AND end <= ? ORDER BY end", .integer(replica),
-            .integer(Int64(clamping: first))
-        ) { row throws(StoreError) in
-            guard let changes = StoredChanges(row.blob(0)) else {
-                throw .corrupt(detail: "a residue does not read back")
-            }
-            seen.join(changes.context)
-            return true
+        guard first > 0, let noted, let noted else { return VersionVector() }
+        guard let seen = VectorColumn.decoded(noted) else {
+            throw .corrupt(detail: "what an author had seen does not read back")
         }
         return seen
     }

@@ -2,40 +2,6 @@ import SyncModel
 
 // What a beginning is made of: held operations below a cut.
 extension ObjectRows {
-    /// What authors had seen, by replica.id, at each of their held segments below the cut: one pass over those, for all objects of
-    /// a step. A pass of compaction bounds how many there are.
-    func heldContexts(upTo cut: VersionVector) throws(StoreError) -> [Int64: ContextSteps] {
-        var contexts: [Int64: ContextSteps] = [:]
-        for entry in cut.entries {
-            guard let replica = try log.findReplica(entry.replica) else { continue }
-            contexts[replica] = try heldContexts(of: replica, upTo: entry.next)
-        }
-        return contexts
-    }
-
-    private func heldContexts(of replica: Int64, upTo end: UInt64) throws(StoreError) -> ContextSteps {
-        var steps = ContextSteps()
-        let before = try access.first(
-            "SELECT first_held, first_context FROM replica WHERE id = ?", .integer(replica)
-        ) { row throws(StoreError) in
-            (row.integer(0), row.isNull(1) ? VersionVector() : VectorColumn.decoded(row.blob(1)))
-        }
-        guard let (first, seen) = before, var seen else { throw .corrupt(detail: "a replica's row does not read back") }
-        steps.append(seen, at: first)
-        try access.forEach(
-            "SELECT end, bytes FROM segment WHERE replica = ? AND end > ? AND end <= ? ORDER BY end", .integer(replica),
-            .integer(first), .integer(Int64(clamping: end))
-        ) { row throws(StoreError) in
-            var reader = ByteReader(row.blob(1))
-            guard let view = try? ChangeView(&reader) else { throw .corrupt(detail: "a change does not read back") }
-            guard !view.context.isEmpty else { return true }
-            seen.join(VersionVector(view.context))
-            steps.append(seen, at: row.integer(0))
-            return true
-        }
-        return steps
-    }
-
     /// The operations on an object that are held below the cut, in the order in which they arrived here.
     func operations(
         on key: ObjectKey, _ object: Int64, upTo cut: VersionVector, _ contexts: [Int64: ContextSteps]

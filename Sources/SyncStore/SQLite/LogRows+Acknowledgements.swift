@@ -87,5 +87,11 @@ extension ObjectRows {
         // What is collected was not shown: no attachment goes with it.
         try write(plan.objects, segments: try log.write(plan.log), at: 0)
         try log.write(floor: plan.log.after.floor)
+        let beginnings = BeginningRows(self)
+        for entry in plan.objects.changed {
+            // Others go with the changes that were about them.
+            guard let row = try objectRow(entry.object.key), try beginnings.held(row) == .none else { continue }
+            try removeIfForgotten(entry.object.key, row)
+        }
     }
 }

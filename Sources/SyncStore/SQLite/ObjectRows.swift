@@ -154,6 +154,7 @@ struct ObjectRows: ObjectSource {
         if let object = try object(key) { try touched.write(from: object.births, to: [], of: row) }
         try removeSnapshot(of: key, row)
         try access.run("DELETE FROM beginning WHERE object = ?", .integer(row))
+        try access.run("DELETE FROM touch WHERE object = ?", .integer(row))
         try access.run("DELETE FROM object WHERE id = ?", .integer(row))
     }
 
@@ -161,7 +162,7 @@ struct ObjectRows: ObjectSource {
         _ entry: ObjectPlan.Entry, _ segments: [WrittenSegment], at wallMilliseconds: Int64
     ) throws(StoreError) {
         let collection = try makeCollectionRow(entry.object.key.collection)
-        try BeginningRows(self).keep(entry.object.key)
+        if !entry.dots.isEmpty { try BeginningRows(self).keep(entry.object.key) }
         let row = try writeState(of: entry, collection)
         try touched.write(from: entry.birthsBefore, to: entry.object.births, of: row)
         try touch(row, entry.dots, in: segments)

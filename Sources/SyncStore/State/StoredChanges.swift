@@ -23,3 +23,23 @@ struct StoredChanges {
                 next: segment.end, head: ChainHead(space: .home, replica: segment.replica), stamp: lastStamp))
     }
 }
+
+extension Change {
+    /// Void changes that say what their author came to know by `end`, for whoever reads the log on from there; none when
+    /// that is nothing.
+    static func naming(_ named: VersionVector, before end: UInt64, stamp: Stamp) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var rest = named.entries[...]
+        repeat {
+            let context = rest.prefix(Limits.contextEntries)
+            rest = rest.dropFirst(context.count)
+            let wall = min(stamp.milliseconds, Limits.wallMilliseconds)
+            bytes +=
+                Change(
+                    start: end - 1, stamp: stamp, wallMilliseconds: wall, context: Array(context),
+                    operations: [.void(span: 1)]
+                ).encoded
+        } while !rest.isEmpty
+        return bytes
+    }
+}

@@ -197,6 +197,33 @@ struct CompactionTests {
         return try #require(try store.object("n/1")).state
     }
 
+    @Test func `what was held before a state came is done again as its authors saw it`() throws {
+        let (one, other) = try pair()
+        let late = try sqlite(3)
+        try late.pull(from: other)
+        try one.write(.putting("n/3", #"{"body":"c"}"#), at: 50)
+        try other.pull(from: one)
+        try other.write(.putting("n/4", #"{"body":"d"}"#), at: 51)
+        try one.pull(from: other)
+        _ = try one.compactAll(upTo: one.vector)
+        // The object of which it has all changes is not in the state.
+        try late.take(stateFrom: one)
+        let first = try late.state().firstHeld
+        #expect(try first == late.vector)
+        let before = try #require(try late.object("n/1"))
+        // Something to drop behind the state, and a change to the object that stays.
+        _ = try one.append([[.event("s", "8")]], wallMilliseconds: 55)
+        try other.pull(from: one)
+        try other.write(.editing("n/1", "body", .insert(at: 0, .string("z"))), at: 60)
+        try late.pull(from: other)
+        #expect(try late.compactAll(upTo: late.vector, before: Stamp(rawValue: 60 << 16)) > 20)
+        let beginning = try #require(try late.beginning(of: ObjectKey("n/1"), space: .home))
+        #expect(beginning.version == before.version)
+        #expect(beginning.state.differences(to: before.state, schema: nil, path: nil).isEmpty)
+        let past = ObjectPast(try late.touches(of: ObjectKey("n/1"), space: .home), from: beginning)
+        #expect(past.changes.count == 1 && past.changes.allSatisfy { past.isKnown($0) })
+    }
+
     // A long text
 
     /// A book of 120,000 letters that two people type in, kept as a snapshot and the edits since.
@@ -276,11 +303,19 @@ struct CompactionTests {
 
     // What is deleted
 
-    @Test func `an object of which nothing is left goes with its row`() throws {
+    @Test(arguments: [true, false])
+    func `an object of which nothing is left goes with its row, its deletion or its changes first`(
+        deletionFirst: Bool
+    ) throws {
         let (one, _) = try pair()
-        #expect(try one.collect(upTo: one.vector, after: nil, limit: 10).objects == 1)
-        #expect(try one.object("n/2") != nil)
-        _ = try one.compactAll(upTo: one.vector)
+        for isCollecting in [deletionFirst, !deletionFirst] {
+            #expect(try one.object("n/2") != nil)
+            if isCollecting {
+                #expect(try one.collect(upTo: one.vector, after: nil, limit: 10).objects == 1)
+            } else {
+                _ = try one.compactAll(upTo: one.vector)
+            }
+        }
         #expect(try one.object("n/2") == nil)
         #expect(try one.object("n/1") != nil)
         #expect(try one.recomputedDigest(of: .home) == one.state().digest)

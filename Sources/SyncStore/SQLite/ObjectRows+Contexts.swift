@@ -1,0 +1,71 @@
+import SyncModel
+
+// What authors had seen: a segment names only what its author came to know since the one before.
+extension ObjectRows {
+    /// What the author of a replica's segments had seen, by the end of each segment that named more than the one before it.
+    struct ContextSteps {
+        private(set) var ends: [Int64] = []
+        private(set) var contexts: [VersionVector] = []
+
+        mutating func append(_ context: VersionVector, at end: Int64) {
+            ends.append(end)
+            contexts.append(context)
+        }
+
+        func context(at end: Int64) -> VersionVector {
+            // The last that does not end behind it.
+            var low = 0
+            var high = ends.count
+            while low < high {
+                let middle = (low + high) / 2
+                if ends[middle] <= end { low = middle + 1 } else { high = middle }
+            }
+            return low == 0 ? VersionVector() : contexts[low - 1]
+        }
+    }
+
+    /// By replica.id, of all that are in the vector: one pass over their segments below it, for many objects.
+    func contextSteps(upTo vector: VersionVector) throws(StoreError) -> [Int64: ContextSteps] {
+        var steps: [Int64: ContextSteps] = [:]
+        for entry in vector.entries {
+            guard let replica = try log.findReplica(entry.replica) else { continue }
+            steps[replica] = try contextSteps(of: replica, upTo: Int64(clamping: entry.next))
+        }
+        return steps
+    }
+
+    /// One pass over what the log has of the replica, whatever of it touched an object: from what is noted at its first held
+    /// change on, or from the start where changes from before a state came are held below that.
+    func contextSteps(of replica: Int64, upTo end: Int64) throws(StoreError) -> ContextSteps {
+        let noted = try access.first(
+            "SELECT first_held, first_context FROM replica WHERE id = ? AND compacted >= first_held", .integer(replica)
+        ) { row throws(StoreError) in (row.integer(0), row.isNull(1) ? nil : row.blob(1)) }
+        var steps = ContextSteps()
+        var context = VersionVector()
+        var start: Int64 = 0
+        if let (first, noted) = noted, let bytes = noted {
+            guard let seen = VectorColumn.decoded(bytes) else {
+                throw .corrupt(detail: "what an author had seen does not read back")
+            }
+            (start, context) = (first, seen)
+            steps.append(context, at: start)
+        }
+        try access.forEach(
+            "SELECT end, bytes, change_count FROM segment WHERE replica = ? AND end > ? AND end <= ? ORDER BY end",
+            .integer(replica), .integer(start), .integer(end)
+        ) { row throws(StoreError) in
+            var reader = ByteReader(row.blob(1))
+            guard let first = try? ChangeView(&reader) else { throw .corrupt(detail: "a change does not read back") }
+            var named = VersionVector(first.context)
+            // Of a residue also the others, where an author came to know more than one change may name.
+            if row.integer(2) == 0 {
+                while let view = try? ChangeView(&reader) { named.join(VersionVector(view.context)) }
+            }
+            guard !named.isEmpty else { return true }
+            context.join(named)
+            steps.append(context, at: row.integer(0))
+            return true
+        }
+        return steps
+    }
+}
