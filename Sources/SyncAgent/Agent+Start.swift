@@ -76,7 +76,7 @@ extension Agent {
         var settings = CoreConfiguration(
             own: device, name: configuration.name, agentVersion: Self.version, runID: generator.next(),
             seed: generator.next())
-        settings.exchangesState = sqlite != nil
+        settings.exchangesState = sqlite != nil && configuration.exchangesState
         settings.collectsDeletions = sqlite != nil
         settings.compacts = sqlite != nil && configuration.historyRetention != .forever
         let core = AgentCore(

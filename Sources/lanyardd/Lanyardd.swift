@@ -58,6 +58,14 @@ struct Lanyardd: AsyncParsableCommand {
             valueName: "time"))
     var keepHistory: String?
 
+    @Flag(
+        name: .customLong("no-state"),
+        help: """
+            Neither take nor hand over the state of a space in place of its changes, so that all that peers still hold of history \
+            comes; what they do not hold any more does not come at all.
+            """)
+    var isWithoutState = false
+
     @Flag(help: "Print the configuration that results, as TOML, and exit.")
     var printConfig = false
 
@@ -82,6 +90,7 @@ struct Lanyardd: AsyncParsableCommand {
             .dataDirectory: dataDir, .socket: socket, .listen: listen, .announce: announce, .name: name,
             .logLevel: logLevel, .logFormat: logFormat, .mdns: isWithoutMDNS ? "off" : nil,
             .uploadLimit: uploadLimit, .downloadLimit: downloadLimit, .keepHistory: keepHistory,
+            .state: isWithoutState ? "off" : nil,
         ]
         var layers = [ConfigurationLayer(flags.compactMapValues(\.self)), ConfigurationLayer(environment: environment)]
         if let file = config ?? environment["LANYARD_CONFIG"] ?? Self.usualFile(environment) {

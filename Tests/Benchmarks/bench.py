@@ -11,10 +11,11 @@ import baselines
 import book
 import objects
 import ours
+import state
 from report import Report
 
 OURS = ["discovery", "latency", "emit", "catchup", "memory", "start", "traffic", "puts", "merge", "edits", "book",
-        "attachments"]
+        "attachments", "state"]
 BASELINES = ["sqlite", "floor", "postgres", "redis"]
 # Only for who names them: they fill disks.
 LARGE = ["huge"]
@@ -72,6 +73,7 @@ def parts(report, names, size):
         ({"book"}, "long text", lambda: book.measure(report, size)),
         ({"attachments"}, "disk", disk("before the attachments")),
         ({"attachments"}, "attachments", lambda: attachments.measure(report, size)),
+        ({"state"}, "state and compaction", lambda: state.measure(report, size)),
         ({"huge"}, "attachment of 10 GiB", lambda: attachments.measure_huge(report, size)),
         # Before ours: a disk that has just taken our gigabyte answers more slowly for minutes.
         ({"floor"}, "floor in C, catch-up", floor(baselines.floor_catch_up)),

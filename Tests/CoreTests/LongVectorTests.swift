@@ -66,4 +66,54 @@ import Testing
         #expect(
             listener.core.peers(at: listener.now).first { $0.connection == other }?.weLack == UInt64(segments.count))
     }
+
+    // In step
+
+    /// Bytes of all frames, hellos included, until two that hold the same have nothing more to say.
+    private func bytesOfHandshake(holding tips: [(replica: ReplicaID, tip: ReplicaTip)]) throws -> Int {
+        var sides = [Conversation(own: 0, tips: tips), Conversation(own: 1, tips: tips)]
+        let ids = [sides[0].accept(1), sides[1].accept(0)]
+        var waiting = [0, 1].map { (to: 1 - $0, frames: sides[$0].sent(ids[$0])) }
+        var bytes = 0
+        func deliver() throws {
+            while let (to, frames) = waiting.popLast() {
+                for frame in frames {
+                    let encoded = try FrameCodec.encode(frame)
+                    bytes += encoded.count
+                    // Both have heard one already.
+                    if case .hello = frame { continue }
+                    sides[to].hear(.received(ids[to], frame, bytes: encoded.count))
+                    #expect(sides[to].closed(ids[to]) == nil)
+                    waiting.append((1 - to, sides[to].sent(ids[to])))
+                }
+            }
+        }
+        try deliver()
+        for side in [0, 1] {
+            sides[side].wait(milliseconds: 1_000)
+            waiting.append((1 - side, sides[side].sent(ids[side])))
+        }
+        try deliver()
+        for side in [0, 1] {
+            let view = sides[side].core.peers(at: sides[side].now).first { $0.connection == ids[side] }
+            #expect(view?.weLack == 0)
+        }
+        return bytes
+    }
+
+    @Test func `who is in step shakes hands in as many bytes, however many replicas there are`() throws {
+        let bytes = try [1, 10, 1_000].map { try bytesOfHandshake(holding: Self.tips($0)) }
+        #expect(Set(bytes).count == 1, "\(bytes)")
+    }
+
+    @Test func `a change among a thousand replicas names only what its author has come to know since`() {
+        var author = Author(0)
+        var held = VersionVector(Self.tips(1_000).map { VersionVector.Entry(replica: $0.replica, next: 1) })
+        let first = author.write(holding: held)
+        #expect(first.segment.bytes.count > 40_000)
+        held.advance(first.segment.replica, to: first.segment.end)
+        held.advance(Self.tips(1)[0].replica, to: 2)
+        let second = author.write(holding: held)
+        #expect(second.segment.bytes.count + second.segment.signature.count < 200)
+    }
 }

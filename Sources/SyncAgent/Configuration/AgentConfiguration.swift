@@ -17,6 +17,8 @@ package struct AgentConfiguration: Sendable, Hashable {
     package var downloadLimit: TransferRate?
     /// For how long changes are kept that every member has.
     package var historyRetention: HistoryRetention
+    /// Whether changes may come and go as the state that they amount to.
+    package var exchangesState: Bool
 
     package struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
         package let host: String

@@ -16,11 +16,13 @@ package struct ConfigurationLayer: Sendable, Hashable {
         case uploadLimit = "upload-limit"
         case downloadLimit = "download-limit"
         case keepHistory = "keep-history"
+        case state
 
+        fileprivate var isSwitch: Bool { self == .mdns || self == .state }
         fileprivate var isRate: Bool { self == .uploadLimit || self == .downloadLimit }
 
         fileprivate var allowedInFile: String {
-            if self == .mdns { return "true or false" }
+            if isSwitch { return "true or false" }
             return isRate ? AgentConfiguration.allowedRates : "a string"
         }
 
@@ -51,7 +53,7 @@ package struct ConfigurationLayer: Sendable, Hashable {
         }
         for (name, value) in table {
             guard let key = Key(rawValue: name) else { throw .unknownKey(name, path: path) }
-            if key == .mdns, let isOn = value.bool {
+            if key.isSwitch, let isOn = value.bool {
                 values[key] = isOn ? "on" : "off"
             } else if key.isRate, let count = value.int, count >= 0 {
                 values[key] = "\(count)"
@@ -136,11 +138,15 @@ extension AgentConfiguration {
         self.name = name
         logLevel = try choice(.logLevel, default: .info)
         logFormat = try choice(.logFormat, default: .text)
-        switch value(.mdns) {
-        case nil, "on": usesMDNS = true
-        case "off": usesMDNS = false
-        case let text?: throw .badValue(.mdns, value: text, allowed: "on, off")
+        func isOn(_ key: ConfigurationLayer.Key) throws(ConfigurationError) -> Bool {
+            switch value(key) {
+            case nil, "on": return true
+            case "off": return false
+            case let text?: throw .badValue(key, value: text, allowed: "on, off")
+            }
         }
+        usesMDNS = try isOn(.mdns)
+        exchangesState = try isOn(.state)
     }
 
     fileprivate static let allowedRates = "bytes a second, such as 10M or 500K; 0: no limit"
@@ -166,7 +172,7 @@ extension AgentConfiguration {
         ]
         if let uploadLimit { lines.append("upload-limit = \(quoted(uploadLimit.description))") }
         if let downloadLimit { lines.append("download-limit = \(quoted(downloadLimit.description))") }
-        lines.append("keep-history = \(quoted(historyRetention.description))")
+        lines += ["keep-history = \(quoted(historyRetention.description))", "state = \(exchangesState)"]
         return lines.joined(separator: "\n") + "\n"
     }
 }

@@ -48,7 +48,8 @@ struct HistoryChecker: Checker {
                     if !differences.isEmpty || one.judgement != other.judgement {
                         return
                             "node \(inspection.node), \(object.key): version \(change.version) is not what its author left: "
-                            + "\(differences), \(one.judgement) and \(other.judgement)"
+                            + "\(differences), \(one.judgement) and \(other.judgement); "
+                            + Self.story(held, touches, try store.state().firstHeld)
                     }
                 }
             }

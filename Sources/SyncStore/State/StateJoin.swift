@@ -17,6 +17,8 @@ struct StateJoin {
     private let faults: StoreFaults
     /// What was held before.
     private let held: VersionVector
+    /// From where on it was held as changes.
+    private let firstHeld: VersionVector
     /// What the sender held.
     private let theirs: VersionVector
     private var tips: [StateTip] = []
@@ -37,6 +39,7 @@ struct StateJoin {
         self.faults = faults
         self.state = state
         held = state.held
+        firstHeld = state.firstHeld
         staging = StagingRows(rows)
         guard let header = try staging.header() else { throw .refused(.incomplete) }
         self.header = header
@@ -260,7 +263,7 @@ struct StateJoin {
 
     private mutating func moveTips() throws(StoreError) {
         try write(tips.filter { state.held.next(of: $0.replica) < $0.tip.next }.map(segment))
-        for entry in state.firstHeld.entries {
+        for entry in state.firstHeld.entries(beyond: firstHeld) {
             try rows.access.run(
                 "UPDATE replica SET first_held = ?, first_context = ? WHERE id = ?", .integer(Int64(entry.next)),
                 .blob(VectorColumn.encoded(state.context(of: entry.replica))),

@@ -224,6 +224,26 @@ struct CompactionTests {
         #expect(past.changes.count == 1 && past.changes.allSatisfy { past.isKnown($0) })
     }
 
+    @Test func `a second state does not move what was seen before changes that are held since the first`() throws {
+        let (one, other) = try pair()
+        let late = try sqlite(3)
+        try late.take(stateFrom: one)
+        _ = try one.append([[.event("s", "8")]], wallMilliseconds: 52)
+        try other.pull(from: one)
+        try other.write(.editing("n/1", "body", .insert(at: 0, .string("x"))), at: 55)
+        _ = try one.append([[.event("s", "9")]], wallMilliseconds: 56)
+        try other.pull(from: one)
+        try other.write(.editing("n/1", "body", .insert(at: 0, .string("y"))), at: 57)
+        try late.pull(from: other)
+        _ = try one.append([[.event("s", "10")]], wallMilliseconds: 58)
+        try late.take(stateFrom: one)
+        #expect(try late.compactAll(upTo: late.vector, before: Stamp(rawValue: 55 << 16)) == 1)
+        let contexts = { (store: SQLiteStore) in
+            try store.touches(of: ObjectKey("n/1"), space: .home).suffix(2).map(\.origin.context)
+        }
+        #expect(try contexts(late) == contexts(other))
+    }
+
     // A long text
 
     /// A book of 120,000 letters that two people type in, kept as a snapshot and the edits since.
