@@ -2,6 +2,9 @@ import Crypto
 
 /// Many seeds at once, on all cores. Each world is one thread's own, so the result does not depend on how they are dealt.
 package struct SeedRange: Sendable {
+    /// As many as the smallest machine that this is run on has cores.
+    private static let workers = 2
+
     private let seeds: [UInt64]
 
     package init(from first: UInt64, count: Int) { seeds = (0..<UInt64(count)).map { first + $0 } }
@@ -22,7 +25,7 @@ package struct SeedRange: Sendable {
 
     /// - Parameter repeating: each seed twice; a difference is a failure.
     package func run(bug: PlantedBug? = nil, repeating: Bool = false) async -> Outcome {
-        let workers = 2
+        let workers = Self.workers
         let parts = await withTaskGroup(of: [(Int, Simulation, Bool)].self) { group in
             for worker in 0..<workers {
                 group.addTask {
@@ -50,6 +53,34 @@ package struct SeedRange: Sendable {
         }
         outcome.digest = hasher.finalize().prefix(8).map { String($0, radix: 16) }.joined()
         return outcome
+    }
+
+    /// What became of the search for a planted bug.
+    package enum Finding: Sendable {
+        /// By the first seed, in order, whose run fails with the bug; it is clean without.
+        case found(Failed)
+        case notFound
+        /// That seed fails without the bug, too.
+        case foundWithout(Failed)
+    }
+
+    /// One for each bug, in their order.
+    package func findings(of bugs: [PlantedBug]) async -> [Finding] {
+        await withTaskGroup(of: (Int, Finding).self) { group in
+            var findings = [Finding](repeating: .notFound, count: bugs.count)
+            for index in bugs.indices {
+                if index >= Self.workers, let (place, finding) = await group.next() { findings[place] = finding }
+                group.addTask { (index, finding(of: bugs[index])) }
+            }
+            for await (place, finding) in group { findings[place] = finding }
+            return findings
+        }
+    }
+
+    private func finding(of bug: PlantedBug) -> Finding {
+        guard let found = first(with: bug) else { return .notFound }
+        let clean = Simulation(seed: found.seed)
+        return clean.failure.map { .foundWithout(Failed(seed: found.seed, failure: $0)) } ?? .found(found)
     }
 
     /// The first seed, in order, whose run fails with the bug planted.

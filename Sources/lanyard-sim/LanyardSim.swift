@@ -36,7 +36,7 @@ struct LanyardSim: AsyncParsableCommand {
     func run() async throws {
         let bug = try plantedBug()
         if let seed { return try replay(seed, bug) }
-        if canaries { return try runCanaries(bug.map { [$0] } ?? PlantedBug.allCases, within: seeds ?? 500) }
+        if canaries { return try await runCanaries(bug.map { [$0] } ?? PlantedBug.allCases, within: seeds ?? 500) }
         try await runSeeds(bug)
     }
 
@@ -84,22 +84,23 @@ struct LanyardSim: AsyncParsableCommand {
     }
 
     /// A check that cannot fail is none: each planted bug must be found, and its seed be clean without it.
-    private func runCanaries(_ bugs: [PlantedBug], within limit: Int) throws {
-        var missed: [PlantedBug] = []
-        for bug in bugs {
-            guard let found = SeedRange(from: from, count: limit).first(with: bug) else {
+    private func runCanaries(_ bugs: [PlantedBug], within limit: Int) async throws {
+        let seeds = SeedRange(from: from, count: limit)
+        var isFine = true
+        for (bug, finding) in zip(bugs, await seeds.findings(of: bugs)) {
+            switch finding {
+            case .found(let found):
+                print(
+                    "\(bug.rawValue): found by \(found.failure.checker) with seed \(found.seed), which is clean without it"
+                )
+            case .notFound:
                 print("\(bug.rawValue): NOT FOUND in \(limit) seeds")
-                missed.append(bug)
-                continue
+                isFine = false
+            case .foundWithout(let failed):
+                report(failed.failure, failed.seed, nil)
+                isFine = false
             }
-            let clean = Simulation(seed: found.seed)
-            if let failure = clean.failure {
-                report(failure, found.seed, nil)
-                throw ExitCode.failure
-            }
-            print(
-                "\(bug.rawValue): found by \(found.failure.checker) with seed \(found.seed), which is clean without it")
         }
-        guard missed.isEmpty else { throw ExitCode.failure }
+        if !isFine { throw ExitCode.failure }
     }
 }
