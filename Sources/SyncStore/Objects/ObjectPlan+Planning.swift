@@ -44,6 +44,7 @@ extension ObjectPlan {
         _ key: ObjectKey, in change: inout Change, _ reading: some ObjectSource,
         _ body: (ObjectPlanner) throws(ObjectRefusal) -> PlannedWrite
     ) throws(StoreError) -> ObjectRefusal? {
+        if try reading.isArriving(key) { return .catchingUp }
         let planned: PlannedWrite
         switch try lookAt(key, origin: change.origin, reading, body) {
         case .success(let write): planned = write

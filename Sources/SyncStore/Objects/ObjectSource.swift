@@ -9,6 +9,8 @@ package protocol ObjectSource {
     func schema(of collection: ExactString) throws(StoreError) -> CollectionSchema?
     /// Every operation on the object, in the order in which they arrived here.
     func touches(of key: ObjectKey) throws(StoreError) -> [PastOperation]
+    /// Whether nothing of it is here but what a state on its way brings.
+    func isArriving(_ key: ObjectKey) throws(StoreError) -> Bool
     /// Every object of the collection, in the order of ids, until `body` returns false.
     func objects(
         of collection: ExactString, _ body: (StoredObject) throws(StoreError) -> Bool
@@ -27,6 +29,8 @@ package struct ObjectToChange: Sendable {
 }
 
 extension ObjectSource {
+    package func isArriving(_ key: ObjectKey) throws(StoreError) -> Bool { false }
+
     package func objectToChange(_ key: ObjectKey) throws(StoreError) -> ObjectToChange? {
         try object(key).map { ObjectToChange($0, isLarge: false) }
     }

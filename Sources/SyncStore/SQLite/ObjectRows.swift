@@ -24,6 +24,8 @@ struct ObjectRows: ObjectSource {
         ) { row throws(StoreError) in try object(row, key.collection) }
     }
 
+    func isArriving(_ key: ObjectKey) throws(StoreError) -> Bool { try ArrivingObjects(log).contains(key) }
+
     /// Of `object`, as `object(_:_:)` reads them.
     static let columns = """
         object.key, object.position, object.changed, object.version_replica, object.version_counter, object.state, \

@@ -29,11 +29,20 @@ extension SQLiteStore {
 // Objects
 extension SQLiteStore {
     package func object(_ key: ObjectKey, space: SpaceID) throws(StoreError) -> StoredObject? {
-        try readLog(space) { rows throws(StoreError) in try ObjectRows(rows).object(key) } ?? nil
+        try readLog(space) { rows throws(StoreError) in
+            let object = try ObjectRows(rows).object(key)
+            guard object?.summary.standing ?? .nothing == .nothing else { return object }
+            return try ArrivingObjects(rows).object(key) ?? object
+        } ?? nil
     }
 
     package func objects(_ query: ObjectQuery) throws(StoreError) -> [StoredObject] {
-        try readLog(query.space) { rows throws(StoreError) in try ObjectRows(rows).objects(query) } ?? []
+        try readLog(query.space) { rows throws(StoreError) in
+            let objects = try ObjectRows(rows).objects(query)
+            let arriving = try ArrivingObjects(rows).objects(query)
+            if arriving.isEmpty { return objects }
+            return Array((objects + arriving).sorted { $0.key < $1.key }.prefix(query.limit))
+        } ?? []
     }
 
     package func changedObjects(
@@ -45,7 +54,14 @@ extension SQLiteStore {
     }
 
     package func collections(of space: SpaceID) throws(StoreError) -> [StoredCollection] {
-        try readLog(space) { rows throws(StoreError) in try ObjectRows(rows).collections() } ?? []
+        try readLog(space) { rows throws(StoreError) in
+            let collections = try ObjectRows(rows).collections()
+            let arriving = try ArrivingObjects(rows).collections().filter { name in
+                !collections.contains { $0.name == name }
+            }
+            if arriving.isEmpty { return collections }
+            return (collections + arriving.map { StoredCollection(name: $0, schema: nil) }).sorted { $0.name < $1.name }
+        } ?? []
     }
 
     package func schema(of collection: ExactString, space: SpaceID) throws(StoreError) -> CollectionSchema? {

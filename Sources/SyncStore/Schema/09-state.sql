@@ -22,7 +22,8 @@ CREATE TABLE birth (
     PRIMARY KEY (replica, counter)
 ) STRICT, WITHOUT ROWID;
 
--- A staging is a state delta that is being received. Nothing of it is shown until all of it is here and joined.
+-- A staging is a state delta that is being received. Of it readers see objects that are not here, which nobody may write to
+-- before all of it is here and joined.
 CREATE TABLE staging (
     space  INTEGER PRIMARY KEY,
     since  BLOB    NOT NULL,  -- the vector it was asked for: 40 bytes and a varint each

@@ -77,7 +77,8 @@ extension SQLiteStore {
         } ?? false
     }
 
-    /// Takes the next items of the stream, in one transaction: durable when this returns, and shown nowhere.
+    /// Takes the next items of the stream, in one transaction: durable when this returns. Readers see
+    /// objects of which nothing else is here (`ArrivingObjects`), no one else anything.
     ///
     /// - Throws: `refused`, with nothing of them staged; the receiver is of no use any more then.
     package func stage(_ items: [[UInt8]], of receiver: inout StateReceiver) throws(StoreError) {

@@ -55,5 +55,36 @@ extension RigSuites {
                 }
             }
         }
+
+        @Test func `a newcomer reads the newest before the rest is here`() throws {
+            try Rig.with(2) { rig in
+                let home = rig.node(1)
+                for turn in 0..<4 {
+                    let lines = (0..<4_000).map { number in
+                        let pad = (0..<50).map { _ in String(UInt64.random(in: .min ... .max), radix: 36) }.joined()
+                        return "{\"id\":\"\(number)\",\"turn\":\(turn),\"pad\":\"\(pad)\"}\n"
+                    }
+                    try home.lanyard("put", "thing", "-", "--replace", "-q", input: lines.joined())
+                }
+                try rig.waitUntilAgree([1, 2], within: .seconds(30))
+                let newcomer = try rig.add()
+                // Some seconds for all of it.
+                try rig("link", "\(newcomer.number)", "--rate", "8")
+                try newcomer.join(through: home)
+                try eventually(within: .seconds(10), "the newest object can be read") {
+                    try newcomer.run(["lanyard", "get", "thing/3999"]).status == 0
+                }
+                #expect(try newcomer.fields("thing/3999")["turn"] == 3)
+                #expect(try newcomer.run(["lanyard", "get", "thing/0"]).status != 0)
+                let refused = try newcomer.run(["lanyard", "put", "thing/3999", #"{"turn":5}"#, "--json"])
+                #expect(refused.status != 0)
+                #expect((refused.output + refused.errors).contains("catching_up"))
+                try newcomer.put("thing/own", ["turn": 9])
+                try eventually(within: .seconds(40), "the newcomer has the rest, and the others what it began") {
+                    try newcomer.digest() == home.digest() && home.fields("thing/own")["turn"] == 9
+                }
+                try newcomer.put("thing/3999", ["turn": 5])
+            }
+        }
     }
 }

@@ -228,8 +228,9 @@ struct CompactionTests {
         let (one, other) = try pair()
         let late = try sqlite(3)
         try late.take(stateFrom: one)
-        _ = try one.append([[.event("s", "8")]], wallMilliseconds: 52)
-        try other.pull(from: one)
+        // All that is old enough to go.
+        _ = try late.append([[.event("s", "8")]], wallMilliseconds: 52)
+        try other.pull(from: late)
         try other.write(.editing("n/1", "body", .insert(at: 0, .string("x"))), at: 55)
         _ = try one.append([[.event("s", "9")]], wallMilliseconds: 56)
         try other.pull(from: one)
