@@ -88,14 +88,30 @@ struct SameDigestChecker: Checker {
                     + "\(other?.json.text ?? "none")"
             }
         }
-        for object in (try? store.everyObject) ?? [] {
-            let other = (try? fresh.object(object.key, space: .home)) ?? nil
-            guard other?.summary.digest != object.summary.digest else { continue }
-            let shown = [object, other].map { stored in
+        let objects = ((try? store.everyObject) ?? []) + ((try? fresh.everyObject) ?? [])
+        for key in Set(objects.map(\.key)).sorted() {
+            let both = [store, fresh].map { (try? $0.object(key, space: .home)) ?? nil }
+            let digests = both.map { $0?.summary.digest }
+            let attached = both.map { Set($0?.summary.attachments ?? []) }
+            if digests[0] == digests[1], attached[0] == attached[1] { continue }
+            let shown = both.map { stored in
                 stored.map { "\($0.summary.standing) \($0.reading(nil, isLive: { _ in true }).json.text)" } ?? "none"
             }
             return
-                "; first \(object.key): \(shown.joined(separator: " and "))\(history(of: object.key, past: past, store, fresh))"
+                "; first \(key): \(shown.joined(separator: " and "))\(attached[0] == attached[1] ? "" : ", attached \(attached)")"
+                + history(of: key, past: past, store, fresh)
+        }
+        for stream in (try? store.streams(of: .home)) ?? [] {
+            let lists = [store, fresh].map { one in
+                Set(
+                    ((try? one.events(
+                        EventQuery(
+                            space: .home, stream: stream.name, order: .arrival(after: 0), limit: .max,
+                            byteBudget: .max))) ?? []).map(\.dot))
+            }
+            guard lists[0] != lists[1] else { continue }
+            let apart = lists.map { list in list.subtracting(lists[0].intersection(lists[1])).sorted() }
+            return "; first events of \(stream.name): only here \(apart[0]), only there \(apart[1])"
         }
         return ""
     }
