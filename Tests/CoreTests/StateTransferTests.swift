@@ -285,6 +285,24 @@ struct StateTransferTests {
         #expect(states(talk) == [.close(state)])
     }
 
+    @Test func `what was wanted before waits until it is known what the state covers, and not for ever`() throws {
+        var author = Author(1)
+        var talk = holding(&author)
+        let id = talk.accept(2, features: Self.state)
+        talk.hear(.received(id, Self.nothing, bytes: 60))
+        let request = Frame.StateRequest(
+            id: 7, space: .home, since: VersionVector(), stagedEvents: VersionVector(), asks: true, creditBytes: 10)
+        talk.hear(.received(id, .stateRequest(request), bytes: 60))
+        guard case .open(let state, _, _, _)? = states(talk).first else { throw Missing() }
+        let want = Frame.Want(id: 9, space: .home, replica: author.replica, from: 0, to: 5, creditBytes: 1_000)
+        talk.hear(.received(id, .want(want), bytes: 40))
+        #expect(!talk.effects.contains { if case .read = $0 { true } else { false } })
+        talk.hear(.state(.opened(state, vector: VersionVector([.init(replica: author.replica, next: 5)]))))
+        #expect(!talk.effects.contains { if case .read(_, author.replica, _, _) = $0 { true } else { false } })
+        talk.wait(milliseconds: 1_100)
+        #expect(talk.effects.contains { if case .read = $0 { true } else { false } })
+    }
+
     @Test func `what is weighed and light is offered; wants wait for that`() throws {
         var author = Author(1)
         var talk = holding(&author)

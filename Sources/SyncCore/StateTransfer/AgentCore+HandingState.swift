@@ -66,10 +66,10 @@ extension AgentCore {
             return refuse(index, .unexpectedFrame, detail: "stateRequest")
         }
         guard request.space == space else { return }
-        sessions[index].stateExchange.holdsWantsUntil = nil
         let connection = sessions[index].id
         if let old = outlets.first(where: { $0.connection == connection }) { closeOutlet(old.id) }
         guard mayHandState, outlets.count < configuration.bounds.statesServed else {
+            sessions[index].stateExchange.holdsWantsUntil = nil
             return send(index, .stateItems(Frame.StateItems(id: request.id, bytes: [], last: true)))
         }
         let outlet = StateOutlet(
@@ -77,6 +77,8 @@ extension AgentCore {
             creditBytes: Int(clamping: min(request.creditBytes, UInt64(configuration.bounds.inFlightBytesPerPeer))),
             at: now)
         outlets.append(outlet)
+        // What it wanted before it takes back once it knows what the state covers; until then it would stand before the state.
+        sessions[index].stateExchange.holdsWantsUntil = now + configuration.timing.stateOfferWait
         effects.append(
             .state(.open(outlet.id, since: request.since, stagedEvents: request.stagedEvents, asks: request.asks)))
     }
@@ -88,6 +90,7 @@ extension AgentCore {
         outlets[number].isOpen = true
         outlets[number].progressAt = now
         // Of a vector that is too long to say the receiver learns at the end.
+        sessions[index].stateExchange.holdsWantsUntil = now + configuration.timing.stateOfferWait
         let first = Frame.StateItems(id: outlets[number].requestID, vector: vector, bytes: [], last: false)
         if first.vector != nil { send(index, .stateItems(first)) }
     }

@@ -14,6 +14,7 @@ extension StateItem: ByteCoded {
         case .births(let item): item.append(to: &body)
         case .tip(let item): item.append(to: &body)
         case .end(let item): item.append(to: &body)
+        case .check(let item): body += item.digest
         }
         bytes.append(kind.rawValue)
         bytes.append(lengthPrefixed: body)
@@ -34,6 +35,7 @@ extension StateItem: ByteCoded {
         case .births: self = .births(try StateBirths(reading: &body))
         case .tip: self = .tip(try StateTip(reading: &body))
         case .end: self = .end(try StateEnd(reading: &body))
+        case .check: self = .check(StateCheck(digest: Array(body.bytes[try body.skip(StateEnd.digestByteCount)])))
         }
         guard body.isAtEnd else { throw .trailingBytes }
     }

@@ -15,6 +15,8 @@ package enum StateItem: Hashable, Sendable {
     case births(StateBirths)
     case tip(StateTip)
     case end(StateEnd)
+    /// Anywhere before the end.
+    case check(StateCheck)
 }
 
 /// An add-fact with where it stands in its author's history.
@@ -138,8 +140,16 @@ package struct StateEnd: Hashable, Sendable {
     }
 }
 
+/// Says that what came until here came as it was sent: what is staged of a stream that ends early stays as far as one of these.
+package struct StateCheck: Hashable, Sendable {
+    /// SHA-256 over every item before it as it was sent.
+    package let digest: [UInt8]
+
+    package init(digest: [UInt8]) { self.digest = digest }
+}
+
 extension StateItem {
-    /// Wire numbers, in the order in which items come.
+    /// Wire numbers, in the order in which items come; checks come between them.
     enum Kind: UInt8, Comparable {
         case fact = 1
         case schema = 2
@@ -150,6 +160,7 @@ extension StateItem {
         case births = 7
         case tip = 8
         case end = 9
+        case check = 10
 
         static func < (left: Kind, right: Kind) -> Bool { left.rawValue < right.rawValue }
 
@@ -157,7 +168,7 @@ extension StateItem {
         var limitBytes: Int {
             switch self {
             case .object, .schema: Limits.stateObjectBytes
-            case .fact, .stream, .announcement, .events, .births, .tip, .end: Limits.stateItemBytes
+            case .fact, .stream, .announcement, .events, .births, .tip, .end, .check: Limits.stateItemBytes
             }
         }
     }
@@ -173,6 +184,7 @@ extension StateItem {
         case .births: .births
         case .tip: .tip
         case .end: .end
+        case .check: .check
         }
     }
 }

@@ -7,6 +7,9 @@ import Crypto
 /// it fits all before it, says that they are complete.
 package struct StateStream: Sendable {
     private var hasher = SHA256()
+    /// Written, and as far as the last check.
+    private var byteCount = 0
+    private var checkedBytes = 0
     private var last: StateItem?
     /// What the items so far claim that was written.
     private var claimed = VersionVector()
@@ -22,7 +25,16 @@ package struct StateStream: Sendable {
     package mutating func write(_ item: StateItem) -> [UInt8] {
         let bytes = item.canonicalBytes
         hasher.update(data: bytes)
+        byteCount += bytes.count
         return bytes
+    }
+
+    /// The check that is due here, if one is: of a stream that ends early a quarter is lost at most, and no more than 256 KiB
+    /// beside the item that is under way.
+    package mutating func checkIfDue() -> StateItem? {
+        guard byteCount - checkedBytes >= min(max(byteCount / 4, 512), 256 << 10) else { return nil }
+        checkedBytes = byteCount
+        return .check(StateCheck(digest: Array(hasher.finalize())))
     }
 
     /// The item that closes the stream.
@@ -40,7 +52,13 @@ package struct StateStream: Sendable {
             item = try StateItem(reading: &reader)
             guard reader.isAtEnd else { throw .trailingBytes }
         } catch { throw .malformed(error) }
-        guard vector == nil, follows(item) else { throw .outOfOrder }
+        guard vector == nil else { throw .outOfOrder }
+        if case .check(let check) = item {
+            guard check.digest == Array(hasher.finalize()) else { throw .wrongDigest }
+            hasher.update(data: bytes)
+            return item
+        }
+        guard follows(item) else { throw .outOfOrder }
         if case .end(let end) = item {
             if let refusal = refusal(of: end) { throw refusal }
             vector = end.vector
@@ -75,7 +93,7 @@ package struct StateStream: Sendable {
         case .tip(let tip):
             claimed.join(tip.context)
             tips.append(tip)
-        case .schema, .announcement, .end: break
+        case .schema, .announcement, .end, .check: break
         }
     }
 

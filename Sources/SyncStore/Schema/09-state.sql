@@ -27,12 +27,15 @@ CREATE TABLE birth (
 CREATE TABLE staging (
     space  INTEGER PRIMARY KEY,
     since  BLOB    NOT NULL,  -- the vector it was asked for: 40 bytes and a varint each
-    stream INTEGER NOT NULL   -- how often it was begun; a stream that ends early is begun anew
+    stream INTEGER NOT NULL,  -- how often it was begun; a stream that ends early is begun anew
+    -- The last rows that came as they were sent, by a check behind them: what is behind those goes when a stream ends early.
+    checked_object  INTEGER NOT NULL DEFAULT 0,
+    checked_residue INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
 -- A staged object is what a sender said of an object. It is used only if the newest stream has announced it.
 CREATE TABLE staged_object (
-    id         INTEGER PRIMARY KEY,
+    id         INTEGER PRIMARY KEY AUTOINCREMENT,
     collection TEXT    NOT NULL,
     key        TEXT    NOT NULL,
     digest     BLOB    NOT NULL,  -- 16 bytes, of what has touched it at the sender
@@ -43,7 +46,7 @@ CREATE TABLE staged_object (
 
 -- A staged residue is some of a replica's events.
 CREATE TABLE staged_residue (
-    id      INTEGER PRIMARY KEY,
+    id      INTEGER PRIMARY KEY AUTOINCREMENT,
     replica BLOB    NOT NULL,  -- 40 bytes, the ReplicaID
     start   INTEGER NOT NULL,  -- first counter
     end     INTEGER NOT NULL,  -- next counter behind it

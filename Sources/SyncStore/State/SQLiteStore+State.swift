@@ -30,7 +30,7 @@ extension SQLiteStore {
             let held = writing.log.held
             return try write(&writing) { access throws(StoreError) in
                 let staging = StagingRows(try spaceRows(access))
-                let header = try staging.begin(held: held)
+                let header = try staging.begin(held: held, faults)
                 return StateSource.Request(
                     since: header.since, stagedEvents: try staging.stagedEvents(), asks: try staging.hasObjects())
             }

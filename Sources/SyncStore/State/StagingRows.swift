@@ -23,17 +23,37 @@ struct StagingRows {
         }
     }
 
-    /// A stream begins: objects and events that are staged already may serve again, all else comes anew.
+    /// A stream begins: objects and events that are staged already may serve again, as far as the stream that brought them said
+    /// that they came as it sent them; all else comes anew.
     /// - Parameter held: asked for when there is no staging yet.
-    func begin(held: VersionVector) throws(StoreError) -> Header {
+    func begin(held: VersionVector, _ faults: StoreFaults) throws(StoreError) -> Header {
         let known = try header()
         let header = Header(since: known?.since ?? held, stream: (known?.stream ?? 0) + 1)
-        try access.run(
-            "INSERT OR REPLACE INTO staging (space, since, stream) VALUES (?, ?, ?)", .integer(log.spaceRow),
-            .blob(VectorColumn.encoded(header.since)), .integer(header.stream))
+        if known == nil {
+            try access.run(
+                "INSERT INTO staging (space, since, stream) VALUES (?, ?, ?)", .integer(log.spaceRow),
+                .blob(VectorColumn.encoded(header.since)), .integer(header.stream))
+        } else {
+            try access.run(
+                "UPDATE staging SET stream = ? WHERE space = ?", .integer(header.stream), .integer(log.spaceRow))
+        }
+        for table in ["object", "residue"] where !faults.contains(.stateHalfStaged) {
+            try access.run(
+                "DELETE FROM staged_\(table) WHERE id > (SELECT checked_\(table) FROM staging WHERE space = ?)",
+                .integer(log.spaceRow))
+        }
         try access.run("DELETE FROM staged_item")
         try access.run("DELETE FROM staged_birth")
         return header
+    }
+
+    /// All that is staged by now is as it was sent.
+    private func noteChecked() throws(StoreError) {
+        for table in ["object", "residue"] {
+            try access.run(
+                "UPDATE staging SET checked_\(table) = ifnull((SELECT max(id) FROM staged_\(table)), 0) WHERE space = ?",
+                .integer(log.spaceRow))
+        }
     }
 
     func discard() throws(StoreError) {
@@ -94,7 +114,9 @@ struct StagingRows {
                     "INSERT OR REPLACE INTO staged_birth (replica, start, end) VALUES (?, ?, ?)",
                     .blob(births.replica.bytes), .integer(Int64(run.lowerBound)), .integer(Int64(run.upperBound)))
             }
+        case .check: try noteChecked()
         case .fact, .schema, .stream, .tip, .end:
+            if case .end = item { try noteChecked() }
             try access.run("INSERT INTO staged_item (item) VALUES (?)", .blob(item.canonicalBytes))
         }
     }

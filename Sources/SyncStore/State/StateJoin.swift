@@ -51,7 +51,7 @@ struct StateJoin {
             case .stream(let stream): settings.append(KeptStream(stream.setting, at: stream.key))
             case .tip(let tip): tips.append(tip)
             case .end(let end): vector = end.vector
-            case .announcement, .object, .events, .births:
+            case .announcement, .object, .events, .births, .check:
                 throw .corrupt(detail: "an item is staged in the wrong place")
             }
         }

@@ -141,6 +141,7 @@ package final class StateSource {
                 announced = nil
                 return written(try read { rows throws(StoreError) in try self.object(row, key, rows) })
             }
+            if phase != .over, let check = stream.checkIfDue() { return written(check) }
             if place.isUnasked {
                 place.isUnasked = false
                 if request.asks, !place.objects.isEmpty { return .question(place.objects.map(\.announcement)) }
