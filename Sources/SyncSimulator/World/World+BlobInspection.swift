@@ -48,7 +48,10 @@ extension World {
                 occasion == .kept
                 ? CrashFolder(blobs.folder.disk.afterPowerLoss(.losesAll, seed: 0), nil) : blobs.folder
             isRight = Self.isRight(content, store, folder)
-            if isRight == true { nodes[node].blobs?.rotten.remove(content.hash) }
+            // What turned over before it was written out is right on the disk, and still wrong where it is read.
+            if isRight == true, occasion != .kept || Self.isRight(content, store, blobs.folder) {
+                nodes[node].blobs?.rotten.remove(content.hash)
+            }
         }
         let isWanted = missing.contains(content.hash) || blobs.awaited.contains(content.hash)
         return BlobLook(
