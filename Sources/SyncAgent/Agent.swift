@@ -20,7 +20,7 @@ package final class Agent: Sendable {
     package let objectFeed = EventFeed()
     /// Wakes those who watch peers.
     package let peerFeed = EventFeed()
-    package let journal = AgentJournal()
+    package let journal: AgentJournal
     package let log: AgentLog
     package let logger: Logger
 
@@ -63,6 +63,7 @@ package final class Agent: Sendable {
     ) {
         self.configuration = configuration
         device = identity.deviceID
+        journal = AgentJournal(own: identity.deviceID)
         self.store = store
         self.eventLoop = eventLoop
         self.log = log

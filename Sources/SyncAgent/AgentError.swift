@@ -1,4 +1,5 @@
 import Glibc
+import SyncModel
 package import SyncStore
 package import SyncTransport
 
@@ -13,6 +14,8 @@ package enum AgentError: Error, Sendable {
     case directory(path: String, code: Int32)
     /// `lanyard restore` is at work there, or was stopped in its middle.
     case unfinishedRestore(path: String)
+    /// Another live agent has our key.
+    case duplicateIdentity
     case stopping
 
     package var code: String {
@@ -23,6 +26,7 @@ package enum AgentError: Error, Sendable {
         case .listen(let error): error.code
         case .directory: "directory_unreadable"
         case .unfinishedRestore: "restore_unfinished"
+        case .duplicateIdentity: "duplicate_identity"
         case .stopping: "stopping"
         }
     }
@@ -35,6 +39,8 @@ package enum AgentError: Error, Sendable {
             "\(directory) was written by a newer lanyardd (schema \(found), this one knows \(known))"
         case .store(.corrupt(let detail), let directory): "the database in \(directory) is damaged: \(detail)"
         case .store(.unreadable(let path, let code), _): "cannot use \(path): \(String(cString: strerror(code)))"
+        case .store(.foreignTail(let replica), let directory):
+            "the newest changes in \(directory) wait for the signature of \(replica.device.shortID), whose identity is not there"
         case .store(.diskFull, let directory): "no space is left for \(directory)"
         case .store(let error, let directory): "cannot open the store in \(directory): \(error)"
         case .blobs(.unreadable(let code), let directory), .blobs(.inputOutput(let code), let directory):
@@ -45,6 +51,7 @@ package enum AgentError: Error, Sendable {
         case .listen(let error): error.message
         case .directory(let path, let code): "cannot use \(path): \(String(cString: strerror(code)))"
         case .unfinishedRestore(let path): "a restore into \(path) is not finished"
+        case .duplicateIdentity: "another agent runs with this device's identity; nothing was written"
         case .stopping: "the agent is stopping"
         }
     }
@@ -58,13 +65,24 @@ package enum AgentError: Error, Sendable {
             "give the agent's user access: chown -R USER \(path); chmod 700 \(path)"
         case .blobs(.unreadable, let path):
             "give the agent's user access: chown -R USER \(path)/blobs; chmod 700 \(path)/blobs"
+        case .store(.foreignTail, _):
+            "put the old identity.pem back, start the agent, stop it with SIGTERM, and remove the file again"
         case .store(.diskFull, _), .blobs(.diskFull, _): "free some space and start again"
         case .store, .blobs: "see the log for details"
         case .identity(let error): error.hint
         case .listen(let error): error.hint
         case .unfinishedRestore(let path):
             "let it finish, or do it again: lanyard restore FILE --force --data-dir \(path)"
+        case .duplicateIdentity: Self.rekeyingHint
         case .stopping: "start it again: lanyardd"
         }
     }
+}
+
+extension AgentError {
+    /// What ends two live holders of one key, on the machine that is the copy. Its data stays, and what only it holds is sent once
+    /// it has joined.
+    package static let rekeyingHint =
+        "A disk or directory was copied. On the copy: stop its agent, remove identity.pem from its data directory, start it, "
+        + "and `lanyard join` with a ticket of another device. Then start this device's agent again. Nothing is lost."
 }

@@ -164,6 +164,7 @@ final class AgentLoop: TransportEvents {
             case .state(let effect): states?.perform(effect)
             case .leaveOpen: store.leaveOpen()
             case .seal: seal()
+            case .closeIncarnation(let replica): store.closeIncarnation(of: replica)
             case .readHeads(let id, let entries): readHeads(id, entries)
             case .acknowledge(let acknowledgement): acknowledge(acknowledgement)
             case .keep(let acknowledgements): store.keep(acknowledgements)

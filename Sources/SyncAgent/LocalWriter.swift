@@ -22,6 +22,9 @@ final class LocalWriter {
     /// leaves the others be.
     func write(_ writes: [LocalWrite]) -> EventLoopFuture<[Result<WriteOutcome, WriteRefusal>]> {
         precondition(writes.count <= Limits.changesPerGroup, "a commit takes \(writes.count) changes")
+        if loop.journal.isIdentityShared {
+            return loop.eventLoop.makeFailedFuture(AgentError.duplicateIdentity)
+        }
         let promise = loop.eventLoop.makePromise(of: [Result<WriteOutcome, WriteRefusal>].self)
         waiting.append(Request(writes: writes, promise: promise))
         commit()

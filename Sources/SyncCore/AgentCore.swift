@@ -19,6 +19,16 @@ package struct AgentCore: Sendable {
     /// In the order they opened.
     var sessions: [PeerSession] = []
     var sessionNumber: UInt64 = 0
+    /// Runs of devices with twins that were told so by us.
+    var toldTwins: [UInt64] = []
+    /// How often we were told that our own key is used twice.
+    var twinGoodbyes = 0
+    /// Another live agent has our key: known for as long as this one runs.
+    var isKeyShared = false
+    /// Changes of our own came back, and that was said.
+    var haveOwnReturned = false
+    /// Segments under our own signature that did not continue what we hold.
+    var unfitOwnSegments = 0
     var book = DialBook()
     var instance = ""
     var listenPort: UInt16 = 0

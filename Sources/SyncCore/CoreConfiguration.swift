@@ -45,6 +45,8 @@ package struct CoreConfiguration: Sendable, Equatable {
         /// A member met within `recent` is dialled this often.
         package var recentRedial = Tick.Span.seconds(1)
         package var recent = Tick.Span.seconds(3600)
+        /// A peer that has a session with another holder of our key is dialled this often.
+        package var twinRedial = Tick.Span.seconds(10)
         package var backoffLeast = Tick.Span.milliseconds(250)
         package var backoffGreatest = Tick.Span.seconds(30)
         package var storeRetry = Tick.Span.seconds(2)

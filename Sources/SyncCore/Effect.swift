@@ -30,6 +30,9 @@ package enum Effect: Sendable, Equatable {
     /// Somebody is there: seal what is open, and every local write from now on; answer with `sealed` or
     /// `sealFailed`.
     case seal
+    /// Our own key signed another history of this replica, or more of it, than this store holds: if it is the one that is
+    /// written under, the next write begins a new incarnation.
+    case closeIncarnation(ReplicaID)
 
     case dial(ConnectionID, Endpoint)
     case send(ConnectionID, Frame)
@@ -91,6 +94,9 @@ package enum Report: Sendable, Equatable {
     case diverged(DeviceID)
     case forked(ReplicaID, DeviceID)
     case duplicateIdentity(DeviceID)
+    /// Changes of our own device that our store did not hold came from peers: it was put back, lost its end, or was copied.
+    /// Once in a run.
+    case ownChangesReturned
     case memberAdmitted(DeviceID)
     /// State came from there in place of changes, and is joined.
     case stateTaken(DeviceID)

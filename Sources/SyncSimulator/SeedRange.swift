@@ -19,6 +19,7 @@ package struct SeedRange: Sendable {
         package var failed: [Failed] = []
         package var simulatedNanoseconds: Int64 = 0
         package var slowestHealNanoseconds: Int64 = 0
+        package var copies = CopyCounts()
         /// Over the digests of all seeds in their order.
         package var digest = ""
     }
@@ -48,6 +49,7 @@ package struct SeedRange: Sendable {
                 outcome.failed.append(Failed(seed: run.seed, failure: failure))
             }
             outcome.simulatedNanoseconds += run.simulatedNanoseconds
+            outcome.copies += run.copies
             outcome.slowestHealNanoseconds = max(outcome.slowestHealNanoseconds, run.healNanoseconds ?? 0)
             hasher.update(data: Array(run.digest.utf8))
         }

@@ -11,6 +11,7 @@ package struct Simulation: Sendable {
     /// From the heal until all were in step.
     package let healNanoseconds: Int64?
     package let framesSent: Int
+    package let copies: CopyCounts
 
     package init(seed: UInt64, bug: PlantedBug? = nil, tracing: Bool = false) {
         var world = World(seed: seed, bug: bug, tracing: tracing)
@@ -23,5 +24,6 @@ package struct Simulation: Sendable {
         simulatedNanoseconds = world.now
         healNanoseconds = world.restedAt.flatMap { rest in world.healedAt.map { rest - $0 } }
         framesSent = world.framesSent
+        copies = world.copyCounts
     }
 }

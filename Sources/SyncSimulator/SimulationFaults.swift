@@ -52,6 +52,7 @@ package enum PlantedBug: String, CaseIterable, Sendable {
     case stateForgetsEvents = "state-forgets-events"
     case cutAtStable = "cut-at-stable"
     case compactionDropsEvents = "compaction-drops-events"
+    case leaseIgnoresTail = "lease-ignores-tail"
     case compactionForgetsContexts = "compaction-forgets-contexts"
 
     package var core: CoreFaults {
@@ -66,7 +67,8 @@ package enum PlantedBug: String, CaseIterable, Sendable {
         case .forgetLostWant: .forgetLostWant
         case .collectBeforeStability: .collectBeforeStability
         case .countUnpackedBuffers: .countUnpackedBuffers
-        case .reuseCounter, .commitWithoutSync, .foldWhatWasSeen, .setForgetsContext, .counterAddsTwice,
+        case .reuseCounter, .leaseIgnoresTail, .commitWithoutSync, .foldWhatWasSeen, .setForgetsContext,
+            .counterAddsTwice,
             .dictionaryDropsEdit,
             .moveDuplicates, .policyReadsClock, .registerByStamp, .deletionForgetsBirths, .birthForgetsDeletions,
             .schemaReplaces, .upsertWritesUnchanged, .textRemovalTakesAll, .droppedEditsUnlisted, .detachTakesSameFile,
@@ -84,6 +86,7 @@ package enum PlantedBug: String, CaseIterable, Sendable {
     package var store: StoreFaults {
         switch self {
         case .reuseCounter: .reuseCounterAfterCrash
+        case .leaseIgnoresTail: .leaseIgnoresTail
         case .commitWithoutSync: .commitWithoutSync
         case .foldWhatWasSeen: .foldWhatWasSeen
         case .stateWithoutLiveDots: .stateWithoutLiveDots
@@ -110,7 +113,8 @@ package enum PlantedBug: String, CaseIterable, Sendable {
     /// What the bug does to operations on objects.
     package var model: ModelFaults {
         switch self {
-        case .sendBeforeCommit, .offByOneVector, .skipWaitingRoom, .reuseCounter, .dropHave, .deadSessionAlive,
+        case .sendBeforeCommit, .offByOneVector, .skipWaitingRoom, .reuseCounter, .leaseIgnoresTail, .dropHave,
+            .deadSessionAlive,
             .beyondSignature, .acknowledgeWaitingRoom, .forgetLostWant, .commitWithoutSync, .foldWhatWasSeen,
             .collectBeforeStability, .countUnpackedBuffers,
             .unboundedInFlight, .askTwice, .believeHashes, .trustLiars, .forgetCancelled,

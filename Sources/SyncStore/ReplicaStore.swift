@@ -178,6 +178,11 @@ package protocol ReplicaStore: AnyObject, Sendable {
 extension ReplicaStore {
     package func rest() {}
 
+    /// `closeIncarnation`, if it is this one.
+    package func closeIncarnation(of replica: ReplicaID) throws(StoreError) {
+        if try state().ownReplica == replica { try closeIncarnation() }
+    }
+
     /// For stores that keep every change.
     package func beginning(of key: ObjectKey, space: SpaceID) throws(StoreError) -> ObjectBeginning? { nil }
 

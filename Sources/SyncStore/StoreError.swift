@@ -19,6 +19,8 @@ package enum StoreError: Error, Hashable, Sendable {
     case notApplicable(ReplicaID, at: UInt64)
     /// Stamps are used up: a member's clock is forged to the end of time.
     case stampsExhausted
+    /// The newest changes of the replica are not signed, and the keys given are another device's.
+    case foreignTail(ReplicaID)
     /// A state delta that is not whole, or contradicts itself or what is held: nothing of it was joined.
     case refused(StateDeltaError)
     case closed

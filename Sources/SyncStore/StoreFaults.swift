@@ -9,6 +9,8 @@ package struct StoreFaults: OptionSet, Hashable, Sendable {
 
     /// Goes on under the old incarnation although no lease proves that this store lost nothing.
     package static let reuseCounterAfterCrash = StoreFaults(rawValue: 1 << 0)
+    /// Goes on under the old incarnation wherever a lease of this boot is, however far it says that this machine had written.
+    package static let leaseIgnoresTail = StoreFaults(rawValue: 1 << 15)
     /// Answers a write before it is on the disk.
     package static let commitWithoutSync = StoreFaults(rawValue: 1 << 1)
     /// Goes on folding changes after they were sealed, when peers may have them.

@@ -13,7 +13,8 @@ extension SessionTransport: LinkDelegate {
     /// Why a key may not pass TLS; nil when it may. With an invitation open any key may, and what it is for is known
     /// only after the handshake.
     func objection(to key: PeerKey, isInviting: Bool) -> EndReason? {
-        if key.device == identity.deviceID { return .ownDevice }
+        // Our own key: ourselves, or a copy of our disk that runs elsewhere. A session tells which by its first frame.
+        if key.device == identity.deviceID { return nil }
         return trusted.contains(key.device) || isInviting ? nil : .notPaired
     }
 
@@ -28,8 +29,8 @@ extension SessionTransport: LinkDelegate {
 
     /// The second look at the key: the one that also a resumed TLS session, or a device removed a moment ago, must pass.
     private func admitMember(_ link: Link, _ device: DeviceID, _ negotiated: ApplicationProtocol) {
-        if device == identity.deviceID { return link.cut(.ownDevice) }
-        guard trusted.contains(device) else { return link.cut(.notPaired) }
+        if device == identity.deviceID, negotiated != .session { return link.cut(.ownDevice) }
+        guard trusted.contains(device) || device == identity.deviceID else { return link.cut(.notPaired) }
         guard link.expected.map({ $0 == negotiated }) ?? true else { return link.cut(.wrongProtocol) }
         guard link.direction == .outbound || acceptedCount(from: device) < limits.connectionsPerDevice else {
             return link.cut(.tooManyFromDevice)
@@ -48,6 +49,7 @@ extension SessionTransport: LinkDelegate {
     }
 
     private func admitPairing(_ link: Link, _ peer: PeerKey) {
+        if peer.device == identity.deviceID { return link.cut(.ownDevice) }
         guard link.direction == .inbound, let inviter, inviter.isOpen else { return link.cut(.wrongProtocol) }
         exchanges[link.number] = InviterExchange(link: link, peer: peer, inviter: inviter)
     }

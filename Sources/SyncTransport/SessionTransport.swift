@@ -52,7 +52,8 @@ package final class SessionTransport {
         eventLoop.preconditionInEventLoop()
         trusted = devices
         for link in links.values where opened.contains(link.number) {
-            if let device = link.peer?.device, !devices.contains(device) { link.cut(.notPaired) }
+            guard let device = link.peer?.device, device != identity.deviceID else { continue }
+            if !devices.contains(device) { link.cut(.notPaired) }
         }
     }
 

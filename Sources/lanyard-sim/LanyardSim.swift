@@ -76,6 +76,11 @@ struct LanyardSim: AsyncParsableCommand {
             print("\(runs.failed.count) of \(count) seeds failed")
             throw ExitCode.failure
         }
+        let copies = runs.copies
+        print(
+            "\(copies.sum) disks were not what their machines had left: \(copies.restores) older ones put back, "
+                + "\(copies.lostTails) that lost their tails, \(copies.clones) copies run beside their originals "
+                + "(noticed \(copies.noticedTwins) times); \(copies.besideStates) of them where state is exchanged")
         let simulated = Double(runs.simulatedNanoseconds) / 1e9
         print(
             "\(count) seeds clean in \(seconds) s (\(Int(Double(count) / seconds)) a second, "

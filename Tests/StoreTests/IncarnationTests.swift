@@ -135,3 +135,60 @@ struct IncarnationTests {
         #expect(try write(bed.open()).replica != replica)
     }
 }
+
+/// A data directory whose identity is another one now: one of two copies was given keys of its own.
+@Suite("Store contract: other keys")
+struct OtherKeysTests {
+    @Test(arguments: StoreKind.allCases)
+    func `a store that gets other keys keeps all changes, and writes under the new device`(kind: StoreKind) throws {
+        let bed = StoreBed(kind)
+        let first = try bed.open()
+        let old = try #require(try first.append([[.event("s")]], wallMilliseconds: 1).segments.first).segment.replica
+        first.close()
+        bed.device = TestDevice(2)
+        let second = try bed.open()
+        #expect(try second.state().ownReplica == nil)
+        let commit = try second.append([[.event("s")]], wallMilliseconds: 1)
+        let segment = try #require(commit.segments.first).segment
+        #expect(segment.replica.device == bed.device.id && segment.start == 0)
+        #expect(try second.segments(of: old, from: 0, byteBudget: 1_000).map(\.end) == [1])
+        #expect(try second.state().counts.events == 2)
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `what the old keys had not signed yet is not signed with the new ones`(kind: StoreKind) throws {
+        let bed = StoreBed(kind)
+        let first = try bed.open()
+        try first.leaveOpen()
+        _ = try first.append([[.event("s")]], wallMilliseconds: 1)
+        bed.crash(first)
+        let old = bed.device
+        bed.device = TestDevice(2)
+        #expect {
+            _ = try bed.open()
+        } throws: { error in
+            if case .foreignTail(let replica)? = error as? StoreError { replica.device == old.id } else { false }
+        }
+        // The next step that the message names.
+        bed.device = old
+        try bed.open().close()
+        bed.device = TestDevice(2)
+        #expect(try bed.open().state().counts.events == 1)
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `a lost tail is noticed by what the lease says, and the planted bug does not look`(kind: StoreKind) throws {
+        for faults in [StoreFaults(), .leaseIgnoresTail] {
+            let bed = StoreBed(kind)
+            let first = try bed.open()
+            let replica = try #require(try first.append([[.event("s")]], wallMilliseconds: 1).segments.first).segment
+                .replica
+            let before = bed.copy(sharingLeases: false)
+            _ = try first.append([[.event("s")]], wallMilliseconds: 1)
+            first.close()
+            bed.restore(before)
+            let commit = try bed.open(faults: faults).append([[.event("s")]], wallMilliseconds: 1)
+            #expect((commit.segments.first?.segment.replica == replica) == (faults == .leaseIgnoresTail))
+        }
+    }
+}

@@ -18,7 +18,7 @@ enum StoreKind: String, CaseIterable, Sendable, CustomTestStringConvertible {
 /// One device's machine: its disk, its leases, and the stores opened on it one after the other.
 final class StoreBed: @unchecked Sendable {
     let kind: StoreKind
-    let device: TestDevice
+    var device: TestDevice
     private var disk = MemoryDisk()
     private let memoryLeases: MemoryLeases
     private var folder: ScratchFolder

@@ -146,7 +146,7 @@ extension Agent {
         }
         return DoctorCheck(
             check: "duplicate_identity", state: .failed, detail: "two agents run with the identity of \(twin.shortID)",
-            hint: "A directory was copied: stop one of the two, empty its data directory, and join anew.")
+            hint: AgentError.rekeyingHint)
     }
 
     /// Whether a write would succeed now; `deep` also computes the state digest anew from what is stored.

@@ -94,8 +94,20 @@ extension Agent: AgentControl {
         for peer in journal.duplicateIdentities.sorted() {
             warnings.append(
                 .init(
-                    code: "duplicate_identity", message: "Another agent runs with the identity of \(peer.shortID).",
-                    hint: "A disk or directory was copied: stop one of them, empty its data directory, and join anew."))
+                    code: "duplicate_identity",
+                    message: peer == device
+                        ? "Another agent runs with this device's identity; nothing is written here until one has a new one."
+                        : "Two agents run with the identity of \(now.name(of: peer)); of one of them nothing comes.",
+                    hint: AgentError.rekeyingHint))
+        }
+        if journal.haveOwnReturned {
+            warnings.append(
+                .init(
+                    code: "own_changes_returned",
+                    message: "Changes of this device that its disk did not hold came back from other devices.",
+                    hint:
+                        "Its disk was put back to an earlier state, lost its end, or was copied. Nothing is lost. If it was none "
+                        + "of these on purpose, look at the disk: lanyard doctor --deep"))
         }
         for peer in journal.divergedPeers.sorted() {
             warnings.append(
@@ -107,7 +119,9 @@ extension Agent: AgentControl {
             warnings.append(
                 .init(
                     code: "forked", message: "Two histories of \(replica) were seen; neither is extended here.",
-                    hint: "Its device was copied or restored while it ran; start it again so that it begins anew."))
+                    hint:
+                        "Its device was put back to an earlier moment while it ran. It goes on under a new history by itself; "
+                        + "keep both data directories until what it wrote in between was looked at."))
         }
         return warnings
     }

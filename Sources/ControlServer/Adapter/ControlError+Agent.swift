@@ -11,6 +11,10 @@ extension ControlError {
         case let error as StoreError: self.init(store: error, directory: directory)
         case let error as TicketError: self.init(.ticketInvalid, error.message, hint: error.hint)
         case let error as JoinError: self.init(join: error)
+        case AgentError.duplicateIdentity:
+            self.init(
+                .duplicateIdentity, "Another agent runs with this device's identity; nothing was written.",
+                hint: AgentError.rekeyingHint)
         case let error as AgentError: self.init(.stopping, error.message, hint: error.hint)
         default: self.init(.internalFault, "The agent met an error: \(error).", hint: "See `lanyard logs`.")
         }
@@ -36,7 +40,8 @@ extension ControlError {
                 .diskFull, "No space is left for \(directory); nothing was written.",
                 hint: "Free some space and try again. Reading and everything written before are not affected.")
         case .closed: self.init(.stopping, "The agent is stopping.", hint: "Start it again: lanyardd")
-        case .inputOutput, .corrupt, .schemaNewer, .locked, .unreadable, .notApplicable, .stampsExhausted, .refused:
+        case .inputOutput, .corrupt, .schemaNewer, .locked, .unreadable, .notApplicable, .stampsExhausted, .refused,
+            .foreignTail:
             self.init(.storeFailed, "The store refused: \(wrapped.message).", hint: wrapped.hint)
         }
     }

@@ -33,6 +33,11 @@ package final class StoreDriver: Sendable {
     /// Refused only by a closed store.
     func leaveOpen() { writer.async { [store] in try? store.leaveOpen() } }
 
+    /// Before any write that is asked for later. Refused only by a closed store.
+    func closeIncarnation(of replica: ReplicaID) {
+        writer.async { [store] in try? store.closeIncarnation(of: replica) }
+    }
+
     func segments(of replica: ReplicaID, from start: UInt64, byteBudget: Int) -> EventLoopFuture<[Segment]> {
         run(on: reader) { store throws(StoreError) in
             try store.segments(of: replica, from: start, byteBudget: byteBudget)
@@ -112,6 +117,7 @@ package final class StoreDriver: Sendable {
         case .locked: return "already_running"
         case .unreadable: return "directory_unreadable"
         case .notApplicable: return "not_applicable"
+        case .foreignTail: return "identity_changed"
         case .stampsExhausted: return "stamps_exhausted"
         case .refused(let error): return error.code
         case .closed: return "stopping"

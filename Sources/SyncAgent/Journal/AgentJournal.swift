@@ -14,8 +14,10 @@ package final class AgentJournal: Sendable {
     private struct State {
         var occurrences: [String: Occurrence] = [:]
         var skews: [DeviceID: Int64] = [:]
-        var duplicates: Set<DeviceID> = []
+        /// When two agents with the identity were seen last.
+        var duplicates: [DeviceID: Int64] = [:]
         var diverged: Set<DeviceID> = []
+        var haveOwnReturned = false
         var forks: Set<ReplicaID> = []
         var lastSync: [DeviceID: Int64] = [:]
     }
@@ -24,7 +26,9 @@ package final class AgentJournal: Sendable {
     /// Codes come from our own enums; a bound all the same.
     private static let limit = 256
 
-    package init() {}
+    private let own: DeviceID
+
+    package init(own: DeviceID) { self.own = own }
 
     package func note(code: String) {
         state.withLock { state in
@@ -43,7 +47,20 @@ package final class AgentJournal: Sendable {
 
     /// Milliseconds each connected device's clock is ahead of ours.
     package var clockSkews: [DeviceID: Int64] { state.withLock(\.skews) }
-    package var duplicateIdentities: Set<DeviceID> { state.withLock(\.duplicates) }
+    /// Identities that two live agents have. Who is refused for it looks again every few seconds, so what was not seen for
+    /// a while is over; of our own it stays, until this agent starts again: see `isIdentityShared`.
+    package var duplicateIdentities: Set<DeviceID> {
+        let (now, own) = (WallClock.milliseconds, own)
+        return state.withLock { state in
+            Set(state.duplicates.filter { $0.key == own || now - $0.value < Self.twinMemoryMilliseconds }.keys)
+        }
+    }
+    /// Another live agent has our key. Nothing is written here until one of the two has a key of its own: what is told to the
+    /// wrong one of them would be on a machine that is about to be put away.
+    package var isIdentityShared: Bool { state.withLock { $0.duplicates[own] != nil } }
+    private static let twinMemoryMilliseconds: Int64 = 300_000
+    /// Changes of this device came back from others in this run.
+    package var haveOwnReturned: Bool { state.withLock(\.haveOwnReturned) }
     package var divergedPeers: Set<DeviceID> { state.withLock(\.diverged) }
     package var forks: Set<ReplicaID> { state.withLock(\.forks) }
     package var lastSeen: [DeviceID: Int64] { state.withLock(\.lastSync) }
@@ -56,10 +73,7 @@ package final class AgentJournal: Sendable {
         switch report {
         case .sessionUp(let device, let name, let endpoint, let version):
             noteSeen(device)
-            state.withLock { state in
-                _ = state.duplicates.remove(device)
-                _ = state.diverged.remove(device)
-            }
+            state.withLock { _ = $0.diverged.remove(device) }
             logger.notice(
                 "A peer connected.",
                 metadata: [
@@ -92,8 +106,21 @@ package final class AgentJournal: Sendable {
                 metadata: ["replica": "\(replica)", "peer.id": "\(device.shortID)"])
         case .duplicateIdentity(let device):
             note(code: CloseReason.duplicateIdentity.rawValue)
-            state.withLock { _ = $0.duplicates.insert(device) }
-            logger.error("Two agents with one identity run at once.", metadata: ["peer.id": "\(device.shortID)"])
+            let isNews = !duplicateIdentities.contains(device)
+            state.withLock { $0.duplicates[device] = WallClock.milliseconds }
+            // Said once: they meet again every few seconds.
+            guard isNews else { break }
+            logger.error(
+                device == own
+                    ? "Another agent runs with this device's identity; nothing is written here until one has a new one."
+                    : "Two agents run with the identity of one device.",
+                metadata: ["device.id": "\(device.shortID)", "code": "\(CloseReason.duplicateIdentity.rawValue)"])
+        case .ownChangesReturned:
+            note(code: "own_changes_returned")
+            state.withLock { $0.haveOwnReturned = true }
+            logger.warning(
+                "Changes of this device that its disk did not hold came back from other devices; nothing is lost.",
+                metadata: ["code": "own_changes_returned"])
         case .memberAdmitted(let device):
             logger.notice("A device became a member.", metadata: ["peer.id": "\(device.shortID)"])
         case .stateTaken(let device):

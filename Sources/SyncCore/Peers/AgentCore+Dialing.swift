@@ -133,7 +133,9 @@ extension AgentCore {
         book.noteConnected(session.device, at: now)
         // At once, unless it was at once before: a peer that accepts and hangs up must not make us spin.
         let isShort = now - session.openedAt < .seconds(1)
-        let again = isShort ? now + configuration.timing.recentRedial : now
+        var again = isShort ? now + configuration.timing.recentRedial : now
+        // Somebody else has our place there, and keeps it: looking again now and then is enough.
+        if isShort, twinGoodbyes > 1 { again = now + configuration.timing.twinRedial }
         book.updateAll { target in
             if target.attempt == session.id { target.attempt = nil }
             if target.device == session.device { target.nextAt = again }

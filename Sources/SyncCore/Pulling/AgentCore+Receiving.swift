@@ -88,9 +88,28 @@ extension AgentCore {
             if configuration.faults.contains(.sendBeforeCommit) { pushUncommitted(verified, besides: index) }
             limitRoom()
         } catch {
+            noteOwnKey(index, segment)
             noteBadSegment(index, error)
         }
     }
+
+    /// What does not continue our own history may yet have been signed by us: by this machine, before it was put back to an
+    /// earlier moment while it ran. Then nothing more is written there, whether or not these bytes are what was signed.
+    private mutating func noteOwnKey(_ index: Int, _ segment: Segment) {
+        let replica = segment.replica
+        guard replica.device == configuration.own, let signingKey = membership.signingKey(of: replica.device),
+            let claimed = sessions[index].peerTips[replica], claimed.next == segment.end,
+            ChainSignature.isValid(
+                segment.signature, space: space, replica: replica, end: segment.end, head: claimed.head,
+                signingKey: signingKey)
+        else { return }
+        effects.append(.closeIncarnation(replica))
+        // A relay that spoils bytes looks the same; one that goes on doing so is asked for nothing of this replica any more.
+        unfitOwnSegments += 1
+        if unfitOwnSegments == Self.unfitLimit { noteFork(replica, seenFrom: sessions[index].device) }
+    }
+
+    private static var unfitLimit: Int { 3 }
 
     /// An offence of the relay, which checks before it forwards. (The bytes of a fork look the same from here: a signature
     /// that fits the head the peer claims proves that its author signed that head, not that these bytes lead to it.)
@@ -145,11 +164,19 @@ extension AgentCore {
     }
 
     mutating func notePersisted(_ id: PersistID, _ change: StoreChange) {
-        guard persisting?.id == id else { return }
+        guard let batch = persisting, batch.id == id else { return }
         persisting = nil
+        noteReturned(batch.segments.map(\.segment.replica))
         if isStoreRefusing { effects.append(.report(.storeRecovered)) }
         isStoreRefusing = false
         noteDurable(change)
+    }
+
+    /// Of these replicas came what was not held here.
+    mutating func noteReturned(_ replicas: [ReplicaID]) {
+        guard !haveOwnReturned, replicas.contains(where: { $0.device == configuration.own }) else { return }
+        haveOwnReturned = true
+        effects.append(.report(.ownChangesReturned))
     }
 
     /// Nothing of it was written. Everything volatile is dropped and becomes wanted again once the store takes writes.

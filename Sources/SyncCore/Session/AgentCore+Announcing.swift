@@ -136,6 +136,7 @@ extension AgentCore {
     mutating func noteFork(_ replica: ReplicaID, seenFrom device: DeviceID) {
         guard !forked.contains(replica) else { return }
         forked.append(replica)
+        if replica.device == configuration.own { effects.append(.closeIncarnation(replica)) }
         effects.append(.report(.forked(replica, device)))
     }
 }

@@ -9,10 +9,8 @@ extension AgentCore {
         sessionNumber += 1
         sessions.append(session)
         let index = sessions.count - 1
-        if device == configuration.own {
-            markOwnAddress(id)
-            return close(index, .ownDevice)
-        }
+        // Ourselves, or a copy of our disk that runs elsewhere: the Hello tells which.
+        if device == configuration.own { return send(index, .hello(hello)) }
         guard membership[device] != nil else { return refuse(index, .notMember, detail: device.shortID) }
         send(index, .hello(hello))
         counters.sessionsOpened += 1
@@ -57,6 +55,7 @@ extension AgentCore {
     }
 
     private mutating func accept(_ index: Int, _ hello: Frame.Hello) {
+        if sessions[index].device == configuration.own { return meetOwnKey(index, hello) }
         do {
             let agreement = try self.hello.agreed(with: hello)
             sessions[index].acknowledgements.isSpoken = agreement.features & SessionProtocol.acknowledgements != 0
@@ -93,28 +92,6 @@ extension AgentCore {
         sendPing(index)
     }
 
-    /// Two runs of one device at once, or one session twice. An old session of a device that restarted looks the same
-    /// for as long as its socket is half open: it is asked, and loses its place when it does not answer.
-    private mutating func isDuplicateIdentity(_ index: Int) -> Bool {
-        let new = sessions[index]
-        for other in upSessions where sessions[other].device == new.device && other != index {
-            if sessions[other].runID == new.runID {
-                guard sessions[other].sessionNumber == new.sessionNumber else { continue }
-            } else if isSuspected(sessions[other]) {
-                close(other, .peerRestarted)
-                continue
-            } else {
-                // The old one has spoken within a second: a live twin, or a restart too quick to tell. Ask the old one;
-                // the new one dials again soon and finds it either silent or alive.
-                sendPing(other)
-            }
-            effects.append(.report(.duplicateIdentity(new.device)))
-            refuse(index, .duplicateIdentity, detail: new.device.shortID)
-            return true
-        }
-        return false
-    }
-
     /// Of two sessions with one device the one dialled by the greater DeviceID is kept; of two dialled by the same side
     /// its dialler closes one: the silent one if there is one, else the newer.
     private mutating func resolveRedundancy(of id: ConnectionID) {
@@ -140,7 +117,8 @@ extension AgentCore {
     private mutating func noteGoodbye(_ index: Int, _ goodbye: Frame.Goodbye) {
         if goodbye.code == CloseReason.duplicateIdentity.rawValue {
             // The peer has seen our key twice: the identity that two agents share is ours.
-            effects.append(.report(.duplicateIdentity(configuration.own)))
+            twinGoodbyes += 1
+            noteSharedKey()
         }
         noteFarewell(sessions[index].id, code: goodbye.code)
         close(index, .redundant, sayingGoodbye: false)
@@ -205,6 +183,7 @@ extension AgentCore {
         guard let ping = sessions[index].ping, ping.nonce == nonce else { return }
         sessions[index].roundTrip = now - ping.sentAt
         sessions[index].ping = nil
+        noteTwinAnswer(index, nonce)
     }
 
     /// Something was sent to a peer that has been quiet: a ping goes with it, so that a dead link is noticed within

@@ -32,6 +32,8 @@ struct PeerSession: Sendable {
     var roundTrip: Tick.Span?
     /// Since when something we sent wants an answer and no byte came; nil when nothing is due.
     var unansweredSince: Tick?
+    /// Another run of the device wants this place.
+    var twin: TwinChallenge?
 
     struct Ping: Sendable, Equatable {
         let nonce: UInt64

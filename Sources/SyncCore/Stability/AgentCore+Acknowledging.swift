@@ -8,12 +8,13 @@ extension AgentCore {
     /// When ours is due; nil while it says what we hold, or nobody would hear it. Without a session our newest changes
     /// may not be sealed, and what may still be folded is not acknowledged.
     var acknowledgeDeadline: Tick? {
-        guard !stability.isAcknowledging, !upSessions.isEmpty else { return nil }
+        guard !stability.isAcknowledging, !isKeyShared, !upSessions.isEmpty else { return nil }
         return stability.acknowledgeAt
     }
 
     mutating func planAcknowledgement() {
-        guard !stability.isAcknowledging else { return }
+        // What we hold, the other holder of our key may not, and the others would forget for both.
+        guard !stability.isAcknowledging, !isKeyShared else { return }
         let unspoken = unspoken
         let digest = unspoken.reduce(into: held.digest) { $0 -= $1.tip.digestTerm(of: $1.replica) }
         guard held.entries.count > unspoken.count,

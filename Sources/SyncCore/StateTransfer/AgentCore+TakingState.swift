@@ -237,6 +237,7 @@ extension AgentCore {
             }
             guard tip.isSigned(space: space, signingKey: key) else { return noteStateRefused(id, .badSignature) }
         }
+        noteReturned(tips.filter { $0.tip.next > held.next(of: $0.replica) }.map(\.replica))
         intake?.phase = .reviewed
     }
 

@@ -12,8 +12,10 @@ struct StabilityChecker: Checker {
     private let numbers = Dictionary(uniqueKeysWithValues: SimulatedDevice.all.enumerated().map { ($1.id, $0) })
 
     mutating func stepped(node: Int, _ core: AgentCore, bounds: CoreConfiguration.Bounds) -> String? {
+        // By its keys: of two machines that run from one disk, either may have held it.
+        let holder = numbers[core.membership.own] ?? node
         for entry in core.held.entries {
-            held[node, default: VersionVector()].advance(entry.replica, to: entry.tip.next)
+            held[holder, default: VersionVector()].advance(entry.replica, to: entry.tip.next)
         }
         let stable = core.stable
         guard !stable.isEmpty, checked[node] != stable else { return nil }

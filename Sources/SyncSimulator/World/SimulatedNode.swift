@@ -6,7 +6,8 @@ import Synchronization
 /// One machine of the world: a disk, memory that a power cut empties, and sometimes a running agent.
 struct SimulatedNode {
     let number: Int
-    let device: SimulatedDevice
+    /// A copy of a disk runs with the keys of its original until a person gives it others.
+    var device: SimulatedDevice
     var disk: SimulatedDisk
     let leases = MemoryLeases()
     /// Grows with every start: what was planned for an earlier process does not reach a later one.
@@ -24,7 +25,11 @@ struct SimulatedNode {
     var wallOffsetMilliseconds: Int64 = 0
     var nextAcceptedConnection: UInt64 = 0
     /// An older state of the disk, to be put back by a careless person.
-    var backup: (disk: SimulatedDisk, durable: VersionVector)?
+    var backup: DiskImage?
+    /// What will be found on the disk after its next crash.
+    var tail: DiskImage?
+    /// Of whose disk this machine runs a copy.
+    var twinOf: Int?
     /// What the disk holds, kept beside it for the checkers.
     var durable = VersionVector()
     /// Something on the disk came as state, now or before it was put back.
@@ -44,6 +49,12 @@ struct SimulatedNode {
         self.disk = disk
         incarnations = IncarnationSource(seed: seed &+ UInt64(number) &* 0x9e37)
     }
+}
+
+/// A disk as it was, and what it held.
+struct DiskImage {
+    let disk: SimulatedDisk
+    let durable: VersionVector
 }
 
 /// Incarnations of one node over all its lives: random, never twice, the same for the same seed.

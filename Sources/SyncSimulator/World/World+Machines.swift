@@ -41,9 +41,9 @@ extension World {
         configuration.timing.acknowledgeAfter = .milliseconds(options.acknowledgeMilliseconds)
         configuration.timing.acknowledgeEvery = .milliseconds(2 * options.acknowledgeMilliseconds)
         // Whoever puts an old disk back needs what the others have forgotten.
-        configuration.collectsDeletions = options.restorePercent == 0 || options.states != nil
+        configuration.collectsDeletions = options.forgetsDeletions
         configuration.exchangesState = options.states != nil
-        configuration.compacts = options.states?.retentionMilliseconds != nil
+        configuration.compacts = options.states?.retentionMilliseconds != nil && options.forgetsDeletions
         configuration.timing.compactAfter = .milliseconds(options.states?.compactMilliseconds ?? 0)
         configuration.timing.compactEvery = configuration.timing.compactAfter
         configuration.faults = bug?.core ?? []
@@ -113,6 +113,7 @@ extension World {
                 queue.plan(.read(node: node, generation: generation, id, replica, start: start, bytes: bytes), at: at)
             case .state(let effect): planState(node, effect)
             case .leaveOpen: if options.coalesces { try? nodes[node].store?.leaveOpen() }
+            case .closeIncarnation(let replica): try? nodes[node].store?.closeIncarnation(of: replica)
             case .seal: queue.plan(.seal(node: node, generation: generation), at: diskTime(node))
             case .readHeads, .acknowledge, .keep, .collect, .compact:
                 let task = StabilityTask(effect)
@@ -130,7 +131,9 @@ extension World {
                     host: endpoint.host, port: endpoint.port, device: device, isStatic: false,
                     lastConnectedMilliseconds: wall(node))
                 try? nodes[node].store?.remember(address)
-            case .report(let report): trace.note(now, node, "\(report)")
+            case .report(let report):
+                if case .duplicateIdentity = report { copyCounts.noticedTwins += 1 }
+                trace.note(now, node, "\(report)")
             }
         }
     }
@@ -197,7 +200,7 @@ extension World {
         noteRecords(node)
     }
 
-    mutating func crash(_ node: Int, losingPower: Bool) {
+    mutating func crash(_ node: Int, losingPower: Bool, restores: Bool = true) {
         guard nodes[node].isUp else { return }
         trace.note(now, node, losingPower ? "loses power" : "is killed")
         nodes[node].states?.crash()
@@ -207,7 +210,7 @@ extension World {
         nodes[node].core = nil
         crashBlobs(node, losingPower: losingPower)
         abandonLinks(of: node, silently: losingPower)
-        if chance(per10000: options.restorePercent * 100) { restore(node) }
+        if restores, chance(per10000: options.restorePercent * 100) { restore(node) }
         queue.plan(.start(node: node), at: now + milliseconds(50...(losingPower ? 30_000 : 3_000)))
     }
 
@@ -215,11 +218,7 @@ extension World {
     private mutating func restore(_ node: Int) {
         guard let backup = nodes[node].backup else { return }
         trace.note(now, node, "gets an old disk")
-        guard let disk = try? backup.disk.copy() else { return fail("restore", "a disk cannot be copied") }
-        nodes[node].disk = disk
-        var elsewhere = VersionVector()
-        for other in nodes where other.number != node { elsewhere.join(other.durable) }
-        check { $0.restored(node: node, now: backup.durable, elsewhere: elsewhere) }
-        nodes[node].durable = backup.durable
+        copyCounts.restores += 1
+        putBack(node, backup)
     }
 }

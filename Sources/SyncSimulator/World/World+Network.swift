@@ -24,8 +24,11 @@ extension World {
             nodes[target].pausedUntil <= now
         else { return failed("no_answer", after: 5_000_000_000) }
         guard nodes[target].isUp else { return failed("connection_refused", after: 1_000_000) }
-        guard nodes[target].trusted.contains(nodes[node].device.id),
-            nodes[node].trusted.contains(nodes[target].device.id)
+        let areTwins = nodes[target].device.id == nodes[node].device.id
+        guard
+            areTwins
+                || nodes[target].trusted.contains(nodes[node].device.id)
+                    && nodes[node].trusted.contains(nodes[target].device.id)
         else { return failed("not_paired_there", after: milliseconds(options.delayMilliseconds)) }
         nodes[target].nextAcceptedConnection += 2
         let accepted = ConnectionID(rawValue: nodes[target].nextAcceptedConnection)

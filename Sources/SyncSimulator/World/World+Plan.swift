@@ -42,6 +42,7 @@ extension World {
         for second in 1...(options.safetySeconds + 100) { queue.plan(.look, at: second * 1_000_000_000) }
         queue.plan(.heal, at: end)
         planBlobs(until: end)
+        planCopies(until: end)
         for _ in 0..<options.inspections { queue.plan(.inspect, at: objectWork.moment(before: end)) }
     }
 
@@ -137,7 +138,9 @@ extension World {
             let back = Event.setClock(node: node, offsetMilliseconds: nodes[node].wallOffsetMilliseconds)
             nodes[node].wallOffsetMilliseconds = 365 * 86_400_000
             queue.plan(back, at: now + milliseconds(500...20_000))
-        case .backup: backUp(node)
+        case .backup: if let image = diskImage(of: node) { nodes[node].backup = image }
+        case .tail: beginTail(node)
+        case .clone: clone(node)
         }
     }
 
@@ -146,15 +149,6 @@ extension World {
         blocked.formUnion(ways)
         trace.note(now, node, "is taken elsewhere")
         queue.plan(.unblock(ways), at: now + milliseconds(20_000...200_000))
-    }
-
-    /// Not of a device that has not joined yet: put back, it would have to be paired anew by a person.
-    private mutating func backUp(_ node: Int) {
-        guard let state = try? nodes[node].store?.state(), !state.additions.isEmpty else { return }
-        // As `lanyard backup` does: two copies of open changes could be sealed in two ways.
-        seal(node)
-        guard let disk = try? nodes[node].disk.copy() else { return fail("backup", "a disk cannot be copied") }
-        nodes[node].backup = (disk, nodes[node].durable)
     }
 
     private mutating func partition() {
@@ -176,6 +170,7 @@ extension World {
         trace.note(now, 0, "all is well again")
         healedAt = now
         unblock(Array(blocked))
+        rekeyTwins()
         for node in nodes.indices {
             nodes[node].disk.failNextWrites(.diskFull, count: 0)
             nodes[node].pausedUntil = min(nodes[node].pausedUntil, now)

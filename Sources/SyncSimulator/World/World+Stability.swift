@@ -17,7 +17,8 @@ enum StabilityTask {
         case .keep(let acknowledgements): self = .keep(acknowledgements)
         case .collect(let stable, let after, let limit): self = .collect(upTo: stable, after: after, limit: limit)
         case .compact(let stable): self = .compact(upTo: stable)
-        case .persist, .read, .state, .leaveOpen, .seal, .dial, .send, .establish, .close, .trust, .remember,
+        case .persist, .read, .state, .leaveOpen, .seal, .closeIncarnation, .dial, .send, .establish, .close, .trust,
+            .remember,
             .bulkPeerUp,
             .bulkPeerDown, .bulkWanted, .report:
             preconditionFailure("no effect of stability")

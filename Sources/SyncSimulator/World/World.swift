@@ -29,6 +29,7 @@ struct World {
         case write(node: Int)
         case pair(Int, Int)
         case start(node: Int)
+        case cutTail(node: Int)
         case fault(Fault)
         case unblock([Way])
         case setClock(node: Int, offsetMilliseconds: Int64)
@@ -48,6 +49,10 @@ struct World {
         /// The clock is a year ahead for a while.
         case glitch
         case backup
+        /// The next crash takes what is committed from here on.
+        case tail
+        /// Another machine runs from a copy of the disk.
+        case clone
     }
 
     struct Way: Hashable {
@@ -65,6 +70,9 @@ struct World {
     let blobContents: [BlobContent]
     /// Its own chance, too.
     var stateRandom: SplitMix64
+    /// Its own chance, too.
+    var copyRandom: SplitMix64
+    var copyCounts = CopyCounts()
     /// Everything that was ever written, in a world in which nodes hold state in place of changes.
     var changes: WrittenChanges?
     var now: Int64 = 0
@@ -107,6 +115,7 @@ struct World {
                     ? ScratchDirectory().map { .database($0) } ?? .memory(MemoryDisk()) : .memory(MemoryDisk()))
         }
         changes = exchangesState ? WrittenChanges() : nil
+        copyRandom = SplitMix64(seed: seed ^ 0x636c_6f6e_6573_2121)
         stateRandom = SplitMix64(seed: seed ^ 0x7374_6174_6573_2121)
         checkers = [
             ConvergenceChecker(), AcknowledgedWriteChecker(), CausalDeliveryChecker(), SingleHistoryChecker(),
@@ -171,6 +180,7 @@ struct World {
         case .write(let node): write(node)
         case .pair(let left, let right): pair(left, right)
         case .start(let node): start(node)
+        case .cutTail(let node): cutTail(node)
         case .fault(let fault): inflict(fault)
         case .unblock(let ways): unblock(ways)
         case .setClock(let node, let offset): nodes[node].wallOffsetMilliseconds = offset

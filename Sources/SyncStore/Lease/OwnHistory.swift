@@ -47,6 +47,7 @@ package struct OwnHistory: Sendable {
         var mayGoOn = faults.contains(.reuseCounterAfterCrash)
         if !mayGoOn, let keeper, let record = found?.record {
             mayGoOn = try record.permits(remembered.replica, bootID: keeper.bootID, next: tip.next, head: head)
+            if faults.contains(.leaseIgnoresTail) { mayGoOn = record.bootID == keeper.bootID }
         }
         guard mayGoOn else {
             found?.discard()

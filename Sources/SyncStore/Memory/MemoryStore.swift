@@ -49,12 +49,16 @@ package final class MemoryStore: ReplicaStore {
                 opened.contents.head(of: remembered.replica, at: end)
             }
         }
+        let remembered = opened.contents.own?.replica
+        let leftOpen = remembered.flatMap { opened.contents.hasOpenTail(of: $0) ? $0 : nil }
+        if let leftOpen, leftOpen.device != device {
+            disk.loseProcess()
+            throw .foreignTail(leftOpen)
+        }
         self.disk = disk
         self.faults = faults
         self.sign = sign
         generation = opened.generation
-        let remembered = opened.contents.own?.replica
-        let leftOpen = remembered.flatMap { opened.contents.hasOpenTail(of: $0) ? $0 : nil }
         running = Mutex(Running(own: own, leftOpen: leftOpen))
         // A full disk does not keep the store from being read; the next write tries again.
         try? running.withLock { running throws(StoreError) in try signWhatWasLeft(&running) }

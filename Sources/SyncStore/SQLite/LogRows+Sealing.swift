@@ -37,6 +37,13 @@ extension LogRows {
     /// Whether a process ended with commits of `replica` that it had not sealed.
     func hasOpenTail(of replica: ReplicaID) throws(StoreError) -> Bool { try !openTail(of: replica).isEmpty }
 
+    /// The replica whose tail a process of `device` left open; nobody can sign for another device.
+    func leftOpen(_ replica: ReplicaID, by device: DeviceID) throws(StoreError) -> ReplicaID? {
+        guard try hasOpenTail(of: replica) else { return nil }
+        guard replica.device == device else { throw .foreignTail(replica) }
+        return replica
+    }
+
     /// Signs what a process left open, as it stands.
     func signTail(of replica: ReplicaID, _ sign: ([UInt8]) -> [UInt8]) throws(StoreError) {
         for open in try openTail(of: replica) {

@@ -75,7 +75,7 @@ package final class SQLiteStore: ReplicaStore {
             try own.resume(remembered, on: log, faults: faults) { end throws(StoreError) in
                 try rows.head(of: remembered.replica, at: end)
             }
-            return try rows.hasOpenTail(of: remembered.replica) ? remembered.replica : nil
+            return try rows.leftOpen(remembered.replica, by: device)
         }
         readers = try ReaderPool(count: configuration.readerCount) { [files] () throws(StoreError) in
             try Connection(
@@ -174,7 +174,7 @@ package final class SQLiteStore: ReplicaStore {
             writing.writer?.close()
             writing.writer = nil
         case .diskFull, .corrupt, .unreadable: break
-        case .schemaNewer, .locked, .notApplicable, .stampsExhausted, .refused, .closed: return
+        case .schemaNewer, .locked, .notApplicable, .stampsExhausted, .refused, .foreignTail, .closed: return
         }
         published.withLock { $0.condition = .refusing(error) }
     }

@@ -177,6 +177,7 @@ struct Mesh {
                 step(node, .acknowledgeFailed(code: "\(error)"))
             }
         case .leaveOpen: try? store.leaveOpen()
+        case .closeIncarnation(let replica): try? store.closeIncarnation(of: replica)
         case .seal: if let commit = try? store.seal() { step(node, .sealed(StoreChange(of: commit))) }
         case .keep(let acknowledgements): try? store.keep(acknowledgements)
         case .collect(let stable, let after, let limit):

@@ -1,0 +1,175 @@
+import Foundation
+import Testing
+
+extension RigSuites {
+    /// Disks that two machines run from, and disks that are older than their machine.
+    @Suite struct CopiedDiskStories {
+        private static let ownTwin = "Another agent runs with this device's identity"
+        private static let returned = "Changes of this device that its disk did not hold came back"
+
+        @Test
+        func `two machines that run from one disk both say so, and nothing is lost when one gets keys of its own`()
+            throws
+        {
+            try Rig.with(2) { rig in
+                let (peer, original) = (rig.node(1), rig.node(2))
+                try original.emit(20, to: "before")
+                try rig.waitUntilAgree([1, 2], within: .seconds(10))
+                let copy = try rig.add()
+                try rig("stop", "\(copy.number)")
+                try copyData(of: original, to: copy)
+
+                // Both are written to before either can know of the other.
+                try rig("isolate", "\(copy.number)")
+                try rig("start", "\(copy.number)")
+                try copy.emit(10, to: "copy")
+                try original.emit(10, to: "original")
+                try rig("heal")
+                for node in [original, copy] {
+                    try eventually(within: .seconds(30), "\(node.name) says that its identity is used twice") {
+                        try warns(node, "duplicate_identity")
+                    }
+                    let refusal = try node.expectRefusal(
+                        ["emit", "late", "{}"], code: "duplicate_identity", exit: 4)
+                    #expect(refusal?.error.hint.contains("identity.pem") ?? false)
+                    #expect(try node.events("before").count == 20, "it is read as before")
+                }
+                try eventually(within: .seconds(30), "\(peer.name) says so, too") {
+                    try warns(peer, "duplicate_identity")
+                }
+                silence(seconds: 15)
+                for node in [original, copy] { #expect(try lines(of: node, Self.ownTwin) == 1, "one clear message") }
+
+                // As the hint says.
+                try rig("stop", "\(copy.number)")
+                try copy.shell("rm \"$LANYARD_DATA_DIR/identity.pem\"")
+                try rig("start", "\(copy.number)")
+                try copy.join(through: peer)
+                try rig("stop", "\(original.number)")
+                try rig("start", "\(original.number)")
+                try rig.waitUntilAgree([1, 2, 3], within: .seconds(30))
+                for node in [peer, original, copy] {
+                    #expect(try node.events("before").count == 20)
+                    #expect(try node.events("copy").count == 10)
+                    #expect(try node.events("original").count == 10)
+                }
+                for node in [original, copy] {
+                    try node.emit(5, to: "after")
+                    #expect(try !warns(node, "duplicate_identity"))
+                }
+                try rig.waitUntilAgree([1, 2, 3], within: .seconds(10))
+                #expect(try peer.events("after").count == 10)
+                #expect(try Set([original, copy].map { try device($0) }).count == 2)
+            }
+        }
+
+        @Test(arguments: [true, false])
+        func `a data directory that is put back to last week's loses nothing, and says so once`(isFarBack: Bool) throws
+        {
+            try Rig.with(3) { rig in
+                let node = rig.node(2)
+                try node.emit(20, to: "before")
+                try rig.waitUntilAgree([1, 2, 3], within: .seconds(10))
+                try rig("stop", "2")
+                let old = try keepData(of: node)
+                defer { try? FileManager.default.removeItem(atPath: old) }
+                try rig("start", "2")
+                try node.emit(isFarBack ? 2_000 : 1, to: "since")
+                try rig.node(1).emit(10, to: "elsewhere")
+                try rig.waitUntilAgree([1, 2, 3], within: .seconds(10))
+                let digest = try rig.node(1).digest()
+                try rig("kill", "2")
+                try putBack(old, to: node)
+                try expectReturn(
+                    rig, node, digest, events: ["before": 20, "since": isFarBack ? 2_000 : 1, "elsewhere": 10])
+            }
+        }
+
+        @Test func `a killed agent whose database lost its end loses nothing, and says so once`() throws {
+            try Rig.with(3) { rig in
+                let node = rig.node(2)
+                try node.emit(50, to: "before")
+                try rig.waitUntilAgree([1, 2, 3], within: .seconds(10))
+                let log = "\"$LANYARD_DATA_DIR/lanyard.sqlite-wal\""
+                let size = try node.output("stat -c %s \(log)").trimmingCharacters(in: .whitespacesAndNewlines)
+                for _ in 1...30 { try node.emit(1, to: "since") }
+                try rig.waitUntilAgree([1, 2, 3], within: .seconds(10))
+                let digest = try rig.node(1).digest()
+                try rig("kill", "2")
+                let longer = try node.output("stat -c %s \(log)").trimmingCharacters(in: .whitespacesAndNewlines)
+                let (before, after) = (try #require(Int(size)), try #require(Int(longer)))
+                try #require(after > before, "the tail is in the log")
+                // In the middle of a page, too.
+                try node.shell("truncate -s \(before + (after - before) / 2 + 7) \(log)")
+                try expectReturn(rig, node, digest, events: ["before": 50, "since": 30])
+            }
+        }
+
+        /// It starts with less than it had, gets all of it back, and goes on.
+        private func expectReturn(_ rig: Rig, _ node: Node, _ digest: String, events: [String: Int]) throws {
+            try rig("isolate", "\(node.number)")
+            try rig("start", "\(node.number)")
+            let streams = events.keys.sorted()
+            let held = try streams.map { try node.events($0).count }
+            #expect(held.reduce(0, +) < events.values.reduce(0, +), "it lacks something: \(held)")
+            // Before anything can have come back: under a new history, or it would contradict what the others hold.
+            try node.emit(5, to: "anew")
+            try rig("heal")
+            try rig.waitUntilAgree([1, 2, 3], within: .seconds(30))
+            for number in 1...3 {
+                for stream in streams { #expect(try rig.node(number).events(stream).count == events[stream]) }
+                #expect(try rig.node(number).events("anew").count == 5)
+            }
+            #expect(try rig.node(1).digest() != digest)
+            #expect(try warns(node, "own_changes_returned") && !warns(node, "duplicate_identity"))
+            #expect(try lines(of: node, Self.returned) == 1, "one clear message")
+            #expect(try node.run(["lanyard", "doctor", "--deep"]).output.contains("store"))
+            try node.emit(5, to: "anew")
+            try rig.waitUntilAgree([1, 2, 3], within: .seconds(10))
+        }
+
+        private func warns(_ node: Node, _ code: String) throws -> Bool {
+            try node.status().warnings.contains { $0.code == code }
+        }
+
+        private func lines(of node: Node, _ text: String) throws -> Int {
+            try node.rig("log", "\(node.number)").lines.count { $0.contains(text) }
+        }
+
+        private func device(_ node: Node) throws -> String {
+            struct Answer: Decodable {
+                struct Device: Decodable { let id: String }
+                let device: Device
+            }
+            return try node.decode(Answer.self, try node.lanyard("status", "--json").output).device.id
+        }
+
+        // MARK: Directories
+
+        private func data(_ node: Node) throws -> String {
+            try node.output("echo \"$LANYARD_DATA_DIR\"").trimmingCharacters(in: .whitespacesAndNewlines)
+        }
+
+        /// As somebody copies a disk while its machine runs: of one moment.
+        private func copyData(of node: Node, to other: Node) throws {
+            try node.rig("pause", "\(node.number)")
+            try run("rm -rf '\(try data(other))' && cp -a '\(try data(node))' '\(try data(other))'")
+            try node.rig("resume", "\(node.number)")
+        }
+
+        private func keepData(of node: Node) throws -> String {
+            let place = FileManager.default.temporaryDirectory.appending(path: "lanyard-\(UUID().uuidString)").path
+            try run("cp -a '\(try data(node))' '\(place)'")
+            return place
+        }
+
+        private func putBack(_ place: String, to node: Node) throws {
+            try run("rm -rf '\(try data(node))' && cp -a '\(place)' '\(try data(node))'")
+        }
+
+        private func run(_ command: String) throws {
+            let outcome = try Shell.run(["bash", "-c", command], environment: [:])
+            guard outcome.status == 0 else { throw RigError(description: "\(command): \(outcome.errors)") }
+        }
+    }
+}
