@@ -24,10 +24,10 @@ package struct DeletionRecord: Hashable, Sendable {
     package let wallMilliseconds: Int64
     /// The deletions of this object that its author knew.
     package let known: KnownDots
-    /// The births of this object that its author knew.
+    /// The births of this object that its author knew, of devices that had let it in.
     package let births: KnownDots
-    /// The devices that its author knew as members, its own left out. Sorted. Births of others that it did not know
-    /// may still arrive: it ends those of these devices only.
+    /// The devices that its author knew as members and that had let it in (`MemberFacts.admits`). Sorted.
+    /// Births of others that it did not know may still arrive: it ends those of these devices only.
     package let members: [DeviceID]
     /// The decisions to keep that knew it. Sorted.
     package var keeps: [Dot]

@@ -34,9 +34,68 @@ package struct MemberFacts: Hashable, Sendable {
         return devices
     }
 
-    /// Whether an operation of `origin`'s author on something that `device` began counts: its own, or it was let in
-    /// before it wrote. An operation that does not count is void on every node.
+    /// Whether an operation of `origin`'s author on something that `device` began counts: its own, or what its author knew
+    /// leads from that device to it, by whom that let in, whom those let in, and so on. An operation that does not count is
+    /// void on every node.
+    ///
+    /// That somebody let the author in is not enough: two meshes meet, and what one has deleted and forgotten, a member of the
+    /// other knows only from the fact on that lets its own in.
     package func admits(_ origin: Origin, onWorkOf device: DeviceID) -> Bool {
-        origin.dot.replica.device == device || knows(origin.dot.replica.device, at: origin)
+        let author = origin.dot.replica.device
+        if author == device { return true }
+        var isAdmitting = false
+        forEachAdmitting(origin) { admitting in
+            isAdmitting = admitting == device || letIn(admitting, by: device, knownAt: origin)
+            return !isAdmitting
+        }
+        return isAdmitting
+    }
+
+    /// Every device on whose work the operation counts: `admits` of all.
+    package func admitting(_ origin: Origin) -> Set<DeviceID> {
+        var admitting: Set<DeviceID> = []
+        forEachAdmitting(origin) { device in
+            admitting.insert(device)
+            return true
+        }
+        return admitting
+    }
+
+    /// The author, who let it in, who let those in, and so on, until `body` returns false.
+    private func forEachAdmitting(_ origin: Origin, _ body: (DeviceID) -> Bool) {
+        var reached = [origin.dot.replica.device]
+        var isReached = Set(reached)
+        var index = 0
+        while index < reached.count, body(reached[index]) {
+            for fact in facts(of: reached[index]) where origin.knows(fact.dot) {
+                let author = fact.dot.replica.device
+                if isReached.insert(author).inserted { reached.append(author) }
+            }
+            index += 1
+        }
+    }
+
+    /// Found without looking at everybody who let the device in: most often there is one step or two.
+    private func letIn(_ device: DeviceID, by author: DeviceID, knownAt origin: Origin) -> Bool {
+        let facts = facts(of: device)
+        let first = facts.firstPosition { !($0.dot.replica.device < author) }
+        return facts[first...].prefix { $0.dot.replica.device == author }.contains { origin.knows($0.dot) }
+    }
+
+    private func facts(of device: DeviceID) -> ArraySlice<Fact> {
+        let first = facts[...].firstPosition { !($0.device < device) }
+        return facts[first..<facts[first...].firstPosition { device < $0.device }]
+    }
+}
+
+extension ArraySlice {
+    /// The first element from which on the condition holds, by halves; the end if there is none.
+    fileprivate func firstPosition(where holds: (Element) -> Bool) -> Int {
+        var (low, high) = (startIndex, endIndex)
+        while low < high {
+            let middle = low + (high - low) / 2
+            if holds(self[middle]) { high = middle } else { low = middle + 1 }
+        }
+        return low
     }
 }

@@ -2,7 +2,8 @@
 /// in whatever causal order they arrived (design: "Deleting").
 ///
 /// - A deletion ends a life whose birth its author knew, and one whose birth did not know the deletion if the author
-///   knew the birth's device as a member (or is the same device). A birth that knows the deletion is a life of its own.
+///   knew the birth's device as a member (or is the same device); of devices that had not let it in, by what it knew, it
+///   ends nothing (`MemberFacts.admits`). A birth that knows the deletion is a life of its own.
 /// - A `deleteWins` deletion ends finally: the life is dropped at once. Every other one is judged (`verdicts`).
 /// - No deletion is ever forgotten because of a later one: a life that one deletion has ended stays dead whatever later
 ///   deletions, edits or decisions know of it. Only an operation that did not know the deletion can speak against it.
@@ -118,11 +119,14 @@ package struct ObjectLives: Hashable, Sendable {
         var births = lives.map(\.birth)
         for birth in deletions.lazy.flatMap(\.ended) { births.insertSorted(birth) }
         let forgets = origin.faults.contains(.deletionForgetsBirths)
+        let admitting = forgets ? [] : members.admitting(origin)
         var record = DeletionRecord(
             dot: origin.dot, stamp: origin.stamp, policy: policy, wallMilliseconds: wallMilliseconds,
             known: KnownDots(of: deletions.lazy.map(\.dot), at: origin),
-            births: KnownDots(of: forgets ? [] : births, at: origin),
-            members: members.devices(knownAt: origin).filter { $0 != origin.dot.replica.device && !forgets })
+            births: KnownDots(of: births.filter { admitting.contains($0.replica.device) }, at: origin),
+            members: members.devices(knownAt: origin).filter {
+                $0 != origin.dot.replica.device && admitting.contains($0)
+            })
         // No birth that is here can have known it.
         let ended = births.filter { record.ends($0, known: KnownDots()) }
         if policy == .deleteWins {

@@ -36,6 +36,7 @@ package struct DeletionRules {
     /// A verdict asks for those of all earlier deletions: each is found once.
     private final class Found {
         var verdicts: [Judged: Verdict] = [:]
+        var admitting: [Dot: Set<DeviceID>] = [:]
     }
 
     package let entries: [Entry]
@@ -62,10 +63,29 @@ package struct DeletionRules {
     }
 
     private func admits(_ entry: Entry, onWorkOf other: Entry) -> Bool {
-        entry.dot.replica.device == other.dot.replica.device || knowsMember(entry, entry.dot.replica.device)
+        admitting(entry).contains(other.dot.replica.device)
+    }
+
+    /// The author, who let it in, who let those in, and so on, as far as the author knew.
+    private func admitting(_ entry: Entry) -> Set<DeviceID> {
+        if let admitting = found.admitting[entry.dot] { return admitting }
+        let facts = members.filter { knows(entry, $0) }
+        var admitting: Set<DeviceID> = [entry.dot.replica.device]
+        var before = 0
+        while admitting.count > before {
+            before = admitting.count
+            for fact in facts {
+                if case .member(let device) = fact.step, admitting.contains(device) {
+                    admitting.insert(fact.dot.replica.device)
+                }
+            }
+        }
+        found.admitting[entry.dot] = admitting
+        return admitting
     }
 
     package func ends(_ deletion: Entry, _ birth: Entry) -> Bool {
+        guard admits(deletion, onWorkOf: birth) else { return false }
         if knows(deletion, birth) { return true }
         if knows(birth, deletion) { return false }
         return deletion.dot.replica.device == birth.dot.replica.device

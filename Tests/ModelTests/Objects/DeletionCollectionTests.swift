@@ -54,9 +54,7 @@ import Testing
         #expect(player.admissions.values.contains(.unknownLife))
     }
 
-    /// What admits an author to another's work is any add-fact for it, also one of its own mesh, which says nothing of
-    /// what the work's mesh has deleted and forgotten. Proposed: the add-facts in its context must lead from the device
-    /// that began the life to the author. Whoever crosses into the other mesh then knows what that had acknowledged.
+    /// What let the author in is a fact of its own mesh, which says nothing of what the work's mesh has deleted and forgotten.
     @Test func `an edit out of another mesh, by one who has not yet caught up, means the same everywhere`() {
         var history = ObjectHistory(nodes: 4)
         for (one, other) in [(0, 1), (1, 0), (2, 3), (3, 2)] {
@@ -77,10 +75,30 @@ import Testing
         history.held(life, by: 2)
         history.write(.edit(life), by: 2)
         for entry in history.entries.suffix(3) { collected.apply(entry) }
-        withKnownIssue("the rule of admission asks for any add-fact") {
-            #expect(collected.lives.judgement == .absent)
-            #expect(history.lives.judgement == .deleted)
-        }
+        #expect(collected.lives.judgement == .absent)
+        #expect(history.lives.judgement == .deleted)
+    }
+
+    @Test func `a deletion by one who has not yet caught up means the same where its rivals were forgotten`() {
+        var history = ObjectHistory(nodes: 3)
+        for (one, other) in [(0, 1), (1, 0)] { history.write(.member(history.replicas[other].device), by: one) }
+        history.sync(1, to: 0)
+        let life = history.write(.birth, by: 0)
+        history.write(.edit(life), by: 0)
+        history.write(.delete(.updateWins), by: 0)
+        history.sync(0, to: 1)
+        var collected = ObjectPlayer()
+        for entry in history.entries { collected.apply(entry) }
+        collected.collect()
+        // Node 2 has let node 0 in, and has heard nothing of it yet: its deletion is about its own life.
+        let start = history.entries.count
+        history.write(.birth, by: 2)
+        history.write(.member(history.replicas[2].device), by: 0)
+        history.write(.member(history.replicas[0].device), by: 2)
+        history.write(.delete(.updateWins), by: 2)
+        for entry in history.entries[start...] { collected.apply(entry) }
+        #expect(collected.lives.judgement == .deleted)
+        #expect(history.lives.judgement == .deleted)
     }
 
     @Test func `an object deleted and begun anew time and again, while a member is away, grows in proportion`() {

@@ -54,9 +54,11 @@ struct ObjectWorld {
     init(nodes count: Int) {
         let replicas = ObjectHistory(nodes: count).replicas
         var members = MemberFacts()
-        for replica in replicas { members.add(replica.device, at: Dot(replica: replicas[0], counter: 0)) }
+        for (index, replica) in replicas.enumerated() {
+            members.add(replica.device, at: Dot(replica: replicas[(index + 1) % count], counter: 0))
+        }
         self.members = members
-        start = VersionVector([VersionVector.Entry(replica: replicas[0], next: 1)])
+        start = VersionVector(replicas.map { VersionVector.Entry(replica: $0, next: 1) })
         nodes = replicas.map { [start] in Node(replica: $0, held: start) }
     }
 
@@ -95,10 +97,12 @@ struct ObjectWorld {
 
     /// What the rules of deletion say of the operations that a node holds, however they came.
     func rules(at node: Int) -> DeletionRules {
-        let start = Origin(
-            dot: Dot(replica: nodes[0].replica, counter: 0), stamp: .zero, context: VersionVector())
-        let additions = nodes.map {
-            DeletionRules.Entry(step: .member($0.replica.device), origin: start, wallMilliseconds: 0)
+        let additions = nodes.indices.map { index in
+            let author = nodes[(index + 1) % nodes.count].replica
+            return DeletionRules.Entry(
+                step: .member(nodes[index].replica.device),
+                origin: Origin(dot: Dot(replica: author, counter: 0), stamp: .zero, context: VersionVector()),
+                wallMilliseconds: 0)
         }
         let held = entries.filter { nodes[node].held.covers($0.origin.dot) }
         return DeletionRules(

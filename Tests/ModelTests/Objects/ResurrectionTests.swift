@@ -69,6 +69,7 @@ import Testing
         history.write(.delete(.deleteWins), by: 0, at: 2)
         history.write(.birth, by: 2, at: 1)
         history.write(.member(history.replicas[2].device), by: 0)
+        history.write(.member(history.replicas[0].device), by: 2)
         history.sync(2, to: 0)
         history.write(.delete(.updateWins), by: 0, at: 4)
         var random = SeededGenerator(seed: 1)

@@ -32,13 +32,12 @@ struct Desk {
     /// Nodes that were told of each other before anything else.
     static func among(_ count: Int, schema: CollectionSchema? = nil) -> [Desk] {
         var desks = (0..<count).map { Desk($0, schema: schema) }
-        let founder = replica(0)
         for index in desks.indices {
             for number in 0..<count {
-                desks[index].members.add(
-                    replica(number).device, at: Dot(replica: founder, counter: UInt64(number)))
+                let author = replica((number + 1) % count)
+                desks[index].members.add(replica(number).device, at: Dot(replica: author, counter: 0))
+                desks[index].held.advance(author, to: 1)
             }
-            desks[index].held.advance(founder, to: UInt64(count))
         }
         return desks
     }

@@ -39,13 +39,16 @@ private struct History {
     private var state = ObjectState()
     private var schema = CollectionSchema()
     private var members = MemberFacts()
-    private var next: [UInt64] = [1, 0, 0, 0]
+    private var next: [UInt64] = [1, 1, 1, 0]
     private var edits: [ObjectLives.EarlierEdit] = []
     private(set) var length: UInt64 = 0
 
     init() {
-        // The first replica let everybody in but the last.
-        for replica in replicas.dropLast() { members.add(replica.device, at: Dot(replica: replicas[0], counter: 0)) }
+        // All but the last were let in, each by the next.
+        let known = replicas.dropLast()
+        for (index, replica) in known.enumerated() {
+            members.add(replica.device, at: Dot(replica: known[(index + 1) % known.count], counter: 0))
+        }
     }
 
     mutating func take(_ step: Step, _ bytes: [UInt8]) {
