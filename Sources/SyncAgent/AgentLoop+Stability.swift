@@ -35,7 +35,7 @@ extension AgentLoop {
             switch result {
             case .success(let step):
                 if step.objects > 0 { loop.value.noteCollected(step.counts) }
-                loop.value.step(.collected(next: step.next))
+                loop.value.step(.collected(next: step.next, hasForgotten: step.objects > 0))
             case .failure(let error): loop.value.step(.collectFailed(code: StoreDriver.code(of: error)))
             }
         }

@@ -141,7 +141,7 @@ package struct AgentCore: Sendable {
         case .headsRead(let id, let heads): noteHeads(id, heads)
         case .acknowledged(let signed): noteAcknowledged(signed)
         case .acknowledgeFailed: noteAcknowledgeFailed()
-        case .collected(let next): noteCollected(next: next)
+        case .collected(let next, let hasForgotten): noteCollected(next: next, hasForgotten: hasForgotten)
         case .collectFailed: noteCollectFailed()
         case .compacted(let firstHeld, let isLast): noteCompacted(firstHeld: firstHeld, isLast: isLast)
         case .compactFailed: noteCompactFailed()

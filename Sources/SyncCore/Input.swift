@@ -61,7 +61,7 @@ package enum Input: Sendable, Equatable {
     case acknowledged(SignedAcknowledgement)
     case acknowledgeFailed(code: String)
     /// A step of collection is durable; the next begins behind this dot, nil when the pass is over.
-    case collected(next: Dot?)
+    case collected(next: Dot?, hasForgotten: Bool)
     case collectFailed(code: String)
     /// A step of compaction is durable; changes are held from here on.
     case compacted(firstHeld: VersionVector, isLast: Bool)

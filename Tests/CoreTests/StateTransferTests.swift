@@ -255,6 +255,24 @@ struct StateTransferTests {
         #expect(!talk.sent(id).contains(.stateOffer(Frame.StateOffer(space: .home))))
     }
 
+    @Test(arguments: [true, false])
+    func `who lacks what was forgotten since the start is offered state, too`(hasForgotten: Bool) throws {
+        var author = Author(0)
+        let segment = author.write()
+        var talk = Conversation(members: 2, tips: [(author.replica, segment.tip)])
+        let tips = [(segment.segment.replica, segment.tip)]
+        let id = talk.accept(1, features: Self.state | 0b1001)
+        talk.hear(.received(id, frame(signed(1, tips)), bytes: 300))
+        talk.hear(.acknowledged(signed(0, tips)))
+        #expect(talk.core.stable.next(of: author.replica) == segment.tip.next)
+        talk.hear(.collected(next: nil, hasForgotten: hasForgotten))
+        // Its disk was put back.
+        talk.hear(.closed(id, code: "peer_closed"))
+        let again = talk.accept(1, runID: 9, features: Self.state | 0b1001)
+        talk.hear(.received(again, Self.nothing, bytes: 60))
+        #expect(talk.sent(again).contains(.stateOffer(Frame.StateOffer(space: .home))) == hasForgotten)
+    }
+
     @Test func `a state goes out within its credit, with what is asked, to its end`() throws {
         var author = Author(1)
         var talk = holding(&author)

@@ -130,8 +130,10 @@ extension AgentCore {
     }
 
     /// One step is durable. The next waits a little, so that a long pass costs writers a small part of the store's time.
-    mutating func noteCollected(next: Dot?) {
+    mutating func noteCollected(next: Dot?, hasForgotten: Bool) {
         guard case .stepping(let vector, _) = stability.collection else { return }
+        // As the store has raised its own: from now on, not only from the next start.
+        if hasForgotten { floor.join(vector) }
         if let next {
             stability.collection = .due(at: now + configuration.timing.collectionPause, vector, after: next)
         } else {

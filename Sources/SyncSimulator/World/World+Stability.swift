@@ -42,7 +42,10 @@ extension World {
             try? store.keep(acknowledgements)
             answer = nil
         case .collect(let stable, let after, let limit):
-            do { answer = .collected(next: try store.collect(upTo: stable, after: after, limit: limit).next) } catch {
+            do {
+                let step = try store.collect(upTo: stable, after: after, limit: limit)
+                answer = .collected(next: step.next, hasForgotten: step.objects > 0)
+            } catch {
                 answer = .collectFailed(code: "\(error)")
             }
         case .compact(let stable): answer = compact(node, upTo: stable)

@@ -181,8 +181,10 @@ struct Mesh {
         case .seal: if let commit = try? store.seal() { step(node, .sealed(StoreChange(of: commit))) }
         case .keep(let acknowledgements): try? store.keep(acknowledgements)
         case .collect(let stable, let after, let limit):
-            do { step(node, .collected(next: try store.collect(upTo: stable, after: after, limit: limit).next)) } catch
-            {
+            do {
+                let collected = try store.collect(upTo: stable, after: after, limit: limit)
+                step(node, .collected(next: collected.next, hasForgotten: collected.objects > 0))
+            } catch {
                 step(node, .collectFailed(code: "\(error)"))
             }
         case .send(let id, let frame): send(node, id, frame)
