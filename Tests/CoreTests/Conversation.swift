@@ -68,6 +68,12 @@ struct Conversation {
         }
     }
 
+    /// What the peer was told last, if it was told why this ends.
+    func goodbye(_ id: ConnectionID) -> Frame.Goodbye? {
+        guard case .goodbye(let goodbye)? = sent(id).last else { return nil }
+        return goodbye
+    }
+
     func closed(_ id: ConnectionID) -> CloseReason? {
         effects.lazy.compactMap { effect in
             guard case .close(id, let reason) = effect else { return nil }

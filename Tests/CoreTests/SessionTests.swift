@@ -4,14 +4,11 @@ import SyncSimulator
 import Testing
 
 @Suite struct SessionTests {
-    @Test func `a peer with another protocol is told which side to upgrade`() {
+    @Test func `a peer with another protocol is told which side to upgrade`() throws {
         var talk = Conversation()
         let id = talk.accept(1, protocols: 7...9)
         #expect(talk.closed(id) == .protocolMismatch)
-        guard case .goodbye(let goodbye)? = talk.sent(id).last else {
-            Issue.record("no goodbye was said")
-            return
-        }
+        let goodbye = try #require(talk.goodbye(id))
         #expect(goodbye.code == "protocol_mismatch")
         #expect(goodbye.message.contains("7 to 9") && goodbye.message.contains("upgrade"))
     }

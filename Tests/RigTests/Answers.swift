@@ -1,6 +1,7 @@
 /// What the tests read of the command's JSON. Keys that are not named here may come and go.
 
 struct Status: Decodable {
+    struct Device: Decodable { let id: String }
     struct Discovery: Decodable { let state: String }
     struct Space: Decodable {
         let name: String
@@ -17,6 +18,7 @@ struct Status: Decodable {
     struct Store: Decodable { let state: String }
     struct Warning: Decodable { let code: String }
 
+    let device: Device
     let uptimeSeconds: Int
     let discovery: Discovery
     let spaces: [Space]

@@ -56,7 +56,7 @@ extension RigSuites {
             try Rig.with(2) { rig in
                 try rig.node(2).put("album/a", ["title": "old machine"])
                 try rig.inStep([1, 2])
-                let device = try deviceID(rig.node(2))
+                let device = try rig.node(2).status().device.id
                 let fresh = try rig.add()
                 try rig("stop", "\(fresh.number)")
                 let saved = FileManager.default.temporaryDirectory.appending(path: "lanyard-\(UUID().uuidString)")
@@ -66,19 +66,11 @@ extension RigSuites {
                 try fresh.lanyard("restore", saved.path, "--force", "-q")
                 try rig("start", "\(fresh.number)")
                 try rig.waitUntilAgree([1, fresh.number], within: .seconds(30))
-                #expect(try deviceID(fresh) == device)
+                #expect(try fresh.status().device.id == device)
                 try fresh.put("album/b", ["title": "new machine"])
                 try rig.waitUntilAgree([1, fresh.number], within: .seconds(10))
                 #expect(try rig.node(1).fields("album/b")["title"] == "new machine")
             }
-        }
-
-        private func deviceID(_ node: Node) throws -> String {
-            struct Answer: Decodable {
-                struct Device: Decodable { let id: String }
-                let device: Device
-            }
-            return try node.decode(Answer.self, try node.lanyard("status", "--json").output).device.id
         }
 
         private func home(_ node: Node) throws -> String {

@@ -59,7 +59,7 @@ extension RigSuites {
                 }
                 try rig.waitUntilAgree([1, 2, 3], within: .seconds(10))
                 #expect(try peer.events("after").count == 10)
-                #expect(try Set([original, copy].map { try device($0) }).count == 2)
+                #expect(try Set([original, copy].map { try $0.status().device.id }).count == 2)
             }
         }
 
@@ -134,14 +134,6 @@ extension RigSuites {
 
         private func lines(of node: Node, _ text: String) throws -> Int {
             try node.rig("log", "\(node.number)").lines.count { $0.contains(text) }
-        }
-
-        private func device(_ node: Node) throws -> String {
-            struct Answer: Decodable {
-                struct Device: Decodable { let id: String }
-                let device: Device
-            }
-            return try node.decode(Answer.self, try node.lanyard("status", "--json").output).device.id
         }
 
         // MARK: Directories
