@@ -91,6 +91,8 @@ package struct WorldOptions: Sendable, Equatable {
         if let states {
             blobs = nil
             states.adjust(&bounds)
+            // A window goes once there and back: with 600 bytes a second no state would come in time.
+            bounds.stateWindowBytes = max(bounds.stateWindowBytes, Int(delayMilliseconds.upperBound) * 4)
             // Somebody has much to catch up with.
             lateJoiners = max(lateJoiners, 1)
         }

@@ -8,7 +8,7 @@ struct DeletedStaysDeletedChecker: Checker {
 
     mutating func inspected(_ inspection: Inspection) -> String? {
         guard inspection.isThorough, let ledger = inspection.ledger else { return nil }
-        for key in ledger.objects.keys.sorted() {
+        for key in ledger.objects.keys.sorted() where !inspection.leftOpen.contains(key) {
             let rules = ledger.rules(of: key)
             let verdicts = rules.verdicts
             let state = ((try? inspection.store.object(key, space: .home)) ?? nil)?.state ?? ObjectState()

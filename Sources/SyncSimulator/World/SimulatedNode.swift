@@ -37,6 +37,8 @@ struct SimulatedNode {
     /// Disks do one thing after the other.
     var diskFreeAt: Int64 = 0
     var isPaired = true
+    /// Nodes that a person paired with it, as far as its disk can know of them.
+    var letIn: Set<Int> = []
     let incarnations: IncarnationSource
     /// Nil in a world without bytes of attachments.
     var blobs: SimulatedBlobs?
@@ -55,6 +57,7 @@ struct SimulatedNode {
 struct DiskImage {
     let disk: SimulatedDisk
     let durable: VersionVector
+    let letIn: Set<Int>
 }
 
 /// Incarnations of one node over all its lives: random, never twice, the same for the same seed.

@@ -25,7 +25,7 @@ extension World {
             fail("backup", "a disk cannot be copied")
             return nil
         }
-        return DiskImage(disk: disk, durable: nodes[node].durable)
+        return DiskImage(disk: disk, durable: nodes[node].durable, letIn: nodes[node].letIn)
     }
 
     /// A person puts an older state of the disk back, or the disk never had what it said that it had.
@@ -35,7 +35,13 @@ extension World {
         var elsewhere = VersionVector()
         for other in nodes where other.number != node { elsewhere.join(other.durable) }
         check { $0.restored(node: node, now: image.durable, elsewhere: elsewhere) }
+        forgettings.append(Forgetting(device: nodes[node].device.id, now: image.durable, elsewhere: elsewhere))
         nodes[node].durable = image.durable
+        // Whom it does not know any more perhaps nobody does: people see that, and pair them anew.
+        for other in nodes[node].letIn.subtracting(image.letIn).sorted() {
+            queue.plan(.pair(node, other), at: now + 2_000_000_000)
+        }
+        nodes[node].letIn = image.letIn
         if options.states != nil { copyCounts.besideStates += 1 }
     }
 
@@ -70,6 +76,7 @@ extension World {
         var twin = SimulatedNode(
             number: number, device: nodes[node].device, seed: copyRandom.next(), disk: image.disk)
         twin.durable = image.durable
+        twin.letIn = image.letIn
         twin.hasTakenState = nodes[node].hasTakenState
         twin.twinOf = node
         nodes.append(twin)
@@ -83,9 +90,12 @@ extension World {
         }
     }
 
-    /// A person gives each copy keys of its own, and lets it in: its data, and what only it has written, stay.
+    /// A person gives each copy keys of its own, and lets it in: its data, and what only it has written, stay. The original's
+    /// agent is started again, as it asks for.
     mutating func rekeyTwins() {
-        for node in nodes.indices where nodes[node].twinOf != nil {
+        for node in nodes.indices {
+            guard let original = nodes[node].twinOf else { continue }
+            crash(original, losingPower: false, restores: false)
             // What is open is signed while the old keys are there.
             start(node)
             seal(node)

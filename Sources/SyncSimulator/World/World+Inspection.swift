@@ -29,10 +29,12 @@ extension World {
         do throws(StoreError) {
             let copy = isThorough ? try copy(of: node) : store
             let digest = try store.state().digest
+            let ledger = isThorough ? try ObjectLedger(copy, past: changes) : nil
             let inspection = Inspection(
                 node: node, store: copy, digest: digest, isThorough: isThorough,
-                ledger: isThorough ? try ObjectLedger(copy, past: changes) : nil, past: changes,
-                hasTakenState: nodes[node].hasTakenState)
+                ledger: ledger, past: changes,
+                hasTakenState: nodes[node].hasTakenState,
+                leftOpen: changes == nil ? [] : ledger?.leftOpen(by: forgettings) ?? [])
             check { $0.inspected(inspection) }
         } catch {
             fail("inspection", "node \(node) cannot be read: \(error)")

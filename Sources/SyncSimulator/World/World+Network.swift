@@ -84,7 +84,7 @@ extension World {
             return sendState(copies, on: number, toDialer: !isDialer)
         }
         framesSent += 1
-        trace.note(now, node, "sends \(bytes.count) bytes on \(number)")
+        trace.note(now, node, "sends \(frame.kind), \(bytes.count) bytes on \(number)")
         if isFaulty, chance(per10000: options.resetsPer10000) { return reset(number) }
         post(.frame(bytes), on: number, toDialer: !isDialer)
     }
@@ -204,5 +204,31 @@ extension World {
         links[number][isDialer: toDialer].stalled = []
         // Now, in their order: whatever else is under way on this link was sent later.
         for packet in end.stalled { queue.plan(.packet(link: number, toDialer: toDialer, packet), at: now) }
+    }
+}
+
+extension Frame {
+    /// For a line of a trace.
+    fileprivate var kind: String {
+        switch self {
+        case .hello: "hello"
+        case .have(let have): "\(have.complete ? "all" : "some") \(have.entries.count) entries"
+        case .haveRequest: "haveRequest"
+        case .want(let want): "want \(want.id) of \(want.replica):\(want.from)..<\(want.to)"
+        case .credit(let credit): "credit for \(credit.wantID)"
+        case .changes(let changes): "\(changes.segments.count) changes for \(changes.wantID)"
+        case .prune(let prune): "prune of \(prune.replica)"
+        case .ping: "ping"
+        case .pong: "pong"
+        case .goodbye(let goodbye): "goodbye, \(goodbye.code)"
+        case .acknowledgements(let acknowledgements): "\(acknowledgements.rows.count) acknowledgements"
+        case .acknowledgementRequest: "acknowledgementRequest"
+        case .bulkWanted: "bulkWanted"
+        case .stateOffer: "stateOffer"
+        case .stateRequest: "stateRequest"
+        case .stateItems: "stateItems"
+        case .stateQuestion: "stateQuestion"
+        case .stateAnswer: "stateAnswer"
+        }
     }
 }

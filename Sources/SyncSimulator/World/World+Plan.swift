@@ -4,11 +4,8 @@ import SyncStore
 
 // What the seed has in store: work, faults, the heal, and the look whether all is well.
 extension World {
-    /// After the heal all must be in step within this. A state that comes 600 bytes at a time, each a second under way, takes
-    /// its time.
-    private var patienceNanoseconds: Int64 {
-        options.states.map { $0.windowBytes < 1_000 } ?? false ? 240_000_000_000 : 90_000_000_000
-    }
+    /// After the heal all must be in step within this.
+    private static let patienceNanoseconds: Int64 = 90_000_000_000
     /// A session whose peer is gone must be given up within 15 s; a second for the clocks, one for the look.
     private static let deadAfterNanoseconds: Int64 = 17_000_000_000
 
@@ -102,6 +99,7 @@ extension World {
                 // As a person would: the ticket stays good, and is tried again.
                 return queue.plan(.pair(left, right), at: now + 500_000_000)
             }
+            nodes[node].letIn.insert(other)
         }
         // After the commits were answered.
         for (node, other) in [(left, right), (right, left)] {
@@ -125,7 +123,7 @@ extension World {
         case .absence: beAbsent(node)
         case .crash: crash(node, losingPower: chance(per10000: options.powerLossPercent * 100))
         case .pause:
-            nodes[node].pausedUntil = now + milliseconds(100...20_000)
+            nodes[node].pausedUntil = max(nodes[node].pausedUntil, now + milliseconds(100...20_000))
             trace.note(now, node, "is stopped")
         case .disk:
             nodes[node].disk.failNextWrites(
@@ -173,14 +171,11 @@ extension World {
         rekeyTwins()
         for node in nodes.indices {
             nodes[node].disk.failNextWrites(.diskFull, count: 0)
-            nodes[node].pausedUntil = min(nodes[node].pausedUntil, now)
             start(node)
             healBlobs(node)
         }
         for step in 1...900 { queue.plan(.look, at: now + Int64(step) * 100_000_000) }
-        if options.blobs != nil || patienceNanoseconds > 90_000_000_000 {
-            for step in 91...250 { queue.plan(.look, at: now + Int64(step) * 1_000_000_000) }
-        }
+        if options.blobs != nil { for step in 91...250 { queue.plan(.look, at: now + Int64(step) * 1_000_000_000) } }
     }
 
     // MARK: Looking
@@ -190,7 +185,7 @@ extension World {
         lookForDeadSessions()
         compareNodes()
         guard let healedAt, failure == nil else { return }
-        let isLate = now - healedAt > patienceNanoseconds
+        let isLate = now - healedAt > Self.patienceNanoseconds
         let digests = nodes.map { $0.core?.held.digest }
         let states = nodes.map { try? $0.store?.state().digest }
         let isLevel = Set(digests).count == 1 && digests[0] != nil && Set(states).count == 1
@@ -205,7 +200,7 @@ extension World {
         } else if isLate {
             let ending = lateEnding
             check { $0.ended(ending) }
-            fail("convergence", "the world did not come to rest within \(patienceNanoseconds / 1_000_000_000) s")
+            fail("convergence", "the world did not come to rest within \(Self.patienceNanoseconds / 1_000_000_000) s")
         }
     }
 

@@ -75,6 +75,8 @@ struct World {
     var copyCounts = CopyCounts()
     /// Everything that was ever written, in a world in which nodes hold state in place of changes.
     var changes: WrittenChanges?
+    /// Disks that were put back: what others may have forgotten, their devices may not know.
+    var forgettings: [Forgetting] = []
     var now: Int64 = 0
     var queue = EventQueue<Event>()
     var nodes: [SimulatedNode]
