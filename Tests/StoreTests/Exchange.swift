@@ -59,11 +59,16 @@ extension ReplicaStore {
     }
 }
 
-/// Machines that know each other as members, with the fact already at all of them.
+/// Machines that know each other as members, with the facts already at all of them: the first and each other one said so.
 func introduced(_ beds: [StoreBed]) throws -> [any ReplicaStore] {
     let stores = try beds.map { try $0.open() }
     guard let first = stores.first else { return [] }
     _ = try first.append(beds.map { [.addMember($0.device.fact)] }, wallMilliseconds: 1)
+    for store in stores.dropFirst() {
+        try store.pull(from: first)
+        _ = try store.append([[.addMember(beds[0].device.fact)]], wallMilliseconds: 1)
+    }
+    for store in stores.dropFirst() { try first.pull(from: store) }
     for store in stores.dropFirst() { try store.pull(from: first) }
     return stores
 }

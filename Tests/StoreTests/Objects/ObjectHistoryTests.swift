@@ -37,7 +37,7 @@ struct ObjectHistoryTests {
         ).outcomes.forEach { _ = try $0.get() }
         try store.write(.deleting("c/a"), at: 50)
         try other.pull(from: store)
-        #expect(try summary(store, "c/a") == ["2@10 birth 1", "0@30 edit 2", "7@40 edit 1", "9@50 delete"])
+        #expect(try summary(store, "c/a") == ["2@10 birth 1", "1@30 edit 2", "7@40 edit 1", "9@50 delete"])
         #expect(try summary(store, "c/b") == ["4@10 birth 1", "6@20 edit 1", "8@40 edit 1"])
         let own = try #require(try store.state().ownReplica)
         let touches = try store.touches(of: ObjectKey("c/a"), space: .home)
