@@ -153,7 +153,7 @@ def compact(report, world, label):
     writer = threading.Thread(target=lambda: during.append(writes(world, 0, over)))
     begun = time.monotonic()
     writer.start()
-    world.lanyard(1, "compact")
+    world.lanyard(1, "compact", timeout=900)  # beside writes it takes its time
     spent = time.monotonic() - begun
     over.set()
     writer.join()

@@ -79,11 +79,11 @@ class World:
     def address(self, node):
         return open(f"{self.directory(node)}/address").read().strip()
 
-    def lanyard(self, node, *arguments, stdin=None):
+    def lanyard(self, node, *arguments, stdin=None, timeout=60):
         environment = dict(os.environ, LANYARD_SOCKET=self.socket(node))
         done = subprocess.run(
             [os.path.join(BINARIES, "lanyard"), *arguments], env=environment, input=stdin, capture_output=True, text=True,
-            timeout=60)
+            timeout=timeout)
         if done.returncode != 0:
             raise RuntimeError(f"lanyard {' '.join(arguments)}: {done.stderr.strip()[-300:]}")
         return done.stdout

@@ -5,6 +5,10 @@ struct Compaction: Sendable {
     var progress = Progress.idle
     /// When the next pass begins by itself; nil before the first step of the core.
     var nextAt: Tick?
+    /// When the step that is under way, or the last one, was asked for.
+    var steppedAt = Tick(nanoseconds: 0)
+    /// Something was written since the step before.
+    var hasCompany = false
 
     enum Progress: Sendable, Equatable {
         case idle
@@ -36,17 +40,23 @@ extension AgentCore {
         }
         guard case .due(let at, let vector) = compaction.progress, now >= at else { return }
         compaction.progress = .stepping(vector)
+        compaction.steppedAt = now
         effects.append(.compact(upTo: vector))
     }
 
     /// Somebody asked for it now. A pass under way goes on; what it leaves takes the next one.
     mutating func noteCompactionAsked() { compaction.nextAt = now }
 
-    /// One step is durable. The next waits a little, so that a long pass costs writers a small part of the store's time.
+    /// One step is durable. Beside writes the next waits four times as long as it took, so that a long pass costs them a fifth of
+    /// the store's time; but no longer than five seconds, for a machine that slept meanwhile. Where nobody writes it waits a
+    /// moment, for who begins.
     mutating func noteCompacted(firstHeld: VersionVector, isLast: Bool) {
         self.firstHeld = firstHeld
         guard case .stepping(let vector) = compaction.progress else { return }
-        compaction.progress = isLast ? .idle : .due(at: now + configuration.timing.collectionPause, vector)
+        let took = Tick.Span(nanoseconds: min((now - compaction.steppedAt).nanoseconds, 1_250_000_000))
+        let rest = compaction.hasCompany ? Tick.Span(nanoseconds: took.nanoseconds * 4) : took
+        compaction.hasCompany = false
+        compaction.progress = isLast ? .idle : .due(at: now + max(rest, configuration.timing.collectionPause), vector)
     }
 
     /// Nothing is half done; the next pass finds what is left.

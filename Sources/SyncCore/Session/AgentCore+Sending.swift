@@ -6,6 +6,7 @@ extension AgentCore {
     mutating func noteDurable(_ change: StoreChange) {
         for segment in change.segments { held.advance(segment.segment.replica, segment.tip) }
         stateDigest = change.stateDigest
+        compaction.hasCompany = true
         var admitted: [DeviceID] = []
         for addition in change.additions { admitted += membership.add(addition) }
         if !admitted.isEmpty {

@@ -23,12 +23,22 @@ struct CompactionPlanTests {
         #expect(talk.core.stable == vector && talk.compaction == nil)
         talk.wait(milliseconds: 601_000)
         #expect(talk.compaction == vector)
-        talk.wait(milliseconds: 1_000)
+        talk.wait(milliseconds: 10)
         #expect(talk.compaction == nil, "one step at a time")
         talk.hear(.compacted(firstHeld: vector, isLast: false))
         #expect(talk.compaction == nil, "writers first")
         talk.wait(milliseconds: 50)
         #expect(talk.compaction == vector)
+        // A step that takes long is followed by a rest as long, and by a longer one where somebody writes meanwhile.
+        for isWritten in [false, true] {
+            talk.wait(milliseconds: 200)
+            if isWritten { talk.hear(.appended(StoreChange(segments: [], stateDigest: .zero, additions: []))) }
+            talk.hear(.compacted(firstHeld: vector, isLast: false))
+            talk.wait(milliseconds: isWritten ? 790 : 190)
+            #expect(talk.compaction == nil)
+            talk.wait(milliseconds: 10)
+            #expect(talk.compaction == vector)
+        }
         talk.hear(.compacted(firstHeld: vector, isLast: true))
         talk.wait(milliseconds: 60_000)
         #expect(talk.compaction == nil)
