@@ -22,6 +22,7 @@ public enum ErrorCode: String, CaseIterable, Sendable {
     case indexOutOfRange = "index_out_of_range"
     case insideCharacter = "inside_character"
     case ambiguousAttachment = "ambiguous_attachment"
+    case ambiguousDevice = "ambiguous_device"
     // What was asked for is not here.
     case notFound = "not_found"
     case unknownSpace = "unknown_space"
@@ -89,7 +90,8 @@ public enum ErrorCode: String, CaseIterable, Sendable {
             404
         case .methodNotAllowed: 405
         case .versionMismatch, .alreadyExists, .undecided, .constantField, .schemaWouldLoseData, .catchingUp,
-            .duplicateIdentity, .consumerBound, .limitReached, .alreadyRunning, .ambiguousAttachment, .fileChanged,
+            .duplicateIdentity, .consumerBound, .limitReached, .alreadyRunning, .ambiguousAttachment, .ambiguousDevice,
+            .fileChanged,
             .snapshotSchema, .snapshotForeign, .restoreUnfinished:
             409
         case .objectDeleted, .ticketExpired, .ticketUsed: 410
@@ -112,7 +114,8 @@ public enum ErrorCode: String, CaseIterable, Sendable {
             .objectIncomplete, .nobodyHas, .damaged, .fileChanged, .fileUnreadable, .fileUnwritable, .cancelled,
             .stopping, .internalFault, .unsupportedMediaType, .methodNotAllowed, .truncated, .notAnArchive:
             .failed
-        case .invalidName, .invalidArgument, .unknownKey, .unknownOperation, .socketPathTooLong, .ambiguousAttachment:
+        case .invalidName, .invalidArgument, .unknownKey, .unknownOperation, .socketPathTooLong, .ambiguousAttachment,
+            .ambiguousDevice:
             .usage
         case .notFound, .unknownSpace, .unknownCollection, .unknownField, .unknownStream, .unknownConsumer,
             .unknownPeer, .unknownDevice, .unknownAttachment, .unknownSnapshot:

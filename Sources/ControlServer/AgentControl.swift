@@ -43,6 +43,10 @@ package protocol AgentControl: ObjectControl, AttachmentControl, BackupControl, 
 
     func devices(space: String) async throws(ControlError) -> [DeviceEntry]
 
+    /// Lets a member go: nobody waits for it any more. `device` is a name, a unique beginning of its id, or the id;
+    /// `unknown_device`, `ambiguous_device`, or `forbidden` for this one. One that was let go before is answered as it is.
+    func retire(space: String, device: String) async throws(ControlError) -> DeviceEntry
+
     // MARK: Events
 
     /// Writes each event as a change of its own, in this order, in as few durable commits as it takes. At most

@@ -111,6 +111,13 @@ extension LanyardClient {
         try await value(ClientRequest(.POST, "v1", "join"), body: JoinRequest(ticket: ticket))
     }
 
+    /// Lets a member go: nobody waits for it any more. It is named by its name, the beginning of its id, or the id. Should it
+    /// come back, it is let in again and what it wrote meanwhile is written again.
+    public func retire(device: String, space: String = "home") async throws(ControlError) -> DeviceEntry {
+        try await value(
+            ClientRequest(.POST, "v1", "spaces", .name(space), "devices", .name(device), "retirement"))
+    }
+
     /// The members of a space.
     public func devices(space: String = "home") async throws(ControlError) -> [DeviceEntry] {
         try await value(ClientRequest(.GET, "v1", "spaces", .name(space), "devices"))

@@ -81,9 +81,10 @@ extension Agent {
         settings.compacts = sqlite != nil && configuration.historyRetention != .forever
         let core = AgentCore(
             configuration: settings, space: .home, membership: membership,
-            tips: state.tips.map { ($0.replica, $0.tip) },
-            stateDigest: state.digest, acknowledgements: state.acknowledgements,
+            tips: state.tips.map { ($0.replica, $0.tip) }, stateDigest: state.digest,
+            acknowledgements: state.acknowledgements,
             firstHeld: state.firstHeld, floor: state.floor, hasStaging: (try? sqlite?.hasStaging()) ?? false,
+            cuts: state.cuts, isIncomplete: state.isIncomplete,
             at: Tick(nanoseconds: Int64(NIODeadline.now().uptimeNanoseconds)))
         let relay = TransportRelay()
         let transport = SessionTransport(identity: identity, eventLoop: eventLoop, logger: logger, events: relay)

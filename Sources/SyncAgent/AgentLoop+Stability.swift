@@ -1,3 +1,4 @@
+import Logging
 import NIOCore
 import SyncCore
 import SyncModel
@@ -23,6 +24,38 @@ extension AgentLoop {
             switch result {
             case .success(let signed): loop.value.step(.acknowledged(signed))
             case .failure(let error): loop.value.step(.acknowledgeFailed(code: StoreDriver.code(of: error)))
+            }
+        }
+    }
+
+    /// What comes of it is heard as an appended change; the core tries again.
+    func readmit(_ fact: MemberFact) {
+        logger.notice("A device that was let go is back.", metadata: ["device": "\(fact.device.shortID)"])
+        state(.addMember(fact))
+    }
+
+    func settle(_ cut: Dot) { state(.settleCut(.init(cut))) }
+
+    private func state(_ operation: SyncModel.Operation) {
+        let loop = NIOLoopBound(self, eventLoop: eventLoop)
+        store.append([.operations([operation])]).whenComplete { result in
+            switch result {
+            case .success(let result): loop.value.noteAppended(result.commit)
+            case .failure(let error): loop.value.journal.note(code: StoreDriver.code(of: error))
+            }
+        }
+    }
+
+    func rewriteVoid(limit: Int) {
+        let loop = NIOLoopBound(self, eventLoop: eventLoop)
+        store.write { store throws(StoreError) in
+            try store.rewriteVoid(limit: limit, wallMilliseconds: WallClock.milliseconds)
+        }.whenComplete { result in
+            switch result {
+            case .success(let step):
+                loop.value.noteAppended(step.commit)
+                loop.value.step(.rewritten(hasMore: step.hasMore))
+            case .failure(let error): loop.value.step(.rewriteFailed(code: StoreDriver.code(of: error)))
             }
         }
     }

@@ -170,6 +170,9 @@ final class AgentLoop: TransportEvents {
             case .keep(let acknowledgements): store.keep(acknowledgements)
             case .collect(let stable, let after, let limit): collect(upTo: stable, after: after, limit: limit)
             case .compact(let stable): compaction?.step(upTo: stable)
+            case .readmit(let fact): readmit(fact)
+            case .settle(let cut): settle(cut)
+            case .rewriteVoid(let limit): rewriteVoid(limit: limit)
             case .dial(let id, let endpoint): dial(id, endpoint)
             case .send(let id, let frame): send(id, frame)
             case .establish(let id):
@@ -296,6 +299,8 @@ final class AgentLoop: TransportEvents {
 
 extension StoreChange {
     init(_ commit: Commit) {
-        self.init(segments: commit.segments, stateDigest: commit.digest, additions: commit.additions)
+        self.init(
+            segments: commit.segments, stateDigest: commit.digest, additions: commit.additions, cuts: commit.cuts,
+            isIncomplete: commit.isIncomplete)
     }
 }

@@ -15,6 +15,9 @@ package struct AgentSnapshot: Sendable {
     package var stateDigest: Sum256
     package var counts: StoreCounts
     package var members: [Membership.Member]
+    package var cuts: CutTable
+    /// What this device wrote while it was let go waits to be written again.
+    package var hasVoidWork: Bool
     package var peers: [PeerView]
     /// Bytes below TLS, by connection.
     package var traffic: [ConnectionID: Traffic]
@@ -71,7 +74,9 @@ extension AgentSnapshot {
             own: agent.device, name: agent.configuration.name, uptimeSeconds: agent.uptimeSeconds,
             tips: core.held.entries.map { KnownReplica(replica: $0.replica, tip: $0.tip) },
             vectorDigest: core.held.digest, stateDigest: loop.digest, counts: loop.counts,
-            members: core.membership.members, peers: peers, traffic: traffic, strangers: discovery.strangers,
+            members: core.membership.members, cuts: core.cuts, hasVoidWork: core.hasVoidWork, peers: peers,
+            traffic: traffic,
+            strangers: discovery.strangers,
             discovery: discovery.state, instance: discovery.instance, listenPort: agent.listenPort,
             isInStep: core.isInStep, changesPerSecond: loop.changesPerSecond, core: core.counters,
             stability: core.stabilityView, blobs: bulk.figures, bulk: bulk.core.counters, bulkLoad: bulk.core.load,

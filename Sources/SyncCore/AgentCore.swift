@@ -69,6 +69,11 @@ package struct AgentCore: Sendable {
     /// What members say is durable with them, and what follows from it.
     var acknowledgements = AcknowledgementTable()
     var stability = Stability()
+    /// Which devices were let go, as far as the store has it durable.
+    package internal(set) var cuts: CutTable
+    var cutKeeping = CutKeeping()
+    /// See `StoreChange`: nothing is acknowledged, collected or handed over as state meanwhile.
+    package internal(set) var isIncomplete: Bool
 
     package internal(set) var counters = CoreCounters()
     var lastID: UInt64 = 0
@@ -98,7 +103,8 @@ package struct AgentCore: Sendable {
         configuration: CoreConfiguration, space: SpaceID, membership: Membership,
         tips: [(replica: ReplicaID, tip: ReplicaTip)], stateDigest: Sum256,
         acknowledgements: [SignedAcknowledgement] = [], firstHeld: VersionVector = VersionVector(),
-        floor: VersionVector = VersionVector(), hasStaging: Bool = false, at now: Tick
+        floor: VersionVector = VersionVector(), hasStaging: Bool = false, cuts: CutTable = CutTable(),
+        isIncomplete: Bool = false, at now: Tick
     ) {
         self.configuration = configuration
         self.space = space
@@ -107,6 +113,8 @@ package struct AgentCore: Sendable {
         self.firstHeld = firstHeld
         self.floor = floor
         self.hasStaging = hasStaging
+        self.cuts = cuts
+        self.isIncomplete = isIncomplete
         self.now = now
         random = SplitMix64(seed: configuration.seed)
         held = TipTable()
@@ -146,6 +154,8 @@ package struct AgentCore: Sendable {
         case .compacted(let firstHeld, let isLast): noteCompacted(firstHeld: firstHeld, isLast: isLast)
         case .compactFailed: noteCompactFailed()
         case .compactionAsked: noteCompactionAsked()
+        case .rewritten(let hasMore): noteRewritten(hasMore: hasMore)
+        case .rewriteFailed: noteRewriteFailed()
         case .recordAppeared(let instance, let endpoints): noteRecord(instance, endpoints)
         case .recordVanished(let instance): forgetRecord(instance)
         case .networkChanged: noteNetworkChanged()
@@ -172,6 +182,7 @@ package struct AgentCore: Sendable {
         openOrSeal()
         planStability()
         planCompaction()
+        planCuts()
         tellBulkPeers()
         return takeEffects()
     }
@@ -203,7 +214,7 @@ package struct AgentCore: Sendable {
         return [
             sessionDeadlines.min(), pullDeadlines.min(), acknowledgementDeadlines.min(), nextDialAt, storeRetryAt,
             sealRetryAt,
-            acknowledgeDeadline, collectionDeadline, compactionDeadline, stateDeadlines.min(),
+            acknowledgeDeadline, collectionDeadline, compactionDeadline, stateDeadlines.min(), cutDeadlines.min(),
         ].compactMap(\.self).min()
     }
 

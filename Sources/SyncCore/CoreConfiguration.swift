@@ -69,6 +69,8 @@ package struct CoreConfiguration: Sendable, Equatable {
         /// From the start to the first pass of compaction, and from one pass to the next.
         package var compactAfter = Tick.Span.seconds(600)
         package var compactEvery = Tick.Span.seconds(3600)
+        /// From letting a device in again to the next try, if nothing came of it.
+        package var readmitEvery = Tick.Span.seconds(10)
 
         package init() {}
     }
@@ -96,6 +98,8 @@ package struct CoreConfiguration: Sendable, Equatable {
         package var stateOfferFactor: UInt64 = 4
         /// One transaction's worth: some milliseconds.
         package var collectionStepObjects = 128
+        /// The same, of changes that are written again.
+        package var rewritingStepChanges = 256
 
         package init() {}
     }
@@ -127,4 +131,10 @@ package struct CoreFaults: OptionSet, Sendable, Hashable {
     package static let collectBeforeStability = CoreFaults(rawValue: 1 << 8)
     /// What is handed to the transport is counted as it was before it was packed; what is written, as it was sent.
     package static let countUnpackedBuffers = CoreFaults(rawValue: 1 << 9)
+    /// Nobody is waited for from the moment on at which somebody lets it go, whoever has heard of it.
+    package static let releaseBeforeAcknowledged = CoreFaults(rawValue: 1 << 10)
+    /// What a device had written while it was cut is not written again.
+    package static let forgetVoidWork = CoreFaults(rawValue: 1 << 11)
+    /// A cut is settled by its author's word alone.
+    package static let settleAlone = CoreFaults(rawValue: 1 << 12)
 }

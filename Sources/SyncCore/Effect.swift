@@ -25,6 +25,14 @@ package enum Effect: Sendable, Equatable {
     /// About states that are taken from peers or handed to them.
     case state(StateEffect)
 
+    /// Write down that this device is a member, as it was before it was let go; it comes as `appended`.
+    case readmit(MemberFact)
+    /// Write down that this device will not go back on its cut; it comes as `appended`.
+    case settle(Dot)
+    /// Write again, under a history that counts, what this device had written beyond the end of one that was cut: at most
+    /// `limit` changes, in one transaction; answer with `rewritten` or `rewriteFailed`.
+    case rewriteVoid(limit: Int)
+
     /// Nobody is there: from now on local writes may stay open, to be folded before they are shipped.
     case leaveOpen
     /// Somebody is there: seal what is open, and every local write from now on; answer with `sealed` or

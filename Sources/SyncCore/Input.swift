@@ -33,8 +33,17 @@ package struct StoreChange: Sendable, Equatable {
     package var segments: [VerifiedSegment]
     package var stateDigest: Sum256
     package var additions: [Membership.Addition]
+    /// All cuts, where this moved one; nil else.
+    package var cuts: CutTable?
+    /// Objects may be wrong here until a member has said what they are: cuts moved, and a part of their history came as state.
+    package var isIncomplete: Bool
 
-    package init(segments: [VerifiedSegment], stateDigest: Sum256, additions: [Membership.Addition]) {
+    package init(
+        segments: [VerifiedSegment], stateDigest: Sum256, additions: [Membership.Addition], cuts: CutTable? = nil,
+        isIncomplete: Bool = false
+    ) {
+        self.cuts = cuts
+        self.isIncomplete = isIncomplete
         self.segments = segments
         self.stateDigest = stateDigest
         self.additions = additions
@@ -68,6 +77,9 @@ package enum Input: Sendable, Equatable {
     case compactFailed(code: String)
     /// Somebody wants a pass of compaction now.
     case compactionAsked
+    /// A step of writing again is durable; the change itself came as `appended`.
+    case rewritten(hasMore: Bool)
+    case rewriteFailed(code: String)
 
     case state(StateInput)
 

@@ -54,6 +54,12 @@ package enum PlantedBug: String, CaseIterable, Sendable {
     case compactionDropsEvents = "compaction-drops-events"
     case leaseIgnoresTail = "lease-ignores-tail"
     case compactionForgetsContexts = "compaction-forgets-contexts"
+    case releaseBeforeAcknowledged = "release-before-acknowledged"
+    case settleAlone = "settle-alone"
+    case forgetVoidWork = "forget-void-work"
+    case cutAsksNobody = "cut-asks-nobody"
+    case cutKeepsObjects = "cut-keeps-objects"
+    case beginUninvited = "begin-uninvited"
 
     package var core: CoreFaults {
         switch self {
@@ -67,6 +73,9 @@ package enum PlantedBug: String, CaseIterable, Sendable {
         case .forgetLostWant: .forgetLostWant
         case .collectBeforeStability: .collectBeforeStability
         case .countUnpackedBuffers: .countUnpackedBuffers
+        case .releaseBeforeAcknowledged: .releaseBeforeAcknowledged
+        case .settleAlone: .settleAlone
+        case .forgetVoidWork: .forgetVoidWork
         case .reuseCounter, .leaseIgnoresTail, .commitWithoutSync, .foldWhatWasSeen, .setForgetsContext,
             .counterAddsTwice,
             .dictionaryDropsEdit,
@@ -78,7 +87,8 @@ package enum PlantedBug: String, CaseIterable, Sendable {
             .skipFolderSync, .fileBeforeRow,
             .trustOldPages, .stateWithoutLiveDots,
             .stateStagedByName, .stateForgetsEvents, .cutAtStable, .compactionDropsEvents,
-            .compactionForgetsContexts:
+            .compactionForgetsContexts, .cutAsksNobody, .cutKeepsObjects,
+            .beginUninvited:
             []
         }
     }
@@ -95,12 +105,15 @@ package enum PlantedBug: String, CaseIterable, Sendable {
         case .cutAtStable: .cutAtStable
         case .compactionDropsEvents: .compactionDropsEvents
         case .compactionForgetsContexts: .compactionForgetsContexts
+        case .cutAsksNobody: .cutAsksNobody
+        case .cutKeepsObjects: .cutKeepsObjects
+        case .beginUninvited: .beginUninvited
         case .sendBeforeCommit, .offByOneVector, .skipWaitingRoom, .dropHave, .deadSessionAlive, .beyondSignature,
             .acknowledgeWaitingRoom, .forgetLostWant, .collectBeforeStability, .countUnpackedBuffers,
             .unboundedInFlight, .askTwice, .believeHashes, .trustLiars, .forgetCancelled,
             .believeFirstSize, .skipChunkHash, .rowBeforeFile, .sweepReferenced, .forgetPartials, .skipFileSync,
             .skipFolderSync, .fileBeforeRow,
-            .trustOldPages:
+            .trustOldPages, .releaseBeforeAcknowledged, .settleAlone, .forgetVoidWork:
             []
         case .setForgetsContext, .counterAddsTwice, .dictionaryDropsEdit, .moveDuplicates, .policyReadsClock,
             .registerByStamp, .deletionForgetsBirths, .birthForgetsDeletions, .schemaReplaces, .upsertWritesUnchanged,
@@ -122,7 +135,9 @@ package enum PlantedBug: String, CaseIterable, Sendable {
             .skipFolderSync, .fileBeforeRow,
             .trustOldPages, .stateWithoutLiveDots,
             .stateStagedByName, .stateForgetsEvents, .cutAtStable, .compactionDropsEvents,
-            .compactionForgetsContexts:
+            .compactionForgetsContexts,
+            .releaseBeforeAcknowledged, .settleAlone, .forgetVoidWork, .cutAsksNobody, .cutKeepsObjects,
+            .beginUninvited:
             []
         case .setForgetsContext: .setForgetsContext
         case .counterAddsTwice: .counterAddsTwice

@@ -14,10 +14,14 @@ package struct Commit: Sendable, Equatable {
     package var streams: [String]
     /// Of the newest change to an object.
     package var objectPosition: Int64
+    /// All cuts, where this moved one; nil else.
+    package var cuts: CutTable?
+    /// See `LogState`.
+    package var isIncomplete: Bool
 
     package init(
         segments: [VerifiedSegment], digest: Sum256, counts: StoreCounts, additions: [Membership.Addition],
-        lastPosition: Int64, streams: [String], objectPosition: Int64
+        lastPosition: Int64, streams: [String], objectPosition: Int64, cuts: CutTable? = nil, isIncomplete: Bool = false
     ) {
         self.segments = segments
         self.digest = digest
@@ -26,6 +30,8 @@ package struct Commit: Sendable, Equatable {
         self.lastPosition = lastPosition
         self.streams = streams
         self.objectPosition = objectPosition
+        self.cuts = cuts
+        self.isIncomplete = isIncomplete
     }
 }
 
@@ -34,7 +40,7 @@ extension Commit {
     init(nothingOn state: LogState) {
         self.init(
             segments: [], digest: state.digest, counts: state.counts, additions: [], lastPosition: state.lastPosition,
-            streams: [], objectPosition: state.objectPosition)
+            streams: [], objectPosition: state.objectPosition, isIncomplete: state.isIncomplete)
     }
 
     /// Ready to be served, or still open and nobody's business.

@@ -132,6 +132,11 @@ package protocol ReplicaStore: AnyObject, Sendable {
     /// - Throws: also `notApplicable` while changes of our own are open: what they are folded into must be what they saw.
     func collect(upTo stable: VersionVector, after: Dot?, limit: Int) throws(StoreError) -> CollectionStep
 
+    /// One step of writing again what this device had written beyond the end of a history that was cut: at most `limit`
+    /// changes, in one transaction. Nothing of it is written twice, whatever happens in between.
+    /// - Throws: also `retired` while nobody has let the device in again.
+    func rewriteVoid(limit: Int, wallMilliseconds: Int64) throws(StoreError) -> RewritingStep
+
     // Consumers: durable cursors
 
     func consumers(of space: SpaceID) throws(StoreError) -> [Consumer]

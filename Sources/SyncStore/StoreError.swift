@@ -23,5 +23,7 @@ package enum StoreError: Error, Hashable, Sendable {
     case foreignTail(ReplicaID)
     /// A state delta that is not whole, or contradicts itself or what is held: nothing of it was joined.
     case refused(StateDeltaError)
+    /// This device was let go, and nobody has let it in again yet: what it wrote now would count nowhere.
+    case retired
     case closed
 }

@@ -3,9 +3,9 @@ package import SyncModel
 /// Planted bugs: each weakens one durable step of the code that ships, so that a check can be seen to fail.
 /// The shipped value is empty; only the simulator and the tests set them.
 package struct StoreFaults: OptionSet, Hashable, Sendable {
-    package let rawValue: UInt32
+    package let rawValue: UInt64
 
-    package init(rawValue: UInt32) { self.rawValue = rawValue }
+    package init(rawValue: UInt64) { self.rawValue = rawValue }
 
     /// Goes on under the old incarnation although no lease proves that this store lost nothing.
     package static let reuseCounterAfterCrash = StoreFaults(rawValue: 1 << 0)
@@ -30,6 +30,16 @@ package struct StoreFaults: OptionSet, Hashable, Sendable {
     /// Of several events of one change only the first goes into a state.
     package static let stateForgetsEvents = StoreFaults(rawValue: 1 << 8)
 
+    /// When a cut comes, nobody asks what held changes speak against it.
+    package static let cutAsksNobody = StoreFaults(rawValue: 1 << 9)
+    /// Objects stay as they are when changes on them begin, or cease, to count.
+    package static let cutKeepsObjects = StoreFaults(rawValue: 1 << 10)
+    /// A device that was let go begins anew before anybody has let it in again.
+    package static let beginUninvited = StoreFaults(rawValue: 1 << 11)
+
+    /// A state is joined whatever its sender knew of cuts.
+    package static let stateIgnoresCuts = StoreFaults(rawValue: 1 << 16)
+
     /// Changes are dropped below the stable point, though authors of held changes had not seen all of them.
     package static let cutAtStable = StoreFaults(rawValue: 1 << 12)
     /// Of several events of one change only the first stays when changes are dropped.
@@ -39,10 +49,10 @@ package struct StoreFaults: OptionSet, Hashable, Sendable {
 
     // The upper half is the model's.
 
-    private static let modelShift: UInt32 = 16
+    private static let modelShift: UInt64 = 32
 
     /// Bugs in what an operation does, rather than in how it is kept.
-    package init(_ model: ModelFaults) { rawValue = UInt32(model.rawValue) << Self.modelShift }
+    package init(_ model: ModelFaults) { rawValue = UInt64(model.rawValue) << Self.modelShift }
 
-    package var model: ModelFaults { ModelFaults(rawValue: UInt16(rawValue >> Self.modelShift)) }
+    package var model: ModelFaults { ModelFaults(rawValue: UInt16(truncatingIfNeeded: rawValue >> Self.modelShift)) }
 }

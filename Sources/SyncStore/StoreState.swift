@@ -19,12 +19,16 @@ package struct StoreState: Sendable, Equatable {
     package var floor: VersionVector
     /// Per replica the counter from which on changes are held and can be served; not in it where all are.
     package var firstHeld: VersionVector
+    package var cuts: CutTable
+    /// See `LogState`.
+    package var isIncomplete: Bool
 
     package init(
         tips: [KnownReplica], additions: [Membership.Addition], digest: Sum256, counts: StoreCounts,
         ownReplica: ReplicaID?, addresses: [PeerAddress], lastPosition: Int64,
         acknowledgements: [SignedAcknowledgement] = [], floor: VersionVector = VersionVector(),
-        firstHeld: VersionVector = VersionVector()
+        firstHeld: VersionVector = VersionVector(), cuts: CutTable = CutTable(),
+        isIncomplete: Bool = false
     ) {
         self.tips = tips
         self.additions = additions
@@ -36,6 +40,8 @@ package struct StoreState: Sendable, Equatable {
         self.acknowledgements = acknowledgements
         self.floor = floor
         self.firstHeld = firstHeld
+        self.cuts = cuts
+        self.isIncomplete = isIncomplete
     }
 }
 

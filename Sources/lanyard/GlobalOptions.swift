@@ -55,6 +55,7 @@ enum LeadingOptions {
     private static let nested = [
         "peers": ["add", "remove"], "consumers": ["set", "remove"], "streams": ["set"], "schema": ["set", "show"],
         "conflicts": ["list", "resolve"], "spaces": ["set"], "snapshot": ["save", "list", "restore"],
+        "devices": ["retire"],
     ]
 
     static func hoist(_ arguments: [String]) -> [String] {

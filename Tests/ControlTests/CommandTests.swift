@@ -44,6 +44,27 @@ import Testing
         }
     }
 
+    @Test func `a device is let go by name or id, never the one somebody sits at, and never two`() async throws {
+        let peers = [("BBBBBBB-X", "attic"), ("CCCCCCC-X", "hall"), ("DDDDDDD-X", "hall")].map { id, name in
+            Peer(id: id, shortID: String(id.prefix(7)), name: name, state: .offline, paired: true)
+        }
+        try await LiveServer.with(MemoryAgent(peers: peers)) { server async throws in
+            func retire(_ device: String) async throws -> CommandRun {
+                try await CommandRun.lanyard(["devices", "retire", device, "--yes"], socket: server.socketPath)
+            }
+            let gone = try await retire("attic")
+            #expect(gone.exitCode == 0)
+            #expect(gone.output.hasPrefix("attic was let go."))
+            let listed = try await CommandRun.lanyard(["devices", "--json"], socket: server.socketPath)
+            #expect(listed.output.contains(#""state":"retired""#))
+            #expect(try await retire("attic").exitCode == 0)
+            #expect(try await retire("cccccc").exitCode == 0)
+            #expect(try await retire("hall").exitCode == 2)
+            #expect(try await retire("nobody").exitCode == 3)
+            #expect(try await retire("memory").exitCode == 4)
+        }
+    }
+
     @Test func `why shows the chain up to the first broken link, then what went wrong and what to do`() async throws {
         try await LiveServer.with { server async throws in
             let run = try await CommandRun.lanyard(["why"], socket: server.socketPath)

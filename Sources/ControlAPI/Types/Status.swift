@@ -42,13 +42,18 @@ public struct StatusResponse: Codable, Equatable, Sendable {
 
     /// What one space holds.
     public struct Space: Codable, Equatable, Sendable {
-        /// What holds back compaction.
+        /// What every member has said is durable with it, and whose word is awaited.
         public struct Stable: Codable, Equatable, Sendable {
             /// The devices that have not yet acknowledged what this node has.
             public var heldBackBy: [Member]
+            /// For each replica the counter up to which all members hold it: what is below may be forgotten.
+            public var versionVector: VersionVectorText
 
             /// All fields.
-            public init(heldBackBy: [Member] = []) { self.heldBackBy = heldBackBy }
+            public init(heldBackBy: [Member] = [], versionVector: VersionVectorText = VersionVectorText([])) {
+                self.heldBackBy = heldBackBy
+                self.versionVector = versionVector
+            }
 
             /// A member whose word is awaited: until it comes, or the device is retired, nothing newer is forgotten.
             public struct Member: Codable, Equatable, Sendable {
@@ -60,13 +65,16 @@ public struct StatusResponse: Codable, Equatable, Sendable {
                 public var name: String
                 /// When the oldest change was made that it has not acknowledged, by its author's clock.
                 public var since: Timestamp
+                /// When this node last had a session with it; null for one never met.
+                public var lastSeen: Timestamp?
 
                 /// All fields.
-                public init(id: String, shortID: String, name: String, since: Timestamp) {
+                public init(id: String, shortID: String, name: String, since: Timestamp, lastSeen: Timestamp? = nil) {
                     self.id = id
                     self.shortID = shortID
                     self.name = name
                     self.since = since
+                    self.lastSeen = lastSeen
                 }
             }
         }

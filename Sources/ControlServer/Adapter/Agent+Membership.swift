@@ -25,19 +25,41 @@ extension Agent {
     package func devices(space: String) async throws(ControlError) -> [DeviceEntry] {
         try checkSpace(space)
         let now = try await controlled { try await snapshot() }
-        let remembered = try await controlled { try store.addresses() }
+        let seen = lastSeen(now, try await controlled { try store.addresses() })
         return now.members.map { member in
             let peer = now.peers.first { $0.device == member.device }
             let isOwn = member.device == now.own
-            let lastHeard = peer?.lastHeardAt.map { now.wallMilliseconds(at: $0) }
-            let lastMet = remembered.filter { $0.device == member.device }.compactMap(\.lastConnectedMilliseconds).max()
             return DeviceEntry(
                 id: "\(member.device)", name: isOwn ? now.name : peer?.name ?? member.fact.name,
                 role: member.fact.role == .writer ? .writer : .reader, addedBy: member.addedBy.map { "\($0)" },
                 addedAt: member.addedBy == nil ? nil : Timestamp(millisecondsSinceEpoch: member.addedAtMilliseconds),
-                lastSeen: (lastHeard ?? journal.lastSeen[member.device] ?? lastMet).map(
-                    Timestamp.init(millisecondsSinceEpoch:)),
-                state: isOwn ? "this" : peer?.state == .connected ? "connected" : "offline")
+                lastSeen: seen[member.device].map(Timestamp.init(millisecondsSinceEpoch:)),
+                state: state(of: member.device, now, isConnected: peer?.state == .connected))
         }
+    }
+
+    private func state(of device: DeviceID, _ now: AgentSnapshot, isConnected: Bool) -> String {
+        if device == now.own { return "this" }
+        if now.cuts.isRevoked(device) { return "revoked" }
+        if now.cuts.isAway(device) { return "retired" }
+        return isConnected ? "connected" : "offline"
+    }
+
+    package func retire(space: String, device word: String) async throws(ControlError) -> DeviceEntry {
+        try checkSpace(space)
+        let members = try await devices(space: space)
+        let found = try DeviceWord.find(word, in: members)
+        guard found.id != "\(device)" else {
+            throw ControlError(
+                .forbidden, "This is the device you are at; it cannot let itself go.",
+                hint: "Retire it from another one.")
+        }
+        let now = try await controlled { try await snapshot() }
+        guard let id = now.members.first(where: { "\($0.device)" == found.id }) else { throw DeviceWord.unknown(word) }
+        // Where nobody has settled it yet, whoever said it may be lost, too: said here once more, it can be settled here.
+        let holding = now.cuts.cuts(holdingAway: id.device).map(\.dot)
+        if holding.contains(where: { $0.replica.device == now.own || now.cuts.isSettled($0) }) { return found }
+        _ = try await controlled { try await write([.retire(id.device)]) }
+        return try DeviceWord.find(found.id, in: try await devices(space: space))
     }
 }

@@ -27,13 +27,18 @@ extension Agent: AgentControl {
         if let space { try checkSpace(space) }
         let now = try await controlled { try await snapshot() }
         let incomplete = try await controlled { try await missingCount(of: .home) }
+        let heldBackBy = try heldBackBy(now)
         let home = StatusResponse.Space(
             name: Self.homeName, id: SpaceID.home.bytes.hexadecimal, changes: Int(now.counts.changes),
             objects: Int(now.counts.objects), events: Int(now.counts.events),
             attachments: Int(now.counts.attachments),
             deletedObjects: Int(now.counts.deletedObjects),
             versionVector: VersionVectorText(now.tips.map { .init(replica: "\($0.replica)", next: $0.tip.next) }),
-            digest: "\(now.stateDigest)", incomplete: incomplete, stable: .init(heldBackBy: heldBackBy(now)),
+            digest: "\(now.stateDigest)", incomplete: incomplete,
+            stable: .init(
+                heldBackBy: heldBackBy,
+                versionVector: VersionVectorText(
+                    now.stability.stable.entries.map { .init(replica: "\($0.replica)", next: $0.next) })),
             droppedChanges: Int(now.counts.droppedChanges))
         let connected = now.peers.count { $0.state == .connected }
         let seen = now.strangers.count + Set(now.peers.filter { $0.via == "mdns" }.map { $0.device }).count
@@ -41,13 +46,19 @@ extension Agent: AgentControl {
             device: .init(id: "\(device)", shortID: device.shortID, name: now.name), version: Agent.version,
             uptimeSeconds: now.uptimeSeconds, discovery: now.discoveryResponse, spaces: [home],
             peers: .init(connected: connected, discovered: seen, paired: now.members.count - 1),
-            store: storeResponse, transfers: transferList, warnings: warnings(now))
+            store: storeResponse, transfers: transferList,
+            warnings: warnings(now) + SilentMember.warnings(heldBackBy, now: now.wallMilliseconds))
     }
 
     /// Whose acknowledgement is awaited, and since when: by the oldest change that it has not acknowledged, which the log
     /// knows, also after a restart.
-    private func heldBackBy(_ now: AgentSnapshot) -> [StatusResponse.Space.Stable.Member] {
-        now.stability.heldBackBy.compactMap { member in
+    private func heldBackBy(_ now: AgentSnapshot) throws(ControlError) -> [StatusResponse.Space.Stable.Member] {
+        guard !now.stability.heldBackBy.isEmpty else { return [] }
+        let seen: [DeviceID: Int64]
+        do { seen = lastSeen(now, try store.addresses()) } catch {
+            throw ControlError(agent: error, directory: configuration.dataDirectory)
+        }
+        return now.stability.heldBackBy.compactMap { member in
             let times = member.missing.compactMap { entry in
                 let first = try? store.segments(of: entry.replica, from: entry.next, byteBudget: 1).first
                 return first.flatMap { segment in
@@ -59,8 +70,25 @@ extension Agent: AgentControl {
             guard let since = times.min(), now.wallMilliseconds - since > 120_000 else { return nil }
             return .init(
                 id: "\(member.device)", shortID: member.device.shortID, name: now.name(of: member.device),
-                since: Timestamp(millisecondsSinceEpoch: since))
+                since: Timestamp(millisecondsSinceEpoch: since),
+                lastSeen: seen[member.device].map(Timestamp.init(millisecondsSinceEpoch:)))
         }
+    }
+
+    /// When each member was last heard from, by this node's clock, also before a restart.
+    func lastSeen(_ now: AgentSnapshot, _ remembered: [SyncStore.PeerAddress]) -> [DeviceID: Int64] {
+        var seen: [DeviceID: Int64] = [:]
+        for address in remembered {
+            guard let device = address.device, let met = address.lastConnectedMilliseconds else { continue }
+            seen[device] = max(met, seen[device] ?? .min)
+        }
+        for (device, met) in journal.lastSeen { seen[device] = met }
+        for peer in now.peers {
+            if let device = peer.device, let heard = peer.lastHeardAt {
+                seen[device] = now.wallMilliseconds(at: heard)
+            }
+        }
+        return seen
     }
 
     private var storeResponse: StatusResponse.Store {
@@ -78,6 +106,31 @@ extension Agent: AgentControl {
                 .init(
                     code: "discovery_unavailable", message: "New devices are not found: \(trouble.message).",
                     hint: trouble.hint))
+        }
+        if now.cuts.isAway(now.own) {
+            warnings.append(
+                .init(
+                    code: "retired", message: "This device was let go while it was away; it is being let in again.",
+                    hint: "It takes a moment with a session. Until then nothing can be written here; nothing is lost."))
+        } else if now.hasVoidWork {
+            warnings.append(
+                .init(
+                    code: "writing_again",
+                    message: "What was written here while this device was let go is being written again.",
+                    hint: "It waits until all other devices have heard that it was let go; those that do not come back"
+                        + " can be let go, too: lanyard devices retire"))
+        }
+        let waited = now.members.filter { member in
+            let holding = now.cuts.cuts(holdingAway: member.device)
+            return !holding.isEmpty && !holding.contains { now.cuts.isSettled($0.dot) }
+        }
+        if !waited.isEmpty {
+            warnings.append(
+                .init(
+                    code: "not_settled",
+                    message: "\(waited.map(\.fact.name).joined(separator: ", ")): let go, and still waited for.",
+                    hint: "All other devices have to hear of it, and to be more than those that are away. If the one "
+                        + "that said it is lost, say it here, too: lanyard devices retire"))
         }
         if case .refusing(let error) = store.health().condition {
             let reason = ControlError(agent: error, directory: configuration.dataDirectory)

@@ -40,6 +40,12 @@ extension ControlError {
                 .diskFull, "No space is left for \(directory); nothing was written.",
                 hint: "Free some space and try again. Reading and everything written before are not affected.")
         case .closed: self.init(.stopping, "The agent is stopping.", hint: "Start it again: lanyardd")
+        case .retired:
+            self.init(
+                .catchingUp, "This device was let go while it was away, and is being let in again.",
+                hint:
+                    "It takes a moment with a session; `lanyard why` tells whether there is one. Nothing it wrote is lost."
+            )
         case .inputOutput, .corrupt, .schemaNewer, .locked, .unreadable, .notApplicable, .stampsExhausted, .refused,
             .foreignTail:
             self.init(.storeFailed, "The store refused: \(wrapped.message).", hint: wrapped.hint)

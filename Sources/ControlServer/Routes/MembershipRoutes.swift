@@ -27,6 +27,10 @@ struct MembershipRoutes: Sendable {
             Route(.get, "/v1/spaces/{space}/devices") { [agent] request throws(ControlError) in
                 .json(try await agent.devices(space: try request.name(.space)))
             },
+            Route(.post, "/v1/spaces/{space}/devices/{device}/retirement") { [agent] request throws(ControlError) in
+                .json(
+                    try await agent.retire(space: try request.name(.space), device: request.parameters["device"] ?? ""))
+            },
         ]
     }
 }

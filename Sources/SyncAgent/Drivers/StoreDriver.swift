@@ -120,6 +120,7 @@ package final class StoreDriver: Sendable {
         case .foreignTail: return "identity_changed"
         case .stampsExhausted: return "stamps_exhausted"
         case .refused(let error): return error.code
+        case .retired: return "retired"
         case .closed: return "stopping"
         }
     }

@@ -21,8 +21,15 @@ struct Compaction: Sendable {
 // Dropping changes that everybody has. The store knows which of them are old enough, and where they may be cut; the core knows
 // what is stable, when to begin, and tells peers from where on changes are held.
 extension AgentCore {
+    /// Not while objects are to be taken whole from others; not before what this device wrote while it was cut is written again,
+    /// which is read from the log; and not before everybody has heard of every cut: until then somebody may write on what is
+    /// void here, and so keep it, and it has to be there to be done again.
+    private var mayCompact: Bool {
+        configuration.compacts && !isIncomplete && !hasVoidWork && cuts.cuts.allSatisfy { stable.covers($0.dot) }
+    }
+
     var compactionDeadline: Tick? {
-        guard configuration.compacts else { return nil }
+        guard mayCompact else { return nil }
         switch compaction.progress {
         case .idle: return compaction.nextAt
         case .due(let at, _): return at
@@ -31,7 +38,7 @@ extension AgentCore {
     }
 
     mutating func planCompaction() {
-        guard configuration.compacts else { return }
+        guard mayCompact else { return }
         let nextAt = compaction.nextAt ?? now + configuration.timing.compactAfter
         compaction.nextAt = nextAt
         if case .idle = compaction.progress, now >= nextAt {

@@ -15,15 +15,18 @@ extension AgentCore {
             trustMembers()
             wakeDials()
         }
+        note(isIncomplete: change.isIncomplete)
+        if let cuts = change.cuts { note(cuts) }
         for index in upSessions {
             for segment in change.segments { offer(segment, to: index) }
         }
     }
 
-    func isTrusted(_ device: DeviceID) -> Bool { membership[device] != nil }
+    func isTrusted(_ device: DeviceID) -> Bool { membership[device] != nil && !cuts.isBarred(device) }
 
     mutating func trustMembers() {
-        effects.append(.trust(membership.members.map(\.device).filter { $0 != configuration.own }))
+        effects.append(
+            .trust(membership.members.map(\.device).filter { $0 != configuration.own && !cuts.isBarred($0) }))
     }
 
     /// Whether the peer lacks just this, can apply it at once, and has room for it.

@@ -15,6 +15,10 @@ extension AgentCore {
     mutating func planAcknowledgement() {
         // What we hold, the other holder of our key may not, and the others would forget for both.
         guard !stability.isAcknowledging, !isKeyShared else { return }
+        guard !isIncomplete else {
+            stability.acknowledgeAt = nil
+            return
+        }
         let unspoken = unspoken
         let digest = unspoken.reduce(into: held.digest) { $0 -= $1.tip.digestTerm(of: $1.replica) }
         guard held.entries.count > unspoken.count,

@@ -50,7 +50,8 @@ extension AgentCore {
     private var computedStable: VersionVector {
         if configuration.faults.contains(.collectBeforeStability) { return held.vector() }
         var stable: VersionVector?
-        for member in membership.members {
+        let released = releasedDevices
+        for member in membership.members where !released.contains(member.device) {
             guard let counted = acknowledgements[member.device]?.counted else { return VersionVector() }
             stable = stable?.meet(counted) ?? counted
         }
@@ -110,12 +111,12 @@ extension AgentCore {
 
     /// Nothing is collected while local writes may stay open: what they are folded into must be what they saw.
     var collectionDeadline: Tick? {
-        guard !mayStayOpen, case .due(let at, _, _) = stability.collection else { return nil }
+        guard !mayStayOpen, !isIncomplete, case .due(let at, _, _) = stability.collection else { return nil }
         return at
     }
 
     private mutating func planCollection() {
-        guard configuration.collectsDeletions else { return }
+        guard configuration.collectsDeletions, !isIncomplete else { return }
         if case .idle = stability.collection, !stable.isEmpty, stable != stability.collected {
             stability.collection = .due(at: now, stable, after: nil)
         }

@@ -31,7 +31,8 @@ extension AgentCore {
     /// reader sees from how old it is.
     package var stabilityView: StabilityView {
         let ours = held.vector()
-        let members = membership.members.filter { $0.device != configuration.own }.compactMap { member in
+        let others = membership.members.filter { $0.device != configuration.own && !cuts.isAway($0.device) }
+        let members = others.compactMap { member in
             let theirs = acknowledgements[member.device]?.counted ?? VersionVector()
             let missing = ours.entries(beyond: theirs).map {
                 VersionVector.Entry(replica: $0.replica, next: theirs.next(of: $0.replica))

@@ -4,7 +4,7 @@ import SyncModel
 extension AgentCore {
     /// A reader relays changes, of which each is signed; nobody takes state from it.
     private var mayHandState: Bool {
-        configuration.exchangesState && membership[configuration.own]?.fact.role == .writer
+        configuration.exchangesState && !isIncomplete && membership[configuration.own]?.fact.role == .writer
     }
 
     // MARK: Offers

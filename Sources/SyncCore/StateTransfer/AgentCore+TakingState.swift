@@ -30,7 +30,7 @@ extension AgentCore {
             intake = StateIntake(id: id, connection: sessions[index].id, at: now)
             hasStaging = true
             effects.append(.state(.begin(id)))
-        } else if hasStaging, isCaughtUp {
+        } else if hasStaging, isCaughtUp, !isIncomplete {
             // The rest came as changes.
             hasStaging = false
             effects.append(.state(.discard))
@@ -68,11 +68,12 @@ extension AgentCore {
             return session.stateExchange.isSpoken && session.peerTipsAreComplete && !isSuspected(session)
                 && session.stateExchange.pausedUntil.map { $0 <= now } ?? true
                 && membership[session.device]?.fact.role == .writer
-                && session.peerTips.operations(beyond: held) > 0
+                && (isIncomplete || session.peerTips.operations(beyond: held) > 0)
         }
         let offering = candidates.filter { sessions[$0].stateExchange.isOffered }
         let needed = candidates.filter { isStateNeeded(from: $0) }
-        let chosen = !offering.isEmpty ? offering : !needed.isEmpty ? needed : hasStaging ? candidates : []
+        let chosen =
+            !offering.isEmpty ? offering : !needed.isEmpty ? needed : hasStaging || isIncomplete ? candidates : []
         return chosen.max {
             sessions[$0].peerTips.operations(beyond: held) < sessions[$1].peerTips.operations(beyond: held)
         }
@@ -259,6 +260,11 @@ extension AgentCore {
             cancel(pull)
         }
         counters.statesTaken += 1
+        if moved.isEmpty, let source, let index = sessions.firstIndex(where: { $0.device == source && $0.state == .up })
+        {
+            // Only what it knows of cuts was taken, or there was nothing else: once it knows ours there will be more.
+            sessions[index].stateExchange.pausedUntil = now + configuration.timing.statePause
+        }
         if let source { effects.append(.report(.stateTaken(source))) }
         noteDurable(joined.change)
         for index in upSessions {
@@ -268,6 +274,15 @@ extension AgentCore {
     }
 
     // MARK: Ends
+
+    /// What was asked for is not enough any more. What is being joined is judged by the store.
+    mutating func restartIntake() {
+        guard let intake, intake.phase != .joining else { return }
+        self.intake = nil
+        hasStaging = false
+        effects.append(.state(.discard))
+        if let index = sessionIndex(intake.connection) { cancelState(index, intake.id) }
+    }
 
     /// What was sent is no state, or contradicts what is held. Nothing of it is used again: it may have been forged from the start.
     private mutating func noteStateRefused(_ id: StateID, _ error: StateDeltaError) {

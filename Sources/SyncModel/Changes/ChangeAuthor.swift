@@ -63,7 +63,9 @@ extension Operation {
 
     fileprivate var isOnObjects: Bool {
         switch self {
-        case .editObject, .deleteObject, .editSchema, .keepObject, .setStream, .editAttachments: true
+        case .editObject, .deleteObject, .editSchema, .keepObject, .setStream, .editAttachments, .cut,
+            .markRewriting, .editAgain, .settleCut:
+            true
         case .appendEvent, .addMember, .void, .unknown: false
         }
     }

@@ -9,6 +9,12 @@ package enum Operation: Hashable, Sendable {
     case keepObject(ObjectKey)
     case setStream(StreamSetting)
     case editAttachments(AttachmentEdit)
+    /// Lets a device go.
+    case cut(CutFact)
+    case markRewriting(RewritingMark)
+    case editAgain(EditAgain)
+    /// Its author will not go back on a cut.
+    case settleCut(SettledCut)
     /// What folding leaves of operations that nobody has seen: counters without effect.
     case void(span: UInt64)
     /// `span` is how many counters it covers; `body` is what follows the length.
@@ -41,13 +47,20 @@ package enum Operation: Hashable, Sendable {
         package static let void: UInt64 = 8
         package static let attach: UInt64 = 9
         package static let detach: UInt64 = 10
+        package static let cut: UInt64 = 11
+        package static let markRewriting: UInt64 = 12
+        package static let editAgain: UInt64 = 13
+        package static let settleCut: UInt64 = 14
     }
 
     /// Counters covered; 0 for an operation that nobody may author.
     package var span: UInt64 {
         switch self {
-        case .appendEvent, .addMember, .deleteObject, .keepObject, .setStream, .editAttachments: 1
+        case .appendEvent, .addMember, .deleteObject, .keepObject, .setStream, .editAttachments, .cut, .markRewriting,
+            .settleCut:
+            1
         case .editObject(let edit): edit.span ?? 0
+        case .editAgain(let again): again.edit.span ?? 0
         case .editSchema(let edit): edit.span
         case .void(let span), .unknown(_, let span, _): span
         }
@@ -123,6 +136,18 @@ extension Operation {
                 case .detach: Kind.detach
                 }
             edit.append(to: &body)
+        case .cut(let fact):
+            kind = Kind.cut
+            fact.append(to: &body)
+        case .markRewriting(let mark):
+            kind = Kind.markRewriting
+            mark.append(to: &body)
+        case .editAgain(let again):
+            kind = Kind.editAgain
+            again.append(to: &body)
+        case .settleCut(let settled):
+            kind = Kind.settleCut
+            settled.append(to: &body)
         case .unknown(let unknownKind, _, let unknownBody):
             kind = unknownKind
             body = unknownBody
@@ -174,6 +199,10 @@ extension Operation {
                 try AttachmentEdit(view.body, in: bytes) { reader throws(CodecError) in
                     .detach(try DotReference(reading: &reader))
                 })
+        case Kind.cut: self = .cut(try read(CutFact.self))
+        case Kind.markRewriting: self = .markRewriting(try read(RewritingMark.self))
+        case Kind.editAgain: self = .editAgain(try read(EditAgain.self))
+        case Kind.settleCut: self = .settleCut(try read(SettledCut.self))
         case _: return nil
         }
     }

@@ -66,12 +66,20 @@ package struct DeletionRecord: Hashable, Sendable {
     func ends(_ life: LifeRecord) -> Bool { ends(life.birth, known: life.known) }
 
     mutating func count(_ replica: ReplicaID, wallMilliseconds: Int64) {
-        let index = edited.firstIndex { !($0.replica < replica) } ?? edited.count
-        if index < edited.count, edited[index].replica == replica {
-            edited[index].count = min(edited[index].count + 1, Edited.countLimit)
-            edited[index].lastWallMilliseconds = max(edited[index].lastWallMilliseconds, wallMilliseconds)
+        edited.count(replica, wallMilliseconds: wallMilliseconds)
+    }
+}
+
+extension [DeletionRecord.Edited] {
+    /// One edit more of the replica; sorted by replica.
+    package mutating func count(_ replica: ReplicaID, wallMilliseconds: Int64) {
+        let index = firstIndex { !($0.replica < replica) } ?? count
+        if index < count, self[index].replica == replica {
+            self[index].count = Swift.min(self[index].count + 1, Element.countLimit)
+            self[index].lastWallMilliseconds = Swift.max(self[index].lastWallMilliseconds, wallMilliseconds)
         } else {
-            edited.insert(Edited(replica: replica, count: 1, lastWallMilliseconds: wallMilliseconds), at: index)
+            insert(
+                DeletionRecord.Edited(replica: replica, count: 1, lastWallMilliseconds: wallMilliseconds), at: index)
         }
     }
 }

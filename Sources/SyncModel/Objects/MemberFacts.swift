@@ -22,6 +22,10 @@ package struct MemberFacts: Hashable, Sendable {
         if index == facts.count || facts[index] != fact { facts.insert(fact, at: index) }
     }
 
+    package mutating func join(_ other: MemberFacts) {
+        for fact in other.facts { add(fact.device, at: fact.dot) }
+    }
+
     /// Whether the context of the operation at `origin` covers an `addMember` of the device.
     package func knows(_ device: DeviceID, at origin: Origin) -> Bool {
         facts.contains { $0.device == device && origin.knows($0.dot) }
@@ -32,6 +36,25 @@ package struct MemberFacts: Hashable, Sendable {
         var devices: [DeviceID] = []
         for fact in facts where devices.last != fact.device && origin.knows(fact.dot) { devices.append(fact.device) }
         return devices
+    }
+
+    /// Who was let in by `ancestor`, or by somebody who was, as far as the facts count; with it, sorted.
+    func reached(from ancestor: DeviceID, where counts: (Dot) -> Bool) -> [DeviceID] {
+        var reached = [ancestor]
+        var index = 0
+        while index < reached.count {
+            for fact in facts
+            where fact.dot.replica.device == reached[index] && counts(fact.dot) && !reached.contains(fact.device) {
+                reached.append(fact.device)
+            }
+            index += 1
+        }
+        return reached.sorted()
+    }
+
+    /// Whether somebody whom `ancestor` let in, or who was let in by such a one, let `device` in.
+    package func leads(from ancestor: DeviceID, to device: DeviceID) -> Bool {
+        ancestor != device && reached(from: ancestor) { _ in true }.contains(device)
     }
 
     /// Whether an operation of `origin`'s author on something that `device` began counts: its own, or what its author knew

@@ -207,7 +207,8 @@ extension Operation {
         case .editAttachments(let edit): (edit.object, .editAttachments(edit.life, edit.edit))
         case .deleteObject(let deletion): (deletion.object, .delete(deletion.policy))
         case .keepObject(let object): (object, .keep)
-        case .appendEvent, .addMember, .editSchema, .setStream, .void, .unknown: nil
+        case .editAgain(let again): (again.edit.object, .edit(again.edit.life, again.edit.edits))
+        case .appendEvent, .addMember, .editSchema, .setStream, .cut, .markRewriting, .settleCut, .void, .unknown: nil
         }
     }
 }

@@ -25,6 +25,13 @@ package struct ObjectDelta: Hashable, Sendable {
 }
 
 extension ObjectState {
+    /// An object of which nothing is left.
+    package init(touched: VersionVector, greatestStamp: Stamp) {
+        var lives = ObjectLives()
+        (lives.touched, lives.greatestStamp) = (touched, greatestStamp)
+        self.init(lives: lives, fields: [], attachments: [])
+    }
+
     /// What a node that holds `vector` lacks.
     package func delta(since vector: VersionVector) -> ObjectDelta {
         ObjectDelta(

@@ -6,6 +6,7 @@ extension StateItem: ByteCoded {
         var body: [UInt8] = []
         switch self {
         case .fact(let item): item.append(to: &body)
+        case .cuts(let item): item.append(to: &body)
         case .schema(let item): item.append(to: &body)
         case .stream(let item): item.append(to: &body)
         case .announcement(let item): item.append(to: &body)
@@ -27,6 +28,7 @@ extension StateItem: ByteCoded {
         var body = ByteReader(reader.bytes, range)
         switch kind {
         case .fact: self = .fact(try StateFact(reading: &body))
+        case .cuts: self = .cuts(try StateCuts(reading: &body))
         case .schema: self = .schema(try StateSchema(reading: &body))
         case .stream: self = .stream(try StateStreamSetting(reading: &body))
         case .announcement: self = .announcement(try StateAnnouncement(reading: &body))
@@ -56,6 +58,16 @@ extension StateFact: ByteCoded {
         fact = try MemberFact(encoded: reader.bytes, body)
         // Of several forms of its parts one is the author's; nobody else writes it anew.
         guard fact.encoded.elementsEqual(reader.bytes[body]) else { throw .outOfRange(field: "fact") }
+    }
+}
+
+extension StateCuts: ByteCoded {
+    /// Layout: that of the table, up to the end.
+    package func append(to bytes: inout [UInt8]) { bytes += encoded }
+
+    package init(reading reader: inout ByteReader) throws(CodecError) {
+        encoded = Array(reader.bytes[try reader.skip(reader.remainingCount)])
+        guard CutTable.isCanonical(encoded) else { throw .outOfRange(field: "cuts") }
     }
 }
 

@@ -5,6 +5,8 @@
 package enum StateItem: Hashable, Sendable {
     /// Who was let in. First, for everything behind it is judged by it.
     case fact(StateFact)
+    /// Which devices were let go, and what of their histories counts: whoever takes the state has to agree.
+    case cuts(StateCuts)
     case schema(StateSchema)
     case stream(StateStreamSetting)
     /// What comes next, unless the receiver has it: so that it can be skipped.
@@ -30,6 +32,24 @@ package struct StateFact: Hashable, Sendable {
         self.dot = dot
         self.wallMilliseconds = wallMilliseconds
         self.fact = fact
+    }
+}
+
+/// All that the sender knows of cuts, whatever the receiver holds: what changes say against a cut cannot be read of changes
+/// that came as state.
+package struct StateCuts: Hashable, Sendable {
+    /// `CutTable.encoded`, with at least one cut.
+    package let encoded: [UInt8]
+
+    /// Nil where there are none.
+    package init?(_ table: CutTable) {
+        if table.isEmpty { return nil }
+        encoded = table.encoded
+    }
+
+    /// - Parameter members: decide between cuts of each other's authors.
+    package func table(_ members: MemberFacts) throws(CodecError) -> CutTable {
+        try CutTable(encoded: encoded, members: members)
     }
 }
 
@@ -152,15 +172,16 @@ extension StateItem {
     /// Wire numbers, in the order in which items come; checks come between them.
     enum Kind: UInt8, Comparable {
         case fact = 1
-        case schema = 2
-        case stream = 3
-        case announcement = 4
-        case object = 5
-        case events = 6
-        case births = 7
-        case tip = 8
-        case end = 9
-        case check = 10
+        case cuts = 2
+        case schema = 3
+        case stream = 4
+        case announcement = 5
+        case object = 6
+        case events = 7
+        case births = 8
+        case tip = 9
+        case end = 10
+        case check = 11
 
         static func < (left: Kind, right: Kind) -> Bool { left.rawValue < right.rawValue }
 
@@ -168,7 +189,7 @@ extension StateItem {
         var limitBytes: Int {
             switch self {
             case .object, .schema: Limits.stateObjectBytes
-            case .fact, .stream, .announcement, .events, .births, .tip, .end, .check: Limits.stateItemBytes
+            case .fact, .cuts, .stream, .announcement, .events, .births, .tip, .end, .check: Limits.stateItemBytes
             }
         }
     }
@@ -176,6 +197,7 @@ extension StateItem {
     var kind: Kind {
         switch self {
         case .fact: .fact
+        case .cuts: .cuts
         case .schema: .schema
         case .stream: .stream
         case .announcement: .announcement

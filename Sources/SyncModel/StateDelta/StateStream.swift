@@ -93,7 +93,7 @@ package struct StateStream: Sendable {
         case .tip(let tip):
             claimed.join(tip.context)
             tips.append(tip)
-        case .schema, .announcement, .end, .check: break
+        case .cuts, .schema, .announcement, .end, .check: break
         }
     }
 

@@ -15,7 +15,9 @@ struct DeletedStaysDeletedChecker: Checker {
             let expected = Self.judgement(verdicts)
             let shown = Self.judgement(state.judgement)
             guard expected != shown else { continue }
-            return "node \(inspection.node) shows \(key) as \(shown), and by the rules it is \(expected)"
+            return
+                "node \(inspection.node) shows \(key) as \(shown), and by the rules it is \(expected); "
+                + "log: \(ledger.log(of: key))"
         }
         return nil
     }

@@ -23,6 +23,7 @@ struct HistoryChecker: Checker {
                 return nil
             }
             let members = try all.members()
+            let rewritten = try store.state().cuts.rewritten
             for object in try store.changedObjects(of: nil, space: .home, after: 0, limit: .max) {
                 let touches = try store.touches(of: object.key, space: .home)
                 let held = ObjectPast(touches, from: try store.beginning(of: object.key, space: .home))
@@ -34,6 +35,8 @@ struct HistoryChecker: Checker {
                         let author = change.version.replica.device
                         let isStranger = change.operations.allSatisfy { !members.knows(author, at: $0.origin) }
                         if inspection.hasTakenState || isStranger { continue }
+                        // What is written again knows what its author knew when it was written first.
+                        if rewritten.contains(where: { $0.has(change.version) }) { continue }
                         return
                             "node \(inspection.node), \(object.key): version \(change.version) is not known any more; "
                             + Self.story(held, touches, try store.state().firstHeld)
@@ -68,5 +71,12 @@ struct HistoryChecker: Checker {
 
     private static func text(_ vector: VersionVector) -> String {
         "[" + vector.entries.map { "\($0.replica):\($0.next)" }.joined(separator: " ") + "]"
+    }
+}
+
+extension Rewriting {
+    /// Whether an operation stands where others were written again.
+    fileprivate func has(_ dot: Dot) -> Bool {
+        dot.replica == new.replica && dot.counter >= new.counter && dot.counter - new.counter < count
     }
 }

@@ -88,10 +88,7 @@ struct SameDigestChecker: Checker {
 
     /// What the logs say of it, by the dots.
     private static func history(of key: ObjectKey, past: WrittenChanges?, _ stores: any ReplicaStore...) -> String {
-        stores.map { store in
-            let entries = (try? ObjectLedger(store, past: past))?.objects[key] ?? []
-            return "; log: " + entries.map { "\($0.rule.dot) \($0.rule.step)" }.joined(separator: ", ")
-        }.joined()
+        stores.map { store in "; log: " + ((try? ObjectLedger(store, past: past))?.log(of: key) ?? "none") }.joined()
     }
 
     /// The first object that is another.

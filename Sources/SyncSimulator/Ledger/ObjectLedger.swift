@@ -14,6 +14,7 @@ package struct ObjectLedger {
     package private(set) var objects: [ObjectKey: [Entry]] = [:]
     package private(set) var schemas: [ExactString: [(origin: Origin, edit: Operation.SchemaEdit)]] = [:]
     private var additions: [DeletionRules.Entry] = []
+    private let cuts: ObviousCuts
     /// Every replica, by its number in the reference models.
     package let cast: Cast
 
@@ -21,7 +22,18 @@ package struct ObjectLedger {
     package init(_ store: any ReplicaStore, past: WrittenChanges? = nil) throws(StoreError) {
         let replicas = try store.state().tips.map(\.replica)
         cast = Cast(replicas)
-        for history in try WrittenChanges.held(by: store, past) {
+        let histories = try WrittenChanges.held(by: store, past)
+        cuts = ObviousCuts(
+            try store.state().cuts,
+            histories.flatMap { history in
+                var context = VersionVector()
+                return history.changes.map { change in
+                    context.join(VersionVector(change.context))
+                    return ObviousCuts.Written(
+                        start: Dot(replica: history.replica, counter: change.segment.start), context: context)
+                }
+            })
+        for history in histories {
             var context = VersionVector()
             for change in history.changes { read(change.segment, &context) }
         }
@@ -35,7 +47,9 @@ package struct ObjectLedger {
             view.forEachOperation(in: segment.bytes) { counter, operation in
                 let origin = Origin(
                     dot: Dot(replica: segment.replica, counter: counter), stamp: view.stamp, context: context)
-                take(Operation(operation, in: segment.bytes), at: origin, view.wallMilliseconds)
+                let operation = Operation(operation, in: segment.bytes)
+                if operation.objectAction != nil, cuts.isVoid(origin.dot) { return }
+                take(operation, at: operation.judged(at: origin), view.wallMilliseconds)
             }
         }
     }
@@ -59,8 +73,14 @@ package struct ObjectLedger {
         case .keepObject(let key): objects[key, default: []].append(Entry(action: .keep, rule: rule(.keep)))
         case .editSchema(let edit): schemas[edit.collection, default: []].append((origin, edit))
         case .addMember(let fact): additions.append(rule(.member(fact.device)))
-        case .appendEvent, .setStream, .void, .unknown: break
+        case .editAgain(let again): take(.editObject(again.edit), at: origin, wallMilliseconds)
+        case .appendEvent, .setStream, .cut, .markRewriting, .settleCut, .void, .unknown: break
         }
+    }
+
+    /// What was done to the object, by the dots.
+    func log(of key: ObjectKey) -> String {
+        (objects[key] ?? []).map { "\($0.rule.dot) \($0.rule.step)" }.joined(separator: ", ")
     }
 
     package func rules(of key: ObjectKey) -> DeletionRules {

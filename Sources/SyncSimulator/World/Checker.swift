@@ -76,6 +76,8 @@ package struct Inspection {
     package let digest: Sum256
     /// With everything that takes time. Of nodes that hold the same, one is looked at thoroughly.
     package let isThorough: Bool
+    /// The world is at rest.
+    package let isLast: Bool
     /// What the log says of objects; only with a thorough look.
     package let ledger: ObjectLedger?
     /// What was written before what the node holds as changes; nil where every node holds all.

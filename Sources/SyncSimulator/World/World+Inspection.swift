@@ -14,7 +14,9 @@ extension World {
     mutating func compareNodes() {
         let up = nodes.compactMap { node in
             node.store.flatMap { store in
-                (try? store.state()).map { state in
+                // Who says itself that objects may be wrong is not asked; at rest nobody may say so any more.
+                (try? store.state()).flatMap { state -> ComparedNode? in
+                    if state.isIncomplete, restedAt == nil { return nil }
                     let holds = VersionVector(state.tips.map { .init(replica: $0.replica, next: $0.tip.next) })
                     return ComparedNode(number: node.number, store: store, holds: holds, digest: state.digest)
                 }
@@ -27,11 +29,13 @@ extension World {
     mutating func inspect(_ node: Int, isThorough: Bool) {
         guard failure == nil, let store = nodes[node].store else { return }
         do throws(StoreError) {
+            // It says itself that objects may be wrong; at rest nobody may say so any more.
+            if try store.state().isIncomplete, restedAt == nil { return }
             let copy = isThorough ? try copy(of: node) : store
             let digest = try store.state().digest
             let ledger = isThorough ? try ObjectLedger(copy, past: changes) : nil
             let inspection = Inspection(
-                node: node, store: copy, digest: digest, isThorough: isThorough,
+                node: node, store: copy, digest: digest, isThorough: isThorough, isLast: restedAt != nil,
                 ledger: ledger, past: changes,
                 hasTakenState: nodes[node].hasTakenState,
                 leftOpen: changes == nil ? [] : ledger?.leftOpen(by: forgettings) ?? [])

@@ -51,7 +51,8 @@ extension World {
             configuration: configuration, space: .home, membership: membership,
             tips: state.tips.map { ($0.replica, $0.tip) }, stateDigest: state.digest,
             acknowledgements: state.acknowledgements, firstHeld: state.firstHeld, floor: state.floor,
-            hasStaging: nodes[node].states?.hasStaging(store) ?? false, at: Tick(nanoseconds: now))
+            hasStaging: nodes[node].states?.hasStaging(store) ?? false, cuts: state.cuts,
+            isIncomplete: state.isIncomplete, at: Tick(nanoseconds: now))
         let effects = core.start(at: Tick(nanoseconds: now))
         nodes[node].core = core
         trace.note(now, node, "starts")
@@ -115,7 +116,7 @@ extension World {
             case .leaveOpen: if options.coalesces { try? nodes[node].store?.leaveOpen() }
             case .closeIncarnation(let replica): try? nodes[node].store?.closeIncarnation(of: replica)
             case .seal: queue.plan(.seal(node: node, generation: generation), at: diskTime(node))
-            case .readHeads, .acknowledge, .keep, .collect, .compact:
+            case .readHeads, .acknowledge, .keep, .collect, .compact, .readmit, .settle, .rewriteVoid:
                 let task = StabilityTask(effect)
                 queue.plan(.stability(node: node, generation: generation, task), at: diskTime(node))
             case .dial(let id, let endpoint): dial(node, id, endpoint, isBulk: false)

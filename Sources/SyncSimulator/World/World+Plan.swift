@@ -35,6 +35,9 @@ extension World {
             queue.plan(.fault(.absence), at: Int64.random(in: 0..<end / 2, using: &random))
         }
         plan(.glitch, options.glitchesPerMinute, until: end)
+        for _ in 0..<options.retirements {
+            queue.plan(.fault(.retirement), at: Int64.random(in: end / 4..<end, using: &random))
+        }
         plan(.backup, options.restorePercent > 0 ? 3 : 0, until: end)
         for second in 1...(options.safetySeconds + 100) { queue.plan(.look, at: second * 1_000_000_000) }
         queue.plan(.heal, at: end)
@@ -139,6 +142,7 @@ extension World {
         case .backup: if let image = diskImage(of: node) { nodes[node].backup = image }
         case .tail: beginTail(node)
         case .clone: clone(node)
+        case .retirement: retire(from: node)
         }
     }
 
@@ -147,6 +151,16 @@ extension World {
         blocked.formUnion(ways)
         trace.note(now, node, "is taken elsewhere")
         queue.plan(.unblock(ways), at: now + milliseconds(20_000...200_000))
+    }
+
+    private mutating func retire(from node: Int) {
+        guard let core = nodes[node].core, !core.cuts.isAway(nodes[node].device.id) else { return }
+        let others = core.membership.members.map(\.device).filter {
+            $0 != nodes[node].device.id && !core.cuts.isAway($0)
+        }
+        guard let device = others.randomElement(using: &random) else { return }
+        trace.note(now, node, "lets \(device.shortID) go")
+        _ = commit(node, [.retire(device)])
     }
 
     private mutating func partition() {
@@ -238,5 +252,8 @@ extension World {
 
 extension AgentCore {
     /// Nothing is left to do, and there is somebody to do it with.
-    fileprivate var isAtRest: Bool { isInStep && !connectedDevices.isEmpty && load.bufferedBytes == 0 }
+    fileprivate var isAtRest: Bool {
+        isInStep && !connectedDevices.isEmpty && load.bufferedBytes == 0 && cuts.away.isEmpty && !hasVoidWork
+            && !isIncomplete
+    }
 }

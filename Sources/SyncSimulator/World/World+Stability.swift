@@ -9,6 +9,9 @@ enum StabilityTask {
     case keep([SignedAcknowledgement])
     case collect(upTo: VersionVector, after: Dot?, limit: Int)
     case compact(upTo: VersionVector)
+    case readmit(MemberFact)
+    case settle(Dot)
+    case rewriteVoid(limit: Int)
 
     init(_ effect: Effect) {
         switch effect {
@@ -17,6 +20,9 @@ enum StabilityTask {
         case .keep(let acknowledgements): self = .keep(acknowledgements)
         case .collect(let stable, let after, let limit): self = .collect(upTo: stable, after: after, limit: limit)
         case .compact(let stable): self = .compact(upTo: stable)
+        case .readmit(let fact): self = .readmit(fact)
+        case .settle(let cut): self = .settle(cut)
+        case .rewriteVoid(let limit): self = .rewriteVoid(limit: limit)
         case .persist, .read, .state, .leaveOpen, .seal, .closeIncarnation, .dial, .send, .establish, .close, .trust,
             .remember,
             .bulkPeerUp,
@@ -49,6 +55,24 @@ extension World {
                 answer = .collectFailed(code: "\(error)")
             }
         case .compact(let stable): answer = compact(node, upTo: stable)
+        case .readmit(let fact):
+            let isDone = commit(node, [.operations([.addMember(fact)])])
+            trace.note(now, node, "lets \(fact.device.shortID) in again\(isDone ? "" : ", in vain")")
+            answer = nil
+        case .settle(let cut):
+            let isDone = commit(node, [.operations([.settleCut(.init(cut))])])
+            trace.note(now, node, "settles \(cut)\(isDone ? "" : ", in vain")")
+            answer = nil
+        case .rewriteVoid(let limit):
+            do {
+                let rewriting = try store.rewriteVoid(limit: limit, wallMilliseconds: wall(node))
+                trace.note(now, node, "writes again what was void")
+                noteCommit(node, rewriting.commit)
+                queue.plan(.answer(node: node, generation: nodes[node].generation, rewriting.commit), at: now)
+                answer = .rewritten(hasMore: rewriting.hasMore)
+            } catch {
+                answer = .rewriteFailed(code: "\(error)")
+            }
         }
         guard let answer else { return }
         // Durable and not yet told: a crash may come between.

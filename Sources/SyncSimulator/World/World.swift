@@ -49,6 +49,8 @@ struct World {
         /// The clock is a year ahead for a while.
         case glitch
         case backup
+        /// Somebody lets a device go, whether or not it is there.
+        case retirement
         /// The next crash takes what is committed from here on.
         case tail
         /// Another machine runs from a copy of the disk.
@@ -121,7 +123,7 @@ struct World {
         stateRandom = SplitMix64(seed: seed ^ 0x7374_6174_6573_2121)
         checkers = [
             ConvergenceChecker(), AcknowledgedWriteChecker(), CausalDeliveryChecker(), SingleHistoryChecker(),
-            VectorChecker(), DurableFirstChecker(), BoundedMemoryChecker(), StabilityChecker(),
+            VectorChecker(), DurableFirstChecker(), BoundedMemoryChecker(), StabilityChecker(), VoidWorkChecker(),
             SameDigestChecker(seed: seed, faults: bug?.store ?? []),
             HistoryChecker(seed: seed, faults: bug?.store ?? []),
             DeletedStaysDeletedChecker(),
@@ -224,6 +226,11 @@ struct World {
                 trace.note(now, node.number, "sees \(peer.name) \(peer.state), \(lacks), \(peer.lastFailure ?? "")")
             }
             trace.note(now, node.number, "\(node.core.map { "\($0.load)" } ?? "is down")")
+            if let core = node.core, !core.cuts.isEmpty {
+                let away = core.cuts.away.map { "\($0.shortID) by \(core.cuts.cuts(holdingAway: $0).map(\.dot))" }
+                trace.note(
+                    now, node.number, "away \(away), void work \(core.hasVoidWork), incomplete \(core.isIncomplete)")
+            }
             describeBlobs(node)
         }
     }
@@ -258,7 +265,9 @@ struct World {
 
 extension StoreChange {
     init(_ commit: Commit) {
-        self.init(segments: commit.segments, stateDigest: commit.digest, additions: commit.additions)
+        self.init(
+            segments: commit.segments, stateDigest: commit.digest, additions: commit.additions, cuts: commit.cuts,
+            isIncomplete: commit.isIncomplete)
     }
 }
 

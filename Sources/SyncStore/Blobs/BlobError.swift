@@ -33,6 +33,7 @@ package enum BlobError: Error, Hashable, Sendable {
         switch error {
         case .diskFull: self = .diskFull
         case .inputOutput, .corrupt, .schemaNewer, .locked, .unreadable, .notApplicable, .stampsExhausted, .refused,
+            .retired,
             .foreignTail,
             .closed:
             self = .store(error)

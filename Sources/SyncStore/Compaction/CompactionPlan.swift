@@ -235,15 +235,16 @@ struct CompactionPlan: Sendable {
         let objects = ObjectRows(rows)
         let beginnings = BeginningRows(objects)
         var contexts: [Int64: ObjectRows.ContextSteps] = [:]
+        let cuts = try rows.cuts(try rows.memberFacts())
         let members = touched.isEmpty ? MemberFacts() : try rows.memberFacts()
         for index in touched.indices {
             touched[index].hasLater = try objects.isTouched(touched[index].row, outside: cut.vector)
             guard touched[index].hasLater, try beginnings.isDue(of: touched[index].row, cut.name) else { continue }
             if contexts.isEmpty { contexts = try objects.contextSteps(upTo: cut.vector) }
             var beginning = try beginnings.beginning(of: touched[index].key) ?? ObjectBeginning()
-            beginning.apply(
-                try objects.operations(on: touched[index].key, touched[index].row, upTo: cut.vector, contexts),
-                members: members)
+            let operations = try objects.operations(
+                on: touched[index].key, touched[index].row, upTo: cut.vector, contexts)
+            beginning.apply(operations.filter { !cuts.isVoid($0.origin.dot) }, members: members)
             touched[index].beginning = beginning
         }
     }

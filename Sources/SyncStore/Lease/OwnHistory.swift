@@ -5,7 +5,7 @@ package import SyncModel
 /// Begins without one; `resume` takes the old incarnation over when the lease allows it, else the first write mints a new
 /// one. Used under the store's write lock.
 package struct OwnHistory: Sendable {
-    private let device: DeviceID
+    let device: DeviceID
     private let space: SpaceID
     private let keeper: (any LeaseKeeper)?
     private let incarnations: @Sendable () -> UInt64
@@ -55,6 +55,14 @@ package struct OwnHistory: Sendable {
         }
         lease = found
         author = ChangeAuthor(space: space, replica: remembered.replica, tip: tip, named: remembered.named)
+    }
+
+    /// A history that was cut is not gone on with, and a new one is not begun before somebody let the device in again:
+    /// its first change has to know that.
+    package mutating func heedCuts(_ cuts: CutTable, faults: StoreFaults = []) throws(StoreError) {
+        guard !cuts.isEmpty else { return }
+        if cuts.isAway(device), !faults.contains(.beginUninvited) { throw .retired }
+        if let author, cuts.end(of: author.replica) != nil { end() }
     }
 
     /// The author of the next change: the one we have, else of a new incarnation that nothing held uses.

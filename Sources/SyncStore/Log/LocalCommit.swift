@@ -7,6 +7,8 @@ package struct LocalCommit {
     private let state: LogState
     private var objects: ObjectPlan
     private var refusedRows: [UInt64: WriteRefusal] = [:]
+    /// Where work is that was written again, in earlier commits and in this one.
+    private var rewritten: [Rewriting]
     private var outcomes: [Result<WriteOutcome, WriteRefusal>] = []
 
     /// Everything a store has to make durable.
@@ -28,9 +30,11 @@ package struct LocalCommit {
     ) {
         self.state = state
         self.faults = faults
+        rewritten = state.cuts.rewritten
         batch = ChangeBatch(
             author, held: state.held, greatestStamp: state.greatestStamp, wallMilliseconds: wallMilliseconds)
-        objects = ObjectPlan(on: state, faults: faults)
+        // What is written here counts: a new history is known to lie behind a return only when its first change is taken.
+        objects = ObjectPlan(on: state, cuts: CutTable(), faults: faults)
     }
 
     /// Takes the next write. A refused one leaves nothing behind; those before and behind it stand.
@@ -71,6 +75,14 @@ package struct LocalCommit {
                     return WriteRefusal(step: step, reason)
                 }
             }
+        case .retire(let device):
+            // It would say nothing (`LogPlan.note`).
+            guard state.members.knows(change.origin.dot.replica.device, at: change.origin) else {
+                return WriteRefusal(step: 0, .catchingUp)
+            }
+            let tips = state.tips.map { (replica: $0.replica, tip: $0.tip) }
+            try objects.apply(.cut(.retiring(device, at: tips)), in: &change, reading)
+        case .again(let old): try objects.writeAgain(old, in: &change, reading, &rewritten)
         }
         if change.operations.isEmpty || ChangeAuthor.canAuthor(change.operations) { return nil }
         return WriteRefusal(step: 0, .tooLarge(limitBytes: Limits.operationsBytes))

@@ -7,6 +7,10 @@ package enum LocalWrite: Sendable, Hashable {
     /// Planned against what is stored when its turn comes, each seeing what those before it did. Of the writes of one
     /// commit that have the same `row`, none is done behind one that is refused.
     case planned([ObjectWrite], row: UInt64? = nil)
+    /// Lets a device go at what is held of it when the write's turn comes.
+    case retire(DeviceID)
+    /// What this device had written under a history that was cut.
+    case again(VoidChange)
 }
 
 /// Why a write was refused, and at which of its steps, from 0.

@@ -12,9 +12,14 @@ package struct LogPlan: Sendable {
     }
 
     /// Segments that were held already are left out.
-    package private(set) var entries: [Entry] = []
+    package internal(set) var entries: [Entry] = []
     /// The state once it is written.
-    package private(set) var after: LogState
+    package internal(set) var after: LogState
+    /// A cut came: held changes may speak against it.
+    var hasNewCuts = false
+    /// Objects that held changes are on which began, or ceased, to count.
+    var rebuilt: [ObjectKey] = []
+    package internal(set) var changesCuts = false
 
     /// - Parameter foldedEvents: of our own, counters of events that had arrival numbers already.
     /// - Throws: `notApplicable`, with nothing to undo.
@@ -26,9 +31,13 @@ package struct LogPlan: Sendable {
         for verified in segments { try add(verified, collecting: known, foldedEvents) }
         // A setting among them: the events before it count differently too.
         let collecting = known.union(after.latestOnlyStreams)
-        guard collecting != known else { return }
+        guard collecting != known else {
+            changesCuts = after.cuts != state.cuts
+            return
+        }
         (after, entries) = (state, [])
         for verified in segments { try add(verified, collecting: collecting, foldedEvents) }
+        changesCuts = after.cuts != state.cuts
     }
 
     /// What came as state: residues, in an order their contexts allow, each as a segment of no change. Settings of streams
@@ -67,6 +76,8 @@ package struct LogPlan: Sendable {
     private mutating func take(_ verified: VerifiedSegment, _ scan: SegmentScan) {
         let segment = verified.segment
         let context = after.extendContext(of: segment.replica, by: verified.context)
+        // Of what came as state the sender's table says what its changes say of cuts, each at its place.
+        if verified.changeCount > 0 { note(scan.statements, of: segment, context) }
         entries.append(
             Entry(verified: verified, scan: scan, firstPosition: after.lastPosition + 1, context: context))
         after.advance(segment.replica, to: verified.tip)
@@ -82,7 +93,8 @@ package struct LogPlan: Sendable {
     package mutating func applyObjects(
         on state: LogState, steady: Set<ObjectKey> = [], _ reading: some ObjectSource, faults: ModelFaults = []
     ) throws(StoreError) -> ObjectPlan {
-        var objects = ObjectPlan(on: state, steady: steady, faults: faults)
+        var objects = ObjectPlan(on: state, cuts: after.cuts, steady: steady, faults: faults)
+        for key in rebuilt where try !objects.rebuild(key, reading) { after.isIncomplete = true }
         for entry in entries {
             let segment = entry.verified.segment
             var reader = ByteReader(segment.bytes)
@@ -122,7 +134,7 @@ package struct LogPlan: Sendable {
         after.counts.attachments = objects.counts.attachments
         after.counts.lateOperations = objects.counts.lateOperations
         after.objectPosition = objects.position
-        after.members = objects.members
+        after.members.join(objects.members)
     }
 
     /// Notes that something was forgotten because it is stable at this vector.
@@ -138,6 +150,7 @@ package struct LogPlan: Sendable {
             segments: entries.map(\.verified), digest: after.digest, counts: after.counts,
             additions: entries.flatMap(\.scan.additions), lastPosition: after.lastPosition,
             streams: Set(entries.flatMap { $0.scan.runs.map { Name.Bytes($0.stream) } }).sorted().map(\.text),
-            objectPosition: after.objectPosition)
+            objectPosition: after.objectPosition, cuts: changesCuts ? after.cuts : nil,
+            isIncomplete: after.isIncomplete)
     }
 }

@@ -26,6 +26,11 @@ package struct LogState: Sendable, Equatable {
     package var firstHeld = VersionVector()
     /// Which changes said who is a member.
     package var members = MemberFacts()
+    /// Which devices were let go, and what of their histories counts.
+    package var cuts = CutTable()
+    /// Some objects could not be done again when a cut moved: a part of their history came as state. They are as they were, and
+    /// nothing is handed over or acknowledged, until a member that could has said what they are.
+    package var isIncomplete = false
     /// How streams are kept; those that nobody set are not in it.
     package private(set) var streams: [ExactString: KeptStream] = [:]
 

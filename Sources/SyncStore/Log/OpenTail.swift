@@ -92,9 +92,10 @@ extension LocalWrite {
             operations.allSatisfy { operation in
                 switch operation {
                 case .appendEvent, .editObject, .editAttachments, .deleteObject, .keepObject, .void: true
-                case .addMember, .editSchema, .setStream, .unknown: false
+                case .addMember, .editSchema, .setStream, .cut, .markRewriting, .editAgain, .settleCut, .unknown: false
                 }
             }
+        case .retire, .again: false
         case .planned(let writes, row: _):
             writes.allSatisfy { write in
                 switch write {

@@ -79,6 +79,8 @@ private struct EarlierObjects<Stored: ObjectSource>: ObjectSource {
 
     func touches(of key: ObjectKey) throws(StoreError) -> [PastOperation] { try stored.touches(of: key) }
 
+    func beginning(of key: ObjectKey) throws(StoreError) -> ObjectBeginning? { try stored.beginning(of: key) }
+
     func objects(
         of collection: ExactString, _ body: (StoredObject) throws(StoreError) -> Bool
     ) throws(StoreError) {

@@ -6,7 +6,7 @@ package import SyncModel
 /// Positions inside are *ordinals*: the n-th shown event of the segment, from 0. A void event (its body breaks a rule of
 /// `EventView`) has no ordinal: it is shipped and chained, and shown nowhere. One of our own that was folded after it got
 /// an ordinal keeps that taken.
-package struct SegmentScan: Sendable, Equatable {
+package struct SegmentScan: Sendable {
     /// The events of one stream in one segment.
     package struct Run: Sendable, Equatable {
         package let stream: String
@@ -35,6 +35,11 @@ package struct SegmentScan: Sendable, Equatable {
     package private(set) var additions: [Membership.Addition] = []
     /// The dots of `additions`, in the same order.
     package private(set) var additionDots: [Dot] = []
+    /// What the segment says of who counts, with the dots of the operations that say it.
+    package private(set) var statements: [(dot: Dot, says: CutStatement)] = []
+    private static let statements = [
+        Operation.Kind.cut, Operation.Kind.markRewriting, Operation.Kind.settleCut,
+    ]
 
     /// - Parameters:
     ///   - verified: so its changes read without an error.
@@ -91,7 +96,15 @@ package struct SegmentScan: Sendable, Equatable {
                 Membership.Addition(
                     author: segment.replica.device, fact: fact, wallMilliseconds: change.wallMilliseconds))
             additionDots.append(Dot(replica: segment.replica, counter: counter))
+            state(operation, counter, segment)
+        } else if Self.statements.contains(operation.kind) {
+            state(operation, counter, segment)
         }
+    }
+
+    private mutating func state(_ operation: OperationView, _ counter: UInt64, _ segment: Segment) {
+        guard let says = Operation(operation, in: segment.bytes).statement else { return }
+        statements.append((Dot(replica: segment.replica, counter: counter), says))
     }
 
     private mutating func note(_ index: Int, _ stream: Range<Int>, _ change: ChangeView, _ bytes: [UInt8]) {

@@ -5,7 +5,7 @@ package import SyncModel
 ///
 /// Deterministic: no clock and no chance inside; incarnations come from the closure given.
 package final class MemoryStore: ReplicaStore {
-    private struct Running: Sendable {
+    struct Running: Sendable {
         var own: OwnHistory
         var condition = StoreHealth.Condition.ok
         var isClosed = false
@@ -25,8 +25,8 @@ package final class MemoryStore: ReplicaStore {
     private let disk: MemoryDisk
     private let generation: Int
     private let faults: StoreFaults
-    private let sign: @Sendable ([UInt8]) -> [UInt8]
-    private let running: Mutex<Running>
+    let sign: @Sendable ([UInt8]) -> [UInt8]
+    let running: Mutex<Running>
 
     /// - Parameters:
     ///   - leases: of the machine this process runs on; nil when it has no tmpfs.
@@ -98,14 +98,14 @@ package final class MemoryStore: ReplicaStore {
         try body(try snapshot())
     }
 
-    private func snapshot() throws(StoreError) -> MemoryContents {
+    func snapshot() throws(StoreError) -> MemoryContents {
         let contents = disk.state.withLock { $0.generation == generation ? $0.contents : nil }
         guard let contents else { throw .closed }
         return contents
     }
 
     /// One durable transaction. `body` cannot fail: whatever can, comes before.
-    private func write(_ running: inout Running, _ body: (inout MemoryContents) -> Void) throws(StoreError) {
+    func write(_ running: inout Running, _ body: (inout MemoryContents) -> Void) throws(StoreError) {
         let failure: StoreError? = disk.state.withLock { state in
             guard state.generation == generation else { return .closed }
             if let failure = state.failure {
@@ -134,7 +134,7 @@ package final class MemoryStore: ReplicaStore {
             tips: contents.log.tips, additions: contents.additions, digest: contents.log.digest,
             counts: contents.log.counts, ownReplica: own, addresses: contents.addresses,
             lastPosition: contents.log.lastPosition, acknowledgements: contents.newestAcknowledgements,
-            floor: contents.log.floor)
+            floor: contents.log.floor, cuts: contents.log.cuts)
     }
 }
 
@@ -144,7 +144,9 @@ extension MemoryStore {
     package func append(_ writes: [LocalWrite], wallMilliseconds: Int64) throws(StoreError) -> AppendResult {
         try running.withLock { running throws(StoreError) in
             try signWhatWasLeft(&running)
-            let next = running.own.nextAuthor(on: try snapshot().log)
+            let log = try snapshot().log
+            try running.own.heedCuts(log.cuts, faults: faults)
+            let next = running.own.nextAuthor(on: log)
             let isSealed = !running.mayStayOpen || !LocalWrite.mayStayOpen(writes) || running.tail?.isFull ?? false
             if isSealed || running.tail.map({ $0.replica != next.replica }) ?? false {
                 try seal(&running)
@@ -156,7 +158,7 @@ extension MemoryStore {
         }
     }
 
-    private func append(
+    func append(
         _ writes: [LocalWrite], _ wallMilliseconds: Int64, isSealed: Bool, _ running: inout Running
     ) throws(StoreError) -> AppendResult {
         let contents = try snapshot()
@@ -192,6 +194,7 @@ extension MemoryStore {
             let contents = try snapshot()
             var plan = try LogPlan(segments, on: contents.log)
             guard !plan.entries.isEmpty else { return plan.commit.serving(running.takeUnserved(), andOwn: true) }
+            try plan.settleCuts(on: contents.log, contents, faults: faults)
             let objects = try plan.applyObjects(on: contents.log, contents, faults: faults.model)
             let streams = try plan.applyStreams(on: contents.log, contents)
             try write(&running) { durable in
@@ -220,7 +223,7 @@ extension MemoryStore {
         }
     }
 
-    private func seal(_ running: inout Running) throws(StoreError) {
+    func seal(_ running: inout Running) throws(StoreError) {
         guard let tail = running.tail else { return }
         var contents = try snapshot()
         contents.remove(tail)
@@ -236,7 +239,7 @@ extension MemoryStore {
         running.tail = faults.contains(.foldWhatWasSeen) ? tail.seen(as: sealing) : nil
     }
 
-    private func signWhatWasLeft(_ running: inout Running) throws(StoreError) {
+    func signWhatWasLeft(_ running: inout Running) throws(StoreError) {
         guard let replica = running.leftOpen else { return }
         try write(&running) { [sign] in $0.signTail(of: replica, sign) }
         running.leftOpen = nil
@@ -263,41 +266,6 @@ extension MemoryStore {
             next = stored[index].verified.segment
         }
         return merge.joined()
-    }
-}
-
-// Acknowledgements and collection
-
-extension MemoryStore {
-    package func acknowledge(_ acknowledgement: Acknowledgement) throws(StoreError) -> SignedAcknowledgement {
-        try running.withLock { running throws(StoreError) in
-            let log = try snapshot().log
-            let signed = SignedAcknowledgement(log.completing(acknowledgement), space: log.space, sign: sign)
-            try write(&running) { $0.keep([signed]) }
-            return signed
-        }
-    }
-
-    package func keep(_ acknowledgements: [SignedAcknowledgement]) throws(StoreError) {
-        try update { $0.keep(acknowledgements) }
-    }
-
-    package func heads(at entries: [VersionVector.Entry]) throws(StoreError) -> [ChainHead?] {
-        let contents = try snapshot()
-        return entries.map { contents.chainHead(of: $0.replica, at: $0.next) }
-    }
-
-    package func collect(upTo stable: VersionVector, after: Dot?, limit: Int) throws(StoreError) -> CollectionStep {
-        try running.withLock { running throws(StoreError) in
-            if let tail = running.tail { throw .notApplicable(tail.replica, at: tail.sealedTip.next) }
-            let contents = try snapshot()
-            let plan = try CollectionPlan(stable, on: contents.log, contents) { () throws(StoreError) in
-                contents.deletions(upTo: stable, after: after, limit: limit)
-            }
-            // What is collected was not shown: no attachment goes with it.
-            if plan.isChanged { try write(&running) { $0.write(plan.log, plan.objects, at: 0) } }
-            return plan.step(limit: limit)
-        }
     }
 }
 
@@ -395,7 +363,8 @@ extension MemoryStore {
     }
 
     package func touches(of key: ObjectKey, space: SpaceID) throws(StoreError) -> [PastOperation] {
-        try snapshot(of: space)?.touches(of: key) ?? []
+        guard let contents = try snapshot(of: space) else { return [] }
+        return try contents.touches(of: key).filter { !contents.log.cuts.isVoid($0.origin.dot) }
     }
 
     func snapshot(of space: SpaceID) throws(StoreError) -> MemoryContents? {

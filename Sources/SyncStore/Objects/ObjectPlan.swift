@@ -7,23 +7,23 @@ package import SyncModel
 package struct ObjectPlan: Sendable {
     /// An object that the transaction changed.
     package struct Entry: Sendable {
-        package fileprivate(set) var before: ObjectSummary
+        package internal(set) var before: ObjectSummary
         /// As it was before the transaction. Not kept of a large one: the first edit would have to copy it.
         package let original: StoredObject?
         package let isLarge: Bool
         /// Of the lives that it kept, as they are stored.
-        fileprivate(set) var birthsBefore: [Dot]
+        var birthsBefore: [Dot]
         /// With its new summary once the plan is finished.
-        package fileprivate(set) var object: StoredObject
+        package internal(set) var object: StoredObject
         /// One of each change that touched it.
-        package fileprivate(set) var dots: [Dot] = []
+        package internal(set) var dots: [Dot] = []
         /// What was done to a large one; nil once it was more than edits of a life.
-        package fileprivate(set) var journal: [PastOperation]? = []
+        package internal(set) var journal: [PastOperation]? = []
         /// What this transaction has done to its lives so far.
-        fileprivate var edits: [ObjectLives.EarlierEdit] = []
-        fileprivate var isChanged = false
+        var edits: [ObjectLives.EarlierEdit] = []
+        var isChanged = false
         /// The change before which it was put by, should that be taken back.
-        fileprivate var savedBefore = 0
+        var savedBefore = 0
 
         /// How much memory it takes to keep `original`, about.
         package var originalByteCount: Int {
@@ -40,8 +40,10 @@ package struct ObjectPlan: Sendable {
         }
 
         /// Notes what can be done again without looking at anything else.
-        fileprivate mutating func journal(_ action: ObjectState.Action, _ change: Change) {
+        mutating func journal(_ action: ObjectState.Action, _ change: Change, isAgain: Bool) {
             guard isLarge else { return }
+            // Noted edits of an author know more and more.
+            if isAgain { journal = nil }
             switch action {
             case .edit(.own, _), .edit(.other, _), .editAttachments:
                 journal?.append(
@@ -50,13 +52,26 @@ package struct ObjectPlan: Sendable {
             }
         }
 
-        fileprivate mutating func note(edit change: Change, of lives: [Dot]) {
+        mutating func note(edit change: Change, of lives: [Dot]) {
             edits.append(
                 ObjectLives.EarlierEdit(
                     lives: lives, dot: change.origin.dot, wallMilliseconds: change.wallMilliseconds))
         }
 
-        fileprivate mutating func note(_ change: Change, span: UInt64, position: Int64) {
+        /// Takes what doing all of it again came to.
+        mutating func replace(
+            _ state: ObjectState, _ last: PastOperation?, from beginning: ObjectBeginning, position: Int64
+        ) {
+            object.state = state
+            object.version = last.map { $0.origin.advanced(by: max($0.action.span, 1) - 1).dot } ?? beginning.version
+            object.changedMilliseconds = last?.wallMilliseconds ?? beginning.changedMilliseconds
+            object.collectedEdits = []
+            object.position = position
+            journal = nil
+            isChanged = true
+        }
+
+        mutating func note(_ change: Change, span: UInt64, position: Int64) {
             object.position = position
             // The last of its dots, as `LifeRecord.Touch`.
             object.version = change.origin.advanced(by: max(span, 1) - 1).dot
@@ -69,10 +84,10 @@ package struct ObjectPlan: Sendable {
     /// The change whose operations are being applied.
     package struct Change {
         /// Of its next operation.
-        package fileprivate(set) var origin: Origin
+        package internal(set) var origin: Origin
         package let wallMilliseconds: Int64
-        package fileprivate(set) var operations: [Operation] = []
-        package fileprivate(set) var steps: [WriteOutcome.Step] = []
+        package internal(set) var operations: [Operation] = []
+        package internal(set) var steps: [WriteOutcome.Step] = []
 
         mutating func note(_ step: WriteOutcome.Step) { steps.append(step) }
 
@@ -82,7 +97,7 @@ package struct ObjectPlan: Sendable {
         }
     }
 
-    private struct SchemaEntry: Sendable {
+    struct SchemaEntry: Sendable {
         let before: CollectionSchema?
         var schema: CollectionSchema
         var isChanged = false
@@ -94,10 +109,10 @@ package struct ObjectPlan: Sendable {
     }
 
     /// In the order they were first read.
-    private var entries: [Entry] = []
+    var entries: [Entry] = []
     /// Indices in `entries`.
-    private var places: [ObjectKey: Int] = [:]
-    private var schemas: [ExactString: SchemaEntry] = [:]
+    var places: [ObjectKey: Int] = [:]
+    var schemas: [ExactString: SchemaEntry] = [:]
     /// What takes the current change back: a bulk load has thousands in a commit, so a change that touches nothing twice
     /// costs two numbers here.
     private var undo = Undo()
@@ -127,15 +142,19 @@ package struct ObjectPlan: Sendable {
 
     /// Who was let in where, with the facts of this transaction.
     package private(set) var members: MemberFacts
-    package private(set) var position: Int64
+    package internal(set) var position: Int64
     package private(set) var counts: StoreCounts
     /// What the objects of this transaction add to the state digest.
     package private(set) var digestChange = Sum256.zero
 
-    private let faults: ModelFaults
+    let faults: ModelFaults
+    let cuts: CutTable
 
-    package init(on state: LogState, steady: Set<ObjectKey> = [], faults: ModelFaults = []) {
+    package init(
+        on state: LogState, cuts: CutTable? = nil, steady: Set<ObjectKey> = [], faults: ModelFaults = []
+    ) {
         self.faults = faults
+        self.cuts = cuts ?? state.cuts
         self.steady = steady
         members = state.members
         position = state.objectPosition
@@ -206,23 +225,31 @@ package struct ObjectPlan: Sendable {
         _ operation: Operation, in change: inout Change, _ reading: some ObjectSource
     ) throws(StoreError) {
         switch operation {
-        case .editObject, .editAttachments, .deleteObject, .keepObject:
+        case .editObject, .editAttachments, .editAgain, .deleteObject, .keepObject:
             if let (key, action) = operation.objectAction {
-                try apply(action, to: key, span: operation.span, change, reading)
+                if cuts.isVoid(change.origin.dot) {
+                    try noteVoid(key, change.origin.dot, reading)
+                } else {
+                    var judged = change
+                    judged.origin = operation.judged(at: change.origin)
+                    let isAgain = judged.origin != change.origin
+                    try apply(action, to: key, span: operation.span, judged, isAgain: isAgain, reading)
+                }
             }
         case .editSchema(let edit):
             let before = try loaded(schema: edit.collection, reading)
             if undo.isKept { undo.schemas.append((edit.collection, before)) }
             schemas[edit.collection]?.apply(edit, at: change.origin)
         case .addMember(let fact): if fact.isBound { members.add(fact.device, at: change.origin.dot) }
-        case .appendEvent, .setStream, .void, .unknown: break
+        case .appendEvent, .setStream, .cut, .markRewriting, .settleCut, .void, .unknown: break
         }
         change.operations.append(operation)
         change.origin = change.origin.advanced(by: operation.span)
     }
 
-    private mutating func apply(
-        _ action: ObjectState.Action, to key: ObjectKey, span: UInt64, _ change: Change, _ reading: some ObjectSource
+    mutating func apply(
+        _ action: ObjectState.Action, to key: ObjectKey, span: UInt64, _ change: Change, isAgain: Bool,
+        _ reading: some ObjectSource
     ) throws(StoreError) {
         if steady.contains(key) {
             steadyDots[key, default: []].append(change.origin.dot)
@@ -238,19 +265,22 @@ package struct ObjectPlan: Sendable {
             let position = nextPosition()
             entries[place].note(change, span: span, position: position)
             if !action.isDeletion { entries[place].note(edit: change, of: lives) }
-            entries[place].journal(action, change)
+            entries[place].journal(action, change, isAgain: isAgain)
         case .droppedWhileDeleted:
             let position = nextPosition()
             entries[place].note(change, span: span, position: position)
             entries[place].journal = nil
             // Another deletion in the same transaction, whose author did not know of it either, lists it too.
             if let life = action.life(at: change.origin) { entries[place].note(edit: change, of: [life]) }
-        case .unknownLife: counts.lateOperations += 1
+        case .unknownLife:
+            counts.lateOperations += 1
+            // The life may be one that a cut took, and that somebody's word brings back.
+            if !cuts.isEmpty { try noteVoid(key, change.origin.dot, reading) }
         case .void, .repeated: return
         }
     }
 
-    private mutating func nextPosition() -> Int64 {
+    mutating func nextPosition() -> Int64 {
         position += 1
         return position
     }
@@ -264,7 +294,8 @@ package struct ObjectPlan: Sendable {
             origin.knows(Dot(replica: $0.replica, counter: $0.next - 1))
         }
         if isAllKnown { return [] }
-        return PastOperation.earlierEdits(try reading.touches(of: entry.object.key), members) + entry.edits
+        let touches = try reading.touches(of: entry.object.key).filter { !cuts.isVoid($0.origin.dot) }
+        return PastOperation.earlierEdits(touches, members) + entry.edits
     }
 
     // MARK: Reading through
@@ -299,7 +330,7 @@ package struct ObjectPlan: Sendable {
     }
 
     @discardableResult
-    private mutating func loaded(
+    mutating func loaded(
         schema name: ExactString, _ reading: some ObjectSource
     ) throws(StoreError) -> SchemaEntry {
         if let entry = schemas[name] { return entry }
@@ -339,87 +370,6 @@ package struct ObjectPlan: Sendable {
     ) throws(StoreError) -> CollectionSchema? {
         let entry = try loaded(schema: name, reading)
         return entry.before != nil || entry.isChanged ? entry.schema : nil
-    }
-
-    // MARK: Sealing
-
-    /// What `keepWhatWasShown` found.
-    struct Kept {
-        /// Which a reader would find changed.
-        var differing: Set<ObjectKey> = []
-    }
-
-    /// After folded changes were applied to objects as they were before them: gives each the position it has and what
-    /// belongs to this node alone, and compares it with what is stored.
-    mutating func keepWhatWasShown(
-        of folding: Folding, at position: Int64, _ stored: some ObjectSource
-    ) throws(StoreError) -> Kept {
-        var kept = Kept()
-        for place in entries.indices where entries[place].isChanged {
-            let key = entries[place].object.key
-            guard let now = try stored.object(key) else { throw .corrupt(detail: "an object of the open tail is gone") }
-            let object = entries[place].object
-            let isAsItWas =
-                folding.deleted.contains(key) ? object.isShown(like: now) : object.state == now.state
-            if !isAsItWas { kept.differing.insert(key) }
-            if object.state.isEmpty { continue }
-            entries[place].before = now.summary
-            entries[place].before.attachments = now.state.shownAttachments
-            entries[place].birthsBefore = now.births
-            if now.summary.standing == .live, let schema = try schema(of: key.collection, stored) {
-                entries[place].before.indexed = schema.indexedValues(of: now.state)
-            }
-            entries[place].object.position = now.position
-            entries[place].object.localFields = now.localFields
-            entries[place].object.dismissedCount = now.dismissedCount
-            entries[place].object.collectedEdits = now.collectedEdits
-        }
-        entries.removeAll { $0.isChanged && $0.object.state.isEmpty }
-        places = Dictionary(uniqueKeysWithValues: entries.indices.map { (entries[$0].object.key, $0) })
-        // Numbers of entries mean others from here on: the changes before this cannot be taken back.
-        begin()
-        self.position = position
-        return kept
-    }
-
-    // MARK: State of another node
-
-    /// - Parameters:
-    ///   - held: before anything of it is joined.
-    ///   - theirs: the vector that it leads to.
-    package mutating func join(
-        _ object: StateObject, to key: ObjectKey, held: VersionVector, theirs: VersionVector, removes: Bool,
-        _ reading: some ObjectSource
-    ) throws(StoreError) {
-        let place = try load(key, reading)
-        let touched = entries[place].object.state.lives.touched
-        let isJudged = object.delta.lives.deletions.contains { $0.policy == .deleteWins && !held.covers($0.dot) }
-        let edits =
-            isJudged && !theirs.covers(touched)
-            ? PastOperation.earlierEdits(try reading.touches(of: key), members) : []
-        entries[place].object.state.join(object.delta, held: held, theirs: theirs, removes: removes) { edits }
-        entries[place].object.noteJoined(object, onto: touched)
-        noteJoined(place)
-    }
-
-    /// A life that the sender of a state has no more.
-    package mutating func dropLife(_ birth: Dot, of key: ObjectKey, _ reading: some ObjectSource) throws(StoreError) {
-        let place = try load(key, reading)
-        if entries[place].object.state.dropLives(where: { $0 == birth }) { noteJoined(place) }
-    }
-
-    private mutating func noteJoined(_ place: Int) {
-        entries[place].object.position = nextPosition()
-        entries[place].journal = nil
-        entries[place].isChanged = true
-    }
-
-    package mutating func join(
-        _ schema: StateSchema, held: VersionVector, theirs: VersionVector, _ reading: some ObjectSource
-    ) throws(StoreError) {
-        let before = try loaded(schema: schema.collection, reading)
-        schemas[schema.collection]?.schema.join(schema.entries, held: held, theirs: theirs)
-        if schemas[schema.collection]?.schema != before.schema { schemas[schema.collection]?.isChanged = true }
     }
 
     // MARK: Collection

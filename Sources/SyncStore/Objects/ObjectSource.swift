@@ -9,6 +9,8 @@ package protocol ObjectSource {
     func schema(of collection: ExactString) throws(StoreError) -> CollectionSchema?
     /// Every operation on the object, in the order in which they arrived here.
     func touches(of key: ObjectKey) throws(StoreError) -> [PastOperation]
+    /// What the object was when the part of its history began that is held; nil where all of it is.
+    func beginning(of key: ObjectKey) throws(StoreError) -> ObjectBeginning?
     /// Whether nothing of it is here but what a state on its way brings.
     func isArriving(_ key: ObjectKey) throws(StoreError) -> Bool
     /// Every object of the collection, in the order of ids, until `body` returns false.
@@ -29,6 +31,9 @@ package struct ObjectToChange: Sendable {
 }
 
 extension ObjectSource {
+    /// For stores that keep every change.
+    package func beginning(of key: ObjectKey) throws(StoreError) -> ObjectBeginning? { nil }
+
     package func isArriving(_ key: ObjectKey) throws(StoreError) -> Bool { false }
 
     package func objectToChange(_ key: ObjectKey) throws(StoreError) -> ObjectToChange? {

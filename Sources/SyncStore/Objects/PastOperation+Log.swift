@@ -13,16 +13,34 @@ extension PastOperation {
         while !reader.isAtEnd {
             guard let view = try? ChangeView(&reader) else { return false }
             view.forEachOperation(in: bytes) { counter, operation in
-                guard Operation.Kind.concernsObjects(operation.kind),
-                    let (object, action) = Operation(operation, in: bytes).objectAction, object == key
-                else { return }
-                let origin = Origin(
-                    dot: Dot(replica: replica, counter: counter), stamp: view.stamp, context: context)
+                guard Operation.Kind.concernsObjects(operation.kind) else { return }
+                let operation = Operation(operation, in: bytes)
+                guard let (object, action) = operation.objectAction, object == key else { return }
+                let origin = operation.judged(
+                    at: Origin(dot: Dot(replica: replica, counter: counter), stamp: view.stamp, context: context))
                 touches.append(
                     PastOperation(origin: origin, action: action, wallMilliseconds: view.wallMilliseconds))
             }
         }
         return true
+    }
+
+    /// What all of them come to, and the last that did anything.
+    static func state(
+        behind touches: [PastOperation], from beginning: ObjectBeginning, _ members: MemberFacts, _ faults: ModelFaults
+    ) -> (ObjectState, last: PastOperation?) {
+        var state = beginning.state
+        var last: PastOperation?
+        for (index, touch) in touches.enumerated() {
+            let outcome = state.apply(
+                touch.action, at: touch.origin.planting(faults), wallMilliseconds: touch.wallMilliseconds,
+                members: members, earlier: { earlierEdits(Array(touches[..<index]), members) })
+            switch outcome {
+            case .applied, .droppedWhileDeleted: last = touch
+            case .unknownLife, .void, .repeated: break
+            }
+        }
+        return (state, last)
     }
 
     /// The edits and decisions among them that were not void, with the lives they were on.
@@ -69,6 +87,6 @@ extension ObjectState.Action {
 extension Operation.Kind {
     /// Whether an operation of this kind changes objects, schemas or who may write to what others began.
     static func concernsObjects(_ kind: UInt64) -> Bool {
-        (addMember...decide).contains(kind) || kind == attach || kind == detach
+        (addMember...decide).contains(kind) || kind == attach || kind == detach || kind == editAgain
     }
 }

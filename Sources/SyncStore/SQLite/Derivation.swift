@@ -6,7 +6,7 @@ import SyncModel
 /// One transaction; one pass over the log in the order of arrival, so every node that does it comes to the same.
 struct Derivation {
     /// Grows when this program understands operations that the one before did not.
-    static let version: Int64 = 5
+    static let version: Int64 = 6
     /// Of the segments whose objects are held in memory before they are written.
     private static let batchBytes = 1 << 20
 
@@ -73,19 +73,21 @@ struct Derivation {
                 snapshot_bytes = 0, edit_bytes = 0, touched = x'', touched_stamp = NULL
             """, .blob(ObjectState().canonicalBytes))
         try access.run(
-            "UPDATE space SET objects = 0, deleted_objects = 0, attachments = 0, late_operations = 0 WHERE id = ?",
+            "UPDATE space SET objects = 0, deleted_objects = 0, attachments = 0, late_operations = 0, cuts = NULL WHERE id = ?",
             .integer(rows.spaceRow))
     }
 
     private func derive(_ batch: [(VerifiedSegment, Int64)], _ state: inout LogState) throws(StoreError) {
         var plan = try LogPlan(batch.map(\.0), on: state)
         let objects = ObjectRows(rows)
+        try plan.settleCuts(on: state, rows)
         let planned = try plan.applyObjects(on: state, objects)
         let streams = try plan.applyStreams(on: state, StreamRows(rows))
         try StreamRows(rows).write(streams)
         for entry in plan.entries { try rows.writeKnowledge(entry) }
         let segments = batch.map { WrittenSegment($0.1, $0.0.segment) }
         try objects.write(planned, segments: segments, at: 0)
+        if plan.changesCuts { try rows.write(plan.after.cuts, isIncomplete: plan.after.isIncomplete) }
         state = plan.after
     }
 }

@@ -46,6 +46,8 @@ extension LogRows {
             return true
         }
         state.members = try memberFacts()
+        state.cuts = try cuts(state.members)
+        state.isIncomplete = try isIncomplete()
     }
 
     /// Who was named a member where.

@@ -49,6 +49,7 @@ struct LogRows {
             "UPDATE space SET digest = ?, changes = ?, events = ?, last_position = ? WHERE id = ?",
             .blob(after.digest.bytes), .integer(after.counts.changes), .integer(after.counts.events),
             .integer(after.lastPosition), .integer(spaceRow))
+        if plan.changesCuts { try write(after.cuts, isIncomplete: after.isIncomplete) }
         return written
     }
 

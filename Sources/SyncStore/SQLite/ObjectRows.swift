@@ -81,6 +81,10 @@ struct ObjectRows: ObjectSource {
         return value
     }
 
+    func beginning(of key: ObjectKey) throws(StoreError) -> ObjectBeginning? {
+        try BeginningRows(self).beginning(of: key)
+    }
+
     func schema(of collection: ExactString) throws(StoreError) -> CollectionSchema? {
         let bytes = try access.first(
             "SELECT schema FROM collection WHERE space = ? AND name = ? AND schema IS NOT NULL",

@@ -75,7 +75,9 @@ extension SQLiteStore {
     }
 
     package func touches(of key: ObjectKey, space: SpaceID) throws(StoreError) -> [PastOperation] {
-        try readLog(space) { rows throws(StoreError) in try ObjectRows(rows).touches(of: key) } ?? []
+        let cuts = try cuts
+        let touches = try readLog(space) { rows throws(StoreError) in try ObjectRows(rows).touches(of: key) } ?? []
+        return touches.filter { !cuts.isVoid($0.origin.dot) }
     }
 
     /// Reads every page (SQLite's integrity_check): for `doctor --deep`, and slow on a large store.

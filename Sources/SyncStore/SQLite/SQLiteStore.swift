@@ -11,11 +11,11 @@ package final class SQLiteStore: ReplicaStore {
     let files: StoreFiles
     let faults: StoreFaults
     private let sign: @Sendable ([UInt8]) -> [UInt8]
-    private let lock: AgentLock
-    private let readers: ReaderPool
+    let lock: AgentLock
+    let readers: ReaderPool
     let writing: Mutex<Writing>
     /// What can be told without waiting for a write.
-    private let published: Mutex<Published>
+    let published: Mutex<Published>
 
     /// Held for the whole of a write.
     struct Writing: Sendable {
@@ -40,7 +40,7 @@ package final class SQLiteStore: ReplicaStore {
         var keepsOldSchema = true
     }
 
-    private struct Published: Sendable {
+    struct Published: Sendable {
         var log: LogState
         var ownReplica: ReplicaID?
         var condition = StoreHealth.Condition.ok
@@ -168,13 +168,13 @@ package final class SQLiteStore: ReplicaStore {
         return try reopen(&writing)
     }
 
-    private func noteRefusal(_ error: StoreError, _ writing: inout Writing) {
+    func noteRefusal(_ error: StoreError, _ writing: inout Writing) {
         switch error {
         case .inputOutput:
             writing.writer?.close()
             writing.writer = nil
         case .diskFull, .corrupt, .unreadable: break
-        case .schemaNewer, .locked, .notApplicable, .stampsExhausted, .refused, .foreignTail, .closed: return
+        case .schemaNewer, .locked, .notApplicable, .stampsExhausted, .refused, .retired, .foreignTail, .closed: return
         }
         published.withLock { $0.condition = .refusing(error) }
     }
@@ -184,7 +184,7 @@ package final class SQLiteStore: ReplicaStore {
     /// moved into the database and synced there, and the write-ahead log begins anew, before anything else is written.
     /// (SQLite's next commit would overwrite the failed frames; this does not lean on that.)
     /// The readers stay open, so the failed transaction cannot be recovered in between.
-    private func reopen(_ writing: inout Writing) throws(StoreError) -> Connection {
+    func reopen(_ writing: inout Writing) throws(StoreError) -> Connection {
         let writer = try Self.openWriter(configuration, files, faults)
         do throws(StoreError) {
             let log = try writer.use { access throws(StoreError) in
@@ -264,6 +264,7 @@ extension SQLiteStore {
             if writing.isClosed { throw .closed }
             try signWhatWasLeft(&writing)
             let state = writing.log
+            try writing.own.heedCuts(state.cuts, faults: faults)
             let next = writing.own.nextAuthor(on: state)
             let isSealed = !writing.mayStayOpen || !LocalWrite.mayStayOpen(writes) || writing.tail?.isFull ?? false
             if isSealed || writing.tail.map({ $0.replica != next.replica }) ?? false {
@@ -276,7 +277,7 @@ extension SQLiteStore {
         }
     }
 
-    private func append(
+    func append(
         _ writes: [LocalWrite], _ wallMilliseconds: Int64, isSealed: Bool, _ writing: inout Writing
     ) throws(StoreError) -> AppendResult {
         let state = writing.log
@@ -327,6 +328,7 @@ extension SQLiteStore {
                 let rows = try spaceRows(access)
                 let objects = ObjectRows(rows, hot: hot)
                 var plan = plan
+                try plan.settleCuts(on: state, rows, faults: faults)
                 let planned = try plan.applyObjects(on: state, objects)
                 let streams = try plan.applyStreams(on: state, StreamRows(rows))
                 try objects.write(planned, segments: try rows.write(plan), at: wallMilliseconds)
@@ -440,59 +442,20 @@ extension SQLiteStore {
             tips: known.log.tips, additions: additions, digest: known.log.digest, counts: known.log.counts,
             ownReplica: known.ownReplica, addresses: try addresses(), lastPosition: known.log.lastPosition,
             acknowledgements: try readLog(space) { rows throws(StoreError) in try rows.acknowledgements() } ?? [],
-            floor: known.log.floor, firstHeld: known.log.firstHeld)
+            floor: known.log.floor, firstHeld: known.log.firstHeld, cuts: known.log.cuts,
+            isIncomplete: known.log.isIncomplete)
     }
+
+    var cuts: CutTable { get throws(StoreError) { try known().cuts } }
 
     package func members() throws(StoreError) -> MemberFacts { try known().members }
 
     package func objectPosition() throws(StoreError) -> Int64 { try known().objectPosition }
 
-    private func known() throws(StoreError) -> LogState {
+    func known() throws(StoreError) -> LogState {
         try published.withLock { known throws(StoreError) in
             if known.isClosed { throw .closed }
             return known.log
-        }
-    }
-
-    package func health() -> StoreHealth {
-        let (condition, isClosed) = published.withLock { ($0.condition, $0.isClosed) }
-        return StoreHealth(bytes: files.byteCount, condition: isClosed ? .refusing(.closed) : condition)
-    }
-
-    package func probe() throws(StoreError) {
-        try writing.withLock { writing throws(StoreError) in
-            if writing.isClosed { throw .closed }
-            do throws(StoreError) {
-                if let free = files.freeBytes, free < configuration.reserveBytes { throw .diskFull }
-                try files.probe()
-                if writing.writer == nil { _ = try reopen(&writing) }
-                published.withLock { $0.condition = .ok }
-            } catch {
-                noteRefusal(error, &writing)
-                throw error
-            }
-        }
-    }
-
-    package func rest() { writing.withLock { $0.hot.forget() } }
-
-    package func close() { end(sealing: true) }
-
-    /// Ends as a killed process does, here and now: what is open stays open, and the next process finds it so.
-    package func abandon() { end(sealing: false) }
-
-    private func end(sealing: Bool) {
-        writing.withLock { writing in
-            guard !writing.isClosed else { return }
-            if sealing { try? seal(&writing) }
-            writing.isClosed = true
-            published.withLock { $0.isClosed = true }
-            readers.close()
-            try? writing.writer?.use { access throws(StoreError) in try access.run("PRAGMA wal_checkpoint(TRUNCATE)") }
-            writing.writer?.close()
-            writing.writer = nil
-            writing.own.release()
-            lock.release()
         }
     }
 }

@@ -14,7 +14,7 @@ package struct Schema: Sendable {
         text(PackageResources._5_large_objects_sql), text(PackageResources._6_attachments_sql),
         text(PackageResources._7_blobs_sql), text(PackageResources._8_fetching_sql),
         text(PackageResources._9_state_sql), text(PackageResources._0_compaction_sql),
-        text(PackageResources._1_snapshots_sql),
+        text(PackageResources._1_snapshots_sql), text(PackageResources._2_cuts_sql),
     ])
 
     private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }

@@ -27,12 +27,15 @@ extension SQLiteStore {
             try signWhatWasLeft(&writing)
             try seal(&writing)
             writing.tail = nil
-            let held = writing.log.held
+            let (held, isIncomplete) = (writing.log.held, writing.log.isIncomplete)
             return try write(&writing) { access throws(StoreError) in
                 let staging = StagingRows(try spaceRows(access))
-                let header = try staging.begin(held: held, faults)
+                let header = try staging.begin(held: held, isIncomplete: isIncomplete, faults)
+                var events = try staging.stagedEvents()
+                // Those are here, whatever objects are.
+                if isIncomplete { events.join(held) }
                 return StateSource.Request(
-                    since: header.since, stagedEvents: try staging.stagedEvents(), asks: try staging.hasObjects())
+                    since: header.since, stagedEvents: events, asks: isIncomplete ? true : try staging.hasObjects())
             }
         }
         return StateReceiver(request)
@@ -42,7 +45,18 @@ extension SQLiteStore {
     package func areStaged(_ announcements: [StateAnnouncement]) throws(StoreError) -> [Bool] {
         var staged: [Bool] = []
         for announcement in announcements { staged.append(try isStaged(announcement)) }
-        return staged
+        guard try known().isIncomplete, staged.contains(false) else { return staged }
+        return try writing.withLock { writing throws(StoreError) in
+            try write(&writing) { access throws(StoreError) in
+                let rows = try spaceRows(access)
+                let (staging, touched) = (StagingRows(rows), try TouchedVectors(rows))
+                var staged = staged
+                for index in staged.indices where !staged[index] {
+                    staged[index] = try staging.stageAsHeld(announcements[index], touched)
+                }
+                return staged
+            }
+        }
     }
 
     /// Whether something of a state is staged, by this process or an earlier one.

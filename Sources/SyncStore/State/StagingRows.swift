@@ -25,10 +25,17 @@ struct StagingRows {
 
     /// A stream begins: objects and events that are staged already may serve again, as far as the stream that brought them said
     /// that they came as it sent them; all else comes anew.
-    /// - Parameter held: asked for when there is no staging yet.
-    func begin(held: VersionVector, _ faults: StoreFaults) throws(StoreError) -> Header {
-        let known = try header()
-        let header = Header(since: known?.since ?? held, stream: (known?.stream ?? 0) + 1)
+    /// - Parameters:
+    ///   - held: asked for when there is no staging yet.
+    ///   - isIncomplete: objects may be wrong here, so all of each is asked for.
+    func begin(held: VersionVector, isIncomplete: Bool, _ faults: StoreFaults) throws(StoreError) -> Header {
+        var known = try header()
+        if isIncomplete, let begun = known, !begun.since.isEmpty {
+            try discard()
+            known = nil
+        }
+        let header = Header(
+            since: known?.since ?? (isIncomplete ? VersionVector() : held), stream: (known?.stream ?? 0) + 1)
         if known == nil {
             try access.run(
                 "INSERT INTO staging (space, since, stream) VALUES (?, ?, ?)", .integer(log.spaceRow),
@@ -91,6 +98,26 @@ struct StagingRows {
         return staged.digest == announcement.digest || faults.contains(.stateStagedByName)
     }
 
+    /// Of an object that the sender has just so nothing is needed: as if it had come already, with nothing in it. What has
+    /// touched it tells, unless it came as state and was done to since: of each author that names the last operation only, and
+    /// one before it may have been left out as void.
+    func stageAsHeld(_ announcement: StateAnnouncement, _ touched: TouchedVectors) throws(StoreError) -> Bool {
+        let (collection, key) = (announcement.key.collection.string, announcement.key.id.string)
+        let column = try access.first(
+            """
+            SELECT object.touched FROM object JOIN collection ON collection.id = object.collection
+            WHERE collection.space = ? AND collection.name = ? AND object.key = ? AND object.history != 2
+            """, .integer(log.spaceRow), .text(collection), .text(key)
+        ) { row throws(StoreError) in row.blob(0) }
+        guard let column else { return false }
+        let held = StateAnnouncement(key: announcement.key, touched: try touched.vector(column))
+        guard held == announcement else { return false }
+        try access.run(
+            "INSERT OR REPLACE INTO staged_object (collection, key, digest, stream, state) VALUES (?, ?, ?, 0, x'')",
+            .text(collection), .text(key), .blob(announcement.digest))
+        return true
+    }
+
     /// - Parameter announced: the object that the item before announced.
     func stage(
         _ item: StateItem, announced: StateAnnouncement?, _ header: Header, _ faults: StoreFaults
@@ -115,7 +142,7 @@ struct StagingRows {
                     .blob(births.replica.bytes), .integer(Int64(run.lowerBound)), .integer(Int64(run.upperBound)))
             }
         case .check: try noteChecked()
-        case .fact, .schema, .stream, .tip, .end:
+        case .fact, .cuts, .schema, .stream, .tip, .end:
             if case .end = item { try noteChecked() }
             try access.run("INSERT INTO staged_item (item) VALUES (?)", .blob(item.canonicalBytes))
         }
@@ -160,12 +187,35 @@ struct StagingRows {
         behind row: Int64, _ header: Header
     ) throws(StoreError) -> (row: Int64, key: ObjectKey, bytes: [UInt8])? {
         try access.first(
-            "SELECT id, collection, key, state FROM staged_object WHERE id > ? AND stream = ? AND state IS NOT NULL ORDER BY id LIMIT 1",
+            "SELECT id, collection, key, state FROM staged_object WHERE id > ? AND stream = ? AND length(state) > 0 ORDER BY id LIMIT 1",
             .integer(row), .integer(header.stream)
         ) { row throws(StoreError) in
             let key = ObjectKey(collection: ExactString(row.text(1)), id: ExactString(row.text(2)))
             return (row.integer(0), key, row.blob(3))
         }
+    }
+
+    /// Objects here that the newest stream did not announce, by row, with what has touched them.
+    func unannounced(
+        behind row: Int64, limit: Int64, _ header: Header
+    ) throws(StoreError) -> [(row: Int64, key: ObjectKey, touched: [UInt8])] {
+        var found: [(row: Int64, key: ObjectKey, touched: [UInt8])] = []
+        try access.forEach(
+            """
+            SELECT object.id, collection.name, object.key, object.touched
+            FROM object JOIN collection ON collection.id = object.collection
+            WHERE collection.space = ? AND object.id > ?
+                AND NOT EXISTS (SELECT 1 FROM staged_object
+                    WHERE staged_object.collection = collection.name AND staged_object.key = object.key
+                        AND staged_object.stream = ?)
+            ORDER BY object.id LIMIT ?
+            """, .integer(log.spaceRow), .integer(row), .integer(header.stream), .integer(limit)
+        ) { row throws(StoreError) in
+            let key = ObjectKey(collection: ExactString(row.text(1)), id: ExactString(row.text(2)))
+            found.append((row.integer(0), key, row.blob(3)))
+            return true
+        }
+        return found
     }
 
     /// Births of lives kept here that the sender's vector covers and that it has no more, of objects that it did not announce:

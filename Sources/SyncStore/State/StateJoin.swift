@@ -8,6 +8,7 @@ struct StateJoin {
     /// Of staged states or events that are taken in between two writes.
     private static let batchBytes = 1 << 20
     private static let birthsPerPage: Int64 = 256
+    private static let objectsPerPage: Int64 = 64
 
     private let rows: LogRows
     private let objects: ObjectRows
@@ -23,12 +24,16 @@ struct StateJoin {
     private let theirs: VersionVector
     private var tips: [StateTip] = []
     private var facts: [StateFact] = []
+    private var cuts: StateCuts?
     private var schemas: [StateSchema] = []
     private var settings: [KeptStream] = []
     /// As far as it is written.
     private(set) var state: LogState
     private var additions: [Membership.Addition] = []
     private var streams: Set<Name.Bytes> = []
+    private let cutsBefore: CutTable
+    /// All of every object was asked for: objects here may be wrong.
+    private let isWhole: Bool
 
     init(
         _ rows: LogRows, _ objects: ObjectRows, on state: LogState, at wallMilliseconds: Int64, faults: StoreFaults
@@ -43,10 +48,13 @@ struct StateJoin {
         staging = StagingRows(rows)
         guard let header = try staging.header() else { throw .refused(.incomplete) }
         self.header = header
+        cutsBefore = state.cuts
+        isWhole = state.isIncomplete && header.since.isEmpty
         var vector: VersionVector?
         for item in try staging.items() {
             switch item {
             case .fact(let fact): facts.append(fact)
+            case .cuts(let known): cuts = known
             case .schema(let schema): schemas.append(schema)
             case .stream(let stream): settings.append(KeptStream(stream.setting, at: stream.key))
             case .tip(let tip): tips.append(tip)
@@ -82,14 +90,17 @@ struct StateJoin {
         Commit(
             segments: [], digest: state.digest, counts: state.counts, additions: additions,
             lastPosition: state.lastPosition, streams: streams.sorted().map(\.text),
-            objectPosition: state.objectPosition)
+            objectPosition: state.objectPosition, cuts: state.cuts == cutsBefore ? nil : state.cuts,
+            isIncomplete: state.isIncomplete)
     }
 
     /// - Parameter reached: called between the parts, in the middle of the transaction; what it throws undoes all.
     mutating func run(_ reached: (StateJoinPart) throws(StoreError) -> Void) throws(StoreError) {
+        guard try settleCuts() else { return try staging.discard() }
         try writeFacts()
         try joinSchemas()
         try joinObjects()
+        if isWhole { try clearUnannounced() }
         try reached(.objects)
         if faults.contains(.stateInPieces) {
             try rows.access.run("COMMIT")
@@ -100,8 +111,38 @@ struct StateJoin {
         try joinEvents()
         try reached(.events)
         try moveTips()
+        if isWhole {
+            state.isIncomplete = false
+            try rows.write(state.cuts, isIncomplete: false)
+        }
         try staging.discard()
         try reached(.tips)
+    }
+
+    // MARK: Cuts
+
+    /// Before anything else: what counts has to be the same for what is here and for what comes. Where the sender did not know
+    /// enough for that, or this node cannot undo here what is void, only the cuts are taken, with all that is said for and
+    /// against them; the rest is asked for again, once the other side has learned as much.
+    /// - Returns: whether all else is to be joined.
+    private mutating func settleCuts() throws(StoreError) -> Bool {
+        var members = state.members
+        for fact in facts where fact.fact.isBound { members.add(fact.fact.device, at: fact.dot) }
+        var known = CutTable()
+        do throws(CodecError) { if let cuts { known = try cuts.table(members) } } catch {
+            throw .refused(.malformed(error))
+        }
+        if known.isEmpty, state.cuts.isEmpty { return true }
+        var plan = try LogPlan([], on: state)
+        plan.join(known, tips, members: members, on: state)
+        try plan.settleCuts(on: state, rows, faults: faults)
+        let rebuilt = try plan.applyObjects(on: state, objects)
+        _ = try rows.write(plan)
+        try objects.write(rebuilt, segments: [], at: wallMilliseconds)
+        state = plan.after
+        guard known.agrees(with: state.cuts, on: theirs) || faults.contains(.stateIgnoresCuts) else { return false }
+        // What came as state is here, and not in the log: whoever has not got it cannot say what is missing of an object.
+        return isWhole ? theirs.covers(state.firstHeld) : !state.isIncomplete
     }
 
     // MARK: Objects
@@ -144,7 +185,7 @@ struct StateJoin {
     private mutating func joinObjects() throws(StoreError) {
         var row: Int64 = 0
         var isMore = true
-        let (staging, header, held, theirs) = (staging, header, held, theirs)
+        let (staging, header, held, theirs, isWhole) = (staging, header, held, theirs, isWhole)
         let removes = !faults.contains(.stateWithoutLiveDots)
         while isMore {
             try write { [objects] plan throws(StoreError) in
@@ -158,8 +199,31 @@ struct StateJoin {
                     byteCount += next.bytes.count
                     let object: StateObject = try ObjectRows.value(next.bytes, "a staged object does not read back")
                     guard object.delta.isCovered(by: theirs) else { throw .refused(.beyondVector) }
-                    try plan.join(object, to: next.key, held: held, theirs: theirs, removes: removes, objects)
+                    if isWhole {
+                        try plan.replace(next.key, with: object, theirs: theirs, objects)
+                    } else {
+                        try plan.join(object, to: next.key, held: held, theirs: theirs, removes: removes, objects)
+                    }
                 }
+            }
+        }
+    }
+
+    /// Objects that the sender did not announce, since nothing that counts is left of them there, and in which something is that
+    /// does not count: a void life that lies beyond what the sender holds is not among those that are gone there.
+    private mutating func clearUnannounced() throws(StoreError) {
+        let (staging, header, theirs, cuts) = (staging, header, theirs, state.cuts)
+        let touched = try TouchedVectors(rows)
+        var row: Int64 = 0
+        while true {
+            let page = try staging.unannounced(behind: row, limit: Self.objectsPerPage, header)
+            guard let last = page.last else { return }
+            row = last.row
+            var wrong: [ObjectKey] = []
+            for object in page where cuts.isVoid(anyOf: try touched.vector(object.touched)) { wrong.append(object.key) }
+            guard !wrong.isEmpty else { continue }
+            try write { [objects] plan throws(StoreError) in
+                for key in wrong { try plan.replace(key, with: nil, theirs: theirs, objects) }
             }
         }
     }

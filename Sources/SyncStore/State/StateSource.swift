@@ -41,6 +41,7 @@ package final class StateSource {
 
     private enum Phase {
         case facts
+        case cuts
         case schemas
         case streams
         case objects
@@ -97,6 +98,8 @@ package final class StateSource {
             try access.run("BEGIN DEFERRED")
             guard let rows = try LogRows(access, space: space) else { throw .corrupt(detail: "the space has no row") }
             let state = try rows.state()
+            // What may be wrong here is nobody's business, either.
+            if state.isIncomplete { throw .refused(.incomplete) }
             for known in state.tips {
                 // What is open may still be folded into something else.
                 if try rows.hasOpenTail(of: known.replica) { throw .notApplicable(known.replica, at: known.tip.next) }
@@ -181,6 +184,9 @@ package final class StateSource {
         switch phase {
         case .facts:
             ready = try facts(rows)
+            phase = .cuts
+        case .cuts:
+            ready = StateCuts(state.cuts).map { [.cuts($0)] } ?? []
             phase = .schemas
         case .schemas:
             ready = try ObjectRows(rows).collections().compactMap { collection in

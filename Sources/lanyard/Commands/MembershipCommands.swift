@@ -56,7 +56,8 @@ struct Join: AsyncParsableCommand {
 }
 
 struct Devices: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Show the members: who let whom in, and when.")
+    static let configuration = CommandConfiguration(
+        abstract: "Show the members: who let whom in, and when; let one go.", subcommands: [Retire.self])
     @OptionGroup var global: GlobalOptions
 
     func run() async throws {
@@ -73,6 +74,35 @@ struct Devices: AsyncParsableCommand {
                     Table.Cell(Amounts.ago(device.lastSeen)))
             }
             return table.text(style)
+        }
+    }
+
+    struct Retire: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Let a device go that does not come back, so that nobody waits for it any more.",
+            discussion: """
+                What it wrote and nobody has heard of counts no more from then on. Should it come back all the same, it \
+                is let in again by itself, and writes that work once more.
+                """)
+        @Argument(help: "Its name, its id, or how that begins.")
+        var device: String
+        @Flag(help: "Do not ask.")
+        var yes = false
+        @OptionGroup var global: GlobalOptions
+
+        func run() async throws {
+            let client = try global.client()
+            let found = try DeviceWord.find(device, in: try await client.devices(space: global.space))
+            try Confirmation.ask("Let \(shown(found.name)) (\(found.id.prefix(7))) go?", yes: yes)
+            let retired = try await client.retire(device: found.id, space: global.space)
+            try global.print(retired) { _ in
+                global.quiet
+                    ? ""
+                    : "\(shown(retired.name)) was let go. What is deleted is forgotten once the others have heard of it.\n"
+            }
+            if found.state == "connected" {
+                global.note("It is connected: once it hears of this it comes back by itself. Stop its agent first.")
+            }
         }
     }
 }

@@ -72,7 +72,7 @@ struct StatusText {
             lines.append(
                 row(
                     "",
-                    "\(shown(member.name)) has not acknowledged changes made \(Amounts.ago(member.since)); deletions wait"
+                    "\(shown(member.name)) has not acknowledged changes made \(Amounts.ago(member.since)), last seen \(Amounts.ago(member.lastSeen)); deletions wait"
                 ))
         }
         return lines

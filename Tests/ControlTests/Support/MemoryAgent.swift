@@ -33,6 +33,7 @@ actor MemoryAgent: AgentControl {
     private var addresses: Set<HostPort> = []
     private var ticketIsUsed = false
     private var peerList: [Peer]
+    private var retired: Set<String> = []
     private var watchers: [AsyncStream<[Peer]>.Continuation] = []
     private var emitFault: ControlError?
     private(set) var emitGroups: [Int] = []
@@ -168,6 +169,22 @@ actor MemoryAgent: AgentControl {
                 id: ownDevice, name: "memory", role: .writer, addedBy: nil, addedAt: nil, lastSeen: nil, state: "this"
             )
         ]
+            + peerList.compactMap { peer in
+                guard let id = peer.id else { return nil }
+                let state = retired.contains(id) ? "retired" : peer.state == .connected ? "connected" : "offline"
+                return DeviceEntry(
+                    id: id, name: peer.name, role: .writer, addedBy: Self.device, addedAt: nil, lastSeen: nil,
+                    state: state)
+            }
+    }
+
+    func retire(space: String, device: String) throws(ControlError) -> DeviceEntry {
+        let found = try DeviceWord.find(device, in: try devices(space: space))
+        guard found.state != "this" else {
+            throw ControlError(.forbidden, "This is the device you are at.", hint: "Retire it from another one.")
+        }
+        retired.insert(found.id)
+        return try DeviceWord.find(found.id, in: try devices(space: space))
     }
 
     // MARK: Events

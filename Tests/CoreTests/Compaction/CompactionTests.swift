@@ -68,6 +68,45 @@ struct CompactionPlanTests {
         #expect(alone.compaction == nil)
     }
 
+    @Test func `nothing is dropped before a cut is settled and known to all left, nor while objects may be wrong`() {
+        var author = Author(0)
+        var segment = author.write()
+        var talk = Conversation(members: 3, tips: [(author.replica, segment.tip)], compacts: true)
+        let id = talk.accept(1, features: 0b1001)
+        func acknowledge(_ members: [Int]) {
+            let tips = [(author.replica, segment.tip)]
+            for member in members {
+                let signed = signed(member, tips, stamp: 10 + segment.tip.next)
+                talk.hear(member == 0 ? .acknowledged(signed) : .received(id, frame(signed), bytes: 300))
+            }
+        }
+        acknowledge([0, 1, 2])
+        #expect(!talk.core.stable.isEmpty)
+        let cut = Dot(replica: author.replica, counter: segment.tip.next)
+        segment = author.write()
+        var cuts = CutTable()
+        let fact = CutFact(device: SimulatedDevice.all[2].id, isStrict: false, ends: [])
+        _ = cuts.note(cut, context: VersionVector(), [(cut, .cut(fact))], members: MemberFacts())
+        talk.hear(.appended(StoreChange(segments: [segment], stateDigest: .zero, additions: [], cuts: cuts)))
+        talk.hear(.compactionAsked)
+        acknowledge([0])
+        #expect(!talk.core.stable.isEmpty && talk.compaction == nil, "1 may still keep what 2 wrote")
+        acknowledge([1])
+        #expect(talk.compaction == nil, "2 may yet let 0 go, and hold")
+        let settling = Dot(replica: author.replica, counter: segment.tip.next)
+        segment = author.write()
+        _ = cuts.note(settling, context: VersionVector(), [(settling, .settled(.init(cut)))], members: MemberFacts())
+        talk.hear(.appended(StoreChange(segments: [segment], stateDigest: .zero, additions: [], cuts: cuts)))
+        #expect(talk.compaction == VersionVector([.init(replica: author.replica, next: settling.counter)]))
+        talk.hear(.compacted(firstHeld: VersionVector(), isLast: true))
+        segment = author.write()
+        talk.hear(
+            .appended(StoreChange(segments: [segment], stateDigest: .zero, additions: [], isIncomplete: true)))
+        acknowledge([0, 1])
+        talk.hear(.compactionAsked)
+        #expect(talk.compaction == nil)
+    }
+
     @Test func `what was dropped is not promised to who asks for it`() {
         var (talk, vector, id) = begin()
         talk.hear(.compactionAsked)

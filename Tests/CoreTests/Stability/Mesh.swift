@@ -77,7 +77,7 @@ struct Mesh {
         return AgentCore(
             configuration: configuration, space: .home, membership: membership,
             tips: state.tips.map { ($0.replica, $0.tip) }, stateDigest: state.digest,
-            acknowledgements: state.acknowledgements, at: now)
+            acknowledgements: state.acknowledgements, cuts: state.cuts, at: now)
     }
 
     // MARK: What happens
@@ -187,6 +187,26 @@ struct Mesh {
             } catch {
                 step(node, .collectFailed(code: "\(error)"))
             }
+        case .readmit(let fact):
+            if let result = try? store.append([.operations([.addMember(fact)])], wallMilliseconds: 1_700_000_000_000) {
+                step(node, .appended(StoreChange(of: result.commit)))
+            }
+        case .settle(let cut):
+            if let result = try? store.append(
+                [.operations([.settleCut(.init(cut))])], wallMilliseconds: 1_700_000_000_000)
+            {
+                step(node, .appended(StoreChange(of: result.commit)))
+            }
+        case .rewriteVoid(let limit):
+            do {
+                let rewriting = try store.rewriteVoid(limit: limit, wallMilliseconds: 1_700_000_000_000)
+                if !rewriting.commit.segments.isEmpty {
+                    step(node, .appended(StoreChange(of: rewriting.commit)))
+                }
+                step(node, .rewritten(hasMore: rewriting.hasMore))
+            } catch {
+                step(node, .rewriteFailed(code: "\(error)"))
+            }
         case .send(let id, let frame): send(node, id, frame)
         case .close(let id, _):
             if let number = link(of: node, id) { close(number) }
@@ -243,6 +263,22 @@ extension Mesh {
         try append(node, .planned([.setSchema("note", wish)]))
     }
 
+    mutating func retire(_ node: Int, _ other: Int) throws {
+        try append(node, .retire(nodes[other].device.id))
+    }
+
+    /// What the note shows, and what was written apart from it.
+    func titles(_ node: Int, _ key: ObjectKey = note) throws -> [String] {
+        guard let object = try nodes[node].store.object(key, space: .home),
+            case .live(let births) = object.state.judgement
+        else { return [] }
+        return births.flatMap { birth in
+            object.state.fields(of: birth)?["title"]?.register.values.compactMap { value -> String? in
+                if case .string(let text) = value { text.string } else { nil }
+            } ?? []
+        }
+    }
+
     func standing(_ node: Int, _ key: ObjectKey = note) throws -> ObjectStanding {
         try nodes[node].store.object(key, space: .home)?.summary.standing ?? .nothing
     }
@@ -257,6 +293,6 @@ extension Mesh {
 
 extension StoreChange {
     init(of commit: Commit) {
-        self.init(segments: commit.segments, stateDigest: commit.digest, additions: commit.additions)
+        self.init(segments: commit.segments, stateDigest: commit.digest, additions: commit.additions, cuts: commit.cuts)
     }
 }

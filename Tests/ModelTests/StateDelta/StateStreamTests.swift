@@ -62,7 +62,7 @@ struct StateStreamTests {
         var random = SeededGenerator(seed: 1)
         for _ in 0..<20_000 {
             var stream = StateStream()
-            let kind = UInt8(Int.random(in: 0..<11, using: &random))
+            let kind = UInt8(Int.random(in: 0..<12, using: &random))
             let body = random.bytes(Int.random(in: 0..<60, using: &random))
             _ = try? stream.read([kind, UInt8(body.count)] + body)
         }
@@ -85,7 +85,7 @@ struct StateStreamTests {
         for body in [[1, 0, 0], [2, 5, 0, 0, 0], [0]] as [[UInt8]] {
             let bytes = replica.bytes + body
             var stream = StateStream()
-            let item = [7, UInt8(bytes.count)] + bytes
+            let item = [8, UInt8(bytes.count)] + bytes
             if body == [1, 0, 0] {
                 #expect(throws: Never.self) { try stream.read(item) }
             } else {
@@ -122,6 +122,11 @@ struct SentStream {
             let dot = Dot(replica: device.replica(), counter: UInt64(counter))
             send(.fact(StateFact(dot: dot, wallMilliseconds: Int64(counter), fact: device.fact)))
         }
+        var cuts = CutTable()
+        let cut = CutFact(device: try TestDevice(8).id, isStrict: false, ends: [])
+        _ = cuts.note(
+            device.dot(3), context: VersionVector(), [(dot: device.dot(3), says: .cut(cut))], members: MemberFacts())
+        if let item = StateCuts(cuts) { send(.cuts(item)) }
         for name in ["a", "b"] as [ExactString] {
             send(.schema(StateSchema(collection: name, entries: CollectionSchema().delta(since: start))))
             let setting = Operation.StreamSetting(stream: name, latestOnly: true, retainMilliseconds: nil)

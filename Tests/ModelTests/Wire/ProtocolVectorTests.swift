@@ -218,7 +218,24 @@ private struct Example {
                 "stream",
                 .setStream(Operation.StreamSetting(stream: "lights", latestOnly: true, retainMilliseconds: 86_400_000))
             ), ("void", .void(span: 3)),
-        ] + attachmentOperations
+        ] + attachmentOperations + cutOperations
+    }
+
+    var cutOperations: [(String, Operation)] {
+        let end = CutFact.End(incarnation: 9, end: 300, head: ChainHead(bytes: [UInt8](repeating: 0x55, count: 32))!)
+        let edit = Operation.ObjectEdit(
+            object: object, life: .other(Dot(replica: other, counter: 5)), edits: [.update("tags", .set(.create))])
+        let known = VersionVector([VersionVector.Entry(replica: other, next: 300)])
+        return [
+            ("cut", .cut(CutFact(device: other.device, isStrict: false, ends: [end]))),
+            ("mark_rewriting", .markRewriting(Operation.RewritingMark(incarnation: 9, start: 300, count: 2))),
+            ("edit_again", .editAgain(Operation.EditAgain(edit, known: known))),
+            (
+                "settle_cut",
+                .settleCut(
+                    Operation.SettledCut(Dot(replica: ReplicaID(device: other.device, incarnation: 9), counter: 300)))
+            ),
+        ]
     }
 
     private var picture: AttachedFile {

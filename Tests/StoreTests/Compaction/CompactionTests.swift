@@ -359,7 +359,7 @@ struct CompactionTests {
 
 extension SQLiteStore {
     /// - Returns: how many changes were dropped.
-    fileprivate func compactAll(
+    func compactAll(
         upTo stable: VersionVector, before: Stamp = Stamp(rawValue: .max)
     ) throws -> Int64 {
         var pass = try beginCompaction(stable: stable, before: before)
@@ -368,7 +368,7 @@ extension SQLiteStore {
         return dropped
     }
 
-    fileprivate func take(stateFrom sender: SQLiteStore) throws {
+    func take(stateFrom sender: SQLiteStore) throws {
         var staging = try beginStaging()
         let source = try sender.stateSource(staging.request)
         defer { source.close() }

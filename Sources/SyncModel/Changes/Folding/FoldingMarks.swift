@@ -56,7 +56,9 @@ struct FoldingMarks {
         case .deleteObject(let deletion): if mayChange(deletion.object) { mark(deletion, at: counter) }
         case .keepObject(let object):
             if endings[object] == .whole { void.insert(counter) } else { endings[object] = Ending.none }
-        case .appendEvent, .addMember, .editSchema, .setStream, .void, .unknown: break
+        case .appendEvent, .addMember, .editSchema, .setStream, .cut, .markRewriting, .editAgain, .settleCut, .void,
+            .unknown:
+            break
         }
     }
 

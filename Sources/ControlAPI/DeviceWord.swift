@@ -1,0 +1,28 @@
+/// How people name a device: by its name, by a beginning of its id that no other has, or by the id.
+package enum DeviceWord {
+    /// The shortest beginning of an id that is looked for: shorter ones are meant as names.
+    private static let leastPrefix = 4
+
+    /// A name that fits goes before an id that begins so.
+    package static func find(_ word: String, in devices: [DeviceEntry]) throws(ControlError) -> DeviceEntry {
+        let named = devices.filter { $0.name == word }
+        if named.count == 1 { return named[0] }
+        let digits = word.uppercased().filter { $0 != "-" }
+        let identified = digits.count < leastPrefix ? [] : devices.filter { plain($0.id).hasPrefix(digits) }
+        if identified.count == 1 { return identified[0] }
+        let found = named.isEmpty ? identified : named
+        guard found.isEmpty else {
+            throw ControlError(
+                .ambiguousDevice, "There are \(found.count) devices called \"\(word)\".",
+                hint: "Say which by its id: " + found.map { String($0.id.prefix(7)) }.joined(separator: ", "))
+        }
+        throw unknown(word)
+    }
+
+    package static func unknown(_ word: String) -> ControlError {
+        ControlError(
+            .unknownDevice, "There is no device \"\(word)\" in this space.", hint: "`lanyard devices` lists them.")
+    }
+
+    private static func plain(_ id: String) -> String { id.filter { $0 != "-" } }
+}

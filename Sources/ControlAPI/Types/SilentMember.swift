@@ -1,0 +1,40 @@
+/// A member that everybody waits for and nobody hears from: a person should say whether it comes back.
+///
+/// It is never let go by itself: a laptop in a drawer for a year has work on it that nobody else has.
+package enum SilentMember {
+    /// After this long without a session `status` asks about it.
+    package static let days: Int64 = 30
+    private static let dayMilliseconds: Int64 = 86_400_000
+
+    /// - Parameters:
+    ///   - members: those that have not acknowledged what this node has.
+    ///   - now: this node's clock, milliseconds since 1970.
+    package static func warnings(
+        _ members: [StatusResponse.Space.Stable.Member], now: Int64
+    ) -> [StatusResponse.Warning] {
+        members.compactMap { member in
+            // One that was never met is silent since there is something to tell it.
+            let heard = (member.lastSeen ?? member.since).millisecondsSinceEpoch
+            let silence = now.subtractingReportingOverflow(heard)
+            guard !silence.overflow, silence.partialValue >= days * dayMilliseconds else { return nil }
+            let name = member.name.isEmpty ? member.shortID : member.name
+            return StatusResponse.Warning(
+                code: "member_silent",
+                message: "\(name) has been silent for \(silence.partialValue / dayMilliseconds) days. "
+                    + "What is deleted and edited meanwhile is kept for it.",
+                hint: "If it does not come back, let it go: lanyard devices retire \(word(name, member.shortID))")
+        }
+    }
+
+    /// A name that can be pasted into a shell as it is, else the short id.
+    private static func word(_ name: String, _ shortID: String) -> String {
+        let isPlain = name.utf8.allSatisfy { byte in
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2E, 0x5F: true
+            case 0x2D: !name.hasPrefix("-")
+            case _: false
+            }
+        }
+        return isPlain ? name : shortID
+    }
+}

@@ -1,0 +1,209 @@
+import SyncModel
+
+/// What the core remembers about devices that were let go, between two steps.
+struct CutKeeping: Sendable {
+    /// Devices that are being let in again, and when to try anew if nothing comes of it.
+    var readmissions: [(device: DeviceID, retryAt: Tick)] = []
+    /// Cuts that are being settled, likewise.
+    var settlements: [(cut: Dot, retryAt: Tick)] = []
+    /// The store writes again what had been written while this device was cut.
+    var rewriting = Rewriting.idle
+
+    enum Rewriting: Sendable, Equatable {
+        case idle
+        case stepping
+        /// The next step waits its turn, so that local writes find the store free.
+        case due(at: Tick)
+        /// The store found nothing more to write at these cuts.
+        case done(CutTable)
+    }
+}
+
+// Devices that were let go: nobody waits for them, and they may come back.
+extension AgentCore {
+    mutating func note(isIncomplete: Bool) {
+        guard isIncomplete != self.isIncomplete else { return }
+        self.isIncomplete = isIncomplete
+        if isIncomplete { restartIntake() }
+    }
+
+    /// All cuts held as durable.
+    mutating func note(_ cuts: CutTable) {
+        self.cuts = cuts
+        stability.isMoved = true
+        trustMembers()
+        for index in sessions.indices where sessions[index].state == .up && cuts.isBarred(sessions[index].device) {
+            close(index, .notMember)
+        }
+    }
+
+    /// Devices whose word is not waited for: the cut is settled, so it holds whatever they say of those who are left, and every
+    /// member that is left has acknowledged that they were let go. Until then one of them may still write on what such a device
+    /// did beyond its end, and so keep it.
+    var releasedDevices: [DeviceID] {
+        let away = cuts.away.filter { $0 != configuration.own }
+        guard !away.isEmpty else { return [] }
+        if configuration.faults.contains(.releaseBeforeAcknowledged) { return away }
+        return away.filter { device in
+            let holding = cuts.cuts(holdingAway: device)
+            // Whom only a void word let in needs no more than that whoever said it is back: it has nothing to say of cuts.
+            return holding.contains { cuts.isSettled($0.dot) || !cuts.isAway($0.fact.device) }
+                && haveAllHeard(of: holding.map(\.dot))
+        }
+    }
+
+    /// Members that nobody let go.
+    private var remainingDevices: [DeviceID] { membership.members.map(\.device).filter { !cuts.isAway($0) } }
+
+    private func haveAllHeard(of cuts: [Dot]) -> Bool {
+        remainingDevices.allSatisfy { member in
+            guard let counted = acknowledgements[member]?.counted else { return false }
+            return cuts.allSatisfy(counted.covers)
+        }
+    }
+
+    var cutDeadlines: [Tick] {
+        var deadlines = cutKeeping.readmissions.map(\.retryAt) + cutKeeping.settlements.map(\.retryAt)
+        if case .due(let at) = cutKeeping.rewriting, !mayStayOpen { deadlines.append(at) }
+        return deadlines
+    }
+
+    mutating func planCuts() {
+        guard !cuts.isEmpty else { return }
+        planReadmissions()
+        planSettling()
+        planRewriting()
+    }
+
+    // MARK: Letting in again
+
+    /// A device that was let go, has heard of it and is still there, is let in again: retiring is no verdict, it says that
+    /// nobody waits. What it writes from then on knows all that was forgotten meanwhile.
+    private mutating func planReadmissions() {
+        cutKeeping.readmissions.removeAll { !cuts.isAway($0.device) || $0.retryAt <= now }
+        guard membership.signingKey(of: configuration.own) != nil, !cuts.isAway(configuration.own) else { return }
+        // A cut that came with a state is known before its change is held: what is written then does not know it.
+        for index in upSessions {
+            let device = sessions[index].device
+            let holding = cuts.cuts(holdingAway: device)
+            guard !holding.isEmpty, !cuts.isBarred(device), let member = membership[device],
+                !cutKeeping.readmissions.contains(where: { $0.device == device }),
+                holding.allSatisfy({ cut in
+                    sessions[index].peerTips.next(of: cut.dot.replica) > cut.dot.counter
+                        && held.next(of: cut.dot.replica) > cut.dot.counter
+                })
+            else { continue }
+            cutKeeping.readmissions.append((device, now + configuration.timing.readmitEvery))
+            effects.append(.readmit(member.fact))
+        }
+        // Whom our own word let in while we were away. That word is written again with all others, but not before objects are
+        // right here, and where their work came as state they are not until they count again.
+        for member in membership.members
+        where cuts.isAway(member.device) && !cutKeeping.readmissions.contains(where: { $0.device == member.device }) {
+            guard
+                cuts.cuts(holdingAway: member.device).allSatisfy({ cut in
+                    cut.fact.device == configuration.own && held.next(of: cut.dot.replica) > cut.dot.counter
+                })
+            else { continue }
+            cutKeeping.readmissions.append((member.device, now + configuration.timing.readmitEvery))
+            effects.append(.readmit(member.fact))
+        }
+    }
+
+    // MARK: Settling
+
+    /// Two parts of a space may let each other go while they are apart, and forget what the other has not seen; when they meet,
+    /// one of the cuts is void. So a cut of our own is settled, and then holds for good, before anything is forgotten by it:
+    /// once everybody who is left has heard of it and of none that would make it void, and once those who are left, as far as
+    /// those who are away know them, are more than those who are away.
+    ///
+    /// Two that make each other void are not both settled: had they been, nobody could have heard of both, and so those who are
+    /// left of each would all be away for the other, and more than the other's.
+    private mutating func planSettling() {
+        cutKeeping.settlements.removeAll { cuts.isSettled($0.cut) || $0.retryAt <= now }
+        guard membership.signingKey(of: configuration.own) != nil, !cuts.isAway(configuration.own) else { return }
+        for cut in cuts.cuts
+        where cut.dot.replica.device == configuration.own && !cuts.isSettled(cut.dot)
+            && !cutKeeping.settlements.contains(where: { $0.cut == cut.dot })
+            && cuts.cuts(holdingAway: cut.fact.device).contains(cut) && maySettle(cut)
+        {
+            cutKeeping.settlements.append((cut.dot, now + configuration.timing.readmitEvery))
+            effects.append(.settle(cut.dot))
+        }
+    }
+
+    private func maySettle(_ cut: CutTable.Cut) -> Bool {
+        if configuration.faults.contains(.settleAlone) { return true }
+        guard !cuts.isDisputed(cut), haveAllHeard(of: [cut.dot]) else { return false }
+        let waitedFor = cuts.away.filter { device in
+            let holding = cuts.cuts(holdingAway: device)
+            return holding.contains { $0.fact.device == device } && !holding.contains { cuts.isSettled($0.dot) }
+        }
+        // Whoever holds something of a device knows that it is a member.
+        let known = remainingDevices.filter { device in
+            waitedFor.allSatisfy { away in
+                acknowledgements[away]?.counted?.entries.contains { $0.replica.device == device } ?? false
+            }
+        }
+        // Of two halves it is the one with the least device: both name the same.
+        if known.count == waitedFor.count, let least = known.min() { return waitedFor.allSatisfy { least < $0 } }
+        return known.count > waitedFor.count
+    }
+
+    // MARK: Writing again
+
+    /// What this device had written beyond its end is written again once it was let in, and once nobody can keep it any
+    /// more: else it might stand there twice.
+    private mutating func planRewriting() {
+        switch cutKeeping.rewriting {
+        case .idle, .done(_):
+            if case .done(cuts) = cutKeeping.rewriting { return }
+            guard mayRewrite else { return }
+        case .due(let at): guard now >= at, !mayStayOpen else { return }
+        case .stepping: return
+        }
+        if configuration.faults.contains(.forgetVoidWork) {
+            cutKeeping.rewriting = .done(cuts)
+            return
+        }
+        cutKeeping.rewriting = .stepping
+        effects.append(.rewriteVoid(limit: configuration.bounds.rewritingStepChanges))
+    }
+
+    /// Something lies beyond the end of one of this device's histories, and is held, that was not written again.
+    package var hasVoidWork: Bool {
+        !cuts.isEmpty
+            && held.entries.contains { entry in
+                guard entry.replica.device == configuration.own, let end = cuts.end(of: entry.replica) else {
+                    return false
+                }
+                let start = max(end, cuts.rewritten(of: entry.replica), firstHeld.next(of: entry.replica))
+                return start < entry.tip.next
+            }
+    }
+
+    private var mayRewrite: Bool {
+        let own = configuration.own
+        let dots = cuts.cuts(of: own).map(\.dot)
+        guard !dots.isEmpty, !mayStayOpen, !cuts.isAway(own) else { return false }
+        let away = releasedDevices
+        return membership.members.allSatisfy { member in
+            if away.contains(member.device) { return true }
+            // What we hold we know.
+            if member.device == own { return true }
+            guard let counted = acknowledgements[member.device]?.counted else { return false }
+            return dots.allSatisfy(counted.covers)
+        }
+    }
+
+    mutating func noteRewritten(hasMore: Bool) {
+        guard case .stepping = cutKeeping.rewriting else { return }
+        cutKeeping.rewriting =
+            hasMore ? .due(at: now + configuration.timing.collectionPause) : .done(cuts)
+    }
+
+    mutating func noteRewriteFailed() {
+        guard case .stepping = cutKeeping.rewriting else { return }
+        cutKeeping.rewriting = .due(at: now + configuration.timing.storeRetry)
+    }
+}

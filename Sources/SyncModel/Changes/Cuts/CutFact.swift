@@ -1,0 +1,81 @@
+/// "Nobody waits for this device any more": how far each of its histories counts. What it wrote beyond is void.
+///
+/// Its author's signature on the chain vouches for it. Replicas that are not named end at 0, whenever they began, unless
+/// they began after the device was let in again by somebody who knew of the cut (`CutTable`).
+package struct CutFact: Hashable, Sendable {
+    /// One history's end: where a change ends, and the chain's head there.
+    package struct End: Hashable, Sendable {
+        package let incarnation: UInt64
+        /// At least 1.
+        package let end: UInt64
+        package let head: ChainHead
+
+        package init(incarnation: UInt64, end: UInt64, head: ChainHead) {
+            self.incarnation = incarnation
+            self.end = end
+            self.head = head
+        }
+    }
+
+    package let device: DeviceID
+    /// Of a revocation or a fork: nothing that others made of it keeps what lies beyond.
+    package let isStrict: Bool
+    /// Sorted by incarnation, each once.
+    package let ends: [End]
+
+    package init(device: DeviceID, isStrict: Bool, ends: [End]) {
+        self.device = device
+        self.isStrict = isStrict
+        self.ends = ends.sorted { $0.incarnation < $1.incarnation }
+    }
+
+    /// Where a history of the device ends; 0 for one that is not named.
+    package func end(of replica: ReplicaID) -> UInt64 {
+        ends.first { $0.incarnation == replica.incarnation }?.end ?? 0
+    }
+
+    /// Lets a device go at what its author holds of it.
+    ///
+    /// - Parameter tips: of all replicas.
+    package static func retiring(_ device: DeviceID, at tips: [(replica: ReplicaID, tip: ReplicaTip)]) -> CutFact {
+        CutFact(
+            device: device, isStrict: false,
+            ends: tips.filter { $0.replica.device == device && $0.tip.next > 0 }.map {
+                End(incarnation: $0.replica.incarnation, end: $0.tip.next, head: $0.tip.head)
+            })
+    }
+}
+
+extension CutFact: ByteCoded {
+    /// Layout: device, 1 byte (1: strict), varint count, each: incarnation, varint end, head; sorted.
+    package func append(to bytes: inout [UInt8]) {
+        bytes += device.bytes
+        bytes.append(isStrict ? 1 : 0)
+        bytes.append(varint: UInt64(ends.count))
+        for end in ends {
+            bytes.append(bigEndian: end.incarnation)
+            bytes.append(varint: end.end)
+            bytes += end.head.bytes
+        }
+    }
+
+    package init(reading reader: inout ByteReader) throws(CodecError) {
+        device = try reader.device("cut.device")
+        let flags = try reader.byte()
+        guard flags <= 1 else { throw .outOfRange(field: "cut.flags") }
+        isStrict = flags == 1
+        let count = try reader.varint(upTo: UInt64(Limits.contextEntries), "cut.ends")
+        guard count <= UInt64(reader.remainingCount / (9 + ChainHead.byteCount)) else { throw .truncated }
+        var ends: [End] = []
+        for _ in 0..<count {
+            let incarnation = try reader.bigEndianUInt64()
+            if let last = ends.last, last.incarnation >= incarnation { throw .outOfRange(field: "cut.ends") }
+            let end = try reader.varint(upTo: Limits.counters, "cut.end")
+            guard end > 0 else { throw .outOfRange(field: "cut.end") }
+            let bytes = try reader.skip(ChainHead.byteCount)
+            guard let head = ChainHead(bytes: Array(reader.bytes[bytes])) else { throw .truncated }
+            ends.append(End(incarnation: incarnation, end: end, head: head))
+        }
+        self.ends = ends
+    }
+}

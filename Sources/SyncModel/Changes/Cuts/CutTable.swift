@@ -1,0 +1,262 @@
+/// Every cut that is held, and what changes say for and against them: from it follows which changes are void.
+///
+/// A function of the *set* of changes, in whatever causal order they came. Void is what lies at or beyond a replica's
+/// `end`: of its operations those on objects (what events, schemas and stream settings say needs nothing that may have
+/// been forgotten, so they stay). An end can fall, when a cut arrives, and rise, when a change arrives that keeps more
+/// (`Witness`); whoever holds changes in between does them again.
+///
+/// Bounds: a row for each cut, and for each author that wrote on what a cut had left behind.
+package struct CutTable: Hashable, Sendable {
+    package struct Cut: Hashable, Sendable {
+        /// Of the operation that says it.
+        package let dot: Dot
+        package let fact: CutFact
+    }
+
+    /// "Who wrote this did not know of the cut, and built on what lies beyond it": so it stays.
+    package struct Witness: Hashable, Sendable {
+        package let cut: Dot
+        /// The witness's change, by its first counter.
+        package let change: Dot
+        /// What it had seen of a replica of the cut device.
+        package let replica: ReplicaID
+        package let next: UInt64
+    }
+
+    /// "Let in, knowing of the cut": of the cut device, or of one that only what it made void had let in.
+    package struct Return: Hashable, Sendable {
+        package let cut: Dot
+        /// Of the `addMember`.
+        package let addition: Dot
+        /// That it lets in.
+        package let device: DeviceID
+    }
+
+    /// A history that began behind a return: the cut does not concern it.
+    package struct Exemption: Hashable, Sendable {
+        package let replica: ReplicaID
+        package let reason: Return
+    }
+
+    /// Sorted by dot.
+    package private(set) var cuts: [Cut] = []
+    package private(set) var witnesses: [Witness] = []
+    package private(set) var returns: [Return] = []
+    package private(set) var exemptions: [Exemption] = []
+    /// What devices wrote again of what was void: up to where, by the replica that they had written it under.
+    package private(set) var rewritten: [Rewriting] = []
+    /// Cuts that hold whatever others say of their authors; sorted.
+    package private(set) var settled: [Dot] = []
+    /// Cuts that hold, and how much further than they say: derived, kept beside it.
+    private var ends = Ends()
+
+    package init() {}
+
+    /// Rows alone: nothing is computed of what follows.
+    init(
+        cuts: [Cut], witnesses: [Witness], returns: [Return], exemptions: [Exemption], rewritten: [Rewriting],
+        settled: [Dot]
+    ) {
+        self.cuts = cuts
+        self.witnesses = witnesses
+        self.returns = returns
+        self.exemptions = exemptions
+        self.rewritten = rewritten
+        self.settled = settled
+    }
+
+    package var isEmpty: Bool { cuts.isEmpty }
+
+    // MARK: What follows
+
+    /// Where what the replica wrote begins to be void; nil: nowhere.
+    package func end(of replica: ReplicaID) -> UInt64? {
+        cuts.isEmpty ? nil : ends.end(of: replica, self)
+    }
+
+    /// Whether an operation on an object counts nowhere.
+    package func isVoid(_ dot: Dot) -> Bool { end(of: dot.replica).map { dot.counter >= $0 } ?? false }
+
+    /// The cuts that hold the device away: nobody who knew of them has let it in again. By dot.
+    package func cuts(holdingAway device: DeviceID) -> [Cut] {
+        cuts(of: device).filter { cut in
+            !returns.contains { $0.cut == cut.dot && $0.device == device && ends.counts($0.addition, self) }
+        }
+    }
+
+    /// Let go for ever, or let in by nobody but one that was, after its end: it may not connect.
+    package func isBarred(_ device: DeviceID) -> Bool { cuts(holdingAway: device).contains(where: \.fact.isStrict) }
+
+    package func isAway(_ device: DeviceID) -> Bool { !cuts(holdingAway: device).isEmpty }
+
+    /// Cut for ever.
+    package func isRevoked(_ device: DeviceID) -> Bool {
+        cuts(holdingAway: device).contains { $0.fact.isStrict && $0.fact.device == device }
+    }
+
+    package func isSettled(_ cut: Dot) -> Bool { settled.contains(cut) }
+
+    /// Somebody else lets its author go before it: which of the two holds is decided anew by everything that arrives.
+    package func isDisputed(_ cut: Cut) -> Bool {
+        cuts.contains { other in
+            isAttacked(cut, by: other)
+                && !cuts.contains {
+                    settled.contains($0.dot) && isAttacked(other, by: $0) && !settled.contains(other.dot)
+                }
+        }
+    }
+
+    /// Whether the one would be void if the other held.
+    func isAttacked(_ cut: Cut, by other: Cut) -> Bool {
+        other.fact.device == cut.dot.replica.device && cut.dot.counter >= other.fact.end(of: cut.dot.replica)
+            && !exemptions.contains { $0.replica == cut.dot.replica && $0.reason.cut == other.dot }
+    }
+
+    /// Devices that are away, sorted.
+    package var away: [DeviceID] { ends.concerned(self).filter(isAway) }
+
+    /// All that hold of a device, whether or not it came back since: those that name it, and those that made void every word
+    /// by which it was let in.
+    package func cuts(of device: DeviceID) -> [Cut] { cuts.filter { ends.concerns($0, device) } }
+
+    /// How far a device has written again what it had written under a replica.
+    package func rewritten(of replica: ReplicaID) -> UInt64 {
+        rewritten.filter { $0.old.replica == replica }.map { $0.old.counter + $0.count }.max() ?? 0
+    }
+
+    // MARK: What changes say
+
+    /// Takes what one change says, when its causal past was taken.
+    ///
+    /// - Parameters:
+    ///   - change: its first counter.
+    ///   - context: all that its author had seen of others.
+    ///   - operations: those that say something here, with their dots, in their order.
+    /// - Returns: whether there is a cut among them: held changes may be witnesses of it.
+    package mutating func note(
+        _ change: Dot, context: VersionVector, _ operations: [(dot: Dot, says: CutStatement)], members: MemberFacts
+    ) -> Bool {
+        guard !(cuts.isEmpty && operations.allSatisfy { $0.says.isAddition }) else { return false }
+        let before = self
+        var isCut = false
+        var hasAddition = false
+        for (dot, says) in operations {
+            switch says {
+            case .cut(let fact):
+                guard fact.device != dot.replica.device, isAllowed(fact, context),
+                    !cuts.contains(where: { $0.dot == dot })
+                else { continue }
+                cuts.insert(Cut(dot: dot, fact: fact), at: cuts.firstIndex { dot < $0.dot } ?? cuts.count)
+                isCut = true
+            case .addition(let device):
+                guard device != dot.replica.device else { continue }
+                hasAddition = true
+                for cut in cuts where Self.knows(cut.dot, dot, context) {
+                    returns.append(once: Return(cut: cut.dot, addition: dot, device: device))
+                }
+            case .rewriting(let mark): rewritten.append(once: mark.rewriting(at: dot))
+            case .settled(let cut): keep(settled: cut.dot(by: dot.replica.device))
+            }
+        }
+        if change.counter == 0 {
+            for reason in returns where context.covers(reason.addition) {
+                guard reason.device == change.replica.device else { continue }
+                exemptions.append(once: Exemption(replica: change.replica, reason: reason))
+            }
+        }
+        addWitness(change, context)
+        if hasAddition || self != before { ends = Ends(self, members) }
+        return isCut
+    }
+
+    /// Takes a change that was held when a cut arrived.
+    package mutating func witness(_ change: Dot, context: VersionVector, members: MemberFacts) {
+        let before = witnesses.count
+        addWitness(change, context)
+        if witnesses.count != before { ends = Ends(self, members) }
+    }
+
+    /// Whether such a change would be a witness of anything: the held ones are read only where this says so.
+    package func concerns(_ replica: ReplicaID, context: VersionVector) -> Bool {
+        cuts.contains { cut in
+            !cut.fact.isStrict && cut.fact.device != replica.device && !beyond(cut, context).isEmpty
+        }
+    }
+
+    private mutating func addWitness(_ change: Dot, _ context: VersionVector) {
+        for cut in cuts
+        where !cut.fact.isStrict && cut.fact.device != change.replica.device && !Self.knows(cut.dot, change, context) {
+            for entry in beyond(cut, context) {
+                keep(Witness(cut: cut.dot, change: change, replica: entry.replica, next: entry.next))
+            }
+        }
+    }
+
+    private mutating func keep(_ witness: Witness) {
+        let isNews = witnesses.allSatisfy {
+            $0.cut != witness.cut || $0.change.replica != witness.change.replica || $0.replica != witness.replica
+                || $0.next < witness.next || $0.change.counter > witness.change.counter
+        }
+        guard isNews else { return }
+        witnesses.append(witness)
+        witnesses.sort()
+    }
+
+    private mutating func keep(settled cut: Dot) {
+        guard !settled.contains(cut) else { return }
+        settled.insert(cut, at: settled.firstIndex { cut < $0 } ?? settled.count)
+    }
+
+    /// Takes what another node says that it knows. Of changes that only one of the two holds neither has asked the other's
+    /// cuts: the caller does (`witness`).
+    package mutating func join(_ other: CutTable, members: MemberFacts) {
+        for cut in other.cuts where cut.fact.device != cut.dot.replica.device {
+            guard !cuts.contains(where: { $0.dot == cut.dot }) else { continue }
+            cuts.insert(cut, at: cuts.firstIndex { cut.dot < $0.dot } ?? cuts.count)
+        }
+        for witness in other.witnesses { keep(witness) }
+        for row in other.returns { returns.append(once: row) }
+        for row in other.exemptions { exemptions.append(once: row) }
+        for row in other.rewritten { rewritten.append(once: row) }
+        for cut in other.settled { keep(settled: cut) }
+        ends = Ends(self, members)
+    }
+
+    /// Whether both say the same of everything that a node with this vector holds.
+    package func agrees(with other: CutTable, on vector: VersionVector) -> Bool {
+        vector.entries.allSatisfy { entry in
+            min(end(of: entry.replica) ?? .max, entry.next) == min(other.end(of: entry.replica) ?? .max, entry.next)
+        }
+    }
+
+    private func beyond(_ cut: Cut, _ context: VersionVector) -> [VersionVector.Entry] {
+        context.entries.filter { $0.replica.device == cut.fact.device && $0.next > cut.fact.end(of: $0.replica) }
+    }
+
+    private static func knows(_ cut: Dot, _ operation: Dot, _ context: VersionVector) -> Bool {
+        cut.replica == operation.replica ? cut.counter < operation.counter : context.covers(cut)
+    }
+
+    /// Whoever lets a device go has to count what it holds of it: what it ever acknowledged lies below. (A strict cut may
+    /// leave out what a fork wrote; who says it sees to that.)
+    private func isAllowed(_ fact: CutFact, _ context: VersionVector) -> Bool {
+        fact.isStrict
+            || context.entries.allSatisfy {
+                $0.replica.device != fact.device || fact.end(of: $0.replica) >= $0.next
+            }
+    }
+}
+
+extension CutTable.Witness: Comparable {
+    package static func < (left: Self, right: Self) -> Bool {
+        if left.cut != right.cut { return left.cut < right.cut }
+        if left.change != right.change { return left.change < right.change }
+        return left.replica < right.replica
+    }
+}
+
+extension Array where Element: Equatable {
+    fileprivate mutating func append(once element: Element) {
+        if !contains(element) { append(element) }
+    }
+}

@@ -1,0 +1,48 @@
+// What a removal carries of counters is a sum over all that a replica ever added. Of one that was cut only what it had added
+// by its end counts, and the rest counts as the new replica's.
+extension DotMapping {
+    /// - Parameter now: what removing the same would carry where it is said again.
+    func callAsFunction(_ removal: Removal, now: Removal) -> Removal {
+        Removal(seen: seen(removal.seen, now: now.seen), children: children(removal.children, now: now.children))
+    }
+
+    private func seen(_ then: [Removal.Seen], now: [Removal.Seen]) -> [Removal.Seen] {
+        now.compactMap { present in
+            // All that is said again before this was known to whoever removed.
+            if present.replica == new { return present }
+            guard let past = then.first(where: { $0.replica == present.replica }) else { return nil }
+            // What lay beyond is void. What was added since stays.
+            return present.last < past.last ? present : past
+        }
+    }
+
+    private func children(_ then: [Removal.Child], now: [Removal.Child]) -> [Removal.Child] {
+        now.compactMap { present in
+            let past = then.first { $0.key == present.key }?.removal ?? Removal()
+            let removal = self(past, now: present.removal)
+            return removal.isEmpty ? nil : Removal.Child(key: present.key, removal: removal)
+        }
+    }
+}
+
+extension ObjectFields.Operation {
+    /// Whether it takes something away under a key: what that carries depends on what is there.
+    package var removesKeys: Bool {
+        switch self {
+        case .create: false
+        case .update(_, let value): value.removesKeys
+        case .remove: true
+        }
+    }
+}
+
+extension ReplicatedValue.Operation {
+    fileprivate var removesKeys: Bool {
+        switch self {
+        case .register, .constant, .counter, .set, .addOnlySet, .orderedSet, .text: false
+        case .list(.edit(_, let value)): value.removesKeys
+        case .list(.create), .list(.insert), .list(.delete), .list(.move): false
+        case .dictionary(let dictionary): dictionary.removesKeys
+        }
+    }
+}

@@ -1,0 +1,146 @@
+/// Says an operation again as one of another replica: what it names that was written again meanwhile is named by where it
+/// is now.
+package struct DotMapping {
+    let old: ReplicaID
+    let new: ReplicaID
+    let places: [Rewriting]
+
+    /// - Parameters:
+    ///   - old: who authored the operation.
+    ///   - new: who says it again.
+    package init(from old: ReplicaID, to new: ReplicaID, _ places: [Rewriting]) {
+        self.old = old
+        self.new = new
+        self.places = places
+    }
+
+    /// Who says it again.
+    package var author: ReplicaID { new }
+
+    /// Where an operation is now; nil for one that was not written again.
+    package func place(of dot: Dot) -> Dot? { move(dot).place }
+
+    package func callAsFunction(_ reference: DotReference) -> DotReference {
+        let dot = reference.dot(by: old)
+        return DotReference(place(of: dot) ?? dot, by: new)
+    }
+
+    /// Of dots that had consecutive counters some may have moved.
+    func callAsFunction(_ ranges: [DotRange]) -> [DotRange] {
+        var moved: [DotRange] = []
+        for range in ranges {
+            var dot = range.first.dot(by: old)
+            var left = range.count
+            while left > 0 {
+                let (place, stretch) = move(dot)
+                let count = min(left, stretch)
+                moved.append(DotRange(first: DotReference(place ?? dot, by: new), count: count))
+                dot = Dot(replica: dot.replica, counter: dot.counter + count)
+                left -= count
+            }
+        }
+        return moved
+    }
+
+    /// Where an operation is now, also one that was written again more than once, and how many from it on moved together, or
+    /// not at all.
+    private func move(_ dot: Dot) -> (place: Dot?, stretch: UInt64) {
+        var (place, stretch): (Dot?, UInt64) = (nil, .max)
+        var now = dot
+        // What somebody says of his own dots may go round in a circle.
+        for _ in 0...places.count {
+            stretch = min(stretch, self.stretch(from: now))
+            guard let next = places.lazy.compactMap({ $0.place(of: now) }).first else { break }
+            (place, now) = (next, next)
+        }
+        return (place, stretch)
+    }
+
+    /// How many dots from this one on the same row moves, or none.
+    private func stretch(from dot: Dot) -> UInt64 {
+        var count = UInt64.max
+        for place in places where place.old.replica == dot.replica {
+            let end = place.old.counter + place.count
+            if dot.counter < place.old.counter {
+                count = min(count, place.old.counter - dot.counter)
+            } else if dot.counter < end {
+                count = min(count, end - dot.counter)
+            }
+        }
+        return count
+    }
+
+    func callAsFunction(_ placement: Placement) -> Placement {
+        switch placement {
+        case .before(let next): return .before(self(next))
+        case .after(let previous, let rightOrigin):
+            let right: Placement.RightOrigin =
+                switch rightOrigin {
+                case .inherited: .inherited
+                case .end: .end
+                case .node(let node): .node(self(node))
+                }
+            return .after(previous.map { self($0) }, right)
+        }
+    }
+
+    /// - Parameter fields: what is edited, as it is when the edit is said again.
+    package func callAsFunction(_ edit: ObjectFields.Operation, on fields: ObjectFields) -> ObjectFields.Operation {
+        switch edit {
+        case .create: .create
+        case .update(let key, let value): .update(key, self(value, on: fields.state(of: key)))
+        case .remove(let key, let removal): .remove(key, self(removal, now: fields.state(of: key).removal))
+        }
+    }
+
+    func callAsFunction(
+        _ operation: ReplicatedValue.Operation, on value: ReplicatedValue
+    ) -> ReplicatedValue.Operation {
+        switch operation {
+        case .register, .constant, .counter, .set, .addOnlySet: operation
+        case .list(let list): .list(self(list, on: value.list))
+        case .orderedSet(let set): .orderedSet(self(set))
+        case .text(let text): .text(self(text))
+        case .dictionary(let dictionary): .dictionary(self(dictionary, on: value.dictionary))
+        }
+    }
+
+    private func callAsFunction(
+        _ operation: ReplicatedList<ReplicatedValue>.Operation, on list: ReplicatedList<ReplicatedValue>
+    ) -> ReplicatedList<ReplicatedValue>.Operation {
+        switch operation {
+        case .create: return .create
+        case .insert(let placement, let values):
+            return .insert(self(placement), values.map { self($0, on: ReplicatedValue()) })
+        case .edit(let element, let value):
+            let element = self(element)
+            return .edit(element, self(value, on: list.state(ofElement: element.dot(by: new))))
+        case .delete(let ranges): return .delete(self(ranges))
+        case .move(let element, let placement): return .move(self(element), self(placement))
+        }
+    }
+
+    private func callAsFunction(
+        _ set: ReplicatedOrderedSet<JSONValue>.Operation
+    ) -> ReplicatedOrderedSet<JSONValue>.Operation {
+        switch set {
+        case .create, .remove: set
+        case .insert(let placement, let values): .insert(self(placement), values)
+        case .move(let value, let placement): .move(value, self(placement))
+        }
+    }
+
+    private func callAsFunction(_ text: ReplicatedText.Operation) -> ReplicatedText.Operation {
+        switch text {
+        case .create: return .create
+        case .insert(let placement, let string): return .insert(self(placement), string)
+        case .delete(let ranges): return .delete(self(ranges))
+        case .revise(let revision):
+            let runs = revision.runs.map { TextRevision.Run(placement: self($0.placement), count: $0.count) }
+            let moved = TextRevision(
+                runs: runs, gone: revision.gone, text: revision.text, deleted: self(revision.deleted))
+            guard let moved else { preconditionFailure("as many scalars as before, and as many of them gone") }
+            return .revise(moved)
+        }
+    }
+}

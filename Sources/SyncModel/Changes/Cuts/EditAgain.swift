@@ -1,0 +1,80 @@
+extension Operation {
+    /// An edit that a device had made while it was cut, written again: its place in history is new, what its author had
+    /// seen when the edit was made is not. So what others wrote meanwhile stands beside it, as if both had been written
+    /// apart: they were.
+    ///
+    /// Of a life that is here still; what is born again, or ended meanwhile, is not written so: whether an object is
+    /// there is decided by what its author knows now.
+    package struct EditAgain: Hashable, Sendable {
+        package let edit: ObjectEdit
+        /// What its author had seen, when it was written first.
+        package let known: VersionVector
+
+        package init(_ edit: ObjectEdit, known: VersionVector) {
+            self.edit = edit
+            self.known = known
+        }
+
+        /// What it is judged by. Nobody can have seen what is not in its change's past.
+        package func origin(at origin: Origin) -> Origin {
+            Origin(dot: origin.dot, stamp: origin.stamp, context: known.meet(origin.context)).planting(origin.faults)
+        }
+    }
+}
+
+extension Operation.EditAgain: ByteCoded {
+    /// Layout: varint count, each: replica, varint next; the edit.
+    package func append(to bytes: inout [UInt8]) {
+        bytes.append(entries: known.entries)
+        edit.append(to: &bytes)
+    }
+
+    package init(reading reader: inout ByteReader) throws(CodecError) {
+        let entries = try reader.entries("again.known")
+        guard entries.allSatisfy({ $0.next > 0 }) else { throw .outOfRange(field: "again.known") }
+        known = VersionVector(entries)
+        edit = try Operation.ObjectEdit(reading: &reader)
+        guard edit.life != .birth else { throw .outOfRange(field: "again.life") }
+    }
+}
+
+extension Operation {
+    /// What the operation is judged by, where it stands at `origin`.
+    package func judged(at origin: Origin) -> Origin {
+        switch self {
+        case .editAgain(let again): again.origin(at: origin)
+        case .appendEvent, .addMember, .editObject, .deleteObject, .editSchema, .keepObject, .setStream,
+            .editAttachments, .cut, .markRewriting, .settleCut, .void, .unknown:
+            origin
+        }
+    }
+
+    /// What it says about who counts; nil for most.
+    package var statement: CutStatement? {
+        switch self {
+        case .addMember(let fact): fact.isBound ? .addition(fact.device) : nil
+        case .cut(let fact): .cut(fact)
+        case .markRewriting(let mark): .rewriting(mark)
+        case .settleCut(let settled): .settled(settled)
+        case .appendEvent, .editObject, .editAgain, .deleteObject, .editSchema, .keepObject, .setStream,
+            .editAttachments, .void, .unknown:
+            nil
+        }
+    }
+}
+
+/// What an operation says about who counts.
+package enum CutStatement: Hashable, Sendable {
+    case cut(CutFact)
+    /// Of this device.
+    case addition(DeviceID)
+    case rewriting(Operation.RewritingMark)
+    case settled(Operation.SettledCut)
+
+    var isAddition: Bool {
+        switch self {
+        case .addition: true
+        case .cut, .rewriting, .settled: false
+        }
+    }
+}

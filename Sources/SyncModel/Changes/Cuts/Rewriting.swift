@@ -1,0 +1,64 @@
+/// "From here on stands again what I had written there": a device that came back writes its void work once more, each
+/// operation over as many counters as before, so that one number says where each of them is now.
+package struct Rewriting: Hashable, Sendable {
+    /// The first operation as it was written first.
+    package let old: Dot
+    /// How many counters, all of the same replica.
+    package let count: UInt64
+    /// The first operation as it stands now.
+    package let new: Dot
+
+    package init(old: Dot, count: UInt64, new: Dot) {
+        self.old = old
+        self.count = count
+        self.new = new
+    }
+
+    /// Where an operation is now; nil for one that is not among them.
+    package func place(of dot: Dot) -> Dot? {
+        guard dot.replica == old.replica, dot.counter >= old.counter, dot.counter - old.counter < count else {
+            return nil
+        }
+        return Dot(replica: new.replica, counter: new.counter + (dot.counter - old.counter))
+    }
+}
+
+extension Operation {
+    /// What stands behind this in its change, and in the changes after it, counter by counter, is what the device had
+    /// written under another incarnation from `start` on.
+    package struct RewritingMark: Hashable, Sendable {
+        package let incarnation: UInt64
+        package let start: UInt64
+        /// At least 1.
+        package let count: UInt64
+
+        package init(incarnation: UInt64, start: UInt64, count: UInt64) {
+            self.incarnation = incarnation
+            self.start = start
+            self.count = count
+        }
+
+        /// - Parameter dot: of the mark.
+        package func rewriting(at dot: Dot) -> Rewriting {
+            Rewriting(
+                old: Dot(replica: ReplicaID(device: dot.replica.device, incarnation: incarnation), counter: start),
+                count: count, new: Dot(replica: dot.replica, counter: dot.counter + 1))
+        }
+    }
+}
+
+extension Operation.RewritingMark: ByteCoded {
+    /// Layout: incarnation, varint start, varint count.
+    package func append(to bytes: inout [UInt8]) {
+        bytes.append(bigEndian: incarnation)
+        bytes.append(varint: start)
+        bytes.append(varint: count)
+    }
+
+    package init(reading reader: inout ByteReader) throws(CodecError) {
+        incarnation = try reader.bigEndianUInt64()
+        start = try reader.varint(upTo: Limits.counters, "rewriting.start")
+        count = try reader.varint(upTo: Limits.counters - start, "rewriting.count")
+        guard count > 0 else { throw .outOfRange(field: "rewriting.count") }
+    }
+}

@@ -1,0 +1,27 @@
+import SyncModel
+import SyncStore
+
+/// No unseen write is lost: what a device had written when it was let go stands in the log again in the end, counter by
+/// counter.
+struct VoidWorkChecker: Checker {
+    static let name = "no unseen write lost"
+
+    mutating func inspected(_ inspection: Inspection) -> String? {
+        guard inspection.isLast, let state = try? inspection.store.state() else { return nil }
+        for known in state.tips {
+            guard let end = state.cuts.end(of: known.replica), end < known.tip.next else { continue }
+            var next = end
+            for place in state.cuts.rewritten.filter({ $0.old.replica == known.replica }).sorted(by: { $0.old < $1.old }
+            ) {
+                // What was kept later than it was written again may stand twice; nothing may be left out.
+                if place.old.counter > next { break }
+                // Where that is void, too, it is asked for there.
+                next = max(next, place.old.counter + place.count)
+            }
+            if next < known.tip.next {
+                return "\(known.replica) counts up to \(end), and was written again up to \(next) of \(known.tip.next)"
+            }
+        }
+        return nil
+    }
+}

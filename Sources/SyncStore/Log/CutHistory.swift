@@ -1,0 +1,38 @@
+package import SyncModel
+
+/// What is read of the log when a cut arrives, or when something speaks against one.
+package protocol CutHistory {
+    /// What the author of a replica's held changes came to know of others, at which of them, in their order.
+    func contextSteps(
+        of replica: ReplicaID
+    ) throws(StoreError) -> [(start: UInt64, moved: [VersionVector.Entry])]
+    /// The objects that operations of the replica with these counters are on.
+    func objects(touchedBy replica: ReplicaID, within counters: Range<UInt64>) throws(StoreError) -> Set<ObjectKey>
+}
+
+extension Segment {
+    /// The contexts that its changes name.
+    var contextSteps: [(start: UInt64, moved: [VersionVector.Entry])] {
+        var steps: [(start: UInt64, moved: [VersionVector.Entry])] = []
+        var reader = ByteReader(bytes)
+        while !reader.isAtEnd, let view = try? ChangeView(&reader) {
+            if !view.context.isEmpty { steps.append((view.start, view.context)) }
+        }
+        return steps
+    }
+
+    /// The objects that its operations with these counters are on.
+    func objects(within counters: Range<UInt64>) -> Set<ObjectKey> {
+        var keys: Set<ObjectKey> = []
+        var reader = ByteReader(bytes)
+        while !reader.isAtEnd, let view = try? ChangeView(&reader) {
+            view.forEachOperation(in: bytes) { counter, operation in
+                guard counters.contains(counter), Operation.Kind.concernsObjects(operation.kind),
+                    let key = Operation(operation, in: bytes).objectAction?.object
+                else { return }
+                keys.insert(key)
+            }
+        }
+        return keys
+    }
+}

@@ -1,0 +1,70 @@
+import SyncModel
+
+// Which changes count, and what follows when that moves.
+extension LogPlan {
+    mutating func note(
+        _ statements: [(dot: Dot, says: CutStatement)], of segment: Segment, _ context: VersionVector
+    ) {
+        for (dot, says) in statements {
+            if case .addition(let device) = says { after.members.add(device, at: dot) }
+        }
+        let author = segment.replica.device
+        let statements = statements.filter { dot, says in
+            guard case .cut = says else { return true }
+            // Who does not know yet that it was let in may know next to nothing. What everybody had acknowledged before, and may
+            // have forgotten, lies in the past of that fact.
+            return after.members.knows(author, at: Origin(dot: dot, stamp: .zero, context: context))
+        }
+        let first = Dot(replica: segment.replica, counter: segment.start)
+        if after.cuts.note(first, context: context, statements, members: after.members) { hasNewCuts = true }
+    }
+
+    /// Where histories end once these segments are applied, and which objects have to be made anew for it. Called before
+    /// objects are applied; costs nothing where no cut moved.
+    package mutating func settleCuts(
+        on state: LogState, _ history: some CutHistory, faults: StoreFaults = []
+    ) throws(StoreError) {
+        guard changesCuts else { return }
+        if hasNewCuts, !faults.contains(.cutAsksNobody) {
+            for known in state.tips where after.cuts.concerns(known.replica, context: state.context(of: known.replica))
+            {
+                var context = VersionVector()
+                for step in try history.contextSteps(of: known.replica) {
+                    context.join(VersionVector(step.moved))
+                    after.cuts.witness(
+                        Dot(replica: known.replica, counter: step.start), context: context, members: after.members)
+                }
+            }
+            // Also those of this transaction that came before it.
+            for entry in entries {
+                let segment = entry.verified.segment
+                after.cuts.witness(
+                    Dot(replica: segment.replica, counter: segment.start), context: entry.context,
+                    members: after.members)
+            }
+        }
+        var touched: Set<ObjectKey> = []
+        for known in state.tips {
+            func end(_ cuts: CutTable) -> UInt64 { min(cuts.end(of: known.replica) ?? .max, known.tip.next) }
+            let (before, now) = (end(state.cuts), end(after.cuts))
+            guard before != now else { continue }
+            let counters = min(before, now)..<max(before, now)
+            // Nobody can tell here which objects those were on.
+            if counters.lowerBound < state.firstHeld.next(of: known.replica) { after.isIncomplete = true }
+            touched.formUnion(try history.objects(touchedBy: known.replica, within: counters))
+        }
+        rebuilt = faults.contains(.cutKeepsObjects) ? [] : touched.sorted()
+    }
+
+    /// What the sender of a state knows of cuts, and what the histories that come with it say of ours.
+    mutating func join(_ cuts: CutTable, _ tips: [StateTip], members: MemberFacts, on state: LogState) {
+        after.cuts.join(cuts, members: members)
+        // Each author had seen at least as much when it wrote what is last.
+        for tip in tips where tip.tip.next > state.held.next(of: tip.replica) {
+            after.cuts.witness(
+                Dot(replica: tip.replica, counter: tip.tip.next - 1), context: tip.context, members: members)
+        }
+        hasNewCuts = after.cuts.cuts != state.cuts.cuts
+        changesCuts = after.cuts != state.cuts
+    }
+}

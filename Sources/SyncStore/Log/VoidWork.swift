@@ -1,0 +1,95 @@
+package import SyncModel
+
+/// What one step of writing again did.
+package struct RewritingStep: Sendable {
+    package let commit: Commit
+    /// Whether something is left.
+    package let hasMore: Bool
+}
+
+/// A change of a history that was cut, as it is to be written again.
+package struct VoidChange: Sendable, Hashable {
+    package let replica: ReplicaID
+    package let start: UInt64
+    package let operations: [SyncModel.Operation]
+    /// What its author had seen, its own history included.
+    package let known: VersionVector
+    package let wallMilliseconds: Int64
+    /// Said before it: only in the first change of a step.
+    package var mark: SyncModel.Operation.RewritingMark?
+}
+
+/// The next stretch of what this device had written beyond the end of one of its histories.
+struct VoidWork {
+    /// A mark of its own says where each step's work is now; half a MiB is one transaction's worth.
+    private static let stepBytes = 512 << 10
+
+    let replica: ReplicaID
+    let start: UInt64
+    let end: UInt64
+
+    /// Nil when there is none.
+    ///
+    /// A history that was being written again when the one it was written under was cut as well comes behind that one: what is
+    /// left of it may be about what stands there.
+    init?(of device: DeviceID, in state: LogState) {
+        var works: [VoidWork] = []
+        for known in state.tips where known.replica.device == device {
+            guard let end = state.cuts.end(of: known.replica) else { continue }
+            // Of what came back as state after the disk was lost nothing can be read here.
+            let start = max(
+                end, state.cuts.rewritten(of: known.replica), state.firstHeld.next(of: known.replica))
+            guard start < known.tip.next else { continue }
+            works.append(VoidWork(replica: known.replica, start: start, end: known.tip.next))
+        }
+        let first = works.first { work in
+            let places = Self.places(of: work.replica, state.cuts.rewritten)
+            return !works.contains { places.contains($0.replica) }
+        }
+        guard let work = first ?? works.first else { return nil }
+        self = work
+    }
+
+    /// Other histories in which what was written under this one stands, or stood.
+    private static func places(of replica: ReplicaID, _ rewritten: [Rewriting]) -> Set<ReplicaID> {
+        var places: Set<ReplicaID> = []
+        var open = [replica]
+        while let next = open.popLast() {
+            for row in rewritten where row.old.replica == next && row.new.replica != replica {
+                if places.insert(row.new.replica).inserted { open.append(row.new.replica) }
+            }
+        }
+        return places
+    }
+
+    private init(replica: ReplicaID, start: UInt64, end: UInt64) {
+        self.replica = replica
+        self.start = start
+        self.end = end
+    }
+
+    /// Its first changes, as writes of one commit.
+    func writes(
+        limit: Int, _ history: some CutHistory,
+        _ read: (ReplicaID, UInt64, Int) throws(StoreError) -> [Segment]
+    ) throws(StoreError) -> [LocalWrite] {
+        let steps = try history.contextSteps(of: replica)
+        var changes: [VoidChange] = []
+        for segment in try read(replica, start, Self.stepBytes) {
+            var reader = ByteReader(segment.bytes)
+            while !reader.isAtEnd, changes.count < limit, let view = try? ChangeView(&reader) {
+                var known = VersionVector([VersionVector.Entry(replica: replica, next: view.start)])
+                for step in steps where step.start <= view.start { known.join(VersionVector(step.moved)) }
+                changes.append(
+                    VoidChange(
+                        replica: replica, start: view.start,
+                        operations: Change(view, in: segment.bytes).operations, known: known,
+                        wallMilliseconds: view.wallMilliseconds))
+            }
+        }
+        guard let last = changes.last else { return [] }
+        let next = last.start + last.operations.reduce(0) { $0 + $1.span }
+        changes[0].mark = .init(incarnation: replica.incarnation, start: start, count: next - start)
+        return changes.map { .again($0) }
+    }
+}

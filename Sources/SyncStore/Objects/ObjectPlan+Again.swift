@@ -1,0 +1,141 @@
+import SyncModel
+
+// Work of a history that was cut, written again as the same device's new operations.
+extension ObjectPlan {
+    /// Each operation takes as many counters as it had. What would say nothing now is void: events, schemas and settings
+    /// had counted all along, and of an object that is gone the edit is listed.
+    mutating func writeAgain(
+        _ old: VoidChange, in change: inout Change, _ reading: some ObjectSource, _ places: inout [Rewriting]
+    ) throws(StoreError) {
+        if let mark = old.mark {
+            places.append(mark.rewriting(at: change.origin.dot))
+            try apply(.markRewriting(mark), in: &change, reading)
+        }
+        let mapping = DotMapping(from: old.replica, to: change.origin.dot.replica, places)
+        var dot = Dot(replica: old.replica, counter: old.start)
+        var skipped: UInt64 = 0
+        for operation in old.operations {
+            let origin = change.origin.advanced(by: skipped)
+            if let again = try again(operation, at: dot, of: old, at: origin, mapping, reading) {
+                if skipped > 0 { try apply(.void(span: skipped), in: &change, reading) }
+                skipped = 0
+                try apply(again, in: &change, reading)
+            } else {
+                skipped += operation.span
+            }
+            dot = Dot(replica: dot.replica, counter: dot.counter + operation.span)
+        }
+        if skipped > 0 { try apply(.void(span: skipped), in: &change, reading) }
+    }
+
+    /// - Parameter origin: where it is said again.
+    private mutating func again(
+        _ operation: SyncModel.Operation, at dot: Dot, of old: VoidChange, at origin: Origin, _ mapping: DotMapping,
+        _ reading: some ObjectSource
+    ) throws(StoreError) -> SyncModel.Operation? {
+        var known = old.known
+        known.advance(dot.replica, to: dot.counter)
+        switch operation {
+        case .editObject(let edit): return try again(edit, at: dot, of: old, known, at: origin, mapping, reading)
+        case .editAgain(let again):
+            // What it was judged by: also all of its own history so far, some of which may have counted.
+            var known = again.known
+            known.advance(dot.replica, to: dot.counter)
+            return try self.again(again.edit, at: dot, of: old, known, at: origin, mapping, reading)
+        case .editAttachments(let edit):
+            let birth = edit.life.birth(at: Self.origin(of: dot))
+            guard let life = try life(birth, of: edit.object, mapping, reading) else {
+                try list(edit.object, dot, old, reading)
+                return nil
+            }
+            let moved: AttachmentSet.Operation =
+                switch edit.edit {
+                case .attach: edit.edit
+                case .detach(let id): .detach(mapping(id))
+                }
+            return .editAttachments(.init(object: edit.object, life: life, edit: moved))
+        case .deleteObject(let deletion):
+            // What others did meanwhile the person who deleted had not seen.
+            let object = try object(deletion.object, reading)
+            let isAsItWas = object.state.lives.touched.entries.allSatisfy {
+                $0.replica.device == dot.replica.device || known.next(of: $0.replica) >= $0.next
+            }
+            return isAsItWas && object.state.judgement.isThere ? operation : nil
+        case .keepObject(let key):
+            return try object(key, reading).state.judgement == .undecided ? operation : nil
+        // Whom it had let in was no member meanwhile, and is one again.
+        case .addMember: return operation
+        case .appendEvent, .editSchema, .setStream, .cut, .markRewriting, .settleCut, .void, .unknown: return nil
+        }
+    }
+
+    private mutating func again(
+        _ edit: SyncModel.Operation.ObjectEdit, at dot: Dot, of old: VoidChange, _ known: VersionVector,
+        at origin: Origin, _ mapping: DotMapping, _ reading: some ObjectSource
+    ) throws(StoreError) -> SyncModel.Operation? {
+        if edit.life == .birth {
+            let edits = Self.again(edit.edits, on: ObjectFields(), at: origin.advanced(by: 1), mapping)
+            return .editObject(.init(object: edit.object, life: .birth, edits: edits))
+        }
+        let birth = edit.life.birth(at: Self.origin(of: dot))
+        guard let life = try life(birth, of: edit.object, mapping, reading) else {
+            try list(edit.object, dot, old, reading)
+            return nil
+        }
+        let fields = try object(edit.object, reading).state.fields(of: life.birth(at: origin)) ?? ObjectFields()
+        let edits = Self.again(edit.edits, on: fields, at: origin, mapping)
+        let moved = SyncModel.Operation.ObjectEdit(object: edit.object, life: life, edits: edits)
+        // Of a life that nobody else has ever seen nothing can have been written apart.
+        return mapping.place(of: birth) == nil ? .editAgain(.init(moved, known: known)) : .editObject(moved)
+    }
+
+    /// What a removal carries depends on the fields it meets: those are edited here as they will be.
+    private static func again(
+        _ edits: [ObjectFields.Operation], on fields: ObjectFields, at origin: Origin, _ mapping: DotMapping
+    ) -> [ObjectFields.Operation] {
+        guard edits.contains(where: \.removesKeys) else { return edits.map { mapping($0, on: ObjectFields()) } }
+        var (fields, origin) = (fields, origin)
+        return edits.map { edit in
+            let again = mapping(edit, on: fields)
+            fields.apply(again, at: origin)
+            origin = origin.advanced(by: ObjectFields.span(of: again))
+            return again
+        }
+    }
+
+    /// Only its dot matters.
+    private static func origin(of dot: Dot) -> Origin {
+        Origin(dot: dot, stamp: .zero, context: VersionVector())
+    }
+
+    /// Nil for a life that is not here any more.
+    private mutating func life(
+        _ birth: Dot, of key: ObjectKey, _ mapping: DotMapping, _ reading: some ObjectSource
+    ) throws(StoreError) -> SyncModel.Operation.LifeReference? {
+        let now = mapping.place(of: birth) ?? birth
+        let state = try object(key, reading).state
+        let isHere =
+            switch state.judgement {
+            case .live(let births): births.contains(now)
+            case .undecided: state.lives.lives.contains { $0.birth == now }
+            case .absent, .deleted: false
+            }
+        return isHere ? .init(to: now, by: mapping.author) : nil
+    }
+
+    /// An edit that comes too late: a person is told, here.
+    private mutating func list(
+        _ key: ObjectKey, _ dot: Dot, _ old: VoidChange, _ reading: some ObjectSource
+    ) throws(StoreError) {
+        try noteDroppedEdit(of: key, by: dot.replica, at: old.wallMilliseconds, reading)
+    }
+}
+
+extension ObjectLives.Judgement {
+    fileprivate var isThere: Bool {
+        switch self {
+        case .live, .undecided: true
+        case .absent, .deleted: false
+        }
+    }
+}

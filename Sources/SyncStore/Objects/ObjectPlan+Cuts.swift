@@ -1,0 +1,83 @@
+import SyncModel
+
+// What is void, and may count one day.
+extension ObjectPlan {
+    /// Without effect, but found again should it count one day.
+    mutating func noteVoid(_ key: ObjectKey, _ dot: Dot, _ reading: some ObjectSource) throws(StoreError) {
+        let place = try load(key, reading)
+        if entries[place].object.position == 0 { entries[place].object.position = nextPosition() }
+        entries[place].dots.append(dot)
+        entries[place].isChanged = true
+    }
+
+    /// Lists an edit that came when the object was gone, on this node.
+    mutating func noteDroppedEdit(
+        of key: ObjectKey, by replica: ReplicaID, at wallMilliseconds: Int64, _ reading: some ObjectSource
+    ) throws(StoreError) {
+        let place = try load(key, reading)
+        entries[place].object.collectedEdits.count(replica, wallMilliseconds: wallMilliseconds)
+        entries[place].object.position = nextPosition()
+        entries[place].isChanged = true
+    }
+
+    /// Does again what was done to an object, with what counts now, from where its held history begins.
+    ///
+    /// - Returns: false when what it began with has something that does not count now; the object is as it was.
+    mutating func rebuild(_ key: ObjectKey, _ reading: some ObjectSource) throws(StoreError) -> Bool {
+        let place = try load(key, reading)
+        let beginning = try reading.beginning(of: key) ?? ObjectBeginning()
+        let known = beginning.state.lives.touched
+        guard !cuts.isVoid(anyOf: known) else { return false }
+        let touches = try reading.touches(of: key).filter {
+            !cuts.isVoid($0.origin.dot) && !known.covers($0.origin.dot)
+        }
+        let (state, last) = PastOperation.state(behind: touches, from: beginning, members, faults)
+        let position = nextPosition()
+        entries[place].replace(state, last, from: beginning, position: position)
+        return true
+    }
+
+    /// What another node says of an object that may be wrong here: in place of what is here, and on it what that node has not
+    /// seen.
+    ///
+    /// - Parameter object: nil when nothing is left of it there.
+    mutating func replace(
+        _ key: ObjectKey, with object: StateObject?, theirs: VersionVector, _ reading: some ObjectSource
+    ) throws(StoreError) {
+        let place = try load(key, reading)
+        let touches = try reading.touches(of: key).filter { !cuts.isVoid($0.origin.dot) }
+        var state = ObjectState()
+        if let object {
+            state.join(object.delta, held: VersionVector(), theirs: theirs) { [] }
+            entries[place].object.changedMilliseconds = object.wallMilliseconds
+        } else {
+            // What of it lies in the log counted there, and came to nothing: when it is rebuilt it is not done again.
+            var touched = VersionVector()
+            var greatestStamp = Stamp.zero
+            for touch in touches where theirs.covers(touch.origin.dot) {
+                touched.advance(touch.origin.dot.replica, to: touch.origin.dot.counter + max(touch.action.span, 1))
+                greatestStamp = max(greatestStamp, touch.origin.stamp)
+            }
+            state = ObjectState(touched: touched, greatestStamp: greatestStamp)
+        }
+        entries[place].object.state = state
+        entries[place].object.version = object?.version
+        entries[place].object.position = nextPosition()
+        entries[place].isChanged = true
+        let dots = entries[place].dots
+        for touch in touches where !theirs.covers(touch.origin.dot) {
+            let change = Change(origin: touch.origin, wallMilliseconds: touch.wallMilliseconds)
+            try apply(touch.action, to: key, span: touch.action.span, change, isAgain: false, reading)
+        }
+        // Of those the log knows already where they are.
+        entries[place].dots = dots
+        entries[place].journal = nil
+    }
+}
+
+extension CutTable {
+    /// Whether something of it does not count. What is void is the end of a history, so the last of each tells.
+    func isVoid(anyOf touched: VersionVector) -> Bool {
+        touched.entries.contains { isVoid(Dot(replica: $0.replica, counter: $0.next - 1)) }
+    }
+}

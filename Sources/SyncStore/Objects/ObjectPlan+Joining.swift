@@ -1,0 +1,43 @@
+package import SyncModel
+
+// State of another node.
+extension ObjectPlan {
+    /// - Parameters:
+    ///   - held: before anything of it is joined.
+    ///   - theirs: the vector that it leads to.
+    package mutating func join(
+        _ object: StateObject, to key: ObjectKey, held: VersionVector, theirs: VersionVector, removes: Bool,
+        _ reading: some ObjectSource
+    ) throws(StoreError) {
+        let place = try load(key, reading)
+        let touched = entries[place].object.state.lives.touched
+        let isJudged = object.delta.lives.deletions.contains { $0.policy == .deleteWins && !held.covers($0.dot) }
+        let edits =
+            isJudged && !theirs.covers(touched)
+            ? PastOperation.earlierEdits(try reading.touches(of: key).filter { !cuts.isVoid($0.origin.dot) }, members)
+            : []
+        entries[place].object.state.join(object.delta, held: held, theirs: theirs, removes: removes) { edits }
+        entries[place].object.noteJoined(object, onto: touched)
+        noteJoined(place)
+    }
+
+    /// A life that the sender of a state has no more.
+    package mutating func dropLife(_ birth: Dot, of key: ObjectKey, _ reading: some ObjectSource) throws(StoreError) {
+        let place = try load(key, reading)
+        if entries[place].object.state.dropLives(where: { $0 == birth }) { noteJoined(place) }
+    }
+
+    private mutating func noteJoined(_ place: Int) {
+        entries[place].object.position = nextPosition()
+        entries[place].journal = nil
+        entries[place].isChanged = true
+    }
+
+    package mutating func join(
+        _ schema: StateSchema, held: VersionVector, theirs: VersionVector, _ reading: some ObjectSource
+    ) throws(StoreError) {
+        let before = try loaded(schema: schema.collection, reading)
+        schemas[schema.collection]?.schema.join(schema.entries, held: held, theirs: theirs)
+        if schemas[schema.collection]?.schema != before.schema { schemas[schema.collection]?.isChanged = true }
+    }
+}

@@ -1,0 +1,61 @@
+import SyncModel
+
+// Cuts, and what has to be read when one moves.
+extension LogRows: CutHistory {
+    /// - Parameter isIncomplete: see `LogState`.
+    func write(_ cuts: CutTable, isIncomplete: Bool) throws(StoreError) {
+        try access.run(
+            "UPDATE space SET cuts = ?, incomplete = ? WHERE id = ?", .blob(cuts.encoded),
+            .integer(isIncomplete ? 1 : 0), .integer(spaceRow))
+    }
+
+    func isIncomplete() throws(StoreError) -> Bool {
+        try access.first("SELECT incomplete FROM space WHERE id = ?", .integer(spaceRow)) {
+            row throws(StoreError) in row.integer(0)
+        } == 1
+    }
+
+    func cuts(_ members: MemberFacts) throws(StoreError) -> CutTable {
+        let bytes = try access.first("SELECT cuts FROM space WHERE id = ?", .integer(spaceRow)) {
+            row throws(StoreError) in row.blob(0)
+        }
+        do { return try CutTable(encoded: bytes ?? [], members: members) } catch {
+            throw .corrupt(detail: "the cuts do not read back")
+        }
+    }
+
+    func contextSteps(
+        of replica: ReplicaID
+    ) throws(StoreError) -> [(start: UInt64, moved: [VersionVector.Entry])] {
+        var steps: [(start: UInt64, moved: [VersionVector.Entry])] = []
+        try forEachSegment(of: replica, behind: 0) { steps += $0.contextSteps }
+        return steps
+    }
+
+    func objects(
+        touchedBy replica: ReplicaID, within counters: Range<UInt64>
+    ) throws(StoreError) -> Set<ObjectKey> {
+        var keys: Set<ObjectKey> = []
+        try forEachSegment(of: replica, behind: counters.lowerBound) { segment in
+            if segment.start < counters.upperBound { keys.formUnion(segment.objects(within: counters)) }
+        }
+        return keys
+    }
+
+    /// In the order of counters.
+    private func forEachSegment(
+        of replica: ReplicaID, behind start: UInt64, _ body: (Segment) -> Void
+    ) throws(StoreError) {
+        guard let row = try findReplica(replica) else { return }
+        try access.forEach(
+            "SELECT start, end, bytes FROM segment WHERE replica = ? AND end > ? ORDER BY end", .integer(row),
+            .integer(Int64(clamping: start))
+        ) { row throws(StoreError) in
+            body(
+                Segment(
+                    replica: replica, start: UInt64(row.integer(0)), end: UInt64(row.integer(1)), bytes: row.blob(2),
+                    signature: []))
+            return true
+        }
+    }
+}

@@ -1,0 +1,27 @@
+import Synchronization
+import SyncModel
+
+extension SQLiteStore {
+    package func rewriteVoid(limit: Int, wallMilliseconds: Int64) throws(StoreError) -> RewritingStep {
+        try writing.withLock { writing throws(StoreError) in
+            if writing.isClosed { throw .closed }
+            try signWhatWasLeft(&writing)
+            try seal(&writing)
+            writing.tail = nil
+            try writing.own.heedCuts(writing.log.cuts, faults: faults)
+            guard let work = VoidWork(of: writing.own.device, in: writing.log) else {
+                let nothing = Commit(nothingOn: writing.log).serving(writing.takeUnserved(), andOwn: true)
+                return RewritingStep(commit: nothing, hasMore: false)
+            }
+            let writes = try readLog(space) { rows throws(StoreError) in
+                try work.writes(limit: limit, rows) { replica, start, bytes throws(StoreError) in
+                    try rows.segments(of: replica, from: start, byteBudget: bytes)
+                }
+            }
+            let result = try append(writes ?? [], wallMilliseconds, isSealed: true, &writing)
+            return RewritingStep(
+                commit: result.serving(writing.takeUnserved(), andOwn: true).commit,
+                hasMore: VoidWork(of: writing.own.device, in: writing.log) != nil)
+        }
+    }
+}

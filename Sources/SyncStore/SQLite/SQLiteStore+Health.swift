@@ -1,0 +1,46 @@
+import Synchronization
+
+// Whether it can be written to, and how it ends.
+extension SQLiteStore {
+    package func health() -> StoreHealth {
+        let (condition, isClosed) = published.withLock { ($0.condition, $0.isClosed) }
+        return StoreHealth(bytes: files.byteCount, condition: isClosed ? .refusing(.closed) : condition)
+    }
+
+    package func probe() throws(StoreError) {
+        try writing.withLock { writing throws(StoreError) in
+            if writing.isClosed { throw .closed }
+            do throws(StoreError) {
+                if let free = files.freeBytes, free < configuration.reserveBytes { throw .diskFull }
+                try files.probe()
+                if writing.writer == nil { _ = try reopen(&writing) }
+                published.withLock { $0.condition = .ok }
+            } catch {
+                noteRefusal(error, &writing)
+                throw error
+            }
+        }
+    }
+
+    package func rest() { writing.withLock { $0.hot.forget() } }
+
+    package func close() { end(sealing: true) }
+
+    /// Ends as a killed process does, here and now: what is open stays open, and the next process finds it so.
+    package func abandon() { end(sealing: false) }
+
+    private func end(sealing: Bool) {
+        writing.withLock { writing in
+            guard !writing.isClosed else { return }
+            if sealing { try? seal(&writing) }
+            writing.isClosed = true
+            published.withLock { $0.isClosed = true }
+            readers.close()
+            try? writing.writer?.use { access throws(StoreError) in try access.run("PRAGMA wal_checkpoint(TRUNCATE)") }
+            writing.writer?.close()
+            writing.writer = nil
+            writing.own.release()
+            lock.release()
+        }
+    }
+}

@@ -1,0 +1,73 @@
+import Foundation
+import Testing
+
+extension RigSuites {
+    /// A machine that was given up, and is found again.
+    @Suite struct RetiredMemberTests {
+        private struct Device: Decodable {
+            let name: String
+            let state: String
+        }
+
+        private struct Status: Decodable {
+            struct Space: Decodable {
+                let deletedObjects: Int
+            }
+            struct Warning: Decodable {
+                let code: String
+            }
+            let spaces: [Space]
+            let warnings: [Warning]
+        }
+
+        private func state(of name: String, at node: Node) throws -> String? {
+            try node.decode([Device].self, try node.lanyard("devices", "--json").output).first { $0.name == name }?
+                .state
+        }
+
+        private func status(_ node: Node) throws -> Status {
+            try node.decode(Status.self, try node.lanyard("status", "--json").output)
+        }
+
+        private func deletedObjects(_ node: Node) throws -> Int? { try status(node).spaces.first?.deletedObjects }
+
+        @Test func `a member that was let go comes back, raises nothing, and has all that it wrote`() throws {
+            try Rig.with(3) { rig in
+                let (one, two, three) = (rig.node(1), rig.node(2), rig.node(3))
+                try one.lanyard("put $object '{\"title\":\"old\"}'", for: (1...1_000).map { "task/old\($0)" })
+                try rig.inStep([1, 2, 3], within: .seconds(30))
+                let name = try three.run(["hostname"]).output.trimmingCharacters(in: .whitespacesAndNewlines)
+                #expect(try one.run(["lanyard", "devices", "retire", "nobody", "--yes"]).status == 3)
+                try rig("isolate", "3")
+                try one.lanyard("delete $object --yes", for: (1...1_000).map { "task/old\($0)" })
+                try three.lanyard("edit $object title=vain", for: (1...50).map { "task/old\($0)" })
+                try three.lanyard("put $object '{\"title\":\"mine\"}'", for: (1...100).map { "task/own\($0)" })
+                try eventually(within: .seconds(30), "1 and 2 are in step") {
+                    try two.list("task").isEmpty
+                }
+                #expect(try deletedObjects(one) == 1_000, "nothing goes while somebody is waited for")
+                try one.lanyard("devices", "retire", name, "--yes")
+                #expect(try state(of: name, at: one) == "retired")
+                try eventually(within: .seconds(10), "the other hears of it") {
+                    try state(of: name, at: two) == "retired"
+                }
+                try eventually(within: .seconds(300), "what waited for it is forgotten") {
+                    try [one, two].allSatisfy { try deletedObjects($0) == 0 }
+                }
+                try rig("heal")
+                try eventually(within: .seconds(30), "it is let in again") {
+                    try [one, two].allSatisfy { try state(of: name, at: $0) == "connected" }
+                }
+                try three.put("task/after", ["title": "written at once"])
+                try eventually(within: .seconds(200), "what it had written is there again") {
+                    try rig.ask([1, 2, 3]) { try $0.list("task").count }.allSatisfy { $0 == 101 }
+                }
+                try rig.inStep()
+                for number in [1, 50, 51, 1_000] { try rig.expectAbsent("task/old\(number)") }
+                #expect(try rig.show([1, 2, 3], "task/own7", ["title": "mine"]))
+                #expect(try three.conflicts("task").count == 50, "what was edited in vain")
+                #expect(try status(three).warnings.isEmpty)
+            }
+        }
+    }
+}
