@@ -117,6 +117,7 @@ import Testing
         #expect(throws: ObjectRefusal.catchingUp) { try stranger.put(#"{"a":2}"#) }
         #expect(try stranger.put(#"{"a":1}"#).isEmpty)
         #expect(throws: ObjectRefusal.catchingUp) { try stranger.edit("a", .unset) }
+        #expect(throws: ObjectRefusal.catchingUp) { try stranger.delete() }
     }
 
     @Test func `dismissing writes nothing that is shipped`() throws {

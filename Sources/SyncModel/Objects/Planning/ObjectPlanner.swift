@@ -148,6 +148,7 @@ package struct ObjectPlanner {
         case .undecided: throw .undecided
         case .live:
             try check(ifVersion)
+            try checkAdmission(to: object.lives.lives.map(\.birth))
             written.operations = [deletion]
         }
         return written
@@ -165,18 +166,20 @@ package struct ObjectPlanner {
         case .dismiss: written.dismisses = true
         case .keep:
             guard object.judgement == .undecided else { break }
-            try checkAdmission()
+            try checkAdmission(to: object.lives.lives.map(\.birth) + object.lives.deletions.map(\.dot))
             written.operations = [.keepObject(key)]
-        case .delete: if object.judgement == .undecided { written.operations = [deletion] }
+        case .delete:
+            guard object.judgement == .undecided else { break }
+            try checkAdmission(to: object.lives.lives.map(\.birth))
+            written.operations = [deletion]
         case .field(let path, let value): written.operations = try resolving(path, value)
         }
         return written
     }
 
-    /// A decision of somebody who is not known yet would be void.
-    private func checkAdmission() throws(ObjectRefusal) {
-        let devices = object.lives.lives.map(\.birth.replica.device) + object.lives.deletions.map(\.dot.replica.device)
-        guard devices.allSatisfy({ members.admits(origin, onWorkOf: $0) }) else { throw .catchingUp }
+    /// A decision or deletion by somebody who is not known yet would be void.
+    private func checkAdmission(to work: [Dot]) throws(ObjectRefusal) {
+        guard work.allSatisfy({ members.admits(origin, onWorkOf: $0.replica.device) }) else { throw .catchingUp }
     }
 
     /// Nothing where nothing contradicts: somebody else may have decided meanwhile.
