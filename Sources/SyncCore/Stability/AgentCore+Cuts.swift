@@ -46,9 +46,8 @@ extension AgentCore {
         if configuration.faults.contains(.releaseBeforeAcknowledged) { return away }
         return away.filter { device in
             let holding = cuts.cuts(holdingAway: device)
-            // Whom only a void word let in needs no more than that whoever said it is back: it has nothing to say of cuts.
-            return holding.contains { cuts.isSettled($0.dot) || !cuts.isAway($0.fact.device) }
-                && haveAllHeard(of: holding.map(\.dot))
+            // Also of whom only a void word let in: a cut that makes this one void would make that word count again.
+            return holding.contains { cuts.isSettled($0.dot) } && haveAllHeard(of: holding.map(\.dot))
         }
     }
 
@@ -99,7 +98,9 @@ extension AgentCore {
         // Whom our own word let in while we were away. That word is written again with all others, but not before objects are
         // right here, and where their work came as state they are not until they count again.
         for member in membership.members
-        where cuts.isAway(member.device) && !cutKeeping.readmissions.contains(where: { $0.device == member.device }) {
+        where cuts.isAway(member.device) && !cuts.isBarred(member.device)
+            && !cutKeeping.readmissions.contains(where: { $0.device == member.device })
+        {
             guard
                 cuts.cuts(holdingAway: member.device).allSatisfy({ cut in
                     cut.fact.device == configuration.own && held.next(of: cut.dot.replica) > cut.dot.counter
@@ -125,7 +126,7 @@ extension AgentCore {
         for cut in cuts.cuts
         where cut.dot.replica.device == configuration.own && !cuts.isSettled(cut.dot)
             && !cutKeeping.settlements.contains(where: { $0.cut == cut.dot })
-            && cuts.cuts(holdingAway: cut.fact.device).contains(cut) && maySettle(cut)
+            && cuts.away.contains(where: { cuts.cuts(holdingAway: $0).contains(cut) }) && maySettle(cut)
         {
             cutKeeping.settlements.append((cut.dot, now + configuration.timing.readmitEvery))
             effects.append(.settle(cut.dot))
