@@ -89,8 +89,6 @@ package struct WorldOptions: Sendable, Equatable {
         blobs = objects.sharePercent > 0 && objects.attachPercent > 0 ? Blobs(seed: seed) : nil
         states = States(seed: seed)
         copies = Copies(seed: seed)
-        // Two holders of one key that both are let go, with state about: seed 1141 ends with two nodes that differ.
-        if states != nil { copies?.clones = 0 }
         if let states {
             blobs = nil
             states.adjust(&bounds)

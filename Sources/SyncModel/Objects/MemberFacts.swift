@@ -26,6 +26,13 @@ package struct MemberFacts: Hashable, Sendable {
         for fact in other.facts { add(fact.device, at: fact.dot) }
     }
 
+    /// Those of them that a node with this vector holds.
+    package func held(at vector: VersionVector) -> MemberFacts {
+        var held = self
+        held.facts.removeAll { !vector.covers($0.dot) }
+        return held
+    }
+
     /// Whether the context of the operation at `origin` covers an `addMember` of the device.
     package func knows(_ device: DeviceID, at origin: Origin) -> Bool {
         facts.contains { $0.device == device && origin.knows($0.dot) }

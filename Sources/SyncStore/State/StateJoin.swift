@@ -129,20 +129,32 @@ struct StateJoin {
         var members = state.members
         for fact in facts where fact.fact.isBound { members.add(fact.fact.device, at: fact.dot) }
         var known = CutTable()
-        do throws(CodecError) { if let cuts { known = try cuts.table(members) } } catch {
+        // As the sender judges, who need not hold every fact that is held here: the word that let somebody in again is a row of its
+        // table only if it holds that, and without the row the fact alone would say that this one hangs from a void word.
+        do throws(CodecError) { if let cuts { known = try cuts.table(members.held(at: theirs)) } } catch {
             throw .refused(.malformed(error))
         }
         if known.isEmpty, state.cuts.isEmpty { return true }
-        var plan = try LogPlan([], on: state)
-        plan.join(known, tips, members: members, on: state)
-        try plan.settleCuts(on: state, rows, faults: faults)
+        var plan = try settled(known, tips, members)
+        let agrees = known.agrees(with: plan.after.cuts, on: theirs) || faults.contains(.stateIgnoresCuts)
+        // The rows alone: histories that stay the sender's speak for nothing here, or two that hold the same would differ.
+        if !agrees { plan = try settled(known, [], state.members) }
         let rebuilt = try plan.applyObjects(on: state, objects)
         _ = try rows.write(plan)
         try objects.write(rebuilt, segments: [], at: wallMilliseconds)
         state = plan.after
-        guard known.agrees(with: state.cuts, on: theirs) || faults.contains(.stateIgnoresCuts) else { return false }
+        guard agrees else { return false }
         // What came as state is here, and not in the log: whoever has not got it cannot say what is missing of an object.
         return isWhole ? theirs.covers(state.firstHeld) : !state.isIncomplete
+    }
+
+    private func settled(
+        _ known: CutTable, _ tips: [StateTip], _ members: MemberFacts
+    ) throws(StoreError) -> LogPlan {
+        var plan = try LogPlan([], on: state)
+        plan.join(known, tips, members: members, on: state)
+        try plan.settleCuts(on: state, rows, faults: faults)
+        return plan
     }
 
     // MARK: Objects

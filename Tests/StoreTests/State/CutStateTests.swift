@@ -275,6 +275,51 @@ struct CutStateTests {
         try expectSame([four.two, four.four, five])
     }
 
+    @Test func `who was let in by a device that came back is heard before it has heard of that`() throws {
+        let four = try four()
+        let five = try sqlite(5)
+        try four.three.write(.putting("n/3", #"{"x":3}"#))
+        for store in [four.one, four.two] { try store.pull(from: four.three) }
+        try retireThree(four.one)
+        // 5 knows the cut, and not that 3 is back and has let it in.
+        try five.pull(from: four.one)
+        try five.write(.putting("n/5", #"{"x":5}"#))
+        try four.two.pull(from: four.one)
+        _ = try four.two.append([[.addMember(TestDevice(3).fact)]], wallMilliseconds: 4)
+        try four.three.pull(from: four.two)
+        _ = try four.three.append([[.addMember(TestDevice(5).fact)]], wallMilliseconds: 5)
+        try four.two.pull(from: four.three)
+        try four.two.take(stateOf: five)
+        #expect(try four.two.vector.covers(five.vector))
+        #expect(try four.two.find("n") == ["n/1", "n/3", "n/5"])
+        try four.three.pull(from: five)
+        #expect(try four.two.vector == four.three.vector)
+        try expectSame([four.two, four.three])
+    }
+
+    @Test func `of a state that is not taken no history speaks here that is not held`() throws {
+        let four = try four()
+        try writeBeyond(four)
+        // A word that keeps that, and something behind it that 2 holds and has not built on.
+        try four.two.write(.putting("n/7", #"{"x":7}"#))
+        try four.three.write(.putting("n/3", #"{"x":3}"#))
+        try four.two.pull(from: four.three)
+        try retireThree(four.one)
+        try four.one.pull(from: four.three)
+        try four.four.pull(from: four.one)
+        try expectSame([four.one, four.four])
+        // 2 has not heard of the cut: `n/3` counts there.
+        try four.four.take(stateOf: four.two)
+        #expect(try four.four.vector == four.one.vector, "nothing was joined")
+        #expect(try four.four.json("n/1") == JSONValue(json: #"{"x":1}"#))
+        try expectSame([four.one, four.four])
+        try four.two.pull(from: four.one)
+        try four.four.take(stateOf: four.two)
+        #expect(try four.four.json("n/1") == JSONValue(json: #"{"x":3}"#))
+        #expect(try four.four.find("n") == ["n/1", "n/2", "n/7"])
+        try expectSame([four.two, four.four])
+    }
+
     private func reopen(_ store: SQLiteStore, _ index: Int) throws -> SQLiteStore {
         machines.beds[index].crash(store)
         return try #require(try machines.beds[index].open() as? SQLiteStore)
