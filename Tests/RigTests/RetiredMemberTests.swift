@@ -36,6 +36,13 @@ extension RigSuites {
                 let (one, two, three) = (rig.node(1), rig.node(2), rig.node(3))
                 try one.lanyard("put $object '{\"title\":\"old\"}'", for: (1...1_000).map { "task/old\($0)" })
                 try rig.inStep([1, 2, 3], within: .seconds(30))
+                // What the third has acknowledged says whom it knows: a cut of it is settled by those, and members say it once a
+                // minute.
+                try one.put("task/passing", ["title": "soon gone"])
+                try one.delete("task/passing")
+                try eventually(within: .seconds(200), "all have acknowledged what was done so far") {
+                    try deletedObjects(one) == 0
+                }
                 let name = try three.run(["hostname"]).output.trimmingCharacters(in: .whitespacesAndNewlines)
                 #expect(try one.run(["lanyard", "devices", "retire", "nobody", "--yes"]).status == 3)
                 try rig("isolate", "3")
