@@ -11,16 +11,17 @@ final class AgentLock: Sendable {
         descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw .unreadable(path: path, code: errno) }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            let holder = Self.processID(descriptor)
-            Glibc.close(descriptor)
-            throw .locked(processID: holder)
+            // `deinit` closes it: it runs for whatever throws here.
+            throw .locked(processID: Self.processID(descriptor))
         }
         ftruncate(descriptor, 0)
         let text = Array("\(getpid())\n".utf8)
         _ = text.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) }
     }
 
-    deinit { Glibc.close(descriptor) }
+    deinit {
+        if descriptor >= 0 { Glibc.close(descriptor) }
+    }
 
     private static func processID(_ descriptor: Int32) -> Int32? {
         let text = String(decoding: FileBytes.read(descriptor, upTo: 32), as: UTF8.self)

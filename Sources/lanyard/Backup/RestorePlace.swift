@@ -26,7 +26,7 @@ package final class RestorePlace {
     package init(_ directory: String, replaces: Bool) throws(ControlError) {
         self.directory = directory
         try Self.make(directory)
-        lock = try Self.locked("\(directory)/\(Self.lockFile)")
+        let lock = try Self.locked("\(directory)/\(Self.lockFile)")
         do throws(ControlError) {
             old = try Self.names(in: directory).filter { !Self.isOurs($0) }
             guard old.isEmpty || replaces else {
@@ -37,14 +37,13 @@ package final class RestorePlace {
             var status = stat()
             guard stat(directory, &status) == 0 else { throw Self.failure(directory) }
             owner = geteuid() == 0 && status.st_uid != 0 ? (status.st_uid, status.st_gid) : nil
-            // Of a restore that was stopped: what was moved out of it counts as old.
-            Self.removeTree("\(directory)/\(Self.staging)")
-            try Self.makeFolder("\(directory)/\(Self.staging)", owner)
-            try Self.makeFolder("\(directory)/\(Self.staging)/\(BackupFormat.blobFolder)", owner)
+            try Self.makeStaging("\(directory)/\(Self.staging)", owner)
         } catch {
             close(lock)
             throw error
         }
+        // The last: from here on `deinit` closes it, whatever happens.
+        self.lock = lock
         let staged = staged
         Interruption.willRemove { Self.removeTree(staged) }
     }
@@ -152,6 +151,20 @@ package final class RestorePlace {
 
     private static func move(_ path: String, to target: String) throws(ControlError) {
         guard rename(path, target) == 0 else { throw failure(target) }
+    }
+
+    private static func makeStaging(
+        _ path: String, _ owner: (user: uid_t, group: gid_t)?
+    ) throws(ControlError) {
+        // Of a restore that was stopped: what was moved out of it counts as old.
+        removeTree(path)
+        do throws(ControlError) {
+            try makeFolder(path, owner)
+            try makeFolder("\(path)/\(BackupFormat.blobFolder)", owner)
+        } catch {
+            removeTree(path)
+            throw error
+        }
     }
 
     private static func sync(_ path: String) throws(ControlError) {
