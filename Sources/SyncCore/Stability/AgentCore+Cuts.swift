@@ -92,8 +92,7 @@ extension AgentCore {
                         && held.next(of: cut.dot.replica) > cut.dot.counter
                 })
             else { continue }
-            cutKeeping.readmissions.append((device, now + configuration.timing.readmitEvery))
-            effects.append(.readmit(member.fact))
+            letInAgain(member)
         }
         // Whom our own word let in while we were away. That word is written again with all others, but not before objects are
         // right here, and where their work came as state they are not until they count again.
@@ -106,9 +105,13 @@ extension AgentCore {
                     cut.fact.device == configuration.own && held.next(of: cut.dot.replica) > cut.dot.counter
                 })
             else { continue }
-            cutKeeping.readmissions.append((member.device, now + configuration.timing.readmitEvery))
-            effects.append(.readmit(member.fact))
+            letInAgain(member)
         }
+    }
+
+    private mutating func letInAgain(_ member: Membership.Member) {
+        cutKeeping.readmissions.append((member.device, now + configuration.timing.readmitEvery))
+        effects.append(.readmit(member.fact))
     }
 
     // MARK: Settling
