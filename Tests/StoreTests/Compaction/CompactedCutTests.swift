@@ -6,23 +6,12 @@ import Testing
 /// and what does not count is in no beginning. 1 lets 3 go.
 @Suite("Cuts in a compacted log")
 struct CompactedCutTests {
-    /// A bed takes its folder along, and a sender of state opens the file again.
-    private final class Beds {
-        var beds: [StoreBed] = []
-    }
-
-    private let machines = Beds()
+    private let machines = Machines()
     private let key = ObjectKey("n/1")
-
-    private func sqlite(_ device: UInt8) throws -> SQLiteStore {
-        let bed = StoreBed(.sqliteInTmpfs, device: TestDevice(device))
-        machines.beds.append(bed)
-        return try #require(try bed.open() as? SQLiteStore)
-    }
 
     /// All have `n/1`, and `n/0`, which is gone.
     private func three() throws -> (one: SQLiteStore, two: SQLiteStore, three: SQLiteStore) {
-        let stores = try (1...3).map { try sqlite(UInt8($0)) }
+        let stores = try (1...3).map { try machines.open(UInt8($0)) }
         _ = try stores[0].append((1...3).map { [.addMember(TestDevice($0).fact)] }, wallMilliseconds: 1)
         try stores[0].write(.putting("n/1", #"{"x":1}"#), .putting("n/0", #"{"x":0}"#), at: 2)
         try stores[0].write(.deleting("n/0"), at: 3)
@@ -149,7 +138,7 @@ struct CompactedCutTests {
         try retireThree(one)
         try one.pull(from: three)
         // The disk is lost.
-        let again = try sqlite(3)
+        let again = try machines.open(3)
         try again.take(stateFrom: one)
         #expect(try again.vector == one.vector)
         _ = try one.append([[.addMember(TestDevice(3).fact)]], wallMilliseconds: 20)

@@ -5,22 +5,11 @@ import Testing
 /// Changes that are dropped from the log: what they amount to stays, and so does what is left of the past.
 @Suite("Compaction")
 struct CompactionTests {
-    /// A bed takes its folder along.
-    private final class Beds {
-        var beds: [StoreBed] = []
-    }
-
-    private let machines = Beds()
-
-    private func sqlite(_ device: UInt8, _ faults: StoreFaults = []) throws -> SQLiteStore {
-        let bed = StoreBed(.sqliteInTmpfs, device: TestDevice(device))
-        machines.beds.append(bed)
-        return try #require(try bed.open(faults: faults) as? SQLiteStore)
-    }
+    private let machines = Machines()
 
     /// Two members who have all of each other's: events, a text, a deleted object.
     private func pair(_ faults: StoreFaults = []) throws -> (one: SQLiteStore, other: SQLiteStore) {
-        let (one, other) = (try sqlite(1, faults), try sqlite(2))
+        let (one, other) = (try machines.open(1, faults), try machines.open(2))
         _ = try one.append((1...3).map { [.addMember(TestDevice($0).fact)] }, wallMilliseconds: 1)
         try one.write(.schema("n", #"{"fields":{"body":"text"}}"#), at: 2)
         try one.write(.putting("n/1", #"{"body":"abc"}"#), .putting("n/2", #"{"body":"gone"}"#), at: 3)
@@ -106,7 +95,7 @@ struct CompactionTests {
     @Test func `who comes late takes state from the one and ends where changes lead`() throws {
         let (one, other) = try pair()
         _ = try one.compactAll(upTo: one.vector)
-        let (late, replayed) = (try sqlite(3), try sqlite(3))
+        let (late, replayed) = (try machines.open(3), try machines.open(3))
         try late.take(stateFrom: one)
         try replayed.pull(from: other)
         #expect(try late.state().digest == replayed.state().digest)
@@ -191,7 +180,7 @@ struct CompactionTests {
     }
 
     private func sqliteState(_ text: String) throws -> ObjectState {
-        let store = try sqlite(4)
+        let store = try machines.open(4)
         try store.write(.schema("n", #"{"fields":{"body":"text"}}"#), at: 2)
         try store.write(.putting("n/1", #"{"body":"\#(text)"}"#), at: 3)
         return try #require(try store.object("n/1")).state
@@ -199,7 +188,7 @@ struct CompactionTests {
 
     @Test func `what was held before a state came is done again as its authors saw it`() throws {
         let (one, other) = try pair()
-        let late = try sqlite(3)
+        let late = try machines.open(3)
         try late.pull(from: other)
         try one.write(.putting("n/3", #"{"body":"c"}"#), at: 50)
         try other.pull(from: one)
@@ -226,7 +215,7 @@ struct CompactionTests {
 
     @Test func `a second state does not move what was seen before changes that are held since the first`() throws {
         let (one, other) = try pair()
-        let late = try sqlite(3)
+        let late = try machines.open(3)
         try late.take(stateFrom: one)
         // All that is old enough to go.
         _ = try late.append([[.event("s", "8")]], wallMilliseconds: 52)
@@ -249,12 +238,9 @@ struct CompactionTests {
 
     /// A book of 120,000 letters that two people type in, kept as a snapshot and the edits since.
     @Test func `a cut drops the history of a long text, and keeps the text`() throws {
-        func shelf(_ device: UInt8) throws -> SQLiteStore {
-            let bed = StoreBed(.sqliteOfLargeObjects, device: TestDevice(device))
-            machines.beds.append(bed)
-            return try #require(try bed.open() as? SQLiteStore)
-        }
-        let (one, other) = (try shelf(1), try shelf(2))
+        let (one, other) = (
+            try machines.open(1, kind: .sqliteOfLargeObjects), try machines.open(2, kind: .sqliteOfLargeObjects)
+        )
         let key = ObjectKey("n/1")
         func type(_ letter: String, _ store: SQLiteStore, at offset: Int, _ wall: Int64) throws {
             try store.write(.editing("n/1", "body", .insert(at: offset, .string(ExactString(letter)))), at: wall)

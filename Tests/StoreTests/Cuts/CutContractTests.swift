@@ -171,11 +171,8 @@ import Testing
         try expectEqual(stores)
     }
 
-    @Test(arguments: StoreKind.allCases)
-    func `whom only a void word let in waits for another word, and what it wrote is written again`(kind: StoreKind)
-        throws
-    {
-        // 3 lets 4 in; 2, who has not heard of it, lets 3 go. 1 has seen all of it and said nothing.
+    /// 1, 2 and 3 know each other, 4 nobody yet.
+    private func threeAndAStranger(_ kind: StoreKind) throws -> [any ReplicaStore] {
         let stores = try (0..<4).map {
             try StoreBed($0 == 0 ? kind : .memory, device: TestDevice(UInt8($0 + 1))).open()
         }
@@ -183,6 +180,15 @@ import Testing
             [.operations([2, 3].map { .addMember(TestDevice($0).fact) })], wallMilliseconds: 1)
         for store in stores[1...2] { try store.pull(from: stores[0]) }
         try readmit(stores[1], TestDevice(1))
+        return stores
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `whom only a void word let in waits for another word, and what it wrote is written again`(kind: StoreKind)
+        throws
+    {
+        // 3 lets 4 in; 2, who has not heard of it, lets 3 go. 1 has seen all of it and said nothing.
+        let stores = try threeAndAStranger(kind)
         try put(stores[1], Self.note, "from 2")
         try settle(Array(stores[0...2]))
         try readmit(stores[2], TestDevice(4))
@@ -246,13 +252,7 @@ import Testing
 
     @Test(arguments: StoreKind.allCases)
     func `one word that counts is enough, whoever else's does not`(kind: StoreKind) throws {
-        let stores = try (0..<4).map {
-            try StoreBed($0 == 0 ? kind : .memory, device: TestDevice(UInt8($0 + 1))).open()
-        }
-        _ = try stores[0].append(
-            [.operations([2, 3].map { .addMember(TestDevice($0).fact) })], wallMilliseconds: 1)
-        for store in stores[1...2] { try store.pull(from: stores[0]) }
-        try readmit(stores[1], TestDevice(1))
+        let stores = try threeAndAStranger(kind)
         try settle(Array(stores[0...2]))
         try readmit(stores[2], TestDevice(4))
         try readmit(stores[0], TestDevice(4))

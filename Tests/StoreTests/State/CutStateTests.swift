@@ -6,18 +6,7 @@ import Testing
 /// last; 2 has seen it; 4 takes state.
 @Suite("Cuts in state")
 struct CutStateTests {
-    /// A bed takes its folder along, and a sender of state opens the file again.
-    private final class Beds {
-        var beds: [StoreBed] = []
-    }
-
-    private let machines = Beds()
-
-    private func sqlite(_ device: UInt8, _ faults: StoreFaults = []) throws -> SQLiteStore {
-        let bed = StoreBed(.sqliteInTmpfs, device: TestDevice(device))
-        machines.beds.append(bed)
-        return try #require(try bed.open(faults: faults) as? SQLiteStore)
-    }
+    private let machines = Machines()
 
     private struct Four {
         let one: SQLiteStore
@@ -30,7 +19,9 @@ struct CutStateTests {
 
     /// `n/1` is everybody's but 4's; what is to be void is written, and with 2.
     private func four(faults: StoreFaults = []) throws -> Four {
-        let four = Four(one: try sqlite(1), two: try sqlite(2), three: try sqlite(3), four: try sqlite(4, faults))
+        let four = Four(
+            one: try machines.open(1), two: try machines.open(2), three: try machines.open(3),
+            four: try machines.open(4, faults))
         _ = try four.one.append((1...4).map { [.addMember(TestDevice($0).fact)] }, wallMilliseconds: 1)
         for store in four.all.dropFirst() { try store.pull(from: four.one) }
         try four.one.write(.putting("n/1", #"{"x":1}"#))
@@ -159,7 +150,7 @@ struct CutStateTests {
         try four.four.pull(from: four.one)
         #expect(try four.four.state().isIncomplete)
         #expect(throws: StoreError.refused(.incomplete)) { try four.four.stateSource(.init(since: VersionVector())) }
-        let reopened = try reopen(four.four, 3)
+        let reopened = try machines.reopen(four.four, 3)
         #expect(try reopened.state().isIncomplete, "a crash forgets nothing")
         // What is written meanwhile stays; of 2's objects only that comes which is not here just so.
         try reopened.write(.putting("n/5", #"{"x":5}"#))
@@ -257,7 +248,7 @@ struct CutStateTests {
     @Test func `two who know different things by state alone learn both`() throws {
         let four = try four()
         try writeBeyond(four)
-        let five = try sqlite(5)
+        let five = try machines.open(5)
         try four.four.take(stateOf: four.two)
         try retireThree(four.one)
         try five.take(stateOf: four.one)
@@ -277,7 +268,7 @@ struct CutStateTests {
 
     @Test func `who was let in by a device that came back is heard before it has heard of that`() throws {
         let four = try four()
-        let five = try sqlite(5)
+        let five = try machines.open(5)
         try four.three.write(.putting("n/3", #"{"x":3}"#))
         for store in [four.one, four.two] { try store.pull(from: four.three) }
         try retireThree(four.one)
@@ -318,11 +309,6 @@ struct CutStateTests {
         #expect(try four.four.json("n/1") == JSONValue(json: #"{"x":3}"#))
         #expect(try four.four.find("n") == ["n/1", "n/2", "n/7"])
         try expectSame([four.two, four.four])
-    }
-
-    private func reopen(_ store: SQLiteStore, _ index: Int) throws -> SQLiteStore {
-        machines.beds[index].crash(store)
-        return try #require(try machines.beds[index].open() as? SQLiteStore)
     }
 }
 

@@ -5,12 +5,7 @@ import Testing
 /// State that one store hands to another one, in place of the changes that led to it.
 @Suite("State deltas")
 struct StateDeltaTests {
-    /// A bed takes its folder along, and a sender of state opens the file again.
-    private final class Beds {
-        var beds: [StoreBed] = []
-    }
-
-    private let machines = Beds()
+    private let machines = Machines()
 
     @Test(arguments: 1...60)
     func `whoever takes state ends where the changes would have led`(seed: Int) throws {
@@ -32,8 +27,8 @@ struct StateDeltaTests {
 
     /// Two objects of three were deleted, and nobody remembers: only the births say so.
     private func afterCollection(faults: StoreFaults = []) throws -> (sender: SQLiteStore, receivers: [SQLiteStore]) {
-        let sender = try sqlite(1)
-        let receivers = try [sqlite(2, faults), sqlite(3, faults)]
+        let sender = try machines.open(1)
+        let receivers = try [machines.open(2, faults), machines.open(3, faults)]
         _ = try sender.append((1...3).map { [.addMember(TestDevice($0).fact)] }, wallMilliseconds: 1)
         try sender.write(.putting("a/1", #"{"x":1}"#), .putting("a/2", #"{"x":2}"#), .putting("a/3", #"{"x":3}"#))
         try sender.write(.attaching("f", to: "a/1"))
@@ -64,7 +59,7 @@ struct StateDeltaTests {
     // What is served
 
     @Test func `what came as state is not served as changes, and what comes behind it is`() throws {
-        let (sender, receiver, late) = (try sqlite(1), try sqlite(2), try sqlite(3))
+        let (sender, receiver, late) = (try machines.open(1), try machines.open(2), try machines.open(3))
         _ = try sender.append((1...3).map { [.addMember(TestDevice($0).fact)] }, wallMilliseconds: 1)
         try receiver.pull(from: sender)
         let replica = try #require(try sender.state().tips.first?.replica)
@@ -88,7 +83,7 @@ struct StateDeltaTests {
     }
 
     @Test func `a store that took state opens again as it was`() throws {
-        let sender = try sqlite(1)
+        let sender = try machines.open(1)
         _ = try sender.append([[.event("s")], [.addMember(TestDevice(1).fact)]], wallMilliseconds: 2)
         try sender.write(.putting("a/1", #"{"x":1}"#))
         let bed = StoreBed(.sqliteInTmpfs, device: TestDevice(2))
@@ -105,7 +100,7 @@ struct StateDeltaTests {
     // On its way
 
     @Test func `what has come is read before the rest is here, the newest first, and is not written yet`() throws {
-        let (sender, receiver) = (try sqlite(1), try sqlite(2))
+        let (sender, receiver) = (try machines.open(1), try machines.open(2))
         _ = try sender.append((1...2).map { [.addMember(TestDevice($0).fact)] }, wallMilliseconds: 1)
         try sender.write(.putting("b/1", #"{"x":1}"#), at: 1)
         let pad = String(repeating: "x", count: 2_000)
@@ -147,7 +142,7 @@ struct StateDeltaTests {
     }
 
     @Test func `what was changed on its way is found by the next check, and forgotten when there is none`() throws {
-        let (sender, receiver) = (try sqlite(1), try sqlite(2))
+        let (sender, receiver) = (try machines.open(1), try machines.open(2))
         let pad = String(repeating: "x", count: 200)
         for number in 10..<30 { try sender.write(.putting("a/\(number)", "{\"x\":\"\(pad)\"}"), at: Int64(number)) }
         _ = try sender.append((0..<20).map { [.event("s", "\"\($0) \(pad)\"")] }, wallMilliseconds: 50)
@@ -174,7 +169,7 @@ struct StateDeltaTests {
     }
 
     @Test func `events go on behind the last check of a stream that broke off`() throws {
-        let (sender, receiver) = (try sqlite(1), try sqlite(2))
+        let (sender, receiver) = (try machines.open(1), try machines.open(2))
         let pad = String(repeating: "x", count: 200)
         for number in 0..<12 {
             _ = try sender.append(
@@ -200,7 +195,7 @@ struct StateDeltaTests {
     // Refusals
 
     @Test func `a stream that did not end is not joined`() throws {
-        let (sender, receiver) = (try sqlite(1), try sqlite(2))
+        let (sender, receiver) = (try machines.open(1), try machines.open(2))
         _ = try sender.append([[.event("s")], [.addMember(TestDevice(1).fact)]], wallMilliseconds: 2)
         try sender.write(.putting("a/1", #"{"x":1}"#))
         let before = try receiver.state()
@@ -217,7 +212,7 @@ struct StateDeltaTests {
     }
 
     @Test func `an object that was announced and never came is missed`() throws {
-        let (sender, receiver) = (try sqlite(1), try sqlite(2))
+        let (sender, receiver) = (try machines.open(1), try machines.open(2))
         try sender.write(.putting("a/1", #"{"x":1}"#))
         var staging = try receiver.beginStaging()
         var request = staging.request
@@ -243,7 +238,7 @@ struct StateDeltaTests {
         let other = try #require(try twin.open(faults: .reuseCounterAfterCrash) as? SQLiteStore)
         _ = try other.append([[.event("s", "3")]], wallMilliseconds: 2)
         let held = try #require(try bed.open() as? SQLiteStore)
-        let receiver = try sqlite(2)
+        let receiver = try machines.open(2)
         try receiver.pull(from: held)
         let before = try receiver.state()
         var staging = try receiver.beginStaging()
@@ -266,12 +261,6 @@ struct StateDeltaTests {
         let older = "UPDATE object SET touched = NULL, touched_stamp = NULL; DELETE FROM birth;"
         let opened = try bed.open(schema: Schema(steps: Schema.current.steps + [older]))
         #expect(try #require(opened as? SQLiteStore).stream(StateSource.Request(since: VersionVector())) == expected)
-    }
-
-    private func sqlite(_ device: UInt8, _ faults: StoreFaults = []) throws -> SQLiteStore {
-        let bed = StoreBed(.sqliteInTmpfs, device: TestDevice(device))
-        machines.beds.append(bed)
-        return try #require(try bed.open(faults: faults) as? SQLiteStore)
     }
 }
 

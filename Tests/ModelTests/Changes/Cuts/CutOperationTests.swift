@@ -67,23 +67,23 @@ import Testing
         #expect(!judged.knows(Dot(replica: other, counter: 3)))
     }
 
+    private func deletion(_ ranges: DotRange...) -> ObjectFields.Operation {
+        .update("body", .text(.delete(ranges)))
+    }
+
     @Test func `ranges of dots of which some moved are told in pieces`() {
         let new = ReplicaID(device: replica.device, incarnation: 9)
         let mapping = DotMapping(
             from: replica, to: new,
             [Rewriting(old: Dot(replica: replica, counter: 10), count: 5, new: Dot(replica: new, counter: 101))])
         let edit = mapping(
-            .update("body", .text(.delete([DotRange(first: .own(8), count: 10)]))), on: ObjectFields())
+            deletion(DotRange(first: .own(8), count: 10)), on: ObjectFields())
         #expect(
             edit
-                == .update(
-                    "body",
-                    .text(
-                        .delete([
-                            DotRange(first: .other(Dot(replica: replica, counter: 8)), count: 2),
-                            DotRange(first: .own(101), count: 5),
-                            DotRange(first: .other(Dot(replica: replica, counter: 15)), count: 3),
-                        ]))))
+                == deletion(
+                    DotRange(first: .other(Dot(replica: replica, counter: 8)), count: 2),
+                    DotRange(first: .own(101), count: 5),
+                    DotRange(first: .other(Dot(replica: replica, counter: 15)), count: 3)))
     }
 
     @Test func `what was written again twice is where it was written last`() {
@@ -95,17 +95,13 @@ import Testing
             Rewriting(old: Dot(replica: second, counter: 103), count: 9, new: Dot(replica: third, counter: 1)),
         ]
         let edit = DotMapping(from: replica, to: third, places)(
-            .update("body", .text(.delete([DotRange(first: .own(10), count: 6)]))), on: ObjectFields())
+            deletion(DotRange(first: .own(10), count: 6)), on: ObjectFields())
         #expect(
             edit
-                == .update(
-                    "body",
-                    .text(
-                        .delete([
-                            DotRange(first: .other(Dot(replica: second, counter: 101)), count: 2),
-                            DotRange(first: .own(1), count: 3),
-                            DotRange(first: .other(Dot(replica: replica, counter: 15)), count: 1),
-                        ]))))
+                == deletion(
+                    DotRange(first: .other(Dot(replica: second, counter: 101)), count: 2),
+                    DotRange(first: .own(1), count: 3),
+                    DotRange(first: .other(Dot(replica: replica, counter: 15)), count: 1)))
     }
 
     @Test func `what is said of one's own dots in a circle comes to an end`() {
