@@ -8,13 +8,14 @@ struct DeletedStaysDeletedChecker: Checker {
 
     mutating func inspected(_ inspection: Inspection) -> String? {
         guard inspection.isThorough, let ledger = inspection.ledger else { return nil }
-        for key in ledger.objects.keys.sorted() where !inspection.leftOpen.contains(key) {
+        for key in ledger.objects.keys.sorted() {
             let rules = ledger.rules(of: key)
             let verdicts = rules.verdicts
             let state = ((try? inspection.store.object(key, space: .home)) ?? nil)?.state ?? ObjectState()
             let expected = Self.judgement(verdicts)
             let shown = Self.judgement(state.judgement)
             guard expected != shown else { continue }
+            if let other = inspection.leftOpen.rules[key], Self.judgement(other.verdicts) == shown { continue }
             return
                 "node \(inspection.node) shows \(key) as \(shown), and by the rules it is \(expected); "
                 + "log: \(ledger.log(of: key))"

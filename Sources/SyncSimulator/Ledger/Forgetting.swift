@@ -1,5 +1,5 @@
-import LawHistories
-import SyncModel
+package import LawHistories
+package import SyncModel
 
 /// A disk that was put back: its device had acknowledged what it then did not hold, and others may have forgotten it.
 struct Forgetting {
@@ -17,24 +17,31 @@ struct Forgetting {
         entry.dot.replica.device == device && !now.covers(entry.dot) && !entry.origin.knows(deletion.dot)
     }
 
-    /// Whether the device wrote on an object without knowing a deletion of it that it had held: whoever has forgotten that can
-    /// only drop what was written (ARCHITECTURE.md, "Deletions are forgotten"), and whoever has not judges by it.
-    func leavesOpen(_ entries: [DeletionRules.Entry]) -> Bool {
-        entries.contains { deletion in
-            guard case .delete = deletion.step, concerns(deletion) else { return false }
-            return entries.contains { isBlind($0, to: deletion) }
+    /// What the device wrote on an object without knowing a deletion of it that it had held: whoever has forgotten that can only
+    /// drop it (ARCHITECTURE.md, "Deletions are forgotten"), and whoever has not judges by it.
+    func blind(in entries: [DeletionRules.Entry]) -> Set<DeletionRules.Entry> {
+        let deletions = entries.filter { entry in
+            if case .delete = entry.step { concerns(entry) } else { false }
         }
+        return Set(entries.filter { entry in deletions.contains { isBlind(entry, to: $0) } })
     }
 }
 
+/// Objects that may be in two states: as all that was done to them says, or as that says without what was written blindly.
+package struct OpenObjects {
+    /// Those of the other state.
+    package internal(set) var rules: [ObjectKey: DeletionRules] = [:]
+}
+
 extension ObjectLedger {
-    /// Objects of which more than one state is right.
-    func leftOpen(by forgettings: [Forgetting]) -> Set<ObjectKey> {
-        guard !forgettings.isEmpty else { return [] }
-        return Set(
-            objects.filter { _, entries in
-                let rules = entries.map(\.rule)
-                return forgettings.contains { $0.leavesOpen(rules) }
-            }.keys)
+    func leftOpen(by forgettings: [Forgetting]) -> OpenObjects {
+        var open = OpenObjects()
+        guard !forgettings.isEmpty else { return open }
+        for key in objects.keys {
+            let entries = rules(of: key).entries
+            let blind = forgettings.reduce(into: Set()) { $0.formUnion($1.blind(in: entries)) }
+            if !blind.isEmpty { open.rules[key] = DeletionRules(entries: entries.filter { !blind.contains($0) }) }
+        }
+        return open
     }
 }

@@ -84,8 +84,7 @@ package struct Inspection {
     package let past: WrittenChanges?
     /// Something that it holds came as state.
     package let hasTakenState: Bool
-    /// Objects of which more than one state is right (`Forgetting`).
-    package let leftOpen: Set<ObjectKey>
+    package let leftOpen: OpenObjects
 }
 
 /// What a node that is up holds and shows.

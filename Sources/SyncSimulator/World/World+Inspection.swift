@@ -38,7 +38,7 @@ extension World {
                 node: node, store: copy, digest: digest, isThorough: isThorough, isLast: restedAt != nil,
                 ledger: ledger, past: changes,
                 hasTakenState: nodes[node].hasTakenState,
-                leftOpen: changes == nil ? [] : ledger?.leftOpen(by: forgettings) ?? [])
+                leftOpen: changes == nil ? OpenObjects() : ledger?.leftOpen(by: forgettings) ?? OpenObjects())
             check { $0.inspected(inspection) }
         } catch {
             fail("inspection", "node \(node) cannot be read: \(error)")
