@@ -50,6 +50,7 @@ package enum PlantedBug: String, CaseIterable, Sendable {
     case stateWithoutLiveDots = "state-without-live-dots"
     case stateStagedByName = "state-staged-by-name"
     case stateForgetsEvents = "state-forgets-events"
+    case stateForgetsFirstContexts = "state-forgets-first-contexts"
     case cutAtStable = "cut-at-stable"
     case compactionDropsEvents = "compaction-drops-events"
     case leaseIgnoresTail = "lease-ignores-tail"
@@ -86,7 +87,7 @@ package enum PlantedBug: String, CaseIterable, Sendable {
             .believeFirstSize, .skipChunkHash, .rowBeforeFile, .sweepReferenced, .forgetPartials, .skipFileSync,
             .skipFolderSync, .fileBeforeRow,
             .trustOldPages, .stateWithoutLiveDots,
-            .stateStagedByName, .stateForgetsEvents, .cutAtStable, .compactionDropsEvents,
+            .stateStagedByName, .stateForgetsEvents, .stateForgetsFirstContexts, .cutAtStable, .compactionDropsEvents,
             .compactionForgetsContexts, .cutAsksNobody, .cutKeepsObjects,
             .beginUninvited:
             []
@@ -102,6 +103,7 @@ package enum PlantedBug: String, CaseIterable, Sendable {
         case .stateWithoutLiveDots: .stateWithoutLiveDots
         case .stateStagedByName: .stateStagedByName
         case .stateForgetsEvents: .stateForgetsEvents
+        case .stateForgetsFirstContexts: .stateForgetsFirstContexts
         case .cutAtStable: .cutAtStable
         case .compactionDropsEvents: .compactionDropsEvents
         case .compactionForgetsContexts: .compactionForgetsContexts
@@ -134,7 +136,7 @@ package enum PlantedBug: String, CaseIterable, Sendable {
             .believeFirstSize, .skipChunkHash, .rowBeforeFile, .sweepReferenced, .forgetPartials, .skipFileSync,
             .skipFolderSync, .fileBeforeRow,
             .trustOldPages, .stateWithoutLiveDots,
-            .stateStagedByName, .stateForgetsEvents, .cutAtStable, .compactionDropsEvents,
+            .stateStagedByName, .stateForgetsEvents, .stateForgetsFirstContexts, .cutAtStable, .compactionDropsEvents,
             .compactionForgetsContexts,
             .releaseBeforeAcknowledged, .settleAlone, .forgetVoidWork, .cutAsksNobody, .cutKeepsObjects,
             .beginUninvited:

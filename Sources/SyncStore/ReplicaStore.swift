@@ -50,6 +50,8 @@ package protocol ReplicaStore: AnyObject, Sendable {
 
     /// Which operations let whom in.
     func members() throws(StoreError) -> MemberFacts
+    /// What the author of the replica's newest held change had seen.
+    func context(of replica: ReplicaID) throws(StoreError) -> VersionVector
     /// Of the newest change to an object, 0 before the first.
     func objectPosition() throws(StoreError) -> Int64
 

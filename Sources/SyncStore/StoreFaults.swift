@@ -30,6 +30,9 @@ package struct StoreFaults: OptionSet, Hashable, Sendable {
     /// Of several events of one change only the first goes into a state.
     package static let stateForgetsEvents = StoreFaults(rawValue: 1 << 8)
 
+    /// Of a replica that comes as state nobody keeps what its first change named.
+    package static let stateForgetsFirstContexts = StoreFaults(rawValue: 1 << 17)
+
     /// When a cut comes, nobody asks what held changes speak against it.
     package static let cutAsksNobody = StoreFaults(rawValue: 1 << 9)
     /// Objects stay as they are when changes on them begin, or cease, to count.

@@ -206,7 +206,9 @@ struct StateTransferTests {
         #expect(states(talk) == [.review(state)])
         let segment = author.write()
         func tip(_ signature: [UInt8]) -> StateTip {
-            StateTip(replica: author.replica, tip: segment.tip, signature: signature, context: VersionVector())
+            StateTip(
+                replica: author.replica, tip: segment.tip, signature: signature, first: VersionVector(),
+                named: VersionVector())
         }
         var forged = talk
         forged.hear(.state(.reviewed(state, facts: [], tips: [tip([UInt8](repeating: 7, count: 64))])))

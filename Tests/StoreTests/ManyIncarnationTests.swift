@@ -31,10 +31,7 @@ import Testing
         try write(many, closing: true).close()
         let (plain, closed) = (try fileBytes(one), try fileBytes(many))
         print("    \(Self.count) events: \(plain) bytes under one incarnation, \(closed) bytes under one each")
-        // The first change of each names all that its author held, so all incarnations before it: 42 KB each on the average.
-        withKnownIssue("the cost grows with the square of their number") {
-            #expect((closed - plain) / Self.count < 400, "more than a few hundred bytes each")
-        }
+        #expect((closed - plain) / Self.count < 400, "more than a few hundred bytes each")
         let store = try many.open()
         let state = try store.state()
         #expect(state.tips.count == Self.count && state.counts.events == Self.count)

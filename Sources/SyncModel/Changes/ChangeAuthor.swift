@@ -4,7 +4,8 @@ package struct ChangeAuthor: Sendable {
     package let space: SpaceID
     package let replica: ReplicaID
     package private(set) var tip: ReplicaTip
-    /// What the previous change's context said: the next one names only what moved since.
+    /// What contexts said until now, or the first changes of the device's other replicas: the next change names only what moved
+    /// since.
     package private(set) var named: VersionVector
 
     package init(space: SpaceID, replica: ReplicaID, tip: ReplicaTip, named: VersionVector) {

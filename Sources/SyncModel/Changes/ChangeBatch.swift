@@ -8,7 +8,8 @@ package struct ChangeBatch: Sendable {
     package private(set) var author: ChangeAuthor
     private let wallMilliseconds: Int64
     private var greatest: Stamp
-    private var unnamed: ArraySlice<VersionVector.Entry>
+    /// What is left to be named, change by change.
+    private var unnamed: ArraySlice<[VersionVector.Entry]>
     private var writer: SegmentWriter
 
     /// - Parameters:
@@ -17,18 +18,40 @@ package struct ChangeBatch: Sendable {
     package init(
         _ author: ChangeAuthor, held: VersionVector, greatestStamp: Stamp, wallMilliseconds: Int64
     ) {
-        self.author = author
+        (self.author, unnamed) = Self.plan(author, held)
         self.wallMilliseconds = min(max(wallMilliseconds, -Limits.wallMilliseconds), Limits.wallMilliseconds)
         greatest = max(greatestStamp, author.tip.stamp)
-        unnamed = held.entries(beyond: author.named).filter { $0.replica != author.replica }[...]
         writer = SegmentWriter(space: author.space, replica: author.replica, from: author.tip)
+    }
+
+    /// From what a first change names of its own device follows what others take for said (`FirstContexts`): it names all of
+    /// that, or where it cannot, none, and then nothing is taken for said.
+    private static func plan(
+        _ author: ChangeAuthor, _ held: VersionVector
+    ) -> (ChangeAuthor, ArraySlice<[VersionVector.Entry]>) {
+        let limit = Limits.contextEntries
+        func isOwn(_ entry: VersionVector.Entry) -> Bool { entry.replica.device == author.replica.device }
+        func parts(_ entries: some Collection<VersionVector.Entry>) -> [[VersionVector.Entry]] {
+            stride(from: 0, to: entries.count, by: limit).map { start in
+                entries.dropFirst(start).prefix(limit).sorted { $0.replica < $1.replica }
+            }
+        }
+        let unnamed = held.entries(beyond: author.named).filter { $0.replica != author.replica }
+        guard author.tip.next == 0, unnamed.count > limit else { return (author, parts(unnamed)[...]) }
+        let own = unnamed.filter(isOwn)
+        guard own.count > limit else { return (author, parts(own + unnamed.filter { !isOwn($0) })[...]) }
+        let nobody = ChangeAuthor(
+            space: author.space, replica: author.replica, tip: author.tip, named: VersionVector())
+        let all = held.entries.filter { $0.replica != author.replica }
+        let others = all.filter { !isOwn($0) }
+        return (nobody, ([Array(others.prefix(limit))] + parts(others.dropFirst(limit) + all.filter(isOwn)))[...])
     }
 
     /// Where the next change's first operation will stand; nil when stamps are used up.
     package var nextOrigin: Origin? {
         guard let stamp = Stamp.next(after: greatest, wallMilliseconds: wallMilliseconds) else { return nil }
         var context = author.named
-        context.join(VersionVector(unnamed.prefix(Limits.contextEntries)))
+        context.join(VersionVector(unnamed.first ?? []))
         return Origin(
             dot: Dot(replica: author.replica, counter: author.tip.next), stamp: stamp, context: context)
     }
@@ -41,8 +64,7 @@ package struct ChangeBatch: Sendable {
         guard let stamp = Stamp.next(after: greatest, wallMilliseconds: wallMilliseconds) else {
             preconditionFailure("a change is added after its origin was asked for")
         }
-        let moved = Array(unnamed.prefix(Limits.contextEntries))
-        unnamed = unnamed.dropFirst(moved.count)
+        let moved = unnamed.popFirst() ?? []
         writer.add(
             Change(
                 start: author.tip.next, stamp: stamp, wallMilliseconds: wallMilliseconds, context: moved,

@@ -30,6 +30,9 @@ package struct VerifiedSegment: Hashable, Sendable {
     /// The replica's tip once the segment is applied.
     package let tip: ReplicaTip
 
+    /// Whether it holds the first change of its replica, and so the context is that of it (`FirstContexts`).
+    package var isBeginning: Bool { segment.start == 0 && changeCount > 0 }
+
     package init(segment: Segment, context: [VersionVector.Entry], changeCount: Int, tip: ReplicaTip) {
         self.segment = segment
         self.context = context

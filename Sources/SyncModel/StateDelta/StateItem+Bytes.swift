@@ -172,14 +172,16 @@ extension StateBirths: ByteCoded {
 }
 
 extension StateTip: ByteCoded {
-    /// Layout: replica, varint next, stamp (8), head (32), signature (64), varint count of other replicas, each: replica, varint next.
+    /// Layout: replica, varint next, stamp (8), head (32), signature (64), what the first change named, what others named
+    /// since; these two: varint count of other replicas, each: replica, varint next.
     package func append(to bytes: inout [UInt8]) {
         bytes += replica.bytes
         bytes.append(varint: tip.next)
         bytes.append(bigEndian: tip.stamp.rawValue)
         bytes += tip.head.bytes
         bytes += signature
-        bytes.append(entries: context.entries)
+        bytes.append(entries: first.entries)
+        bytes.append(entries: named.entries(beyond: first))
     }
 
     package init(reading reader: inout ByteReader) throws(CodecError) {
@@ -192,8 +194,13 @@ extension StateTip: ByteCoded {
         }
         tip = ReplicaTip(next: next, head: head, stamp: stamp)
         signature = Array(reader.bytes[try reader.skip(ChainSignature.byteCount)])
-        context = try reader.vector("tip.context")
-        guard context.next(of: replica) == 0 else { throw .outOfRange(field: "tip.context") }
+        first = try reader.vector("tip.first")
+        let since = try reader.vector("tip.named")
+        guard since.entries(beyond: first) == since.entries else { throw .outOfRange(field: "tip.named") }
+        var named = first
+        named.join(since)
+        guard named.next(of: replica) == 0 else { throw .outOfRange(field: "tip.named") }
+        self.named = named
     }
 }
 

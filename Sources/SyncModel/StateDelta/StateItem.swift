@@ -122,20 +122,25 @@ package struct StateBirths: Hashable, Sendable {
     }
 }
 
-/// How far a replica's history goes, and what its author had seen there: changes that come behind it go on from here.
+/// How far a replica's history goes, and what it named until there: changes that come behind it go on from here.
 package struct StateTip: Hashable, Sendable {
     package let replica: ReplicaID
     package let tip: ReplicaTip
     /// The author's, at the tip.
     package let signature: [UInt8]
-    /// What the author had seen of other replicas.
-    package let context: VersionVector
+    /// What the replica's first change named (`FirstContexts`).
+    package let first: VersionVector
+    /// What its changes named of other replicas until there, the first included.
+    package let named: VersionVector
 
-    package init(replica: ReplicaID, tip: ReplicaTip, signature: [UInt8], context: VersionVector) {
+    package init(
+        replica: ReplicaID, tip: ReplicaTip, signature: [UInt8], first: VersionVector, named: VersionVector
+    ) {
         self.replica = replica
         self.tip = tip
         self.signature = signature
-        self.context = context
+        self.first = first
+        self.named = named
     }
 
     /// Whether its author has signed it; the key is the caller's to find.

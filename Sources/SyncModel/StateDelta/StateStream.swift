@@ -91,7 +91,7 @@ package struct StateStream: Sendable {
             claimed.join(VersionVector(events.context))
         case .births(let births): claimed.advance(births.replica, to: births.runs.last?.upperBound ?? 0)
         case .tip(let tip):
-            claimed.join(tip.context)
+            claimed.join(tip.named)
             tips.append(tip)
         case .cuts, .schema, .announcement, .end, .check: break
         }

@@ -3,7 +3,7 @@ import SyncCore
 import SyncModel
 import SyncStore
 
-/// The same digest by every road: kept step by step, computed anew, found after a restart, and in a fresh store that is
+/// The same digest, and the same that authors had seen, by every road: kept step by step, computed anew, found after a restart, and in a fresh store that is
 /// fed the same changes in another causal order.
 struct SameDigestChecker: Checker {
     static let name = "same digest by every road"
@@ -62,6 +62,7 @@ struct SameDigestChecker: Checker {
             else {
                 return "node \(node) holds changes without what they wait for"
             }
+            if let wrong = try Self.misread(inspection.store, fresh) { return "node \(node) " + wrong }
             let replayed = try fresh.state().digest
             if replayed == digest { return nil }
             // Of these others say whether they are in one of their two states.
@@ -72,6 +73,17 @@ struct SameDigestChecker: Checker {
             return "node \(node) has the digest \(digest); the same changes in another order give \(replayed)"
                 + Self.difference(inspection.store, fresh, past: inspection.past)
         } catch { return "what node \(node) holds cannot be applied in another order: \(error)" }
+    }
+
+    /// An author that is taken to have seen something else than its changes say.
+    private static func misread(
+        _ store: any ReplicaStore, _ fresh: any ReplicaStore
+    ) throws(StoreError) -> String? {
+        for known in try store.state().tips {
+            let (context, said) = (try store.context(of: known.replica), try fresh.context(of: known.replica))
+            if context != said { return "takes \(known.replica) to have seen \(context), and it says \(said)" }
+        }
+        return nil
     }
 
     /// What is left of the digest without these objects.

@@ -23,18 +23,24 @@ package struct ObjectLedger {
         let replicas = try store.state().tips.map(\.replica)
         cast = Cast(replicas)
         let histories = try WrittenChanges.held(by: store, past)
+        var firsts = FirstContexts()
+        for history in histories {
+            guard let first = history.changes.first, first.isBeginning else { continue }
+            firsts.note(VersionVector(first.context), of: history.replica)
+        }
+        let inherited = histories.map { firsts.inherited(by: $0.replica) }
         cuts = ObviousCuts(
             try store.state().cuts,
-            histories.flatMap { history in
-                var context = VersionVector()
+            zip(histories, inherited).flatMap { history, inherited in
+                var context = inherited
                 return history.changes.map { change in
                     context.join(VersionVector(change.context))
                     return ObviousCuts.Written(
                         start: Dot(replica: history.replica, counter: change.segment.start), context: context)
                 }
             })
-        for history in histories {
-            var context = VersionVector()
+        for (history, inherited) in zip(histories, inherited) {
+            var context = inherited
             for change in history.changes { read(change.segment, &context) }
         }
     }

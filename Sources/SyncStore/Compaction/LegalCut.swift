@@ -88,7 +88,9 @@ struct LegalCut {
     ) throws(StoreError) {
         guard let row = try rows.findReplica(replica) else { return }
         let first = state.firstHeld.next(of: replica)
-        var lane = Lane(replica: replica, first: first, seen: try seen(before: first, row))
+        var seen = state.firsts.inherited(by: replica)
+        seen.join(try named(before: first, row))
+        var lane = Lane(replica: replica, first: first, seen: seen)
         try rows.access.forEach(
             "SELECT end, last_stamp, bytes FROM segment WHERE replica = ? AND end > ? ORDER BY end", .integer(row),
             .integer(Int64(clamping: first))
@@ -107,8 +109,8 @@ struct LegalCut {
         lanes.append(lane)
     }
 
-    /// What the author of a replica's first held change had seen before.
-    private func seen(before first: UInt64, _ replica: Int64) throws(StoreError) -> VersionVector {
+    /// What the author of a replica's first held change had named before.
+    private func named(before first: UInt64, _ replica: Int64) throws(StoreError) -> VersionVector {
         let noted = try rows.access.first("SELECT first_context FROM replica WHERE id = ?", .integer(replica)) {
             row throws(StoreError) in row.isNull(0) ? nil : row.blob(0)
         }

@@ -21,32 +21,20 @@ package struct OwnHistory: Sendable {
         self.incarnations = incarnations
     }
 
-    /// What a store remembers of the replica it last wrote under.
-    package struct Remembered: Sendable, Equatable {
-        package let replica: ReplicaID
-        /// `ChangeAuthor.named` after its newest change.
-        package let named: VersionVector
-
-        package init(replica: ReplicaID, named: VersionVector) {
-            self.replica = replica
-            self.named = named
-        }
-    }
-
-    /// Goes on under the remembered replica if the lease proves that this store wrote last and lost no tail.
+    /// Goes on under the replica it last wrote under if the lease proves that this store wrote last and lost no tail.
     ///
     /// - Parameter head: the chain head at a counter where a stored segment of it ends; nil elsewhere.
     package mutating func resume(
-        _ remembered: Remembered, on state: LogState, faults: StoreFaults,
+        _ replica: ReplicaID, on state: LogState, faults: StoreFaults,
         head: (UInt64) throws(StoreError) -> ChainHead?
     ) throws(StoreError) {
         precondition(author == nil, "resumes once, at the start")
-        guard remembered.replica.device == device else { return }
-        let tip = state.tip(of: remembered.replica)
-        let found = keeper?.open(remembered.replica, creating: false)
+        guard replica.device == device else { return }
+        let tip = state.tip(of: replica)
+        let found = keeper?.open(replica, creating: false)
         var mayGoOn = faults.contains(.reuseCounterAfterCrash)
         if !mayGoOn, let keeper, let record = found?.record {
-            mayGoOn = try record.permits(remembered.replica, bootID: keeper.bootID, next: tip.next, head: head)
+            mayGoOn = try record.permits(replica, bootID: keeper.bootID, next: tip.next, head: head)
             if faults.contains(.leaseIgnoresTail) { mayGoOn = record.bootID == keeper.bootID }
         }
         guard mayGoOn else {
@@ -54,7 +42,7 @@ package struct OwnHistory: Sendable {
             return
         }
         lease = found
-        author = ChangeAuthor(space: space, replica: remembered.replica, tip: tip, named: remembered.named)
+        author = ChangeAuthor(space: space, replica: replica, tip: tip, named: state.context(of: replica))
     }
 
     /// A history that was cut is not gone on with, and a new one is not begun before somebody let the device in again:
@@ -72,7 +60,9 @@ package struct OwnHistory: Sendable {
             let replica = ReplicaID(device: device, incarnation: incarnations())
             let tip = state.tip(of: replica)
             if tip.next == 0 {
-                return ChangeAuthor(space: space, replica: replica, tip: tip, named: VersionVector())
+                let before = state.tips.lazy.map(\.replica).filter { $0.device == device }
+                return ChangeAuthor(
+                    space: space, replica: replica, tip: tip, named: state.firsts.said(by: before))
             }
         }
         preconditionFailure("the generator of incarnations repeats itself")

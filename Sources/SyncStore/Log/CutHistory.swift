@@ -2,12 +2,22 @@ package import SyncModel
 
 /// What is read of the log when a cut arrives, or when something speaks against one.
 package protocol CutHistory {
-    /// What the author of a replica's held changes came to know of others, at which of them, in their order.
+    /// What the held changes of a replica name of others, at which of them, in their order.
     func contextSteps(
         of replica: ReplicaID
     ) throws(StoreError) -> [(start: UInt64, moved: [VersionVector.Entry])]
     /// The objects that operations of the replica with these counters are on.
     func objects(touchedBy replica: ReplicaID, within counters: Range<UInt64>) throws(StoreError) -> Set<ObjectKey>
+}
+
+extension FirstContexts {
+    /// What the author of the replica's first change had seen, all at once: without what that names itself it would speak for
+    /// what it knew better of.
+    package func beginning(of replica: ReplicaID) -> [(start: UInt64, moved: [VersionVector.Entry])] {
+        var seen = inherited(by: replica)
+        seen.join(context(of: replica))
+        return seen.isEmpty ? [] : [(start: UInt64(0), moved: seen.entries)]
+    }
 }
 
 extension Segment {

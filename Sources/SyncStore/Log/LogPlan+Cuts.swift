@@ -29,7 +29,8 @@ extension LogPlan {
             for known in state.tips where after.cuts.concerns(known.replica, context: state.context(of: known.replica))
             {
                 var context = VersionVector()
-                for step in try history.contextSteps(of: known.replica) {
+                let steps = try history.contextSteps(of: known.replica)
+                for step in state.firsts.beginning(of: known.replica) + steps {
                     context.join(VersionVector(step.moved))
                     after.cuts.witness(
                         Dot(replica: known.replica, counter: step.start), context: context, members: after.members)
@@ -57,12 +58,18 @@ extension LogPlan {
     }
 
     /// What the sender of a state knows of cuts, and what the histories that come with it say of ours.
-    mutating func join(_ cuts: CutTable, _ tips: [StateTip], members: MemberFacts, on state: LogState) {
+    ///
+    /// - Parameter firsts: also of the replicas that are not held yet.
+    mutating func join(
+        _ cuts: CutTable, _ tips: [StateTip], _ firsts: FirstContexts, members: MemberFacts, on state: LogState
+    ) {
         after.cuts.join(cuts, members: members)
         // Each author had seen at least as much when it wrote what is last.
         for tip in tips where tip.tip.next > state.held.next(of: tip.replica) {
+            var context = firsts.inherited(by: tip.replica)
+            context.join(tip.named)
             after.cuts.witness(
-                Dot(replica: tip.replica, counter: tip.tip.next - 1), context: tip.context, members: members)
+                Dot(replica: tip.replica, counter: tip.tip.next - 1), context: context, members: members)
         }
         hasNewCuts = after.cuts.cuts != state.cuts.cuts
         changesCuts = after.cuts != state.cuts

@@ -75,6 +75,7 @@ package struct LogPlan: Sendable {
 
     private mutating func take(_ verified: VerifiedSegment, _ scan: SegmentScan) {
         let segment = verified.segment
+        if verified.isBeginning { after.noteFirst(VersionVector(verified.context), of: segment.replica) }
         let context = after.extendContext(of: segment.replica, by: verified.context)
         // Of what came as state the sender's table says what its changes say of cuts, each at its place.
         if verified.changeCount > 0 { note(scan.statements, of: segment, context) }

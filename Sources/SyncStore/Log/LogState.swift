@@ -18,8 +18,10 @@ package struct LogState: Sendable, Equatable {
     package var lastPosition: Int64 = 0
     /// Grows with every change to an object.
     package var objectPosition: Int64 = 0
-    /// Per replica, what the author of its newest change had seen of the others.
-    package private(set) var contexts: [ReplicaID: VersionVector] = [:]
+    /// Per replica, what its changes named until now; with what it inherited that is what the author of the newest had seen.
+    private var named: [ReplicaID: VersionVector] = [:]
+    package private(set) var firsts = FirstContexts()
+    private var recent = RecentContexts()
     /// The join of the vectors at which deletions were collected here.
     package var floor = VersionVector()
     /// Per replica the counter from which on changes are held; those before it came as state. Not in it where all are.
@@ -65,14 +67,39 @@ package struct LogState: Sendable, Equatable {
 
     var latestOnlyStreams: Set<ExactString> { Set(streams.filter(\.value.setting.latestOnly).keys) }
 
+    /// What the replica's changes named until now.
+    package func named(by replica: ReplicaID) -> VersionVector { named[replica] ?? VersionVector() }
+
     /// What the author of the replica's newest change had seen.
-    package func context(of replica: ReplicaID) -> VersionVector { contexts[replica] ?? VersionVector() }
+    package func context(of replica: ReplicaID) -> VersionVector {
+        if let context = recent[replica] { return context }
+        var context = firsts.inherited(by: replica)
+        context.join(named(by: replica))
+        return context
+    }
 
     /// - Returns: what the author had seen, once `moved` is counted in.
-    @discardableResult
     package mutating func extendContext(of replica: ReplicaID, by moved: [VersionVector.Entry]) -> VersionVector {
-        if !moved.isEmpty { contexts[replica, default: VersionVector()].join(VersionVector(moved)) }
-        return context(of: replica)
+        var context = context(of: replica)
+        if !moved.isEmpty {
+            named[replica, default: VersionVector()].join(VersionVector(moved))
+            context.join(VersionVector(moved))
+        }
+        recent[replica] = context
+        return context
+    }
+
+    /// Takes over what was noted of a replica.
+    package mutating func note(
+        named: VersionVector, first: VersionVector, isHearsay: Bool, of replica: ReplicaID
+    ) {
+        self.named[replica] = named.isEmpty ? nil : named
+        noteFirst(first, of: replica, isHearsay: isHearsay)
+    }
+
+    /// Takes over what the first change of a replica named: before any context of it is asked for.
+    package mutating func noteFirst(_ context: VersionVector, of replica: ReplicaID, isHearsay: Bool = false) {
+        firsts.note(context, of: replica, isHearsay: isHearsay)
     }
 
     /// First index whose replica is not before `replica`.
@@ -85,4 +112,21 @@ package struct LogState: Sendable, Equatable {
         }
         return low
     }
+}
+
+/// What the author of each device's newest change had seen, put together: adding to that costs what is new, and all others can
+/// be put together again.
+private struct RecentContexts: Equatable {
+    private var contexts: [DeviceID: (replica: ReplicaID, context: VersionVector)] = [:]
+
+    subscript(replica: ReplicaID) -> VersionVector? {
+        get {
+            guard let recent = contexts[replica.device], recent.replica == replica else { return nil }
+            return recent.context
+        }
+        set { contexts[replica.device] = newValue.map { (replica, $0) } }
+    }
+
+    /// It follows from the rest.
+    static func == (one: RecentContexts, other: RecentContexts) -> Bool { true }
 }

@@ -27,6 +27,8 @@ struct VoidWork {
     let replica: ReplicaID
     let start: UInt64
     let end: UInt64
+    /// What was seen at the first change of that history.
+    private let beginning: [(start: UInt64, moved: [VersionVector.Entry])]
 
     /// Nil when there is none.
     ///
@@ -40,7 +42,7 @@ struct VoidWork {
             let start = max(
                 end, state.cuts.rewritten(of: known.replica), state.firstHeld.next(of: known.replica))
             guard start < known.tip.next else { continue }
-            works.append(VoidWork(replica: known.replica, start: start, end: known.tip.next))
+            works.append(VoidWork(known.replica, from: start, to: known.tip.next, in: state))
         }
         let first = works.first { work in
             let places = Self.places(of: work.replica, state.cuts.rewritten)
@@ -62,10 +64,11 @@ struct VoidWork {
         return places
     }
 
-    private init(replica: ReplicaID, start: UInt64, end: UInt64) {
+    private init(_ replica: ReplicaID, from start: UInt64, to end: UInt64, in state: LogState) {
         self.replica = replica
         self.start = start
         self.end = end
+        beginning = state.firsts.beginning(of: replica)
     }
 
     /// Its first changes, as writes of one commit.
@@ -73,7 +76,7 @@ struct VoidWork {
         limit: Int, _ history: some CutHistory,
         _ read: (ReplicaID, UInt64, Int) throws(StoreError) -> [Segment]
     ) throws(StoreError) -> [LocalWrite] {
-        let steps = try history.contextSteps(of: replica)
+        let steps = try beginning + history.contextSteps(of: replica)
         var changes: [VoidChange] = []
         for segment in try read(replica, start, Self.stepBytes) {
             var reader = ByteReader(segment.bytes)

@@ -45,7 +45,7 @@ extension MemoryContents: ObjectSource {
         var found: [PastOperation] = []
         for place in touches[key] ?? [] {
             guard let history = segments[place.replica] else { continue }
-            var context = VersionVector()
+            var context = log.firsts.inherited(by: place.replica)
             for stored in history[...place.index] where !stored.verified.context.isEmpty {
                 context.join(VersionVector(stored.verified.context))
             }

@@ -51,7 +51,7 @@ struct MemoryContents: Sendable {
     var fetching = MemoryFetching()
     /// Of streams that show only the greatest event per type.
     var latest: [EventKind: RankedEvent] = [:]
-    var own: OwnHistory.Remembered?
+    var own: ReplicaID?
     var consumers: [ConsumerKey: Consumer] = [:]
     /// In the order they were first remembered.
     var addresses: [PeerAddress] = []

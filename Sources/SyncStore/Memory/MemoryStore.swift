@@ -44,12 +44,12 @@ package final class MemoryStore: ReplicaStore {
         guard let opened else { throw .locked(processID: nil) }
         var own = OwnHistory(
             device: device, space: opened.contents.log.space, keeper: leases, incarnations: incarnations)
-        if let remembered = opened.contents.own {
+        let remembered = opened.contents.own
+        if let remembered {
             try own.resume(remembered, on: opened.contents.log, faults: faults) { end throws(StoreError) in
-                opened.contents.head(of: remembered.replica, at: end)
+                opened.contents.head(of: remembered, at: end)
             }
         }
-        let remembered = opened.contents.own?.replica
         let leftOpen = remembered.flatMap { opened.contents.hasOpenTail(of: $0) ? $0 : nil }
         if let leftOpen, leftOpen.device != device {
             disk.loseProcess()
@@ -173,7 +173,7 @@ extension MemoryStore {
             contents.write(planned.log, planned.objects, at: wallMilliseconds)
             contents.write(planned.streams)
             if !planned.log.entries.isEmpty {
-                contents.own = OwnHistory.Remembered(replica: planned.author.replica, named: planned.author.named)
+                contents.own = planned.author.replica
             }
         }
         guard !planned.log.entries.isEmpty else { return planned.result }
@@ -337,6 +337,10 @@ extension MemoryStore {
 
 extension MemoryStore {
     package func members() throws(StoreError) -> MemberFacts { try snapshot().log.members }
+
+    package func context(of replica: ReplicaID) throws(StoreError) -> VersionVector {
+        try snapshot().log.context(of: replica)
+    }
 
     package func objectPosition() throws(StoreError) -> Int64 { try snapshot().log.objectPosition }
 

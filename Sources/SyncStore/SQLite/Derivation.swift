@@ -56,7 +56,7 @@ struct Derivation {
     private func empty() throws(StoreError) {
         let access = rows.access
         try access.run("DELETE FROM addition WHERE space = ?", .integer(rows.spaceRow))
-        try access.run("UPDATE replica SET named = NULL WHERE space = ?", .integer(rows.spaceRow))
+        try access.run("UPDATE replica SET first_named = NULL, named = NULL WHERE space = ?", .integer(rows.spaceRow))
         try access.run("UPDATE collection SET schema = NULL WHERE space = ?", .integer(rows.spaceRow))
         try access.run("DELETE FROM field_value")
         try access.run("DELETE FROM stream_setting")
@@ -84,7 +84,7 @@ struct Derivation {
         let planned = try plan.applyObjects(on: state, objects)
         let streams = try plan.applyStreams(on: state, StreamRows(rows))
         try StreamRows(rows).write(streams)
-        for entry in plan.entries { try rows.writeKnowledge(entry) }
+        for entry in plan.entries { try rows.writeKnowledge(entry, plan.after) }
         let segments = batch.map { WrittenSegment($0.1, $0.0.segment) }
         try objects.write(planned, segments: segments, at: 0)
         if plan.changesCuts { try rows.write(plan.after.cuts, isIncomplete: plan.after.isIncomplete) }

@@ -28,12 +28,16 @@ extension LogRows {
     /// What authors had seen, and who was named a member where.
     private func readKnowledge(into state: inout LogState) throws(StoreError) {
         try access.forEach(
-            "SELECT replica, named FROM replica WHERE space = ? AND named IS NOT NULL", .integer(spaceRow)
+            """
+            SELECT replica, first_named, named, first_is_hearsay FROM replica
+            WHERE space = ? AND (first_named IS NOT NULL OR named IS NOT NULL)
+            """, .integer(spaceRow)
         ) { row throws(StoreError) in
-            guard let replica = ReplicaID(bytes: row.blob(0)), let named = VectorColumn.decoded(row.blob(1)) else {
-                throw .corrupt(detail: "a replica's row does not read back")
-            }
-            state.extendContext(of: replica, by: named.entries)
+            let first = row.isNull(1) ? VersionVector() : VectorColumn.decoded(row.blob(1))
+            guard let replica = ReplicaID(bytes: row.blob(0)), let first,
+                let named = row.isNull(2) ? first : VectorColumn.decoded(row.blob(2))
+            else { throw .corrupt(detail: "a replica's row does not read back") }
+            state.note(named: named, first: first, isHearsay: row.integer(3) == 1, of: replica)
             return true
         }
         try access.forEach(
@@ -48,6 +52,21 @@ extension LogRows {
         state.members = try memberFacts()
         state.cuts = try cuts(state.members)
         state.isIncomplete = try isIncomplete()
+    }
+
+    /// What the first change of each replica named.
+    func readFirstContexts() throws(StoreError) -> FirstContexts {
+        var contexts = FirstContexts()
+        try access.forEach(
+            "SELECT replica, first_named FROM replica WHERE space = ? AND first_named IS NOT NULL", .integer(spaceRow)
+        ) { row throws(StoreError) in
+            guard let replica = ReplicaID(bytes: row.blob(0)), let first = VectorColumn.decoded(row.blob(1)) else {
+                throw .corrupt(detail: "a replica's row does not read back")
+            }
+            contexts.note(first, of: replica)
+            return true
+        }
+        return contexts
     }
 
     /// Who was named a member where.
@@ -105,18 +124,16 @@ extension LogRows {
         } ?? 0
     }
 
-    /// What the newest of our own replicas needs to be gone on with.
-    func remembered() throws(StoreError) -> OwnHistory.Remembered? {
+    /// The newest of our own replicas.
+    func remembered() throws(StoreError) -> ReplicaID? {
         try access.first(
-            """
-            SELECT replica.replica, replica.named FROM space JOIN replica ON replica.id = space.own_replica
-            WHERE space.id = ?
-            """, .integer(spaceRow)
+            "SELECT replica.replica FROM space JOIN replica ON replica.id = space.own_replica WHERE space.id = ?",
+            .integer(spaceRow)
         ) { row throws(StoreError) in
-            guard let replica = ReplicaID(bytes: row.blob(0)), let named = VectorColumn.decoded(row.blob(1)) else {
+            guard let replica = ReplicaID(bytes: row.blob(0)) else {
                 throw .corrupt(detail: "our own replica's row does not read back")
             }
-            return OwnHistory.Remembered(replica: replica, named: named)
+            return replica
         }
     }
 

@@ -6,6 +6,12 @@ struct LogRows {
     let space: SpaceID
     /// `space.id`.
     let spaceRow: Int64
+    private let known = Known()
+
+    /// What many ask for within one transaction.
+    private final class Known {
+        var firsts: FirstContexts?
+    }
 
     /// The row of `space`, made when it is not there; nil from a reader when nothing was written yet.
     init?(_ access: SQLiteAccess, space: SpaceID) throws(StoreError) {
@@ -43,7 +49,7 @@ struct LogRows {
             let segment = access.lastInsertedRow
             written.append(WrittenSegment(segment, entry.verified.segment))
             for run in entry.scan.runs { try insertRun(run, of: entry, segment, replica) }
-            try writeKnowledge(entry)
+            try writeKnowledge(entry, after)
         }
         try access.run(
             "UPDATE space SET digest = ?, changes = ?, events = ?, last_position = ? WHERE id = ?",
@@ -54,12 +60,27 @@ struct LogRows {
     }
 
     /// Who was named a member, and what the author had seen.
-    func writeKnowledge(_ entry: LogPlan.Entry) throws(StoreError) {
+    func writeKnowledge(_ entry: LogPlan.Entry, _ after: LogState) throws(StoreError) {
         for (addition, dot) in zip(entry.scan.additions, entry.scan.additionDots) { try insert(addition, dot) }
         guard !entry.verified.context.isEmpty else { return }
+        try writeNamed(by: entry.verified.segment.replica, after)
+    }
+
+    func writeNamed(by replica: ReplicaID, _ after: LogState) throws(StoreError) {
+        let (named, first) = (after.named(by: replica), after.firsts.context(of: replica))
+        // Of most replicas nothing was named since.
         try access.run(
-            "UPDATE replica SET named = ? WHERE id = ?", .blob(VectorColumn.encoded(entry.context)),
-            .integer(try replicaRow(entry.verified.segment.replica)))
+            "UPDATE replica SET first_named = ?, first_is_hearsay = ?, named = ? WHERE id = ?",
+            .blob(VectorColumn.encoded(first)), .integer(after.firsts.isHearsay(replica) ? 1 : 0),
+            .blob(named == first ? nil : VectorColumn.encoded(named)), .integer(try replicaRow(replica)))
+        known.firsts = nil
+    }
+
+    func firstContexts() throws(StoreError) -> FirstContexts {
+        if let firsts = known.firsts { return firsts }
+        let firsts = try readFirstContexts()
+        known.firsts = firsts
+        return firsts
     }
 
     /// Notes under which replica this store writes from now on.

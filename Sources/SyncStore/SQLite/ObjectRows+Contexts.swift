@@ -27,27 +27,35 @@ extension ObjectRows {
     /// By replica.id, of all that are in the vector: one pass over their segments below it, for many objects.
     func contextSteps(upTo vector: VersionVector) throws(StoreError) -> [Int64: ContextSteps] {
         var steps: [Int64: ContextSteps] = [:]
+        let firsts = try log.firstContexts()
         for entry in vector.entries {
             guard let replica = try log.findReplica(entry.replica) else { continue }
-            steps[replica] = try contextSteps(of: replica, upTo: Int64(clamping: entry.next))
+            steps[replica] = try contextSteps(
+                of: replica, upTo: Int64(clamping: entry.next), behind: firsts.inherited(by: entry.replica))
         }
         return steps
     }
 
     /// One pass over what the log has of the replica, whatever of it touched an object: from what is noted at its first held
     /// change on, or from the start where changes from before a state came are held below that.
-    func contextSteps(of replica: Int64, upTo end: Int64) throws(StoreError) -> ContextSteps {
+    ///
+    /// - Parameter inherited: what the author had seen before the first.
+    func contextSteps(
+        of replica: Int64, upTo end: Int64, behind inherited: VersionVector
+    ) throws(StoreError) -> ContextSteps {
         let noted = try access.first(
             "SELECT first_held, first_context FROM replica WHERE id = ? AND compacted >= first_held", .integer(replica)
         ) { row throws(StoreError) in (row.integer(0), row.isNull(1) ? nil : row.blob(1)) }
         var steps = ContextSteps()
-        var context = VersionVector()
+        var context = inherited
         var start: Int64 = 0
+        if !inherited.isEmpty { steps.append(context, at: start) }
         if let (first, noted) = noted, let bytes = noted {
             guard let seen = VectorColumn.decoded(bytes) else {
                 throw .corrupt(detail: "what an author had seen does not read back")
             }
-            (start, context) = (first, seen)
+            start = first
+            context.join(seen)
             steps.append(context, at: start)
         }
         try access.forEach(

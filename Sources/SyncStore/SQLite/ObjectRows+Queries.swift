@@ -121,8 +121,10 @@ extension ObjectRows {
             return true
         }
         var contexts: [Int64: ContextSteps] = [:]
+        let firsts = try log.firstContexts()
         for replica in replicas {
-            contexts[replica.row] = try contextSteps(of: replica.row, upTo: last[replica.row] ?? 0)
+            contexts[replica.row] = try contextSteps(
+                of: replica.row, upTo: last[replica.row] ?? 0, behind: firsts.inherited(by: replica.id))
         }
         let names = Dictionary(uniqueKeysWithValues: replicas.map { ($0.row, $0.id) })
         try access.forEach(

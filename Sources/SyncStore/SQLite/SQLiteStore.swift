@@ -73,9 +73,9 @@ package final class SQLiteStore: ReplicaStore {
                 return nil
             }
             try own.resume(remembered, on: log, faults: faults) { end throws(StoreError) in
-                try rows.head(of: remembered.replica, at: end)
+                try rows.head(of: remembered, at: end)
             }
-            return try rows.leftOpen(remembered.replica, by: device)
+            return try rows.leftOpen(remembered, by: device)
         }
         readers = try ReaderPool(count: configuration.readerCount) { [files] () throws(StoreError) in
             try Connection(
@@ -449,6 +449,10 @@ extension SQLiteStore {
     var cuts: CutTable { get throws(StoreError) { try known().cuts } }
 
     package func members() throws(StoreError) -> MemberFacts { try known().members }
+
+    package func context(of replica: ReplicaID) throws(StoreError) -> VersionVector {
+        try known().context(of: replica)
+    }
 
     package func objectPosition() throws(StoreError) -> Int64 { try known().objectPosition }
 

@@ -23,6 +23,8 @@ struct StateJoin {
     /// What the sender held.
     private let theirs: VersionVector
     private var tips: [StateTip] = []
+    /// Also of replicas that are not held yet.
+    private var firsts: FirstContexts
     private var facts: [StateFact] = []
     private var cuts: StateCuts?
     private var schemas: [StateSchema] = []
@@ -45,6 +47,7 @@ struct StateJoin {
         self.state = state
         held = state.held
         firstHeld = state.firstHeld
+        firsts = state.firsts
         staging = StagingRows(rows)
         guard let header = try staging.header() else { throw .refused(.incomplete) }
         self.header = header
@@ -57,7 +60,9 @@ struct StateJoin {
             case .cuts(let known): cuts = known
             case .schema(let schema): schemas.append(schema)
             case .stream(let stream): settings.append(KeptStream(stream.setting, at: stream.key))
-            case .tip(let tip): tips.append(tip)
+            case .tip(let tip):
+                tips.append(tip)
+                if held.next(of: tip.replica) == 0 { firsts.note(tip.first, of: tip.replica) }
             case .end(let end): vector = end.vector
             case .announcement, .object, .events, .births, .check:
                 throw .corrupt(detail: "an item is staged in the wrong place")
@@ -97,6 +102,9 @@ struct StateJoin {
     /// - Parameter reached: called between the parts, in the middle of the transaction; what it throws undoes all.
     mutating func run(_ reached: (StateJoinPart) throws(StoreError) -> Void) throws(StoreError) {
         guard try settleCuts() else { return try staging.discard() }
+        for tip in tips where held.next(of: tip.replica) == 0 && !faults.contains(.stateForgetsFirstContexts) {
+            state.noteFirst(tip.first, of: tip.replica, isHearsay: true)
+        }
         try writeFacts()
         try joinSchemas()
         try joinObjects()
@@ -152,7 +160,7 @@ struct StateJoin {
         _ known: CutTable, _ tips: [StateTip], _ members: MemberFacts
     ) throws(StoreError) -> LogPlan {
         var plan = try LogPlan([], on: state)
-        plan.join(known, tips, members: members, on: state)
+        plan.join(known, tips, firsts, members: members, on: state)
         try plan.settleCuts(on: state, rows, faults: faults)
         return plan
     }
@@ -263,6 +271,7 @@ struct StateJoin {
     private mutating func joinEvents() throws(StoreError) {
         try write(residues: [])
         var lanes: [StagingRows.ResidueHead] = []
+        var begun: Set<ReplicaID> = []
         for replica in try staging.replicasWithEvents() {
             if let head = try staging.residue(of: replica, from: 0) { lanes.append(head) }
         }
@@ -271,9 +280,11 @@ struct StateJoin {
         while !lanes.isEmpty {
             var isStuck = true
             for index in lanes.indices.reversed() {
-                while index < lanes.count, isReady(lanes[index], lanes) {
+                while index < lanes.count, isReady(lanes[index], lanes, isFirst: !begun.contains(lanes[index].replica))
+                {
                     isStuck = false
                     let head = lanes[index]
+                    begun.insert(head.replica)
                     let whole = try staging.residue(head)
                     let wanted =
                         held.next(of: head.replica)..<max(held.next(of: head.replica), theirs.next(of: head.replica))
@@ -299,8 +310,13 @@ struct StateJoin {
         try write(residues: batch)
     }
 
-    private func isReady(_ head: StagingRows.ResidueHead, _ lanes: [StagingRows.ResidueHead]) -> Bool {
-        lanes.allSatisfy { $0.replica == head.replica || $0.start >= head.context.next(of: $0.replica) }
+    private func isReady(
+        _ head: StagingRows.ResidueHead, _ lanes: [StagingRows.ResidueHead], isFirst: Bool
+    ) -> Bool {
+        func isReady(_ context: VersionVector) -> Bool {
+            lanes.allSatisfy { $0.replica == head.replica || $0.start >= context.next(of: $0.replica) }
+        }
+        return isReady(head.context) && (!isFirst || isReady(firsts.inherited(by: head.replica)))
     }
 
     private mutating func write(residues: [EventResidue]) throws(StoreError) {
@@ -333,16 +349,17 @@ struct StateJoin {
             segment: Segment(
                 replica: residue.replica, start: start, end: residue.end, bytes: residue.bytes,
                 signature: last?.signature ?? []),
-            context: last.map(\.context.entries) ?? residue.context, changeCount: 0,
+            context: last.map(\.named.entries) ?? residue.context, changeCount: 0,
             tip: ReplicaTip(next: residue.end, head: head, stamp: last?.tip.stamp ?? residue.lastStamp))
     }
 
     private mutating func moveTips() throws(StoreError) {
         try write(tips.filter { state.held.next(of: $0.replica) < $0.tip.next }.map(segment))
         for entry in state.firstHeld.entries(beyond: firstHeld) {
+            try rows.writeNamed(by: entry.replica, state)
             try rows.access.run(
                 "UPDATE replica SET first_held = ?, first_context = ? WHERE id = ?", .integer(Int64(entry.next)),
-                .blob(VectorColumn.encoded(state.context(of: entry.replica))),
+                .blob(VectorColumn.encoded(state.named(by: entry.replica))),
                 .integer(try rows.replicaRow(entry.replica)))
         }
         state.floor.join(theirs)
@@ -352,7 +369,7 @@ struct StateJoin {
     /// What brings a history to its tip where no event does: one void operation, which holds what its author came to know since
     /// the last event, for whoever asks this store one day.
     private func segment(_ tip: StateTip) -> VerifiedSegment {
-        let named = VersionVector(tip.context.entries(beyond: state.context(of: tip.replica)))
+        let named = VersionVector(tip.named.entries(beyond: state.named(by: tip.replica)))
         let bytes = Change.naming(named, before: tip.tip.next, stamp: tip.tip.stamp)
         return VerifiedSegment(
             segment: Segment(

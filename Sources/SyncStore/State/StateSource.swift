@@ -372,12 +372,11 @@ package final class StateSource {
             guard let signature, signature.count == ChainSignature.byteCount else {
                 throw .corrupt(detail: "a replica's tip is not signed")
             }
-            var context = state.context(of: known.replica)
-            if context.next(of: known.replica) > 0 {
-                context = VersionVector(context.entries.filter { $0.replica != known.replica })
-            }
             items.append(
-                .tip(StateTip(replica: known.replica, tip: known.tip, signature: signature, context: context)))
+                .tip(
+                    StateTip(
+                        replica: known.replica, tip: known.tip, signature: signature,
+                        first: state.firsts.context(of: known.replica), named: state.named(by: known.replica))))
         }
         return items
     }

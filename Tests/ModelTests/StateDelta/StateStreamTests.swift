@@ -155,7 +155,10 @@ struct SentStream {
             let tip = ReplicaTip(
                 next: vector.next(of: replica), head: ChainHead(space: .home, replica: replica), stamp: .zero)
             send(
-                .tip(StateTip(replica: replica, tip: tip, signature: random.bytes(64), context: world.nodes[0].held)))
+                .tip(
+                    StateTip(
+                        replica: replica, tip: tip, signature: random.bytes(64), first: VersionVector(),
+                        named: world.nodes[0].held)))
         }
         let end = stream.end(vector: vector)
         items.append(end)

@@ -251,6 +251,35 @@ import Testing
     }
 
     @Test(arguments: StoreKind.allCases)
+    func `who began anew knowing of a cut speaks for nothing of it, in whatever order others hear`(kind: StoreKind)
+        throws
+    {
+        // 4 alone has seen what 3 wrote last, and 0 lets both go. 4 is let in again, and its next first change knows by those before
+        // what 3 wrote, and by itself of the cut.
+        let stores = try introduced(kind, count: 5)
+        try put(stores[3], Self.note, "from 3")
+        try settle(stores)
+        try put(stores[3], Self.note, "beyond the end")
+        try stores[4].pull(from: stores[3])
+        try stores[4].closeIncarnation()
+        try put(stores[4], key("1"), "from 4")
+        try retire(stores[0], TestDevice(4))
+        try retire(stores[0], TestDevice(5))
+        try settle(stores)
+        try readmit(stores[0], TestDevice(5))
+        for store in stores[1...] { try store.pull(from: stores[0]) }
+        try put(stores[4], key("2"), "from 4, let in again")
+        // 2 is let go by 1, which has not heard from 4 since; 0 has.
+        try retire(stores[1], TestDevice(3))
+        try stores[0].pull(from: stores[4])
+        try settle(Array(stores[0...1]) + [stores[4]])
+        #expect(try text(stores[0], Self.note) == "from 3")
+        #expect(try text(stores[0], key("2")) == "from 4, let in again")
+        #expect(try stores[0].state().cuts == stores[1].state().cuts)
+        try expectEqual([stores[0], stores[1], stores[4]])
+    }
+
+    @Test(arguments: StoreKind.allCases)
     func `one word that counts is enough, whoever else's does not`(kind: StoreKind) throws {
         let stores = try threeAndAStranger(kind)
         try settle(Array(stores[0...2]))
