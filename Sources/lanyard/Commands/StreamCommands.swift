@@ -29,7 +29,10 @@ struct Streams: AsyncParsableCommand {
         var stream: String
         @Flag(inversion: .prefixedNo, help: "Show only the greatest event per type (a light switch).")
         var latestOnly: Bool?
-        @Option(help: ArgumentHelp("How long events are kept, for example 30d; or forever.", valueName: "time"))
+        @Option(
+            help: ArgumentHelp(
+                "How long events are kept, for example 30d; or forever. All nodes note it; none drops events for it yet.",
+                valueName: "time"))
         var retain: Retain?
         @OptionGroup var global: GlobalOptions
 
