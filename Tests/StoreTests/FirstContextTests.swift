@@ -128,10 +128,14 @@ struct FirstContextTests {
     }
 
     /// More of everything than one change may name; a change that cannot be written is not found before it is read.
-    @Test(arguments: [
-        (own: 3, others: 40_000), (own: 16_384, others: 3), (own: 16_385, others: 20_000), (own: 40_000, others: 0),
-    ])
-    func `who met thousands at once names them all, and knows what it says`(own: Int, others: Int) throws {
+    @Test(
+        arguments: [
+            (own: 3, others: 200), (own: 3, others: 40_000), (own: 16_384, others: 3), (own: 16_385, others: 20_000),
+            (own: 40_000, others: 0),
+        ], [false, true])
+    func `who met thousands at once names them all, and knows what it says`(
+        count: (own: Int, others: Int), isHearsay: Bool
+    ) throws {
         let (device, other) = (TestDevice(1), TestDevice(2))
         func entries(_ count: Int, of device: TestDevice) -> [VersionVector.Entry] {
             (0..<count).map {
@@ -139,14 +143,18 @@ struct FirstContextTests {
             }
         }
         // Of its own, half is said by the first change of the first.
-        let (mine, theirs) = (entries(own, of: device), entries(others, of: other))
+        let (mine, theirs) = (entries(count.own, of: device), entries(count.others, of: other))
         var firsts = FirstContexts()
-        firsts.note(VersionVector(mine[1...(own / 2)] + theirs.prefix(100)), of: mine[0].replica)
+        firsts.note(
+            VersionVector(mine[1...(count.own / 2)] + theirs.suffix(100)), of: mine[0].replica, isHearsay: isHearsay)
         let replica = ReplicaID(device: device.id, incarnation: 1)
         var author = ChangeAuthor(
             space: .home, replica: replica, tip: .empty(space: .home, replica: replica),
             named: firsts.said(by: mine.map(\.replica)))
         let held = VersionVector(mine + theirs)
+        // What is planned on is what others will read.
+        let batch = ChangeBatch(author, held: held, greatestStamp: .zero, wallMilliseconds: 0)
+        let planned = try #require(batch.nextOrigin).context
         let groups = (0..<5).map { _ in [SyncModel.Operation.void(span: 1)] }
         let authored = author.author(
             groups, held: held, greatestStamp: .zero, wallMilliseconds: 0, sign: device.sign)
@@ -154,6 +162,8 @@ struct FirstContextTests {
         var tip = ReplicaTip.empty(space: .home, replica: replica)
         firsts.note(VersionVector(segments[0].context), of: replica)
         var known = firsts.inherited(by: replica)
+        known.join(VersionVector(segments[0].context))
+        #expect(planned == known)
         for verified in segments {
             let walked = try verified.segment.walked(from: tip)
             known.join(VersionVector(walked.context))

@@ -24,13 +24,12 @@ package struct ChangeBatch: Sendable {
         writer = SegmentWriter(space: author.space, replica: author.replica, from: author.tip)
     }
 
-    /// From what a first change names of its own device follows what others take for said (`FirstContexts`): it names all of
-    /// that, or where it cannot, none, and then nothing is taken for said.
+    /// From what a first change names of its own device follows what others take for said (`FirstContexts`). One that cannot name
+    /// all that is left names nobody of it, and takes nothing for said.
     private static func plan(
         _ author: ChangeAuthor, _ held: VersionVector
     ) -> (ChangeAuthor, ArraySlice<[VersionVector.Entry]>) {
         let limit = Limits.contextEntries
-        func isOwn(_ entry: VersionVector.Entry) -> Bool { entry.replica.device == author.replica.device }
         func parts(_ entries: some Collection<VersionVector.Entry>) -> [[VersionVector.Entry]] {
             stride(from: 0, to: entries.count, by: limit).map { start in
                 entries.dropFirst(start).prefix(limit).sorted { $0.replica < $1.replica }
@@ -38,13 +37,12 @@ package struct ChangeBatch: Sendable {
         }
         let unnamed = held.entries(beyond: author.named).filter { $0.replica != author.replica }
         guard author.tip.next == 0, unnamed.count > limit else { return (author, parts(unnamed)[...]) }
-        let own = unnamed.filter(isOwn)
-        guard own.count > limit else { return (author, parts(own + unnamed.filter { !isOwn($0) })[...]) }
         let nobody = ChangeAuthor(
             space: author.space, replica: author.replica, tip: author.tip, named: VersionVector())
         let all = held.entries.filter { $0.replica != author.replica }
-        let others = all.filter { !isOwn($0) }
-        return (nobody, ([Array(others.prefix(limit))] + parts(others.dropFirst(limit) + all.filter(isOwn)))[...])
+        let others = all.filter { $0.replica.device != author.replica.device }
+        let own = all.filter { $0.replica.device == author.replica.device }
+        return (nobody, ([Array(others.prefix(limit))] + parts(others.dropFirst(limit) + own))[...])
     }
 
     /// Where the next change's first operation will stand; nil when stamps are used up.

@@ -56,7 +56,9 @@ struct Derivation {
     private func empty() throws(StoreError) {
         let access = rows.access
         try access.run("DELETE FROM addition WHERE space = ?", .integer(rows.spaceRow))
-        try access.run("UPDATE replica SET first_named = NULL, named = NULL WHERE space = ?", .integer(rows.spaceRow))
+        try access.run(
+            "UPDATE replica SET first_named = NULL, first_is_hearsay = 0, named = NULL WHERE space = ?",
+            .integer(rows.spaceRow))
         try access.run("UPDATE collection SET schema = NULL WHERE space = ?", .integer(rows.spaceRow))
         try access.run("DELETE FROM field_value")
         try access.run("DELETE FROM stream_setting")
