@@ -46,8 +46,12 @@ struct LegalCut {
             try addLane(of: known.replica, upTo: stable.next(of: known.replica), before: before)
         }
         guard lanes.contains(where: { $0.count > 0 }) else { return VersionVector() }
-        while !faults.contains(.cutAtStable), narrow() {}
-        return lanes.contains { $0.count > 0 } ? cut : VersionVector()
+        guard !faults.contains(.cutAtStable) else { return cut }
+        while narrow() {}
+        let cut = cut
+        // What came as state, and what it came instead of, is in every cut, whatever its authors had seen.
+        let isClosed = lanes.allSatisfy { $0.first == 0 || cut.covers($0.seen.without($0.replica)) }
+        return isClosed && lanes.contains { $0.count > 0 } ? cut : VersionVector()
     }
 
     private var cut: VersionVector {

@@ -234,6 +234,32 @@ struct CompactionTests {
         #expect(try contexts(late) == contexts(other))
     }
 
+    @Test func `what was seen by whom only a state speaks for is dropped before it, or nothing is`() throws {
+        let (one, other) = try pair()
+        let late = try machines.open(3)
+        try late.pull(from: other)
+        _ = try late.append([[.event("s", "8")]], wallMilliseconds: 52)
+        try other.pull(from: late)
+        try late.write(.editing("n/1", "body", .insert(at: 0, .string("x"))), at: 60)
+        try other.pull(from: late)
+        // It lies below what is old enough to go of the others, for that is state, and its author had seen what does not.
+        try other.write(.editing("n/1", "body", .insert(at: 0, .string("y"))), at: 61)
+        try late.pull(from: other)
+        try one.pull(from: other)
+        _ = try one.append([[.event("s", "9")]], wallMilliseconds: 62)
+        _ = try one.compactAll(upTo: one.vector)
+        try late.take(stateFrom: one)
+        _ = try late.compactAll(upTo: late.vector, before: Stamp(rawValue: 55 << 16))
+        let (key, members) = (ObjectKey("n/1"), try late.members())
+        let past = ObjectPast(
+            try late.touches(of: key, space: .home), from: try late.beginning(of: key, space: .home))
+        let whole = ObjectPast(try other.touches(of: key, space: .home))
+        let change = try #require(past.changes.first { $0.version.replica.device == TestDevice(3).id })
+        let then = past.state(behind: change, members: members)
+        let there = whole.state(behind: try #require(whole.change(of: change.version)), members: members)
+        #expect(then.differences(to: there, schema: nil, path: nil).isEmpty)
+    }
+
     // A long text
 
     /// A book of 120,000 letters that two people type in, kept as a snapshot and the edits since.
