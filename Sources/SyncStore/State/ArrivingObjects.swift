@@ -17,12 +17,7 @@ struct ArrivingObjects {
         """
 
     /// Whether a write to it is to wait: it would begin another life beside the one that is on its way.
-    func contains(_ key: ObjectKey) throws(StoreError) -> Bool {
-        try access.first(
-            "SELECT 1 FROM staged_object WHERE collection = ?2 AND key = ?3 AND \(Self.isArriving)",
-            .integer(log.spaceRow), .text(key.collection.string), .text(key.id.string)
-        ) { row throws(StoreError) in true } ?? false
-    }
+    func contains(_ key: ObjectKey) throws(StoreError) -> Bool { try object(key) != nil }
 
     func object(_ key: ObjectKey) throws(StoreError) -> StoredObject? {
         let bytes = try access.first(
@@ -50,8 +45,9 @@ struct ArrivingObjects {
             if schema?.collection != key.collection {
                 schema = (key.collection, try ObjectRows(log).schema(of: key.collection))
             }
-            let object = try object(key, row.blob(2), header, schema?.schema)
-            guard object.isSelected(by: query.selection) else { return true }
+            guard let object = try object(key, row.blob(2), header, schema?.schema),
+                object.isSelected(by: query.selection)
+            else { return true }
             return page.take(object, schema?.schema)
         }
         return page.objects
@@ -70,13 +66,28 @@ struct ArrivingObjects {
 
     private func object(
         _ key: ObjectKey, _ bytes: [UInt8], _ header: StagingRows.Header, _ schema: CollectionSchema?
-    ) throws(StoreError) -> StoredObject {
+    ) throws(StoreError) -> StoredObject? {
         let staged: StateObject = try ObjectRows.value(bytes, "a staged object does not read back")
+        if try isHeld(staged.delta.lives.touched) { return nil }
         var object = StoredObject(key: key)
         object.state.join(staged.delta, held: header.since, theirs: VersionVector(), removes: true) { [] }
         object.noteJoined(staged, onto: VersionVector())
         object.summary = object.summarized(schema)
         return object
+    }
+
+    /// Whether changes brought all of it meanwhile: it was deleted in them, and that was forgotten.
+    private func isHeld(_ touched: VersionVector) throws(StoreError) -> Bool {
+        for entry in touched.entries {
+            let end = try access.first(
+                """
+                SELECT max(segment.end) FROM replica JOIN segment ON segment.replica = replica.id
+                WHERE replica.space = ? AND replica.replica = ?
+                """, .integer(log.spaceRow), .blob(entry.replica.bytes)
+            ) { row throws(StoreError) in row.isNull(0) ? 0 : UInt64(row.integer(0)) }
+            if end ?? 0 < entry.next { return false }
+        }
+        return true
     }
 }
 

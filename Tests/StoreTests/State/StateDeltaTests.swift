@@ -141,6 +141,21 @@ struct StateDeltaTests {
         #expect(try sender.state().digest == receiver.state().digest)
     }
 
+    @Test func `what is on its way is not read any more when it was deleted and forgotten meanwhile`() throws {
+        let (sender, receiver) = (try machines.open(1), try machines.open(2))
+        _ = try sender.append((1...2).map { [.addMember(TestDevice($0).fact)] }, wallMilliseconds: 1)
+        try sender.write(.putting("a/1", #"{"x":1}"#), at: 1)
+        var staging = try receiver.beginStaging()
+        for item in try sender.stream(staging.request).dropLast() { try receiver.stage([item], of: &staging) }
+        #expect(try receiver.find("a") == ["a/1"])
+        try sender.write(.deleting("a/1"), at: 2)
+        try receiver.pull(from: sender)
+        #expect(try receiver.find("a").isEmpty)
+        _ = try receiver.collect(upTo: receiver.vector, after: nil, limit: 10)
+        #expect(try receiver.find("a").isEmpty && receiver.object("a/1")?.summary.standing ?? .nothing == .nothing)
+        #expect(try receiver.refusal(of: .putting("a/1", #"{"x":2}"#)) == nil)
+    }
+
     @Test func `what was changed on its way is found by the next check, and forgotten when there is none`() throws {
         let (sender, receiver) = (try machines.open(1), try machines.open(2))
         let pad = String(repeating: "x", count: 200)
