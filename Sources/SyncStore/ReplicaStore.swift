@@ -139,6 +139,21 @@ package protocol ReplicaStore: AnyObject, Sendable {
     /// - Throws: also `retired` while nobody has let the device in again.
     func rewriteVoid(limit: Int, wallMilliseconds: Int64) throws(StoreError) -> RewritingStep
 
+    // Forks
+
+    /// Takes back what is held of a replica beyond its last common change with another history of it, in one transaction. What this
+    /// device wrote of it is kept aside, to be done again. What others wrote who had seen it waits until the other history is as
+    /// long as theirs was, and is applied then, by `apply`.
+    ///
+    /// - Returns: false where one history is the beginning of the other: nothing has changed then.
+    /// - Throws: `notApplicable` where a part of the log came as state or was dropped, and where a device that has no part in it
+    ///   would lose something.
+    func takeBack(_ other: OtherHistory, wallMilliseconds: Int64) throws(StoreError) -> Bool
+    /// One step of doing again what was taken back: at most `limit` changes, in one transaction. Nothing of it is done twice,
+    /// whatever happens in between.
+    /// - Throws: also `retired` while nobody has let the device in again.
+    func redoTakenBack(limit: Int, wallMilliseconds: Int64) throws(StoreError) -> RewritingStep
+
     // Consumers: durable cursors
 
     func consumers(of space: SpaceID) throws(StoreError) -> [Consumer]

@@ -50,6 +50,9 @@ package struct StoreFaults: OptionSet, Hashable, Sendable {
     /// What the authors of dropped changes had come to know goes with them.
     package static let compactionForgetsContexts = StoreFaults(rawValue: 1 << 14)
 
+    /// What this device did is not kept aside when it is taken back.
+    package static let takeBackForgets = StoreFaults(rawValue: 1 << 18)
+
     // The upper half is the model's.
 
     private static let modelShift: UInt64 = 32

@@ -22,14 +22,29 @@ package struct StoreState: Sendable, Equatable {
     package var cuts: CutTable
     /// See `LogState`.
     package var isIncomplete: Bool
+    /// Of our own, those of which another history than ours is taken back wherever it is.
+    package var settled: [ReplicaID]
+    /// Of our own, what was taken back to be done again: where its changes ended.
+    package var gaveWay: [ReplicaID: Set<ChainEnd>]
+    /// Histories of which the rest is here, and waits for what its author had seen: where they end. Nothing of them is asked of
+    /// others meanwhile.
+    package var awaited: [KnownReplica]
+    /// Work of this device was taken back, and is to be done again.
+    package var hasTakenBack: Bool
 
     package init(
         tips: [KnownReplica], additions: [Membership.Addition], digest: Sum256, counts: StoreCounts,
         ownReplica: ReplicaID?, addresses: [PeerAddress], lastPosition: Int64,
         acknowledgements: [SignedAcknowledgement] = [], floor: VersionVector = VersionVector(),
         firstHeld: VersionVector = VersionVector(), cuts: CutTable = CutTable(),
-        isIncomplete: Bool = false
+        isIncomplete: Bool = false, settled: [ReplicaID] = [], gaveWay: [ReplicaID: Set<ChainEnd>] = [:],
+        awaited: [KnownReplica] = [],
+        hasTakenBack: Bool = false
     ) {
+        self.settled = settled
+        self.gaveWay = gaveWay
+        self.awaited = awaited
+        self.hasTakenBack = hasTakenBack
         self.tips = tips
         self.additions = additions
         self.digest = digest
@@ -42,16 +57,6 @@ package struct StoreState: Sendable, Equatable {
         self.firstHeld = firstHeld
         self.cuts = cuts
         self.isIncomplete = isIncomplete
-    }
-}
-
-package struct KnownReplica: Sendable, Hashable {
-    package let replica: ReplicaID
-    package let tip: ReplicaTip
-
-    package init(replica: ReplicaID, tip: ReplicaTip) {
-        self.replica = replica
-        self.tip = tip
     }
 }
 

@@ -80,12 +80,19 @@ package struct LocalCommit {
             guard state.members.knows(change.origin.dot.replica.device, at: change.origin) else {
                 return WriteRefusal(step: 0, .catchingUp)
             }
-            let tips = state.tips.map { (replica: $0.replica, tip: $0.tip) }
-            try objects.apply(.cut(.retiring(device, at: tips)), in: &change, reading)
-        case .again(let old): try objects.writeAgain(old, in: &change, reading, &rewritten)
+            try objects.apply(Self.retiring(device, in: state), in: &change, reading)
+        case .again(let old):
+            try objects.writeAgain(old, in: &change, reading, &rewritten) { [state] fact in
+                Self.retiring(fact.device, in: state)
+            }
         }
         if change.operations.isEmpty || ChangeAuthor.canAuthor(change.operations) { return nil }
         return WriteRefusal(step: 0, .tooLarge(limitBytes: Limits.operationsBytes))
+    }
+
+    /// At what is held of it now.
+    private static func retiring(_ device: DeviceID, in state: LogState) -> SyncModel.Operation {
+        .cut(.retiring(device, at: state.tips.map { (replica: $0.replica, tip: $0.tip) }))
     }
 
     package consuming func finish(

@@ -7,7 +7,7 @@ package struct RewritingStep: Sendable {
     package let hasMore: Bool
 }
 
-/// A change of a history that was cut, as it is to be written again.
+/// A change of a history that does not count, as it is to be written again.
 package struct VoidChange: Sendable, Hashable {
     package let replica: ReplicaID
     package let start: UInt64
@@ -15,8 +15,44 @@ package struct VoidChange: Sendable, Hashable {
     /// What its author had seen, its own history included.
     package let known: VersionVector
     package let wallMilliseconds: Int64
-    /// Said before it: only in the first change of a step.
-    package var mark: SyncModel.Operation.RewritingMark?
+    package let reason: Reason
+
+    package enum Reason: Sendable, Hashable {
+        /// The history was cut, and everybody holds it: events, schemas and settings count all the same. The first change of a
+        /// step says where its work is now.
+        case void(mark: SyncModel.Operation.RewritingMark?)
+        /// Another history of the replica took its place: nothing of it is anywhere. With it, where what was written again before
+        /// it is now.
+        case takenBack([Rewriting])
+    }
+
+    /// Where its operations are once they are written again from `dot` on.
+    func place(at dot: Dot) -> Rewriting {
+        Rewriting(old: Dot(replica: replica, counter: start), count: operations.reduce(0) { $0 + $1.span }, new: dot)
+    }
+
+    func with(_ reason: Reason) -> VoidChange {
+        VoidChange(
+            replica: replica, start: start, operations: operations, known: known, wallMilliseconds: wallMilliseconds,
+            reason: reason)
+    }
+
+    /// What a change says when it is written again is longer: each of its operations may have to say what its author had seen. So
+    /// one of many operations may have to become several.
+    static func pieces(
+        of view: ChangeView, in segment: Segment, known: VersionVector, _ reason: Reason
+    ) -> [VoidChange] {
+        let operations = Change(view, in: segment.bytes).operations
+        let knownBytes = known.entries.count * (ReplicaID.byteCount + 10)
+        let isShort = view.range.count + operations.count * knownBytes <= Limits.operationsBytes
+        var start = view.start
+        return (isShort ? [operations] : operations.map { [$0] }).map { operations in
+            defer { start += operations.reduce(0) { $0 + $1.span } }
+            return VoidChange(
+                replica: segment.replica, start: start, operations: operations, known: known,
+                wallMilliseconds: view.wallMilliseconds, reason: reason)
+        }
+    }
 }
 
 /// The next stretch of what this device had written beyond the end of one of its histories.
@@ -83,16 +119,15 @@ struct VoidWork {
             while !reader.isAtEnd, changes.count < limit, let view = try? ChangeView(&reader) {
                 var known = VersionVector([VersionVector.Entry(replica: replica, next: view.start)])
                 for step in steps where step.start <= view.start { known.join(VersionVector(step.moved)) }
-                changes.append(
-                    VoidChange(
-                        replica: replica, start: view.start,
-                        operations: Change(view, in: segment.bytes).operations, known: known,
-                        wallMilliseconds: view.wallMilliseconds))
+                changes += VoidChange.pieces(of: view, in: segment, known: known, .void(mark: nil))
             }
         }
         guard let last = changes.last else { return [] }
         let next = last.start + last.operations.reduce(0) { $0 + $1.span }
-        changes[0].mark = .init(incarnation: replica.incarnation, start: start, count: next - start)
-        return changes.map { .again($0) }
+        let mark = SyncModel.Operation.RewritingMark(
+            incarnation: replica.incarnation, start: start, count: next - start)
+        return changes.enumerated().map { number, change in
+            .again(number == 0 ? change.with(.void(mark: mark)) : change)
+        }
     }
 }

@@ -57,6 +57,13 @@ struct MemoryContents: Sendable {
     var addresses: [PeerAddress] = []
     var tickets: [TicketRecord] = []
     var acknowledgements: [DeviceID: SignedAcknowledgement] = [:]
+    /// In the order it was done.
+    var takenBack: [TakenBack] = []
+    var takenBackPlaces: [Rewriting] = []
+    /// Of each replica in the order of counters.
+    var heldBack: [HeldBack] = []
+    var settled: Set<ReplicaID> = []
+    var gaveWay: [ReplicaID: Set<ChainEnd>] = [:]
 
     init(space: SpaceID) { log = LogState(space: space) }
 

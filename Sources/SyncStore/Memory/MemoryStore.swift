@@ -24,7 +24,7 @@ package final class MemoryStore: ReplicaStore {
 
     private let disk: MemoryDisk
     private let generation: Int
-    private let faults: StoreFaults
+    let faults: StoreFaults
     let sign: @Sendable ([UInt8]) -> [UInt8]
     let running: Mutex<Running>
 
@@ -134,7 +134,9 @@ package final class MemoryStore: ReplicaStore {
             tips: contents.log.tips, additions: contents.additions, digest: contents.log.digest,
             counts: contents.log.counts, ownReplica: own, addresses: contents.addresses,
             lastPosition: contents.log.lastPosition, acknowledgements: contents.newestAcknowledgements,
-            floor: contents.log.floor, cuts: contents.log.cuts)
+            floor: contents.log.floor, cuts: contents.log.cuts, settled: contents.settled.sorted(),
+            gaveWay: contents.gaveWay, awaited: contents.heldBack.awaited(on: contents.log),
+            hasTakenBack: !contents.takenBack.isEmpty)
     }
 }
 
@@ -158,8 +160,10 @@ extension MemoryStore {
         }
     }
 
+    /// - Parameter noting: what else is written in the same transaction.
     func append(
-        _ writes: [LocalWrite], _ wallMilliseconds: Int64, isSealed: Bool, _ running: inout Running
+        _ writes: [LocalWrite], _ wallMilliseconds: Int64, isSealed: Bool, _ running: inout Running,
+        noting: ((inout MemoryContents, AppendResult) -> Void)? = nil
     ) throws(StoreError) -> AppendResult {
         let contents = try snapshot()
         let sign = isSealed ? sign : { _ in [] }
@@ -168,8 +172,12 @@ extension MemoryStore {
             faults: faults.model)
         for write in writes { try commit.take(write, reading: contents, sign: sign) }
         let planned = try commit.finish(reading: contents, contents, sign: sign)
-        guard planned.writesAnything else { return planned.result }
+        guard planned.writesAnything else {
+            if let noting { try write(&running) { noting(&$0, planned.result) } }
+            return planned.result
+        }
         try write(&running) { contents in
+            noting?(&contents, planned.result)
             contents.write(planned.log, planned.objects, at: wallMilliseconds)
             contents.write(planned.streams)
             if !planned.log.entries.isEmpty {
@@ -191,19 +199,27 @@ extension MemoryStore {
             try signWhatWasLeft(&running)
             try seal(&running)
             running.tail = nil
-            let contents = try snapshot()
-            var plan = try LogPlan(segments, on: contents.log)
-            guard !plan.entries.isEmpty else { return plan.commit.serving(running.takeUnserved(), andOwn: true) }
-            try plan.settleCuts(on: contents.log, contents, faults: faults)
-            let objects = try plan.applyObjects(on: contents.log, contents, faults: faults.model)
-            let streams = try plan.applyStreams(on: contents.log, contents)
-            try write(&running) { durable in
-                durable.write(plan, objects, at: wallMilliseconds)
-                durable.write(streams)
-            }
-            running.own.applied(plan)
-            return plan.commit.serving(running.takeUnserved(), andOwn: true)
+            return try apply(segments, wallMilliseconds, &running)
         }
+    }
+
+    func apply(
+        _ segments: [VerifiedSegment], _ wallMilliseconds: Int64, _ running: inout Running
+    ) throws(StoreError) -> Commit {
+        let contents = try snapshot()
+        let released = contents.log.applicable(contents.heldBack, behind: segments)
+        var plan = try LogPlan(segments + released, on: contents.log)
+        guard !plan.entries.isEmpty else { return plan.commit.serving(running.takeUnserved(), andOwn: true) }
+        try plan.settleCuts(on: contents.log, contents, faults: faults)
+        let objects = try plan.applyObjects(on: contents.log, contents, faults: faults.model)
+        let streams = try plan.applyStreams(on: contents.log, contents)
+        try write(&running) { durable in
+            durable.write(plan, objects, at: wallMilliseconds)
+            durable.write(streams)
+            durable.heldBack.removeAll { $0.segment.end <= plan.after.held.next(of: $0.segment.replica) }
+        }
+        running.own.applied(plan)
+        return plan.commit.serving(running.takeUnserved(), andOwn: true)
     }
 
     package func leaveOpen() throws(StoreError) {

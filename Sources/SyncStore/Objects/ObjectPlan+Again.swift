@@ -1,22 +1,28 @@
 import SyncModel
 
-// Work of a history that was cut, written again as the same device's new operations.
+// Work of a history that does not count, written again as the same device's new operations.
 extension ObjectPlan {
-    /// Each operation takes as many counters as it had. What would say nothing now is void: events, schemas and settings
-    /// had counted all along, and of an object that is gone the edit is listed.
+    /// Each operation takes as many counters as it had. What would say nothing now is void: events, schemas and settings of a
+    /// history that was cut had counted all along, and of an object that is gone the edit is listed.
     mutating func writeAgain(
-        _ old: VoidChange, in change: inout Change, _ reading: some ObjectSource, _ places: inout [Rewriting]
+        _ old: VoidChange, in change: inout Change, _ reading: some ObjectSource, _ places: inout [Rewriting],
+        _ cutAgain: (CutFact) -> SyncModel.Operation
     ) throws(StoreError) {
-        if let mark = old.mark {
+        switch old.reason {
+        case .void(let mark?):
             places.append(mark.rewriting(at: change.origin.dot))
             try apply(.markRewriting(mark), in: &change, reading)
+        case .void(nil): break
+        case .takenBack(let before):
+            places += before.filter { !places.contains($0) }
+            places.append(old.place(at: change.origin.dot))
         }
         let mapping = DotMapping(from: old.replica, to: change.origin.dot.replica, places)
         var dot = Dot(replica: old.replica, counter: old.start)
         var skipped: UInt64 = 0
         for operation in old.operations {
             let origin = change.origin.advanced(by: skipped)
-            if let again = try again(operation, at: dot, of: old, at: origin, mapping, reading) {
+            if let again = try again(operation, at: dot, of: old, at: origin, mapping, reading, cutAgain) {
                 if skipped > 0 { try apply(.void(span: skipped), in: &change, reading) }
                 skipped = 0
                 try apply(again, in: &change, reading)
@@ -28,20 +34,24 @@ extension ObjectPlan {
         if skipped > 0 { try apply(.void(span: skipped), in: &change, reading) }
     }
 
-    /// - Parameter origin: where it is said again.
+    /// - Parameters:
+    ///   - origin: where it is said again.
+    ///   - cutAgain: lets a device go at what is held of it now.
     private mutating func again(
         _ operation: SyncModel.Operation, at dot: Dot, of old: VoidChange, at origin: Origin, _ mapping: DotMapping,
-        _ reading: some ObjectSource
+        _ reading: some ObjectSource, _ cutAgain: (CutFact) -> SyncModel.Operation
     ) throws(StoreError) -> SyncModel.Operation? {
+        let isTakenBack = if case .takenBack = old.reason { true } else { false }
         var known = old.known
-        known.advance(dot.replica, to: dot.counter)
+        // Of what was taken back others have never seen anything.
+        if !isTakenBack { known.advance(dot.replica, to: dot.counter) }
         switch operation {
         case .editObject(let edit): return try again(edit, at: dot, of: old, known, at: origin, mapping, reading)
         case .editAgain(let again):
             // What it was judged by: also all of its own history so far, some of which may have counted.
-            var known = again.known
-            known.advance(dot.replica, to: dot.counter)
-            return try self.again(again.edit, at: dot, of: old, known, at: origin, mapping, reading)
+            var judged = isTakenBack ? again.known.meet(known) : again.known
+            judged.advance(dot.replica, to: known.next(of: dot.replica))
+            return try self.again(again.edit, at: dot, of: old, judged, at: origin, mapping, reading)
         case .editAttachments(let edit):
             let birth = edit.life.birth(at: Self.origin(of: dot))
             guard let life = try life(birth, of: edit.object, mapping, reading) else {
@@ -58,14 +68,18 @@ extension ObjectPlan {
             // What others did meanwhile the person who deleted had not seen.
             let object = try object(deletion.object, reading)
             let isAsItWas = object.state.lives.touched.entries.allSatisfy {
-                $0.replica.device == dot.replica.device || known.next(of: $0.replica) >= $0.next
+                known.next(of: $0.replica) >= $0.next
+                    || (isTakenBack ? mapping.isPlace($0) : $0.replica.device == dot.replica.device)
             }
             return isAsItWas && object.state.judgement.isThere ? operation : nil
         case .keepObject(let key):
             return try object(key, reading).state.judgement == .undecided ? operation : nil
         // Whom it had let in was no member meanwhile, and is one again.
         case .addMember: return operation
-        case .appendEvent, .editSchema, .setStream, .cut, .markRewriting, .settleCut, .void, .unknown: return nil
+        // A mark says of what stands behind it, counter by counter: so it does here.
+        case .appendEvent, .editSchema, .setStream, .markRewriting: return isTakenBack ? operation : nil
+        case .cut(let fact): return isTakenBack ? cutAgain(fact) : nil
+        case .settleCut, .void, .unknown: return nil
         }
     }
 

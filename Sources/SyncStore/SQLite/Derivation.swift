@@ -38,7 +38,14 @@ struct Derivation {
         try empty()
         var batch: [(VerifiedSegment, Int64)] = []
         var byteCount = 0
+        // Where something was taken back, arrival numbers have gaps.
+        let hasGaps = try rows.takenBackPosition() != nil
         try rows.forEachSegment { segment, row throws(StoreError) in
+            if hasGaps {
+                try derive(batch, &state)
+                (batch, byteCount) = ([], 0)
+                state.lastPosition = try rows.firstPosition(ofSegment: row) - 1
+            }
             batch.append((segment, row))
             byteCount += segment.segment.bytes.count
             guard byteCount >= Self.batchBytes else { return }

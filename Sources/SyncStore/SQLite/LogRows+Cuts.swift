@@ -42,8 +42,8 @@ extension LogRows: CutHistory {
         return keys
     }
 
-    /// In the order of counters.
-    private func forEachSegment(
+    /// In the order of counters, without their signatures.
+    func forEachSegment(
         of replica: ReplicaID, behind start: UInt64, _ body: (Segment) -> Void
     ) throws(StoreError) {
         guard let row = try findReplica(replica) else { return }

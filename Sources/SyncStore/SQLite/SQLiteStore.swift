@@ -26,6 +26,8 @@ package final class SQLiteStore: ReplicaStore {
         let hot: HotObjects
         var isClosed = false
         var mayStayOpen = false
+        /// Changes wait for a history that takes the place of another.
+        var holdsBack: Bool
         var tail: OpenTail?
         /// Sealed, and not yet part of any answer: what came behind it in the same call failed.
         var unserved: [VerifiedSegment] = []
@@ -77,6 +79,9 @@ package final class SQLiteStore: ReplicaStore {
             }
             return try rows.leftOpen(remembered, by: device)
         }
+        let holdsBack = try writer.use { access throws(StoreError) in
+            try LogRows(access, space: .home)?.holdsBack() ?? false
+        }
         readers = try ReaderPool(count: configuration.readerCount) { [files] () throws(StoreError) in
             try Connection(
                 path: files.database, virtualFileSystem: configuration.virtualFileSystem, role: .reader)
@@ -85,7 +90,7 @@ package final class SQLiteStore: ReplicaStore {
         writing = Mutex(
             Writing(
                 writer: writer, log: log, own: own, hot: HotObjects(largeBytes: configuration.largeStateBytes),
-                leftOpen: leftOpen))
+                holdsBack: holdsBack, leftOpen: leftOpen))
         // A full disk does not keep the store from being read; the next write tries again.
         try? writing.withLock { writing throws(StoreError) in try signWhatWasLeft(&writing) }
     }
@@ -277,8 +282,10 @@ extension SQLiteStore {
         }
     }
 
+    /// - Parameter noting: what else is written in the same transaction.
     func append(
-        _ writes: [LocalWrite], _ wallMilliseconds: Int64, isSealed: Bool, _ writing: inout Writing
+        _ writes: [LocalWrite], _ wallMilliseconds: Int64, isSealed: Bool, _ writing: inout Writing,
+        noting: (LogRows, AppendResult) throws(StoreError) -> Void = { _, _ in }
     ) throws(StoreError) -> AppendResult {
         let state = writing.log
         let before = writing.own.author
@@ -291,6 +298,7 @@ extension SQLiteStore {
             var commit = commit
             for write in writes { try commit.take(write, reading: objects, sign: sign) }
             let planned = try commit.finish(reading: objects, StreamRows(rows), sign: sign)
+            try noting(rows, planned.result)
             guard planned.writesAnything else {
                 objects.giveBack(planned.objects)
                 return planned
@@ -320,26 +328,39 @@ extension SQLiteStore {
             try signWhatWasLeft(&writing)
             try seal(&writing)
             writing.tail = nil
-            let state = writing.log
-            var plan = try LogPlan(segments, on: state)
-            guard !plan.entries.isEmpty else { return plan.commit.serving(writing.takeUnserved(), andOwn: true) }
-            let hot = writing.hot
-            plan = try write(&writing) { access throws(StoreError) in
-                let rows = try spaceRows(access)
-                let objects = ObjectRows(rows, hot: hot)
-                var plan = plan
-                try plan.settleCuts(on: state, rows, faults: faults)
-                let planned = try plan.applyObjects(on: state, objects)
-                let streams = try plan.applyStreams(on: state, StreamRows(rows))
-                try objects.write(planned, segments: try rows.write(plan), at: wallMilliseconds)
-                try StreamRows(rows).write(streams)
-                return plan
-            }
-            writing.log = plan.after
-            writing.own.applied(plan)
-            publish(writing)
-            return plan.commit.serving(writing.takeUnserved(), andOwn: true)
+            return try apply(segments, wallMilliseconds, &writing)
         }
+    }
+
+    func apply(
+        _ segments: [VerifiedSegment], _ wallMilliseconds: Int64, _ writing: inout Writing
+    ) throws(StoreError) -> Commit {
+        let state = writing.log
+        let waiting =
+            writing.holdsBack ? try readLog(space) { rows throws(StoreError) in try rows.heldBack() } ?? [] : []
+        let released = state.applicable(waiting, behind: segments)
+        var plan = try LogPlan(segments + released, on: state)
+        guard !plan.entries.isEmpty else { return plan.commit.serving(writing.takeUnserved(), andOwn: true) }
+        let hot = writing.hot
+        plan = try write(&writing) { access throws(StoreError) in
+            let rows = try spaceRows(access)
+            let objects = ObjectRows(rows, hot: hot)
+            var plan = plan
+            try plan.settleCuts(on: state, rows, faults: faults)
+            let planned = try plan.applyObjects(on: state, objects)
+            let streams = try plan.applyStreams(on: state, StreamRows(rows))
+            try objects.write(planned, segments: try rows.write(plan), at: wallMilliseconds)
+            try StreamRows(rows).write(streams)
+            if !waiting.isEmpty { try rows.releaseHeldBack(upTo: plan.after.held) }
+            return plan
+        }
+        if !waiting.isEmpty {
+            writing.holdsBack = try readLog(space) { rows throws(StoreError) in try rows.holdsBack() } ?? true
+        }
+        writing.log = plan.after
+        writing.own.applied(plan)
+        publish(writing)
+        return plan.commit.serving(writing.takeUnserved(), andOwn: true)
     }
 
     // Open and sealed
@@ -443,7 +464,13 @@ extension SQLiteStore {
             ownReplica: known.ownReplica, addresses: try addresses(), lastPosition: known.log.lastPosition,
             acknowledgements: try readLog(space) { rows throws(StoreError) in try rows.acknowledgements() } ?? [],
             floor: known.log.floor, firstHeld: known.log.firstHeld, cuts: known.log.cuts,
-            isIncomplete: known.log.isIncomplete)
+            isIncomplete: known.log.isIncomplete,
+            settled: try readLog(space) { rows throws(StoreError) in try rows.settled() } ?? [],
+            gaveWay: try readLog(space) { rows throws(StoreError) in try rows.gaveWay() } ?? [:],
+            awaited: try readLog(space) { rows throws(StoreError) in
+                try rows.heldBack().awaited(on: known.log)
+            } ?? [],
+            hasTakenBack: try readLog(space) { rows throws(StoreError) in try rows.hasTakenBack() } ?? false)
     }
 
     var cuts: CutTable { get throws(StoreError) { try known().cuts } }

@@ -17,6 +17,13 @@ package struct DotMapping {
     /// Who says it again.
     package var author: ReplicaID { new }
 
+    /// Whether the newest operation of an entry is one that was written again.
+    package func isPlace(_ entry: VersionVector.Entry) -> Bool {
+        places.contains {
+            $0.new.replica == entry.replica && entry.next > $0.new.counter && entry.next - $0.new.counter <= $0.count
+        }
+    }
+
     /// Where an operation is now; nil for one that was not written again.
     package func place(of dot: Dot) -> Dot? { move(dot).place }
 

@@ -1,0 +1,50 @@
+import SyncModel
+
+/// What waits in the store until it can be put behind a history that took the place of another.
+struct HeldBack: Sendable {
+    /// In a store that has rows.
+    let row: Int64
+    let segment: Segment
+    /// Of the history that stays; else of a third device who had seen the other one, or that.
+    let isRest: Bool
+}
+
+extension LogState {
+    /// Those that can be applied behind what is about to be, in an order that contexts allow. What is held by then is left out.
+    func applicable(_ waiting: [HeldBack], behind segments: [VerifiedSegment]) -> [VerifiedSegment] {
+        guard !waiting.isEmpty else { return [] }
+        var tips: [ReplicaID: ReplicaTip] = [:]
+        for verified in segments { tips[verified.segment.replica] = verified.tip }
+        var applicable: [VerifiedSegment] = []
+        var count = -1
+        while applicable.count > count {
+            count = applicable.count
+            for kept in waiting {
+                let segment = kept.segment
+                let tip = tips[segment.replica] ?? tip(of: segment.replica)
+                guard segment.start <= tip.next, tip.next < segment.end, let rest = segment.suffix(from: tip.next),
+                    let verified = try? rest.walked(from: tip),
+                    verified.context.allSatisfy({ (tips[$0.replica] ?? self.tip(of: $0.replica)).next >= $0.next })
+                else { continue }
+                tips[segment.replica] = verified.tip
+                applicable.append(verified)
+            }
+        }
+        return applicable
+    }
+}
+
+extension [HeldBack] {
+    /// Where the histories end that stay, as far as more of them is here than is held.
+    func awaited(on log: LogState) -> [KnownReplica] {
+        var tips: [ReplicaID: ReplicaTip] = [:]
+        for kept in self where kept.isRest {
+            let tip = tips[kept.segment.replica] ?? log.tip(of: kept.segment.replica)
+            if let rest = kept.segment.suffix(from: tip.next), let verified = try? rest.walked(from: tip) {
+                tips[kept.segment.replica] = verified.tip
+            }
+        }
+        return tips.filter { $0.value.next > log.tip(of: $0.key).next }
+            .map { KnownReplica(replica: $0.key, tip: $0.value) }.sorted { $0.replica < $1.replica }
+    }
+}

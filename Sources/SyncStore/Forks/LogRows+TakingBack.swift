@@ -1,0 +1,125 @@
+import SyncModel
+
+// Taking one history back for another: the log loses what goes, and all that follows from the log is made anew.
+extension LogRows {
+    /// - Returns: nil where one history is the beginning of the other.
+    /// - Throws: `notApplicable` where not all of the log is here to make it from.
+    func takeBack(
+        _ other: OtherHistory, by device: DeviceID, on state: LogState, faults: StoreFaults
+    ) throws(StoreError) -> LogState? {
+        let found = try TakingBack(other, by: device, in: space, faults: faults) { take throws(StoreError) in
+            try forEachSegment(of: other.replica, behind: 0, take)
+        }
+        guard var taking = found else { return nil }
+        guard state.firstHeld.isEmpty else {
+            throw .notApplicable(other.replica, at: state.firstHeld.next(of: other.replica))
+        }
+        try remove(try rowsThatGo(&taking, state))
+        for (replica, ends) in taking.gaveWay { try note(gaveWay: ends, of: replica) }
+        for segment in taking.instead { try holdBack(restOf: segment) }
+        let replica = try replicaRow(other.replica)
+        if other.replica.device == device {
+            try access.run("UPDATE replica SET is_settled = 1 WHERE id = ?", .integer(replica))
+            try access.run("UPDATE space SET own_replica = NULL WHERE id = ?", .integer(spaceRow))
+        }
+        try access.run(
+            "UPDATE space SET taken_back_position = last_position WHERE id = ?", .integer(spaceRow))
+        // It speaks of what is not held any more.
+        try access.run(
+            "DELETE FROM acknowledgement WHERE space = ? AND device = ?", .integer(spaceRow), .blob(device.bytes))
+        try StagingRows(self).discard()
+        try Derivation(rows: self).run()
+        try removeForgottenObjects()
+        let after = try self.state()
+        try write(floor: state.floor.meet(after.held))
+        return try self.state()
+    }
+
+    private struct Gone {
+        var segments: Set<Int64> = []
+        var changes: Int64 = 0
+        var events: Int64 = 0
+    }
+
+    /// Keeps aside what is to be done again of them.
+    private func rowsThatGo(_ taking: inout TakingBack, _ state: LogState) throws(StoreError) -> Gone {
+        var gone = Gone()
+        try forEachSegment { verified, row throws(StoreError) in
+            let fate = try taking.fate(of: verified)
+            if fate == .stays { return }
+            gone.segments.insert(row)
+            gone.changes += Int64(verified.changeCount)
+            gone.events += SegmentScan(verified).eventCount
+            switch fate {
+            case .stays, .goes(redoneFrom: nil): break
+            case .goes(let start?): try keepAside(verified.segment, from: start, taking, state)
+            case .waits: try holdBack(segment: row)
+            }
+        }
+        return gone
+    }
+
+    /// To be done again: the changes of a segment from a counter on.
+    private func keepAside(
+        _ segment: Segment, from start: UInt64, _ taking: TakingBack, _ state: LogState
+    ) throws(StoreError) {
+        guard let rest = segment.suffix(from: start) else { throw .corrupt(detail: "a history parts within a change") }
+        var seen = VersionVector()
+        for step in try state.firsts.beginning(of: segment.replica) + contextSteps(of: segment.replica)
+        where step.start <= segment.start {
+            seen.join(VersionVector(step.moved))
+        }
+        try keepAside(TakenBack(segment: rest, known: taking.known(seen, at: start, of: segment.replica)))
+    }
+
+    private func remove(_ gone: Gone) throws(StoreError) {
+        try removeRuns(of: gone.segments)
+        for segment in gone.segments.sorted() {
+            try access.run("DELETE FROM segment WHERE id = ?", .integer(segment))
+        }
+        try access.run(
+            "UPDATE space SET changes = changes - ?, events = events - ? WHERE id = ?", .integer(gone.changes),
+            .integer(gone.events), .integer(spaceRow))
+    }
+
+    /// Those that stay count the events of their stream anew.
+    private func removeRuns(of segments: Set<Int64>) throws(StoreError) {
+        var runs: [(stream: Int64, position: Int64, segment: Int64, total: Int64)] = []
+        try access.forEach("SELECT stream, last_position, segment, total FROM run ORDER BY stream, last_position") {
+            row throws(StoreError) in
+            runs.append((row.integer(0), row.integer(1), row.integer(2), row.integer(3)))
+            return true
+        }
+        var (stream, before, lost): (Int64, Int64, Int64) = (0, 0, 0)
+        for run in runs {
+            if run.stream != stream { (stream, before, lost) = (run.stream, 0, 0) }
+            let key: [SQLValue] = [.integer(run.stream), .integer(run.position)]
+            if segments.contains(run.segment) {
+                lost += run.total - before
+                try access.run("DELETE FROM run WHERE stream = ? AND last_position = ?", key[0], key[1])
+            } else if lost > 0 {
+                try access.run(
+                    "UPDATE run SET total = ? WHERE stream = ? AND last_position = ?", .integer(run.total - lost),
+                    key[0], key[1])
+            }
+            before = run.total
+        }
+    }
+
+    /// Those that nothing is left of that ever happened to them.
+    private func removeForgottenObjects() throws(StoreError) {
+        var keys: [ObjectKey] = []
+        try access.forEach(
+            """
+            SELECT collection.name, object.key FROM object JOIN collection ON collection.id = object.collection
+            WHERE collection.space = ? AND object.touched = x'' AND object.dropped_edits IS NULL AND object.local IS NULL
+                AND NOT EXISTS (SELECT 1 FROM touch WHERE touch.object = object.id)
+            """, .integer(spaceRow)
+        ) { row throws(StoreError) in
+            keys.append(ObjectKey(collection: ExactString(row.text(0)), id: ExactString(row.text(1))))
+            return true
+        }
+        let objects = ObjectRows(self)
+        for key in keys { try objects.remove(key) }
+    }
+}

@@ -1,0 +1,129 @@
+import Synchronization
+package import SyncModel
+
+extension MemoryStore {
+    package func takeBack(_ other: OtherHistory, wallMilliseconds: Int64) throws(StoreError) -> Bool {
+        try running.withLock { running throws(StoreError) in
+            try signWhatWasLeft(&running)
+            try seal(&running)
+            running.tail = nil
+            guard let after = try snapshot().takingBack(other, by: running.own.device, faults) else { return false }
+            try write(&running) { $0 = after }
+            // Whoever asks for what may be served is told all that is held.
+            _ = running.takeUnserved()
+            running.own.end()
+            // What of the other history can be applied at once.
+            _ = try? apply([], wallMilliseconds, &running)
+            return true
+        }
+    }
+
+    package func redoTakenBack(limit: Int, wallMilliseconds: Int64) throws(StoreError) -> RewritingStep {
+        try running.withLock { running throws(StoreError) in
+            try signWhatWasLeft(&running)
+            try seal(&running)
+            running.tail = nil
+            let contents = try snapshot()
+            try running.own.heedCuts(contents.log.cuts)
+            let work = TakenBackWork(contents.takenBack, places: contents.takenBackPlaces, limit: limit)
+            let result = try append(work.writes, wallMilliseconds, isSealed: true, &running) { contents, result in
+                contents.note(work, work.places(result.outcomes))
+            }
+            return RewritingStep(
+                commit: result.serving(running.takeUnserved(), andOwn: true).commit,
+                hasMore: !(try snapshot().takenBack.isEmpty))
+        }
+    }
+}
+
+extension MemoryContents {
+    /// Everything made anew from what stays of the log; nil where nothing has to go.
+    fileprivate func takingBack(
+        _ other: OtherHistory, by device: DeviceID, _ faults: StoreFaults
+    ) throws(StoreError) -> MemoryContents? {
+        let found = try TakingBack(other, by: device, in: log.space, faults: faults) { take throws(StoreError) in
+            for stored in segments[other.replica] ?? [] { take(stored.verified.segment) }
+        }
+        guard var taking = found else { return nil }
+        var after = MemoryContents(space: log.space)
+        (after.own, after.consumers, after.addresses, after.tickets) = (own, consumers, addresses, tickets)
+        (after.fetching, after.takenBack, after.takenBackPlaces) = (fetching, takenBack, takenBackPlaces)
+        after.heldBack = heldBack
+        after.acknowledgements = acknowledgements.filter { $0.key != device }
+        if other.replica.device == device { after.own = nil }
+        after.gaveWay = gaveWay
+        after.settled = other.replica.device == device ? settled.union([other.replica]) : settled
+        after.log.objectPosition = log.objectPosition
+        for stored in inCausalOrder {
+            let segment = stored.verified.segment
+            switch try taking.fate(of: stored.verified) {
+            case .stays: try after.replay(stored)
+            case .goes(redoneFrom: nil): break
+            case .goes(let start?): after.takenBack.append(try again(segment, from: start, taking))
+            case .waits: after.heldBack.append(HeldBack(row: 0, segment: segment, isRest: false))
+            }
+        }
+        for (replica, ends) in taking.gaveWay { after.gaveWay[replica, default: []].formUnion(ends) }
+        after.heldBack += taking.instead.map { HeldBack(row: 0, segment: $0, isRest: true) }
+        for (key, object) in objects where after.objects[key] != nil || !object.localFields.isEmpty {
+            after.objects[key, default: StoredObject(key: key)].localFields = object.localFields
+            after.objects[key]?.dismissedCount = object.dismissedCount
+            after.objects[key]?.collectedEdits = object.collectedEdits
+        }
+        for stream in after.runs.keys { after.runs[stream]?.sort { $0.lastPosition < $1.lastPosition } }
+        after.log.lastPosition = log.lastPosition
+        after.log.floor = log.floor.meet(after.log.held)
+        return after
+    }
+
+    /// Each behind what its author had seen; else as their events arrived.
+    private var inCausalOrder: [StoredSegment] {
+        var left = segments.values.joined().sorted {
+            ($0.firstPosition, $0.verified.segment.replica) < ($1.firstPosition, $1.verified.segment.replica)
+        }
+        var ordered: [StoredSegment] = []
+        var held = VersionVector()
+        while !left.isEmpty {
+            let next = left.firstIndex { stored in
+                held.next(of: stored.verified.segment.replica) == stored.verified.segment.start
+                    && stored.verified.context.allSatisfy { held.next(of: $0.replica) >= $0.next }
+            }
+            guard let next else { preconditionFailure("the log holds what its changes have seen") }
+            let stored = left.remove(at: next)
+            held.advance(stored.verified.segment.replica, to: stored.verified.segment.end)
+            ordered.append(stored)
+        }
+        return ordered
+    }
+
+    private func again(
+        _ segment: Segment, from start: UInt64, _ taking: TakingBack
+    ) throws(StoreError) -> TakenBack {
+        guard let rest = segment.suffix(from: start) else { throw .corrupt(detail: "a history parts within a change") }
+        var seen = VersionVector()
+        for step in log.firsts.beginning(of: segment.replica) + contextSteps(of: segment.replica)
+        where step.start <= segment.start {
+            seen.join(VersionVector(step.moved))
+        }
+        return TakenBack(segment: rest, known: taking.known(seen, at: start, of: segment.replica))
+    }
+
+    private mutating func replay(_ stored: StoredSegment) throws(StoreError) {
+        log.lastPosition = stored.firstPosition - 1
+        let before = log
+        var plan = try LogPlan([stored.verified], on: before)
+        try plan.settleCuts(on: before, self)
+        let objects = try plan.applyObjects(on: before, self)
+        let streams = try plan.applyStreams(on: before, self)
+        write(plan, objects, at: 0)
+        write(streams)
+    }
+
+    fileprivate mutating func note(_ done: TakenBackWork, _ places: [Rewriting]) {
+        takenBack.removeFirst(done.wholeRows)
+        if let start = done.goesOnAt, let rest = takenBack.first?.segment.suffix(from: start) {
+            takenBack[0].segment = rest
+        }
+        takenBackPlaces = takenBack.isEmpty ? [] : takenBackPlaces + places
+    }
+}

@@ -1,0 +1,51 @@
+import Synchronization
+package import SyncModel
+
+extension SQLiteStore {
+    package func takeBack(_ other: OtherHistory, wallMilliseconds: Int64) throws(StoreError) -> Bool {
+        try writing.withLock { writing throws(StoreError) in
+            if writing.isClosed { throw .closed }
+            try signWhatWasLeft(&writing)
+            try seal(&writing)
+            writing.tail = nil
+            let (state, device, faults) = (writing.log, writing.own.device, faults)
+            let after = try write(&writing) { access throws(StoreError) in
+                try spaceRows(access).takeBack(other, by: device, on: state, faults: faults)
+            }
+            guard let after else { return false }
+            // Whoever asks for what may be served is told all that is held.
+            _ = writing.takeUnserved()
+            writing.log = after
+            writing.hot.forget()
+            writing.holdsBack = true
+            writing.own.end()
+            publish(writing)
+            // What of the other history can be applied at once.
+            _ = try? apply([], wallMilliseconds, &writing)
+            return true
+        }
+    }
+
+    package func redoTakenBack(limit: Int, wallMilliseconds: Int64) throws(StoreError) -> RewritingStep {
+        try writing.withLock { writing throws(StoreError) in
+            if writing.isClosed { throw .closed }
+            try signWhatWasLeft(&writing)
+            try seal(&writing)
+            writing.tail = nil
+            try writing.own.heedCuts(writing.log.cuts, faults: faults)
+            let rows =
+                try readLog(space) { rows throws(StoreError) in
+                    try rows.takenBack(byteBudget: TakenBackWork.stepBytes)
+                } ?? []
+            let places = try readLog(space) { rows throws(StoreError) in try rows.takenBackPlaces() } ?? []
+            let work = TakenBackWork(rows.map(\.work), places: places, limit: limit)
+            let result = try append(work.writes, wallMilliseconds, isSealed: true, &writing) {
+                log, result throws(StoreError) in
+                try log.note(work, of: rows, work.places(result.outcomes))
+            }
+            let hasMore = try readLog(space) { rows throws(StoreError) in try rows.hasTakenBack() } ?? false
+            return RewritingStep(
+                commit: result.serving(writing.takeUnserved(), andOwn: true).commit, hasMore: hasMore)
+        }
+    }
+}

@@ -1,0 +1,136 @@
+import SyncModel
+
+/// What goes when the other of two histories is taken over: what ours has beyond the last common change, and with it everything
+/// whose author had seen that, because elsewhere those counters say something else.
+///
+/// A held segment ends on a signature, so the log is cut at the last one at or before that change; the rest of the other history,
+/// which is at hand, is put behind it as soon as what its author had seen is held.
+struct TakingBack {
+    /// What becomes of a segment.
+    enum Fate: Sendable, Equatable {
+        case stays
+        /// What this device wrote of it is done again from the counter on; nil: it is not.
+        case goes(redoneFrom: UInt64?)
+        /// Its author had seen what the others have, too, or it is a third device's: it is put behind that.
+        case waits
+    }
+
+    /// What is put in place of what goes, in the order of counters.
+    let instead: [Segment]
+    private let other: OtherHistory
+    private let device: DeviceID
+    private let space: SpaceID
+    private let faults: StoreFaults
+    /// The end of the last common change.
+    private let common: UInt64
+    /// Per replica, from where on it goes.
+    private var starts: [ReplicaID: UInt64]
+    /// Likewise, from where on nobody will hold it: it is done again under another replica.
+    private var redone: [ReplicaID: UInt64] = [:]
+    /// Where the changes ended that this device does again.
+    private(set) var gaveWay: [ReplicaID: [ChainEnd]] = [:]
+    /// Where the histories stand of which segments were asked for.
+    private var heads: [ReplicaID: ChainHead] = [:]
+
+    /// Nil where one of the two is the beginning of the other.
+    ///
+    /// - Parameters:
+    ///   - device: whose store this is.
+    ///   - forEachSegment: all that is held of the replica, in the order of counters.
+    /// - Throws: `notApplicable` where the other history is not at hand from the cut on, and where ours goes further than it was
+    ///   walked.
+    init?(
+        _ other: OtherHistory, by device: DeviceID, in space: SpaceID, faults: StoreFaults,
+        _ forEachSegment: ((Segment) -> Void) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        let theirs = Dictionary(other.ends.map { ($0.end, $0.head) }) { first, _ in first }
+        var head = ChainHead(space: space, replica: other.replica)
+        var (common, kept, next): (UInt64, UInt64, UInt64) = (0, 0, 0)
+        try forEachSegment { segment in
+            let isCommon = common == next
+            for end in segment.ends(from: head) {
+                head = end.head
+                next = end.end
+                // A head covers all before it.
+                if theirs[end.end] == end.head { common = end.end }
+            }
+            if isCommon, common == next { kept = next }
+        }
+        guard next > common, other.tip.next > common else { return nil }
+        let walked = other.ends.last?.end ?? 0
+        guard walked >= min(next, other.tip.next) else { throw .notApplicable(other.replica, at: walked) }
+        let rest = other.segments.filter { $0.end > kept }
+        guard let first = rest.first, first.start <= kept, let joined = first.suffix(from: kept) else {
+            throw .notApplicable(other.replica, at: kept)
+        }
+        instead = [joined] + rest.dropFirst()
+        self.other = other
+        self.device = device
+        self.space = space
+        self.faults = faults
+        self.common = common
+        starts = [other.replica: kept]
+    }
+
+    /// Asked of every segment, in the order of their arrival.
+    ///
+    /// - Throws: `notApplicable` where a device that has no part in it would lose something: what it wrote nobody else can do again.
+    mutating func fate(of verified: VerifiedSegment) throws(StoreError) -> Fate {
+        let replica = verified.segment.replica
+        let before = heads[replica] ?? ChainHead(space: space, replica: replica)
+        heads[replica] = verified.tip.head
+        let fate = try decide(verified)
+        if case .goes(redoneFrom: .some) = fate {
+            gaveWay[replica, default: []] += verified.segment.ends(from: before)
+        }
+        return fate
+    }
+
+    private mutating func decide(_ verified: VerifiedSegment) throws(StoreError) -> Fate {
+        let segment = verified.segment
+        if segment.replica == other.replica {
+            guard segment.start >= starts[other.replica] ?? 0 else { return .stays }
+            guard segment.replica.device == device, !faults.contains(.takeBackForgets), common < segment.end else {
+                return .goes(redoneFrom: nil)
+            }
+            return .goes(redoneFrom: max(common, segment.start))
+        }
+        guard isBehind(starts, verified) else { return .stays }
+        if starts[segment.replica] == nil { starts[segment.replica] = segment.start }
+        var built = redone
+        built[other.replica] = common
+        guard isBehind(built, verified) else { return .waits }
+        let author = segment.replica.device
+        // Put behind what the others have in its place, as far as that goes.
+        var lost = redone
+        lost[other.replica] = other.tip.next
+        if other.elsewhere.contains(where: { $0.replica == segment.replica && $0.tip.next >= segment.end }),
+            !isBehind(lost, verified)
+        {
+            return .waits
+        }
+        if author == device || author == other.replica.device {
+            if redone[segment.replica] == nil { redone[segment.replica] = segment.start }
+            return .goes(redoneFrom: author == device && !faults.contains(.takeBackForgets) ? segment.start : nil)
+        }
+        guard !isBehind(lost, verified) else { throw .notApplicable(segment.replica, at: segment.start) }
+        return .waits
+    }
+
+    /// Whether it is one of what begins there, or its author had seen some of that.
+    private func isBehind(_ starts: [ReplicaID: UInt64], _ verified: VerifiedSegment) -> Bool {
+        if let start = starts[verified.segment.replica] { return verified.segment.start >= start }
+        return verified.context.contains { entry in starts[entry.replica].map { $0 < entry.next } ?? false }
+    }
+
+    /// What of it the author of a change that goes had seen, and everybody will hold.
+    func known(_ seen: VersionVector, at start: UInt64, of replica: ReplicaID) -> VersionVector {
+        var entries = seen.entries.filter { $0.replica != replica }
+        entries.append(.init(replica: replica, next: start))
+        return VersionVector(
+            entries.map { entry in
+                let bound = entry.replica == other.replica ? common : redone[entry.replica] ?? .max
+                return VersionVector.Entry(replica: entry.replica, next: min(entry.next, bound))
+            })
+    }
+}
