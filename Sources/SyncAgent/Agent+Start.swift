@@ -84,7 +84,8 @@ extension Agent {
             tips: state.tips.map { ($0.replica, $0.tip) }, stateDigest: state.digest,
             acknowledgements: state.acknowledgements,
             firstHeld: state.firstHeld, floor: state.floor, hasStaging: (try? sqlite?.hasStaging()) ?? false,
-            cuts: state.cuts, isIncomplete: state.isIncomplete,
+            cuts: state.cuts, isIncomplete: state.isIncomplete, settled: state.settled, gaveWay: state.gaveWay,
+            awaited: state.awaited, hasTakenBack: state.hasTakenBack,
             at: Tick(nanoseconds: Int64(NIODeadline.now().uptimeNanoseconds)))
         let relay = TransportRelay()
         let transport = SessionTransport(identity: identity, eventLoop: eventLoop, logger: logger, events: relay)

@@ -99,6 +99,16 @@ final class AgentLoop: TransportEvents {
         peersChanged()
     }
 
+    /// Events and objects went: whoever watches looks again.
+    func noteTakenBack(_ state: StoreState) {
+        digest = state.digest
+        counts = state.counts
+        bulk?.noteChangesMoved()
+        bulk?.noteRecordsChanged()
+        objectFeed.touch()
+        peersChanged()
+    }
+
     private func sample() {
         if let last = samples.last, now - last.at < .milliseconds(250) { return }
         samples.append((now, counts.changes + counts.droppedChanges))
@@ -173,6 +183,8 @@ final class AgentLoop: TransportEvents {
             case .readmit(let fact): readmit(fact)
             case .settle(let cut): settle(cut)
             case .rewriteVoid(let limit): rewriteVoid(limit: limit)
+            case .takeBack(let other): takeBack(other)
+            case .redoTakenBack(let limit): redoTakenBack(limit: limit)
             case .dial(let id, let endpoint): dial(id, endpoint)
             case .send(let id, let frame): send(id, frame)
             case .establish(let id):
@@ -212,7 +224,7 @@ final class AgentLoop: TransportEvents {
             switch result {
             case .success(let commit):
                 loop.value.note(commit)
-                if !commit.segments.isEmpty { loop.value.step(.sealed(StoreChange(commit))) }
+                loop.value.step(.sealed(StoreChange(commit)))
             case .failure(let error): loop.value.step(.sealFailed(code: StoreDriver.code(of: error)))
             }
         }

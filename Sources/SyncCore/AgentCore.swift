@@ -27,8 +27,6 @@ package struct AgentCore: Sendable {
     var isKeyShared = false
     /// Changes of our own came back, and that was said.
     var haveOwnReturned = false
-    /// Segments under our own signature that did not continue what we hold.
-    var unfitOwnSegments = 0
     var book = DialBook()
     var instance = ""
     var listenPort: UInt16 = 0
@@ -44,10 +42,15 @@ package struct AgentCore: Sendable {
     var isStoreRefusing = false
     /// The store was told that local writes may stay open.
     var mayStayOpen = false
+    /// It was told to seal them and has not answered: our own histories may end further on than is held.
+    var isSealing = false
     /// When to ask again for what the store refused to seal.
     var sealRetryAt: Tick?
-    /// Replicas of which two histories were seen: never asked for again.
+    /// Replicas of which two histories were seen and neither was taken back here: not asked for.
     var forked: [ReplicaID] = []
+    var forks: ForkKeeping
+    /// How often changes of our own came that do not continue what we hold, from who did not show what they are.
+    var unfitOwnSegments = 0
 
     /// Per replica the counter from which on changes are held; what was before came as state or was dropped.
     var firstHeld: VersionVector
@@ -99,12 +102,17 @@ package struct AgentCore: Sendable {
     ///   - firstHeld: per replica, from where on the store holds changes; not in it where it holds all.
     ///   - floor: the join of the vectors at which it forgot something or took state.
     ///   - hasStaging: it has staged some of a state.
+    ///   - settled: of our own replicas, those whose history here is the one that stays.
+    ///   - gaveWay: of our own, what was taken back.
+    ///   - awaited: where histories end of which the store has the rest and not yet all that it builds on.
+    ///   - hasTakenBack: it keeps work of this device aside, to be done again.
     package init(
         configuration: CoreConfiguration, space: SpaceID, membership: Membership,
         tips: [(replica: ReplicaID, tip: ReplicaTip)], stateDigest: Sum256,
         acknowledgements: [SignedAcknowledgement] = [], firstHeld: VersionVector = VersionVector(),
         floor: VersionVector = VersionVector(), hasStaging: Bool = false, cuts: CutTable = CutTable(),
-        isIncomplete: Bool = false, at now: Tick
+        isIncomplete: Bool = false, settled: [ReplicaID] = [], gaveWay: [ReplicaID: Set<ChainEnd>] = [:],
+        awaited: [KnownReplica] = [], hasTakenBack: Bool = false, at now: Tick
     ) {
         self.configuration = configuration
         self.space = space
@@ -115,6 +123,10 @@ package struct AgentCore: Sendable {
         self.hasStaging = hasStaging
         self.cuts = cuts
         self.isIncomplete = isIncomplete
+        forks = ForkKeeping(
+            settled: settled, gaveWay: gaveWay, awaited: awaited, hasTakenBack: hasTakenBack,
+            mayRelease: !awaited.isEmpty, redoAt: now + configuration.timing.redoAfter
+        )
         self.now = now
         random = SplitMix64(seed: configuration.seed)
         held = TipTable()
@@ -141,7 +153,8 @@ package struct AgentCore: Sendable {
         precondition(now >= self.now, "monotonic time ran backwards: \(self.now) then \(now)")
         self.now = now
         switch input {
-        case .appended(let change), .sealed(let change): noteDurable(change)
+        case .appended(let change): noteDurable(change)
+        case .sealed(let change): noteSealed(change)
         case .sealFailed(let code): noteSealFailed(code)
         case .persisted(let id, let change): notePersisted(id, change)
         case .persistFailed(let id, let code): notePersistFailed(id, code)
@@ -156,6 +169,9 @@ package struct AgentCore: Sendable {
         case .compactionAsked: noteCompactionAsked()
         case .rewritten(let hasMore): noteRewritten(hasMore: hasMore)
         case .rewriteFailed: noteRewriteFailed()
+        case .takenBack(let result): noteTakenBack(result)
+        case .redone(let hasMore): noteRedone(hasMore: hasMore)
+        case .redoFailed: noteRedoFailed()
         case .recordAppeared(let instance, let endpoints): noteRecord(instance, endpoints)
         case .recordVanished(let instance): forgetRecord(instance)
         case .networkChanged: noteNetworkChanged()
@@ -174,6 +190,8 @@ package struct AgentCore: Sendable {
         }
         passDeadlines()
         persistReady()
+        releaseHeldBack()
+        planForks()
         planState()
         planPulls()
         planDials()
@@ -193,15 +211,26 @@ package struct AgentCore: Sendable {
         if isAlone != mayStayOpen {
             mayStayOpen = isAlone
             sealRetryAt = nil
-            effects.append(isAlone ? .leaveOpen : .seal)
+            if isAlone { effects.append(.leaveOpen) } else { seal() }
         } else if let at = sealRetryAt, now >= at {
             sealRetryAt = nil
-            effects.append(.seal)
+            seal()
         }
+    }
+
+    private mutating func seal() {
+        isSealing = true
+        effects.append(.seal)
+    }
+
+    private mutating func noteSealed(_ change: StoreChange) {
+        isSealing = false
+        if !change.segments.isEmpty { noteDurable(change) }
     }
 
     /// What was written alone waits for a store that takes writes again, not for the next thing somebody writes.
     private mutating func noteSealFailed(_ code: String) {
+        isSealing = false
         effects.append(.report(.storeRefused(code: code)))
         if !mayStayOpen { sealRetryAt = now + configuration.timing.storeRetry }
     }
@@ -215,6 +244,7 @@ package struct AgentCore: Sendable {
             sessionDeadlines.min(), pullDeadlines.min(), acknowledgementDeadlines.min(), nextDialAt, storeRetryAt,
             sealRetryAt,
             acknowledgeDeadline, collectionDeadline, compactionDeadline, stateDeadlines.min(), cutDeadlines.min(),
+            redoDeadline,
         ].compactMap(\.self).min()
     }
 

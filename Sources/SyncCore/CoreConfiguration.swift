@@ -60,6 +60,10 @@ package struct CoreConfiguration: Sendable, Equatable {
         package var statePause = Tick.Span.seconds(5)
         /// The same of one whose state knows another history of some replica.
         package var stateForkPause = Tick.Span.seconds(60)
+        /// How long work that was taken back waits for peers before it is done again.
+        package var redoAfter = Tick.Span.seconds(10)
+        /// And beyond that while the history that stays is not whole here.
+        package var redoAwaiting = Tick.Span.seconds(600)
         /// Wants of a peer that was offered state wait so long for its request.
         package var stateOfferWait = Tick.Span.seconds(1)
         /// A state of which the receiver takes nothing for this long is closed.

@@ -33,6 +33,12 @@ package enum Effect: Sendable, Equatable {
     /// `limit` changes, in one transaction; answer with `rewritten` or `rewriteFailed`.
     case rewriteVoid(limit: Int)
 
+    /// A peer holds another history of this replica: take back what ours has beyond the last common change, and keep work of this
+    /// device aside; answer with `takenBack`.
+    case takeBack(OtherHistory)
+    /// Do again what is kept aside: at most `limit` changes, in one transaction; answer with `redone` or `redoFailed`.
+    case redoTakenBack(limit: Int)
+
     /// Nobody is there: from now on local writes may stay open, to be folded before they are shipped.
     case leaveOpen
     /// Somebody is there: seal what is open, and every local write from now on; answer with `sealed` or
@@ -81,6 +87,8 @@ package enum CloseReason: String, Sendable, Equatable, CaseIterable {
     case tooManyConnections = "too_many_connections"
     case peerRestarted = "peer_restarted"
     case suspected = "no_answer"
+    /// What we hold is not what we said: we took a history back.
+    case historyChanged = "history_changed"
     // Of bulk connections
     case idle
     case sessionEnded = "session_ended"
@@ -101,6 +109,10 @@ package enum Report: Sendable, Equatable {
     case peerClock(DeviceID, wallMilliseconds: Int64)
     case diverged(DeviceID)
     case forked(ReplicaID, DeviceID)
+    /// Its author and we hold the same history again.
+    case forkEnded(ReplicaID)
+    /// Another history of the replica, shown by this device, was taken over in place of ours.
+    case tookBack(ReplicaID, DeviceID)
     case duplicateIdentity(DeviceID)
     /// Changes of our own device that our store did not hold came from peers: it was put back, lost its end, or was copied.
     /// Once in a run.

@@ -54,7 +54,7 @@ package struct StoreChange: Sendable, Equatable {
 package enum Input: Sendable, Equatable {
     /// A local write is durable and sealed.
     case appended(StoreChange)
-    /// The answer to `Effect.seal`: what was open may be served now.
+    /// The answer to `Effect.seal`: what was open, if anything was, may be served now.
     case sealed(StoreChange)
     /// The other answer: what is open stays so, and is not served.
     case sealFailed(code: String)
@@ -80,6 +80,10 @@ package enum Input: Sendable, Equatable {
     /// A step of writing again is durable; the change itself came as `appended`.
     case rewritten(hasMore: Bool)
     case rewriteFailed(code: String)
+    case takenBack(TakingBackResult)
+    /// A step of doing again what was taken back is durable; the changes themselves came as `appended`.
+    case redone(hasMore: Bool)
+    case redoFailed(code: String)
 
     case state(StateInput)
 

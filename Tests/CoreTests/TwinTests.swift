@@ -100,23 +100,6 @@ import Testing
 
 /// What a device learns of itself from others.
 @Suite struct OwnHistoryTests {
-    private static let replica = ReplicaID(device: SimulatedDevice.all[0].id, incarnation: 1)
-
-    private func closes(_ talk: Conversation) -> Bool { talk.effects.contains(.closeIncarnation(Self.replica)) }
-
-    /// A core that holds two changes, and another way on from the first, `count` changes long, that our own key has signed.
-    private func fork(_ count: Int) -> (talk: Conversation, there: VerifiedSegment) {
-        var author = Author(0)
-        let first = author.write()
-        var other = author
-        let here = author.write()
-        let elsewhere = ReplicaID(device: SimulatedDevice.all[1].id, incarnation: 9)
-        let there = other.write(count, holding: VersionVector([.init(replica: elsewhere, next: 1)]))
-        var talk = Conversation()
-        talk.hear(.appended(StoreChange(segments: [first, here], stateDigest: .zero, additions: [])))
-        return (talk, there)
-    }
-
     @Test func `own changes that come back are said once`() {
         var author = Author(0)
         let lost = [author.write(), author.write()]
@@ -129,53 +112,5 @@ import Testing
             said += talk.effects.count { $0 == .report(.ownChangesReturned) }
         }
         #expect(talk.core.held.next(of: author.replica) == 2 && said == 1)
-    }
-
-    @Test func `another head at our own end closes the incarnation`() {
-        var (talk, there) = fork(1)
-        let id = talk.accept(1)
-        talk.hear(.received(id, there.have, bytes: 100))
-        #expect(closes(talk) && talk.closed(id) == nil)
-    }
-
-    @Test
-    func `a greater end that our key has signed and that does not continue ours closes it, and is soon left alone`() {
-        var (talk, there) = fork(2)
-        for round in 1...3 {
-            let id = talk.accept(1)
-            talk.hear(.received(id, there.have, bytes: 100))
-            talk.hear(.received(id, there.push(), bytes: 100))
-            #expect(closes(talk) && talk.closed(id) == .badSegment)
-            let isForked = talk.effects.contains(.report(.forked(Self.replica, Conversation.devices[1].id)))
-            #expect(isForked == (round == 3))
-        }
-        let id = talk.accept(1)
-        talk.hear(.received(id, there.have, bytes: 100))
-        #expect(talk.sent(id).allSatisfy { !$0.isWant } && talk.closed(id) == nil)
-    }
-
-    @Test func `bytes that nobody signed close nothing`() {
-        var (talk, there) = fork(2)
-        var forged = there.segment
-        forged = Segment(
-            replica: forged.replica, start: forged.start, end: forged.end, bytes: forged.bytes,
-            signature: [UInt8](repeating: 1, count: 64))
-        let id = talk.accept(1)
-        talk.hear(.received(id, there.have, bytes: 100))
-        let part = Frame.SegmentPart(
-            start: forged.start, end: forged.end, bytes: forged.bytes, signature: forged.signature)
-        talk.hear(
-            .received(
-                id,
-                .changes(
-                    Frame.Changes(space: .home, replica: forged.replica, wantID: 0, segments: [part], last: false)),
-                bytes: 100))
-        #expect(!closes(talk) && talk.closed(id) == .badSegment)
-    }
-}
-
-extension Frame {
-    fileprivate var isWant: Bool {
-        if case .want = self { true } else { false }
     }
 }

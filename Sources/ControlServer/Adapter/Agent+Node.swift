@@ -168,13 +168,24 @@ extension Agent: AgentControl {
                     code: "diverged", message: "\(peer.shortID) holds the same changes and shows another state.",
                     hint: "Keep both data directories and report it; this is a fault of Lanyard."))
         }
+        if !journal.tookBack.isEmpty {
+            warnings.append(
+                .init(
+                    code: "history_taken_back",
+                    message: "This machine was put back to an earlier moment while it ran, and wrote on from there.",
+                    hint:
+                        "What other devices had of it before is here again, and what it wrote since was written once more. "
+                        + "Nothing is lost. After putting back a machine, start it anew."))
+        }
         for replica in journal.forks.sorted() {
             warnings.append(
                 .init(
                     code: "forked", message: "Two histories of \(replica) were seen; neither is extended here.",
-                    hint:
-                        "Its device was put back to an earlier moment while it ran. It goes on under a new history by itself; "
-                        + "keep both data directories until what it wrote in between was looked at."))
+                    hint: replica.device == device
+                        ? "This device was put back to an earlier moment while it ran. Connect it with one that keeps all changes; "
+                            + "until then it goes on under a new history, and what it wrote in between stays here."
+                        : "Its device was put back to an earlier moment while it ran. This ends by itself once this one is "
+                            + "connected with \(now.name(of: replica.device))."))
         }
         return warnings
     }

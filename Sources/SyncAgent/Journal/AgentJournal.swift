@@ -19,6 +19,7 @@ package final class AgentJournal: Sendable {
         var diverged: Set<DeviceID> = []
         var haveOwnReturned = false
         var forks: Set<ReplicaID> = []
+        var tookBack: Set<ReplicaID> = []
         var lastSync: [DeviceID: Int64] = [:]
     }
 
@@ -63,6 +64,8 @@ package final class AgentJournal: Sendable {
     package var haveOwnReturned: Bool { state.withLock(\.haveOwnReturned) }
     package var divergedPeers: Set<DeviceID> { state.withLock(\.diverged) }
     package var forks: Set<ReplicaID> { state.withLock(\.forks) }
+    /// Of our own, those of which another history took the place of ours in this run.
+    package var tookBack: Set<ReplicaID> { state.withLock { [own] in $0.tookBack.filter { $0.device == own } } }
     package var lastSeen: [DeviceID: Int64] { state.withLock(\.lastSync) }
 
     func noteSeen(_ device: DeviceID) {
@@ -104,6 +107,20 @@ package final class AgentJournal: Sendable {
             logger.error(
                 "Two histories under one replica were seen.",
                 metadata: ["replica": "\(replica)", "peer.id": "\(device.shortID)"])
+        case .forkEnded(let replica): state.withLock { _ = $0.forks.remove(replica) }
+        case .tookBack(let replica, let device):
+            note(code: "history_taken_back")
+            state.withLock { state in
+                state.forks.remove(replica)
+                state.tookBack.insert(replica)
+            }
+            logger.warning(
+                replica.device == own
+                    ? "This machine was put back to an earlier moment while it ran; what it did since is done again."
+                    : "A device was put back to an earlier moment while it ran; what it holds now was taken over.",
+                metadata: [
+                    "replica": "\(replica)", "peer.id": "\(device.shortID)", "code": "history_taken_back",
+                ])
         case .duplicateIdentity(let device):
             note(code: CloseReason.duplicateIdentity.rawValue)
             let isNews = !duplicateIdentities.contains(device)

@@ -25,7 +25,8 @@ extension AgentCore {
     /// which is read from the log; and not before everybody has heard of every cut: until then somebody may write on what is
     /// void here, and so keep it, and it has to be there to be done again.
     private var mayCompact: Bool {
-        configuration.compacts && !isIncomplete && !hasVoidWork && cuts.cuts.allSatisfy { stable.covers($0.dot) }
+        configuration.compacts && !isIncomplete && !hasVoidWork && forks.inquiry == nil
+            && cuts.cuts.allSatisfy { stable.covers($0.dot) }
     }
 
     var compactionDeadline: Tick? {

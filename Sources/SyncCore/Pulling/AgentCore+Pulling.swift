@@ -5,6 +5,7 @@ struct Pull: Sendable, Equatable {
     let wantID: UInt64
     let connection: ConnectionID
     let replica: ReplicaID
+    let from: UInt64
     let to: UInt64
     /// Granted and not yet used.
     var creditBytes: Int
@@ -57,12 +58,16 @@ extension AgentCore {
 
     private mutating func pull(_ replica: ReplicaID, from sources: [Int], isUrgent: Bool) {
         guard !pulls.contains(where: { $0.replica == replica }), !forked.contains(replica),
+            forks.inquiry?.replica != replica, !isAwaited(replica), !hasGivenWay(replica),
+            !isSealing || replica.device != configuration.own,
             membership.signingKey(of: replica.device) != nil
         else { return }
         let from = frontier(of: replica).next
         guard !comesAsState(replica, from: from) else { return }
         let candidates = sources.filter { index in
             sessions[index].peerTips.next(of: replica) > from && hasChanges(index, of: replica, from: from)
+                && sessions[index].forks.suspects[replica] == nil && !isDisputed(replica, sessions[index])
+                && !(sessions[index].peerTips[replica].map { isGivingWay($0, replica) } ?? false)
                 && pulls.count(where: { $0.connection == sessions[index].id }) < configuration.bounds.wantsPerSession
         }
         func load(_ index: Int) -> Int {
@@ -75,11 +80,18 @@ extension AgentCore {
             guard isUrgent else { return }
             credit = 1
         }
-        let pull = Pull(
-            wantID: nextID(), connection: sessions[index].id, replica: replica,
-            to: sessions[index].peerTips.next(of: replica), creditBytes: credit, progressAt: now)
-        pulls.append(pull)
         sessions[index].pruned.removeAll { $0 == replica }
+        _ = ask(index, for: replica, from: from, to: sessions[index].peerTips.next(of: replica), creditBytes: credit)
+    }
+
+    /// - Returns: the id of the want.
+    mutating func ask(
+        _ index: Int, for replica: ReplicaID, from: UInt64, to: UInt64, creditBytes credit: Int
+    ) -> UInt64 {
+        let pull = Pull(
+            wantID: nextID(), connection: sessions[index].id, replica: replica, from: from, to: to,
+            creditBytes: credit, progressAt: now)
+        pulls.append(pull)
         counters.wantsSent += 1
         send(
             index,
@@ -88,6 +100,7 @@ extension AgentCore {
                     id: pull.wantID, space: space, replica: replica, from: from, to: pull.to,
                     creditBytes: UInt64(credit))))
         probe(index)
+        return pull.wantID
     }
 
     /// Keeps the pipe full: more credit once half of the window is used and there is room. What others wait for gets
@@ -124,9 +137,14 @@ extension AgentCore {
             let number = pulls.firstIndex(where: { $0.connection == connection && $0.wantID == wantID })
         else { return }
         let pull = pulls.remove(at: number)
+        if forks.inquiry?.stage == .walking(wantID: wantID) {
+            forks.inquiry?.stage = .cutShort
+            return
+        }
         guard let index = sessionIndex(connection), frontier(of: pull.replica).next < pull.to else { return }
         // Somebody else may have what it does not have as changes.
         if !hasChanges(index, of: pull.replica, from: frontier(of: pull.replica).next) { return }
+        if frontier(of: pull.replica).next == pull.from { noteStall(index, pull.replica) }
         // The peer ended a want that it said it could fill. A pause, so that empty answers cannot make us spin.
         sessions[index].pullsPausedUntil = now + configuration.timing.emptyAnswerPause
     }

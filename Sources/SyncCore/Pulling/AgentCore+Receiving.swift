@@ -18,7 +18,12 @@ extension AgentCore {
         notePullProgress(id, changes.wantID, bytes: byteCount)
         for part in changes.segments {
             guard let index = sessionIndex(id), sessions[index].state == .up else { return }
-            if let segment = assemble(index, changes, part) { take(index, segment, isPush: changes.wantID == 0) }
+            guard let segment = assemble(index, changes, part) else { continue }
+            if isWalking(index, changes) {
+                walk(index, segment)
+            } else {
+                take(index, segment, isPush: changes.wantID == 0)
+            }
         }
         if changes.last {
             if changes.firstHeld > 0, let index = sessionIndex(id) {
@@ -58,6 +63,7 @@ extension AgentCore {
             counters.segmentsDuplicate += 1
             return isPush ? noteDuplicate(index, segment, frontier) : ()
         }
+        if isAwaited(replica) || hasGivenWay(replica) { return }
         guard let signingKey = membership.signingKey(of: replica.device), !forked.contains(replica) else {
             // Its author is nobody's member yet, as far as we know: wanted once it is.
             return isPush ? requestHave(index) : ()
@@ -74,6 +80,7 @@ extension AgentCore {
             return
         }
         guard let fresh = segment.suffix(from: frontier.next) else {
+            if suspectFork(index, segment) { return }
             return refuse(index, .badSegment, detail: "boundary")
         }
         do {
@@ -89,7 +96,7 @@ extension AgentCore {
             limitRoom()
         } catch {
             noteOwnKey(index, segment)
-            noteBadSegment(index, error)
+            if !suspectFork(index, segment) { noteBadSegment(index, error) }
         }
     }
 
@@ -97,19 +104,11 @@ extension AgentCore {
     /// earlier moment while it ran. Then nothing more is written there, whether or not these bytes are what was signed.
     private mutating func noteOwnKey(_ index: Int, _ segment: Segment) {
         let replica = segment.replica
-        guard replica.device == configuration.own, let signingKey = membership.signingKey(of: replica.device),
-            let claimed = sessions[index].peerTips[replica], claimed.next == segment.end,
-            ChainSignature.isValid(
-                segment.signature, space: space, replica: replica, end: segment.end, head: claimed.head,
-                signingKey: signingKey)
-        else { return }
+        guard replica.device == configuration.own, isSigned(segment, as: sessions[index].peerTips[replica]) else {
+            return
+        }
         effects.append(.closeIncarnation(replica))
-        // A relay that spoils bytes looks the same; one that goes on doing so is asked for nothing of this replica any more.
-        unfitOwnSegments += 1
-        if unfitOwnSegments == Self.unfitLimit { noteFork(replica, seenFrom: sessions[index].device) }
     }
-
-    private static var unfitLimit: Int { 3 }
 
     /// An offence of the relay, which checks before it forwards. (The bytes of a fork look the same from here: a signature
     /// that fits the head the peer claims proves that its author signed that head, not that these bytes lead to it.)
@@ -151,7 +150,9 @@ extension AgentCore {
     // MARK: Persisting
 
     mutating func persistReady() {
-        guard persisting == nil, storeRetryAt == nil, !room.isEmpty, !isJoiningState else { return }
+        guard persisting == nil, storeRetryAt == nil, !room.isEmpty, !isJoiningState, !forks.isTakingBack else {
+            return
+        }
         let batch = room.takeReady(
             held: held, byteBudget: configuration.bounds.persistBatchBytes,
             ignoringContext: configuration.faults.contains(.skipWaitingRoom))
@@ -166,6 +167,10 @@ extension AgentCore {
     mutating func notePersisted(_ id: PersistID, _ change: StoreChange) {
         guard let batch = persisting, batch.id == id else { return }
         persisting = nil
+        forks.mayRelease = false
+        // Others may have come with it that the store had, and more of those.
+        room.remove(
+            change.segments.filter { batch.tips.next(of: $0.segment.replica) < $0.tip.next }.map(\.segment.replica))
         noteReturned(batch.segments.map(\.segment.replica))
         if isStoreRefusing { effects.append(.report(.storeRecovered)) }
         isStoreRefusing = false
@@ -183,6 +188,7 @@ extension AgentCore {
     mutating func notePersistFailed(_ id: PersistID, _ code: String) {
         guard persisting?.id == id else { return }
         persisting = nil
+        if forks.inquiry?.isWalking ?? false { forks.inquiry = nil }
         room.removeAll()
         for pull in pulls { cancel(pull) }
         pulls = []

@@ -104,8 +104,7 @@ extension AgentCore {
         }
         sessions[index].progress.note(sessions[index].peerTips.operations(beyond: TipTable()), at: now)
         sessions[index].confirm()
-        noteForks(index)
-        considerOffer(index)
+        noteTips(index)
         if have.vectorDigest == held.digest, have.stateDigest != stateDigest, persisting == nil {
             effects.append(.report(.diverged(sessions[index].device)))
         }
@@ -121,22 +120,5 @@ extension AgentCore {
     mutating func answerHaveRequest(_ index: Int, _ request: Frame.HaveRequest) {
         guard request.space == space else { return }
         sendHave(index, isComplete: true)
-    }
-
-    /// The same counter under another head: two histories of one replica. Nothing of it is pulled; issue of a cut.
-    private mutating func noteForks(_ index: Int) {
-        for entry in sessions[index].peerTips.entries {
-            guard let ours = held[entry.replica], ours.next == entry.tip.next, ours.head != entry.tip.head,
-                !forked.contains(entry.replica)
-            else { continue }
-            noteFork(entry.replica, seenFrom: sessions[index].device)
-        }
-    }
-
-    mutating func noteFork(_ replica: ReplicaID, seenFrom device: DeviceID) {
-        guard !forked.contains(replica) else { return }
-        forked.append(replica)
-        if replica.device == configuration.own { effects.append(.closeIncarnation(replica)) }
-        effects.append(.report(.forked(replica, device)))
     }
 }

@@ -132,6 +132,10 @@ extension AgentCore {
                         space: space, replica: want.replica, wantID: want.id, segments: [], last: true,
                         firstHeld: said)))
         }
+        // Of ours that it may hold otherwise it gets nothing.
+        if isDisputed(want.replica, sessions[index]) {
+            return sendSegments([], of: want.replica, wantID: want.id, isLast: true, to: index)
+        }
         let to = min(want.to, held.next(of: want.replica))
         guard want.from < to else {
             return sendSegments([], of: want.replica, wantID: want.id, isLast: true, to: index)
@@ -140,6 +144,8 @@ extension AgentCore {
             wantID: want.id, replica: want.replica, next: want.from, to: to,
             creditBytes: Int(clamping: min(want.creditBytes, UInt64(configuration.bounds.inFlightBytesPerPeer))))
         sessions[index].serves.append(serve)
+        // Not before it is known to hold the same.
+        if want.replica.device == configuration.own { sessions[index].forks.isDue = true }
     }
 
     mutating func noteCredit(_ index: Int, _ credit: Frame.Credit) {
@@ -162,7 +168,9 @@ extension AgentCore {
         for index in upSessions {
             guard !sessions[index].isReading, !holdsWants(sessions[index]),
                 sessions[index].bufferedBytes < configuration.bounds.outboundBufferBytes,
-                let serve = sessions[index].serves.first(where: { $0.creditBytes > 0 })
+                let serve = sessions[index].serves.first(where: {
+                    $0.creditBytes > 0 && isShared($0.replica, with: sessions[index])
+                })
             else { continue }
             let id = ReadID(rawValue: nextID())
             sessions[index].isReading = true

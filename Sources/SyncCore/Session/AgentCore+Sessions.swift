@@ -163,6 +163,7 @@ extension AgentCore {
         abandonPulls(of: session.id)
         abandonIntake(of: session.id)
         abandonOutlets(of: session.id)
+        abandonInquiry(of: session.id)
         reads.removeAll { $0.connection == session.id }
         noteSessionEnded(session, wasUp: wasUp, code: code)
         let isStillConnected = sessions.contains { $0.device == session.device && $0.state == .up }

@@ -58,6 +58,7 @@ struct PeerSession: Sendable {
 
     var acknowledgements = AcknowledgementExchange()
     var stateExchange = StateExchange()
+    var forks = ForkExchange()
     /// Both sides know bulk connections.
     var knowsBulk = false
 

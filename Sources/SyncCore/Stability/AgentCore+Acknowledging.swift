@@ -14,7 +14,7 @@ extension AgentCore {
 
     mutating func planAcknowledgement() {
         // What we hold, the other holder of our key may not, and the others would forget for both.
-        guard !stability.isAcknowledging, !isKeyShared else { return }
+        guard !stability.isAcknowledging, !isKeyShared, !forks.isTakingBack else { return }
         guard !isIncomplete else {
             stability.acknowledgeAt = nil
             return

@@ -188,6 +188,8 @@ extension AgentCore {
 
     private var mayRewrite: Bool {
         let own = configuration.own
+        // It holds marks of what was written again already.
+        guard !forks.hasTakenBack, !forks.isTakingBack else { return false }
         let dots = cuts.cuts(of: own).map(\.dot)
         guard !dots.isEmpty, !mayStayOpen, !cuts.isAway(own) else { return false }
         let away = releasedDevices

@@ -96,6 +96,7 @@ extension AgentCore {
     }
 
     mutating func noteHeads(_ id: ReadID, _ heads: [ChainHead?]) {
+        if noteCompared(id, heads) { return }
         guard let reading = acknowledgements.reading(id) else { return }
         var sum = reading.sum
         for (entry, head) in zip(reading.entries, heads) {
@@ -116,7 +117,7 @@ extension AgentCore {
     }
 
     private mutating func planCollection() {
-        guard configuration.collectsDeletions, !isIncomplete else { return }
+        guard configuration.collectsDeletions, !isIncomplete, !forks.isTakingBack else { return }
         if case .idle = stability.collection, !stable.isEmpty, stable != stability.collected {
             stability.collection = .due(at: now, stable, after: nil)
         }

@@ -14,7 +14,9 @@ extension AgentCore {
     /// both. That changes are not held is said when they are wanted: somebody else may have them.
     mutating func considerOffer(_ index: Int) {
         let session = sessions[index]
-        guard session.stateExchange.isSpoken, session.peerTipsAreComplete, mayHandState else { return }
+        guard session.stateExchange.isSpoken, session.peerTipsAreComplete, mayHandState,
+            !session.forks.isDue, !disputesOurs(session)
+        else { return }
         let lacking = held.operations(beyond: session.peerTips)
         guard lacking > 0 else { return }
         if configuration.collectsDeletions, !floor.isEmpty, !session.peerTips.covers(floor.entries) {
@@ -68,7 +70,8 @@ extension AgentCore {
         guard request.space == space else { return }
         let connection = sessions[index].id
         if let old = outlets.first(where: { $0.connection == connection }) { closeOutlet(old.id) }
-        guard mayHandState, outlets.count < configuration.bounds.statesServed else {
+        guard mayHandState, !disputesOurs(sessions[index]), outlets.count < configuration.bounds.statesServed
+        else {
             sessions[index].stateExchange.holdsWantsUntil = nil
             return send(index, .stateItems(Frame.StateItems(id: request.id, bytes: [], last: true)))
         }

@@ -54,7 +54,7 @@ extension AgentCore {
         }
     }
 
-    private var isCaughtUp: Bool {
+    var isCaughtUp: Bool {
         let up = upSessions
         return !up.isEmpty
             && up.allSatisfy { sessions[$0].peerTipsAreComplete && sessions[$0].peerTips.operations(beyond: held) == 0 }
@@ -67,7 +67,7 @@ extension AgentCore {
             let session = sessions[index]
             return session.stateExchange.isSpoken && session.peerTipsAreComplete && !isSuspected(session)
                 && session.stateExchange.pausedUntil.map { $0 <= now } ?? true
-                && membership[session.device]?.fact.role == .writer
+                && membership[session.device]?.fact.role == .writer && holdsWhatIsAwaited(session)
                 && (isIncomplete || session.peerTips.operations(beyond: held) > 0)
         }
         let offering = candidates.filter { sessions[$0].stateExchange.isOffered }
@@ -198,6 +198,7 @@ extension AgentCore {
     private mutating func goOnWithIntake() {
         guard var intake, let index = sessionIndex(intake.connection) else { return }
         if intake.phase == .reviewed, persisting == nil {
+            if forks.isTakingBack { return }
             self.intake?.phase = .joining
             effects.append(.state(.join(intake.id)))
             return

@@ -36,6 +36,8 @@ struct SimulatedNode {
     var hasTakenState = false
     /// Disks do one thing after the other.
     var diskFreeAt: Int64 = 0
+    /// When the store's last answer is told.
+    var answersAfter: Int64 = 0
     var isPaired = true
     /// Nodes that a person paired with it, as far as its disk can know of them.
     var letIn: Set<Int> = []

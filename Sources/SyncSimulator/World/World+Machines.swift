@@ -52,7 +52,8 @@ extension World {
             tips: state.tips.map { ($0.replica, $0.tip) }, stateDigest: state.digest,
             acknowledgements: state.acknowledgements, firstHeld: state.firstHeld, floor: state.floor,
             hasStaging: nodes[node].states?.hasStaging(store) ?? false, cuts: state.cuts,
-            isIncomplete: state.isIncomplete, at: Tick(nanoseconds: now))
+            isIncomplete: state.isIncomplete, settled: state.settled, gaveWay: state.gaveWay, awaited: state.awaited,
+            hasTakenBack: state.hasTakenBack, at: Tick(nanoseconds: now))
         let effects = core.start(at: Tick(nanoseconds: now))
         nodes[node].core = core
         trace.note(now, node, "starts")
@@ -116,7 +117,8 @@ extension World {
             case .leaveOpen: if options.coalesces { try? nodes[node].store?.leaveOpen() }
             case .closeIncarnation(let replica): try? nodes[node].store?.closeIncarnation(of: replica)
             case .seal: queue.plan(.seal(node: node, generation: generation), at: diskTime(node))
-            case .readHeads, .acknowledge, .keep, .collect, .compact, .readmit, .settle, .rewriteVoid:
+            case .readHeads, .acknowledge, .keep, .collect, .compact, .readmit, .settle, .rewriteVoid,
+                .takeBack, .redoTakenBack:
                 let task = StabilityTask(effect)
                 queue.plan(.stability(node: node, generation: generation, task), at: diskTime(node))
             case .dial(let id, let endpoint): dial(node, id, endpoint, isBulk: false)
@@ -146,6 +148,13 @@ extension World {
         return at
     }
 
+    /// Durable and not yet told: a crash may come between. One thread tells it, in the order it was done.
+    mutating func answerTime(_ node: Int, after delay: Int64 = 0) -> Int64 {
+        let at = max(now + delay, nodes[node].answersAfter)
+        nodes[node].answersAfter = at
+        return at
+    }
+
     mutating func persist(_ node: Int, _ id: PersistID, _ segments: [VerifiedSegment]) {
         guard let store = nodes[node].store else { return }
         let generation = nodes[node].generation
@@ -157,8 +166,7 @@ extension World {
         } catch {
             answer = .persistFailed(id, code: "\(error)")
         }
-        // Durable and not yet told: a crash may come between.
-        queue.plan(.input(node: node, generation: generation, answer), at: now + milliseconds(0...1))
+        queue.plan(.input(node: node, generation: generation, answer), at: answerTime(node, after: milliseconds(0...1)))
     }
 
     mutating func seal(_ node: Int) {
@@ -167,14 +175,16 @@ extension World {
         do { commit = try store.seal() } catch {
             let answer = Event.input(
                 node: node, generation: nodes[node].generation, .sealFailed(code: "\(error)"))
-            return queue.plan(answer, at: now + milliseconds(0...1))
+            return queue.plan(answer, at: answerTime(node, after: milliseconds(0...1)))
         }
-        guard !commit.segments.isEmpty else { return }
-        noteCommit(node, commit)
-        check { $0.sealed(node: node, before: before, after: commit.digest) }
+        let isEmpty = commit.segments.isEmpty
+        if !isEmpty {
+            noteCommit(node, commit)
+            check { $0.sealed(node: node, before: before, after: commit.digest) }
+        }
         let answer = Event.input(
             node: node, generation: nodes[node].generation, .sealed(StoreChange(commit)))
-        queue.plan(answer, at: now + milliseconds(0...1))
+        queue.plan(answer, at: answerTime(node, after: isEmpty ? 0 : milliseconds(0...1)))
     }
 
     /// - Returns: false when the disk refused.
@@ -185,7 +195,7 @@ extension World {
         noteCommit(node, result.commit)
         checkWritten(node, writes, result)
         let answer = Event.answer(node: node, generation: nodes[node].generation, result.commit)
-        queue.plan(answer, at: now + milliseconds(0...1))
+        queue.plan(answer, at: answerTime(node, after: milliseconds(0...1)))
         return true
     }
 

@@ -1,6 +1,6 @@
-import SyncCore
+package import SyncCore
 import SyncModel
-import SyncStore
+package import SyncStore
 
 /// What a core asks of its store on behalf of stability.
 enum StabilityTask {
@@ -12,6 +12,8 @@ enum StabilityTask {
     case readmit(MemberFact)
     case settle(Dot)
     case rewriteVoid(limit: Int)
+    case takeBack(OtherHistory)
+    case redoTakenBack(limit: Int)
 
     init(_ effect: Effect) {
         switch effect {
@@ -23,6 +25,8 @@ enum StabilityTask {
         case .readmit(let fact): self = .readmit(fact)
         case .settle(let cut): self = .settle(cut)
         case .rewriteVoid(let limit): self = .rewriteVoid(limit: limit)
+        case .takeBack(let other): self = .takeBack(other)
+        case .redoTakenBack(let limit): self = .redoTakenBack(limit: limit)
         case .persist, .read, .state, .leaveOpen, .seal, .closeIncarnation, .dial, .send, .establish, .close, .trust,
             .remember,
             .bulkPeerUp,
@@ -68,15 +72,55 @@ extension World {
                 let rewriting = try store.rewriteVoid(limit: limit, wallMilliseconds: wall(node))
                 trace.note(now, node, "writes again what was void")
                 noteCommit(node, rewriting.commit)
-                queue.plan(.answer(node: node, generation: nodes[node].generation, rewriting.commit), at: now)
+                queue.plan(
+                    .answer(node: node, generation: nodes[node].generation, rewriting.commit), at: answerTime(node))
                 answer = .rewritten(hasMore: rewriting.hasMore)
             } catch {
                 answer = .rewriteFailed(code: "\(error)")
             }
+        case .takeBack(let other): answer = takeBack(node, other)
+        case .redoTakenBack(let limit):
+            do {
+                let redone = try store.redoTakenBack(limit: limit, wallMilliseconds: wall(node))
+                trace.note(now, node, "does again what it took back")
+                noteCommit(node, redone.commit)
+                queue.plan(.answer(node: node, generation: nodes[node].generation, redone.commit), at: answerTime(node))
+                answer = .redone(hasMore: redone.hasMore)
+            } catch {
+                answer = .redoFailed(code: "\(error)")
+            }
         }
         guard let answer else { return }
-        // Durable and not yet told: a crash may come between.
-        queue.plan(.input(node: node, generation: nodes[node].generation, answer), at: now + milliseconds(0...1))
+        queue.plan(
+            .input(node: node, generation: nodes[node].generation, answer),
+            at: answerTime(node, after: milliseconds(0...1)))
+    }
+}
+
+// Taking a history back for another.
+extension World {
+    private mutating func takeBack(_ node: Int, _ other: OtherHistory) -> Input {
+        guard let store = nodes[node].store else { return .takenBack(.nothing) }
+        do {
+            guard try store.takeBack(other, wallMilliseconds: wall(node)) else { return .takenBack(.nothing) }
+            let state = try store.state()
+            trace.note(now, node, "takes back what others have otherwise of \(other.replica)")
+            nodes[node].durable = VersionVector(
+                state.tips.map { VersionVector.Entry(replica: $0.replica, next: $0.tip.next) })
+            return .takenBack(.done(StoredHistory(state)))
+        } catch {
+            return .takenBack(.refused(code: "\(error)"))
+        }
+    }
+}
+
+extension StoredHistory {
+    package init(_ state: StoreState) {
+        self.init(
+            tips: state.tips, additions: state.additions, stateDigest: state.digest,
+            acknowledgements: state.acknowledgements, floor: state.floor, cuts: state.cuts, settled: state.settled,
+            gaveWay: state.gaveWay,
+            awaited: state.awaited, hasTakenBack: state.hasTakenBack)
     }
 }
 

@@ -11,7 +11,7 @@ struct Mesh {
         let device: SimulatedDevice
         /// As others know it.
         var fact: MemberFact
-        let disk: MemoryDisk
+        var disk: MemoryDisk
         var store: MemoryStore
         var core: AgentCore
         /// Rows of acknowledgements it sent, with the bytes of their frames.
@@ -50,10 +50,12 @@ struct Mesh {
         }
     }
 
-    private static func open(_ disk: MemoryDisk, _ device: SimulatedDevice, incarnation: UInt64) throws -> MemoryStore {
+    private static func open(
+        _ disk: MemoryDisk, _ device: SimulatedDevice, incarnation: UInt64, _ faults: StoreFaults = []
+    ) throws -> MemoryStore {
         let next = Mutex(incarnation << 32)
         return try MemoryStore(
-            disk: disk, device: device.id, leases: nil,
+            disk: disk, device: device.id, leases: nil, faults: faults,
             incarnations: {
                 next.withLock {
                     $0 += 1
@@ -77,7 +79,8 @@ struct Mesh {
         return AgentCore(
             configuration: configuration, space: .home, membership: membership,
             tips: state.tips.map { ($0.replica, $0.tip) }, stateDigest: state.digest,
-            acknowledgements: state.acknowledgements, cuts: state.cuts, at: now)
+            acknowledgements: state.acknowledgements, cuts: state.cuts, settled: state.settled, gaveWay: state.gaveWay,
+            awaited: state.awaited, hasTakenBack: state.hasTakenBack, at: now)
     }
 
     // MARK: What happens
@@ -119,6 +122,28 @@ struct Mesh {
         nodes[node].store.crash(losingPower: false)
         nodes[node].store = try Self.open(nodes[node].disk, nodes[node].device, incarnation: UInt64(now.nanoseconds))
         nodes[node].core = try Self.core(nodes[node].device, nodes[node].store, at: now, faults: faults)
+    }
+
+    /// What the machine is now, with what is in its memory.
+    mutating func image(of node: Int) throws -> MemoryDisk {
+        step(node, .sealed(StoreChange(of: try nodes[node].store.seal())))
+        settle()
+        return nodes[node].disk.copy()
+    }
+
+    /// The machine is put back to an earlier moment while it runs: it does not know, and writes on under the replica of then.
+    mutating func putBack(_ node: Int, _ image: MemoryDisk, _ faults: StoreFaults = []) throws {
+        disconnect(node)
+        nodes[node].store.crash(losingPower: false)
+        nodes[node].disk = image.copy()
+        nodes[node].store = try Self.open(
+            nodes[node].disk, nodes[node].device, incarnation: UInt64(now.nanoseconds),
+            faults.union(.reuseCounterAfterCrash))
+        nodes[node].core = try Self.core(nodes[node].device, nodes[node].store, at: now, faults: self.faults)
+    }
+
+    func isConnected(_ left: Int, _ right: Int) -> Bool {
+        links.contains { $0.isOpen && Set($0.ends) == [left, right] }
     }
 
     @discardableResult
@@ -206,6 +231,21 @@ struct Mesh {
                 step(node, .rewritten(hasMore: rewriting.hasMore))
             } catch {
                 step(node, .rewriteFailed(code: "\(error)"))
+            }
+        case .takeBack(let other):
+            do {
+                let isDone = try store.takeBack(other, wallMilliseconds: 1_700_000_000_000)
+                step(node, .takenBack(isDone ? .done(StoredHistory(try store.state())) : .nothing))
+            } catch {
+                step(node, .takenBack(.refused(code: "\(error)")))
+            }
+        case .redoTakenBack(let limit):
+            do {
+                let redone = try store.redoTakenBack(limit: limit, wallMilliseconds: 1_700_000_000_000)
+                if !redone.commit.segments.isEmpty { step(node, .appended(StoreChange(of: redone.commit))) }
+                step(node, .redone(hasMore: redone.hasMore))
+            } catch {
+                step(node, .redoFailed(code: "\(error)"))
             }
         case .send(let id, let frame): send(node, id, frame)
         case .close(let id, _):

@@ -105,6 +105,58 @@ extension RigSuites {
             }
         }
 
+        /// The disk and what is in memory that says how far the disk goes, as a virtual machine is put back: the agent cannot know,
+        /// and writes on where it was. What the others have of it contradicts that.
+        @Test
+        func `a machine that is put back while it runs has what it wrote before and since, once, and says so`() throws {
+            try Rig.with(3) { rig in
+                let node = rig.node(2)
+                try node.emit(20, to: "before")
+                try node.lanyard("put", "note/both", #"{"title":"before"}"#)
+                try rig.waitUntilAgree([1, 2, 3], within: .seconds(10))
+                try rig("stop", "2")
+                let old = try keepData(of: node)
+                defer { try? FileManager.default.removeItem(atPath: old) }
+                try node.shell("cp -a /run/lanyard /run/lanyard-then")
+                try rig("start", "2")
+                try node.emit(7, to: "given up")
+                try node.lanyard("put", "note/both", #"{"title":"given up"}"#)
+                try node.lanyard("put", "note/given-up", #"{"title":"of the first"}"#)
+                try rig.waitUntilAgree([1, 2, 3], within: .seconds(10))
+
+                try rig("kill", "2")
+                try putBack(old, to: node)
+                try node.shell("rm -rf /run/lanyard/* && cp -a /run/lanyard-then/. /run/lanyard/")
+                try rig("isolate", "2")
+                try rig("start", "2")
+                try node.emit(5, to: "since")
+                try node.lanyard("put", "note/both", #"{"title":"since"}"#)
+                try node.lanyard("put", "note/since", #"{"title":"of the second"}"#)
+                try node.lanyard("put", "note/since", #"{"title":"of the second, edited"}"#)
+                #expect(try node.events("given up").isEmpty)
+                try rig("heal")
+                try rig.waitUntilAgree([1, 2, 3], within: .seconds(30))
+                try eventually(within: .seconds(30), "what was written since is on all three") {
+                    try (1...3).allSatisfy { try rig.node($0).events("since").count == 5 }
+                }
+                try rig.waitUntilAgree([1, 2, 3], within: .seconds(10))
+                for number in 1...3 {
+                    let reader = rig.node(number)
+                    #expect(try reader.events("before").count == 20)
+                    #expect(try reader.events("given up").count == 7)
+                    #expect(try reader.lanyard("get", "note/given-up").output.contains("of the first"))
+                    #expect(try reader.lanyard("get", "note/since").output.contains("of the second, edited"))
+                    #expect(try reader.lanyard("conflicts", "list").output.contains("note/both"), "both wrote to it")
+                    #expect(try !warns(reader, "forked"))
+                }
+                #expect(try warns(node, "history_taken_back"))
+                #expect(try lines(of: node, "put back to an earlier moment while it ran") == 1, "one clear message")
+                #expect(try node.run(["lanyard", "doctor", "--deep"]).output.contains("store"))
+                try node.emit(5, to: "since")
+                try rig.waitUntilAgree([1, 2, 3], within: .seconds(10))
+            }
+        }
+
         /// It starts with less than it had, gets all of it back, and goes on.
         private func expectReturn(_ rig: Rig, _ node: Node, _ digest: String, events: [String: Int]) throws {
             try rig("isolate", "\(node.number)")

@@ -1,0 +1,468 @@
+package import SyncModel
+
+// Two histories under one replica: its machine was put back to an earlier moment while it ran, and went on from there.
+//
+// Whoever writes a replica takes back what it holds of it as soon as somebody shows it another history that its own key has
+// signed, and does that work again under a new replica: for one of two histories the world was told of there is no better place.
+// From then on its own is the one that stays (`settled`), and whoever else holds the other takes it back when the author shows
+// its own. So two that hold different ones never change places: until it is settled an author shows neither of them to who
+// holds the other.
+extension AgentCore {
+    /// Whether another history of the replica than ours, shown by this peer, is to be taken over.
+    func mayTakeBack(_ replica: ReplicaID, for session: PeerSession) -> Bool {
+        if replica.device == configuration.own { return !forks.settled.contains(replica) }
+        return replica.device == session.device
+    }
+
+    /// A peer said what it holds.
+    mutating func noteTips(_ index: Int) {
+        sessions[index].forks.isDue = true
+        for entry in sessions[index].peerTips.entries {
+            guard let ours = held[entry.replica] else { continue }
+            if ours.isSamePlace(as: entry.tip) {
+                if mayTakeBack(entry.replica, for: sessions[index]) { agree(index, entry.replica, entry.tip) }
+                if forked.contains(entry.replica) { noteAgreement(index, entry.replica) }
+            } else if ours.next == entry.tip.next, !mayTakeBack(entry.replica, for: sessions[index]),
+                !forks.settled.contains(entry.replica)
+            {
+                noteFork(entry.replica, seenFrom: sessions[index].device)
+            }
+        }
+    }
+
+    /// Nothing of it is asked for any more.
+    mutating func noteFork(_ replica: ReplicaID, seenFrom device: DeviceID) {
+        guard !forked.contains(replica) else { return }
+        forked.append(replica)
+        if replica.device == configuration.own { effects.append(.closeIncarnation(replica)) }
+        effects.append(.report(.forked(replica, device)))
+    }
+
+    /// The author's word ends it.
+    private mutating func noteAgreement(_ index: Int, _ replica: ReplicaID) {
+        guard replica.device == sessions[index].device, forked.contains(replica) else { return }
+        forked.removeAll { $0 == replica }
+        effects.append(.report(.forkEnded(replica)))
+    }
+
+    /// Changes came that do not continue what we hold.
+    /// - Returns: whether that is looked into; else the peer that sent them answers for them.
+    mutating func suspectFork(_ index: Int, _ segment: Segment) -> Bool {
+        let replica = segment.replica
+        let frontier = frontier(of: replica)
+        // Where nothing is held nothing is contradicted.
+        guard frontier.next > 0 else { return false }
+        if forks.settled.contains(replica) {
+            dispute(replica, index)
+            return true
+        }
+        // What its author has not signed is the relay's doing, and what it has may be. Where it has not said yet that it holds that
+        // much it cannot be asked for it: it says so at the next session.
+        guard !sessions[index].forks.givenUp.contains(replica), let claimed = sessions[index].peerTips[replica],
+            claimed.next >= segment.end, mayTakeBack(replica, for: sessions[index]) || isSigned(segment, as: claimed)
+        else { return false }
+        suspect(replica, .unfit(frontier), index)
+        return true
+    }
+
+    private mutating func suspect(_ replica: ReplicaID, _ suspicion: ForkExchange.Suspicion, _ index: Int) {
+        sessions[index].forks.isDue = true
+        guard sessions[index].forks.suspects[replica] == nil else { return }
+        sessions[index].forks.suspects[replica] = suspicion
+    }
+
+    /// A peer has no changes behind ours although it says it holds more: ours may end within a change of another history. Looked
+    /// into once on a session, for a peer may have other reasons.
+    mutating func noteStall(_ index: Int, _ replica: ReplicaID) {
+        if forks.settled.contains(replica) { return dispute(replica, index) }
+        guard mayTakeBack(replica, for: sessions[index]), held.next(of: replica) > 0,
+            !sessions[index].forks.stalled.contains(replica)
+        else { return }
+        sessions[index].forks.stalled.append(replica)
+        suspect(replica, .stalled, index)
+    }
+
+    /// Whether the replica's author signed that the head which a peer claims is at the segment's end.
+    func isSigned(_ segment: Segment, as claimed: ReplicaTip?) -> Bool {
+        guard let claimed, claimed.next == segment.end,
+            let signingKey = membership.signingKey(of: segment.replica.device)
+        else { return false }
+        return ChainSignature.isValid(
+            segment.signature, space: space, replica: segment.replica, end: segment.end, head: claimed.head,
+            signingKey: signingKey)
+    }
+
+    /// Whether the peer's history of the replica is ours as far as it goes. Only our own that is not settled is kept from who
+    /// may hold another.
+    func isShared(_ replica: ReplicaID, with session: PeerSession) -> Bool {
+        guard replica.device == configuration.own else { return true }
+        // Not before it is whole: our later ones build on it.
+        if isDisputed(replica, session) || isAwaitingOurs || doubtsOurs(session) { return false }
+        guard let theirs = session.peerTips[replica], theirs.next > 0, let ours = held[replica] else { return true }
+        return isOnOurs(theirs, ours, replica, session)
+    }
+
+    /// Whether the peer was found to hold one of our own histories otherwise, and not as we know to give way.
+    func isDisputed(_ replica: ReplicaID, _ session: PeerSession) -> Bool {
+        replica.device == configuration.own
+            && (session.forks.suspects[replica] != nil || session.forks.givenUp.contains(replica))
+    }
+
+    /// Whether it is still to be looked up or asked how the peer holds one of our own.
+    private func doubtsOurs(_ session: PeerSession) -> Bool {
+        session.forks.isDue
+            && session.peerTips.entries.contains { $0.replica.device == configuration.own && isDoubtful($0, session) }
+    }
+
+    private var isAwaitingOurs: Bool {
+        forks.awaited.contains { $0.replica.device == configuration.own && isAwaited($0.replica) }
+    }
+
+    /// Whether it is one of our own of which the end was taken back, and no other history stays in its place.
+    func hasGivenWay(_ replica: ReplicaID) -> Bool {
+        forks.gaveWay[replica] != nil && !forks.settled.contains(replica)
+    }
+
+    /// What the peer holds lies on our history, and will when ours has gone on.
+    private mutating func agree(_ index: Int, _ replica: ReplicaID, _ tip: ReplicaTip) {
+        if sessions[index].forks.agreed[replica]?.isSamePlace(as: tip) ?? false { return }
+        sessions[index].forks.agreed.set(replica, tip)
+    }
+
+    /// Whether a peer holds one of our own histories otherwise, as far as we know, or may be shown what we do not have whole yet.
+    func disputesOurs(_ session: PeerSession) -> Bool {
+        isAwaitingOurs
+            || (session.forks.suspects.keys + session.forks.givenUp).contains { $0.device == configuration.own }
+    }
+
+    func isAwaited(_ replica: ReplicaID) -> Bool {
+        forks.awaited.contains { $0.replica == replica && $0.tip.next > held.next(of: replica) }
+    }
+
+    /// Whether state may be taken from a peer: what it holds of the histories that are awaited is what is awaited.
+    func holdsWhatIsAwaited(_ session: PeerSession) -> Bool {
+        forks.awaited.allSatisfy { awaited in
+            !isAwaited(awaited.replica)
+                || session.peerTips[awaited.replica]?.isSamePlace(as: awaited.tip) ?? false
+        }
+    }
+
+    private func isOnOurs(
+        _ theirs: ReplicaTip, _ ours: ReplicaTip, _ replica: ReplicaID, _ session: PeerSession
+    ) -> Bool {
+        isGivingWay(theirs, replica) || ours.isSamePlace(as: theirs)
+            || session.forks.agreed[replica]?.isSamePlace(as: theirs) ?? false
+            || session.sentTips[replica]?.isSamePlace(as: theirs) ?? false
+    }
+
+    /// Whether it is known that who holds this of one of our own may take it back.
+    func isGivingWay(_ theirs: ReplicaTip, _ replica: ReplicaID) -> Bool {
+        forks.gaveWay[replica]?.contains(ChainEnd(end: theirs.next, head: theirs.head)) ?? false
+    }
+
+    /// Of which others hold another history than ours.
+    package var forkedReplicas: [ReplicaID] { forked }
+
+    // MARK: Looking into it
+
+    mutating func planForks() {
+        goOnWithInquiry()
+        planRedoing()
+        for index in upSessions where sessions[index].forks.isDue && sessions[index].peerTipsAreComplete {
+            look(index)
+        }
+    }
+
+    /// What the peer says it holds, one replica after the other. Until all were looked at nothing is handed to it.
+    private mutating func look(_ index: Int) {
+        guard sessions[index].forks.comparison == nil else { return }
+        forgetSuspicions(index)
+        let session = sessions[index]
+        // Our own first: of others' histories nobody waits for what we do.
+        let doubtful =
+            session.peerTips.entries.first { $0.replica.device == configuration.own && isDoubtful($0, session) }
+            ?? session.peerTips.entries.first { isDoubtful($0, session) }
+        guard let entry = doubtful else {
+            // What is still being written is compared once it is.
+            sessions[index].forks.isDue = sessions[index].forks.suspects.keys.contains { held[$0] == nil }
+            return considerOffer(index)
+        }
+        if sessions[index].forks.suspects[entry.replica] != nil || entry.tip.next > held.next(of: entry.replica) {
+            let isPaused = sessions[index].pullsPausedUntil.map { $0 > now } ?? false
+            if forks.inquiry == nil, !isPaused, storeRetryAt == nil { walk(entry, index) }
+        } else {
+            let id = ReadID(rawValue: nextID())
+            sessions[index].forks.comparison = ForkExchange.Comparison(id: id, entry: entry)
+            effects.append(.readHeads(id, [.init(replica: entry.replica, next: entry.tip.next)]))
+        }
+    }
+
+    /// Those that ended by themselves: what the peer holds lies on ours by now.
+    private mutating func forgetSuspicions(_ index: Int) {
+        let session = sessions[index]
+        for replica in session.forks.suspects.keys where forks.inquiry?.replica != replica {
+            let ours = held[replica] ?? .empty(space: space, replica: replica)
+            let theirs = session.peerTips[replica] ?? .empty(space: space, replica: replica)
+            // Nothing of it is held, nor being written.
+            let isGone = frontier(of: replica).next == 0
+            if isGone || theirs.next <= ours.next && isOnOurs(theirs, ours, replica, session) {
+                sessions[index].forks.suspects[replica] = nil
+            }
+        }
+    }
+
+    private func isDoubtful(_ entry: TipTable.Entry, _ session: PeerSession) -> Bool {
+        let (replica, theirs) = (entry.replica, entry.tip)
+        let isSuspected = session.forks.suspects[replica] != nil
+        guard mayTakeBack(replica, for: session) || isSuspected || forks.settled.contains(replica), theirs.next > 0,
+            let ours = held[replica], !session.forks.givenUp.contains(replica), !isAwaited(replica)
+        else { return false }
+        if session.forks.agreed[replica]?.isSamePlace(as: theirs) ?? false { return false }
+        if theirs.next <= ours.next { return !isOnOurs(theirs, ours, replica, session) }
+        return isSuspected || forked.contains(replica)
+    }
+
+    /// - Returns: whether this was what a comparison had asked for.
+    mutating func noteCompared(_ id: ReadID, _ heads: [ChainHead?]) -> Bool {
+        guard let index = sessions.firstIndex(where: { $0.forks.comparison?.id == id }),
+            let entry = sessions[index].forks.comparison?.entry
+        else { return false }
+        sessions[index].forks.comparison = nil
+        // Within what came as state nobody can tell.
+        let isUnknown = heads.first == .some(nil) && firstHeld.next(of: entry.replica) > 0
+        if heads.first == entry.tip.head || isUnknown {
+            agree(index, entry.replica, entry.tip)
+            noteAgreement(index, entry.replica)
+        } else if forks.settled.contains(entry.replica) {
+            dispute(entry.replica, index)
+        } else {
+            suspect(entry.replica, .claimed, index)
+        }
+        return true
+    }
+
+    /// Asks the peer for its history, as changes.
+    private mutating func walk(_ entry: TipTable.Entry, _ index: Int) {
+        var depth = frontier(of: entry.replica).next
+        if case .unfit(let place) = sessions[index].forks.suspects[entry.replica] { depth = max(depth, place.next) }
+        var inquiry = ForkInquiry(
+            replica: entry.replica, connection: sessions[index].id, goal: entry.tip, depth: depth,
+            tip: .empty(space: space, replica: entry.replica))
+        forks.inquiry = inquiry
+        endServes(of: inquiry.replica, index)
+        guard firstHeld.next(of: inquiry.replica) == 0, hasChanges(index, of: inquiry.replica, from: 0) else {
+            return giveUp()
+        }
+        for pull in pulls where pull.replica == inquiry.replica {
+            pulls.removeAll { $0 == pull }
+            cancel(pull)
+        }
+        room.remove([inquiry.replica])
+        let wantID = ask(
+            index, for: inquiry.replica, from: 0, to: inquiry.goal.next,
+            creditBytes: configuration.bounds.wantWindowBytes)
+        inquiry.stage = .walking(wantID: wantID)
+        forks.inquiry = inquiry
+    }
+
+    /// Whether changes that a peer sends are what the inquiry asked for.
+    func isWalking(_ index: Int, _ changes: Frame.Changes) -> Bool {
+        guard let inquiry = forks.inquiry, inquiry.connection == sessions[index].id else { return false }
+        return inquiry.stage == .walking(wantID: changes.wantID)
+    }
+
+    /// The next segment of the peer's history, to its end.
+    mutating func walk(_ index: Int, _ segment: Segment) {
+        guard var inquiry = forks.inquiry, case .walking = inquiry.stage else { return }
+        let replica = inquiry.replica
+        guard segment.replica == replica, let signingKey = membership.signingKey(of: replica.device),
+            let fresh = segment.suffix(from: inquiry.tip.next),
+            let verified = try? fresh.verified(from: inquiry.tip, space: space, signingKey: signingKey)
+        else {
+            // Of bytes that nobody signed nothing follows but this.
+            forks.inquiry = nil
+            return refuse(index, .badSegment, detail: "history")
+        }
+        for end in fresh.ends(from: inquiry.tip.head) where inquiry.ends.last.map({ $0.end <= inquiry.depth }) ?? true {
+            inquiry.ends.append(end)
+        }
+        inquiry.tip = verified.tip
+        inquiry.keep(fresh)
+        if inquiry.tip.next >= inquiry.goal.next {
+            guard inquiry.isAtGoal else {
+                forks.inquiry = nil
+                return refuse(index, .badVector, detail: "head")
+            }
+            for pull in pulls where pull.replica == replica {
+                pulls.removeAll { $0 == pull }
+                cancel(pull)
+            }
+            guard mayTakeBack(replica, for: sessions[index]) else { return judge(inquiry, index) }
+            inquiry.stage = .walked
+            if replica.device == configuration.own { effects.append(.closeIncarnation(replica)) }
+        }
+        forks.inquiry = inquiry
+    }
+
+    /// Two devices that did not write it hold it differently: whose is right its author will say.
+    private mutating func judge(_ inquiry: ForkInquiry, _ index: Int) {
+        forks.inquiry = nil
+        if refuseAltered(inquiry, index) { return }
+        sessions[index].forks.suspects[inquiry.replica] = nil
+        noteFork(inquiry.replica, seenFrom: sessions[index].device)
+    }
+
+    /// The peer's history goes on from ours, and what it had sent did not: it had altered that.
+    /// - Returns: whether that ended the session.
+    private mutating func refuseAltered(_ inquiry: ForkInquiry, _ index: Int) -> Bool {
+        guard case .unfit(let place) = sessions[index].forks.suspects[inquiry.replica], inquiry.contains(place) else {
+            return false
+        }
+        refuse(index, .badSegment, detail: "history")
+        return true
+    }
+
+    private mutating func goOnWithInquiry() {
+        guard let inquiry = forks.inquiry else { return }
+        switch inquiry.stage {
+        case .beginning, .takingBack: break
+        case .walking(let wantID):
+            // The peer did not answer in time: later again.
+            if !pulls.contains(where: { $0.wantID == wantID }) { forks.inquiry = nil }
+        case .cutShort: giveUp()
+        case .walked:
+            guard let index = sessionIndex(inquiry.connection), isStoreIdle else { return }
+            // Ours went on meanwhile: not compared as far as that.
+            guard held.next(of: inquiry.replica) <= inquiry.depth else {
+                forks.inquiry = nil
+                return
+            }
+            forks.inquiry?.stage = .takingBack
+            let other = OtherHistory(
+                replica: inquiry.replica, ends: inquiry.ends, segments: inquiry.segments, tip: inquiry.tip,
+                elsewhere: sessions[index].peerTips.entries.map { KnownReplica(replica: $0.replica, tip: $0.tip) })
+            effects.append(.takeBack(other))
+        }
+    }
+
+    /// What is under way would be heard of when it means something else.
+    private var isStoreIdle: Bool {
+        if persisting != nil || stability.isAcknowledging || intake?.phase == .joining { return false }
+        if case .stepping = stability.collection { return false }
+        if case .stepping = compaction.progress { return false }
+        return true
+    }
+
+    /// The session is over, and with it what was asked on it. What the store was asked for it does.
+    mutating func abandonInquiry(of connection: ConnectionID) {
+        guard let inquiry = forks.inquiry, inquiry.connection == connection, !forks.isTakingBack else { return }
+        forks.inquiry = nil
+    }
+
+    private mutating func giveUp() {
+        guard let inquiry = forks.inquiry else { return }
+        forks.inquiry = nil
+        for pull in pulls where pull.replica == inquiry.replica {
+            pulls.removeAll { $0 == pull }
+            cancel(pull)
+        }
+        guard let index = sessionIndex(inquiry.connection) else { return }
+        sessions[index].forks.givenUp.append(inquiry.replica)
+        let device = sessions[index].device
+        switch sessions[index].forks.suspects.removeValue(forKey: inquiry.replica) {
+        case .claimed: noteFork(inquiry.replica, seenFrom: device)
+        case .unfit:
+            // Who alters bytes looks the same, but not for long.
+            if inquiry.replica.device == configuration.own { unfitOwnSegments += 1 }
+            if unfitOwnSegments >= Self.unfitLimit { noteFork(inquiry.replica, seenFrom: device) }
+            refuse(index, .badSegment, detail: "history")
+        case .stalled, nil: break
+        }
+    }
+
+    private static var unfitLimit: Int { 3 }
+
+    /// Of a history that may not be the peer's it gets nothing.
+    private mutating func endServes(of replica: ReplicaID, _ index: Int) {
+        guard replica.device == configuration.own else { return }
+        let ended = sessions[index].serves.filter { $0.replica == replica }
+        sessions[index].serves.removeAll { $0.replica == replica }
+        for serve in ended { sendSegments([], of: replica, wantID: serve.wantID, isLast: true, to: index) }
+    }
+
+    /// The peer holds of one that is settled what is neither ours nor what is known to have given way: shown ours it would take
+    /// that back, and nobody would do it again.
+    private mutating func dispute(_ replica: ReplicaID, _ index: Int) {
+        if let theirs = sessions[index].peerTips[replica], isGivingWay(theirs, replica) { return }
+        sessions[index].forks.givenUp.append(replica)
+        endServes(of: replica, index)
+        noteFork(replica, seenFrom: sessions[index].device)
+    }
+
+    // MARK: Taking back
+
+    /// The rest of a history may have come to the store in the middle of a stop.
+    mutating func releaseHeldBack() {
+        guard forks.mayRelease, persisting == nil, storeRetryAt == nil, !isJoiningState, !forks.isTakingBack else {
+            return
+        }
+        let id = PersistID(rawValue: nextID())
+        persisting = Persisting(id: id, segments: [], tips: TipTable())
+        effects.append(.persist(id, []))
+    }
+
+    mutating func noteTakenBack(_ result: TakingBackResult) {
+        guard let inquiry = forks.inquiry, inquiry.stage == .takingBack else { return }
+        switch result {
+        case .nothing:
+            forks.inquiry = nil
+            guard let index = sessionIndex(inquiry.connection), !refuseAltered(inquiry, index) else { return }
+            // The beginning of ours; or ours is that of what the peer has, and then its changes continue it after all.
+            agree(index, inquiry.replica, inquiry.goal)
+            sessions[index].forks.suspects[inquiry.replica] = nil
+            noteAgreement(index, inquiry.replica)
+        case .refused where held.next(of: inquiry.replica) > inquiry.depth:
+            // Ours went on meanwhile.
+            forks.inquiry = nil
+        case .refused(let code):
+            effects.append(.report(.storeRefused(code: code)))
+            giveUp()
+        case .done(let history):
+            let device = sessionIndex(inquiry.connection).map { sessions[$0].device } ?? inquiry.replica.device
+            begin(anew: history)
+            effects.append(.report(.tookBack(inquiry.replica, device)))
+        }
+    }
+
+    /// Everything that was known of the log is as it would be after a start; who is where stays.
+    private mutating func begin(anew history: StoredHistory) {
+        for index in sessions.indices { close(index, .historyChanged) }
+        if intake != nil || hasStaging { effects.append(.state(.discard)) }
+        guard let own = membership[configuration.own] else {
+            preconditionFailure("a membership always holds its own device")
+        }
+        var members = Membership(own: own.fact, sinceMilliseconds: own.addedAtMilliseconds)
+        for addition in history.additions { _ = members.add(addition) }
+        var core = AgentCore(
+            configuration: configuration, space: space, membership: members,
+            tips: history.tips.map { ($0.replica, $0.tip) }, stateDigest: history.stateDigest,
+            acknowledgements: history.acknowledgements, floor: history.floor, cuts: history.cuts,
+            settled: history.settled, gaveWay: history.gaveWay, awaited: history.awaited,
+            hasTakenBack: history.hasTakenBack, at: now)
+        core.random = random
+        (core.sessions, core.sessionNumber, core.bulkPeers) = (sessions, sessionNumber, bulkPeers)
+        (core.toldTwins, core.twinGoodbyes, core.isKeyShared) = (toldTwins, twinGoodbyes, isKeyShared)
+        core.haveOwnReturned = haveOwnReturned
+        (core.book, core.instance, core.listenPort) = (book, instance, listenPort)
+        (core.mayStayOpen, core.isSealing, core.isStoreRefusing) = (mayStayOpen, isSealing, isStoreRefusing)
+        (core.counters, core.lastID, core.effects) = (counters, lastID, effects)
+        self = core
+        trustMembers()
+        wakeDials()
+    }
+}
+
+extension ReplicaTip {
+    /// What peers say of a history: its end, and the head there.
+    func isSamePlace(as other: ReplicaTip) -> Bool { next == other.next && head == other.head }
+}

@@ -1,0 +1,34 @@
+import SyncModel
+
+// Doing again under a new replica what was taken back.
+extension AgentCore {
+    var redoDeadline: Tick? { mayRedo ? redoAt : nil }
+
+    /// Not long before what stays is whole: what was done then may be about what comes with that.
+    private var redoAt: Tick {
+        forks.awaited.contains { isAwaited($0.replica) }
+            ? forks.redoAt + configuration.timing.redoAwaiting : forks.redoAt
+    }
+
+    private var mayRedo: Bool {
+        forks.hasTakenBack && !forks.isRedoing && membership.signingKey(of: configuration.own) != nil
+            && !cuts.isAway(configuration.own)
+    }
+
+    mutating func planRedoing() {
+        guard mayRedo, now >= redoAt || isCaughtUp, !forks.isTakingBack else { return }
+        forks.isRedoing = true
+        effects.append(.redoTakenBack(limit: configuration.bounds.rewritingStepChanges))
+    }
+
+    mutating func noteRedone(hasMore: Bool) {
+        forks.isRedoing = false
+        forks.hasTakenBack = hasMore
+        forks.redoAt = now
+    }
+
+    mutating func noteRedoFailed() {
+        forks.isRedoing = false
+        forks.redoAt = now + configuration.timing.storeRetry
+    }
+}

@@ -1,0 +1,201 @@
+import SyncCore
+import SyncModel
+import SyncSimulator
+import Testing
+
+/// What a core does when a peer shows another history of a replica than it holds itself.
+@Suite struct ForkInquiryTests {
+    /// A core that holds two changes, and another way on from the first, `count` changes long, that the same key has signed.
+    private struct Fork {
+        var talk: Conversation
+        let first: VerifiedSegment
+        let there: VerifiedSegment
+        let replica: ReplicaID
+        var id = ConnectionID(rawValue: 0)
+
+        init(_ count: Int, by number: Int = 0) {
+            var author = Author(number)
+            first = author.write()
+            var other = author
+            let here = author.write()
+            let elsewhere = ReplicaID(device: SimulatedDevice.all[1].id, incarnation: 9)
+            there = other.write(count, holding: VersionVector([.init(replica: elsewhere, next: 1)]))
+            replica = author.replica
+            talk = Conversation()
+            talk.hear(.appended(StoreChange(segments: [first, here], stateDigest: .zero, additions: [])))
+        }
+
+        /// Connects a peer that says that it holds the other history.
+        mutating func show(_ device: Int = 1) {
+            id = talk.accept(device)
+            talk.hear(.sealed(StoreChange(segments: [], stateDigest: .zero, additions: [])))
+            talk.hear(.received(id, there.have, bytes: 100))
+        }
+
+        mutating func readHeads(_ head: ChainHead?) {
+            for case .readHeads(let id, let entries) in talk.effects {
+                talk.hear(.headsRead(id, entries.map { _ in head }))
+            }
+        }
+
+        var want: Frame.Want? {
+            talk.sent(id).lazy.compactMap { frame in if case .want(let want) = frame { want } else { nil } }.first
+        }
+
+        mutating func answer(_ want: Frame.Want, _ segments: VerifiedSegment...) {
+            for segment in segments {
+                let isLast = segment == segments.last
+                talk.hear(.received(id, segment.push(wantID: want.id, last: isLast), bytes: 100))
+            }
+        }
+
+        var takenBack: OtherHistory? {
+            talk.effects.lazy.compactMap { effect in
+                if case .takeBack(let other) = effect { other } else { nil }
+            }.first
+        }
+
+        var closes: Bool { talk.effects.contains(.closeIncarnation(replica)) }
+        func reports(_ report: Report) -> Bool { talk.effects.contains(.report(report)) }
+    }
+
+    private static let nothing = StoredHistory(
+        tips: [], additions: [], stateDigest: .zero, acknowledgements: [], floor: VersionVector(), cuts: CutTable(),
+        settled: [], awaited: [], hasTakenBack: false)
+
+    @Test(arguments: [1, 3])
+    func `what the peer shows is walked from its first change, and then ours is taken back`(count: Int) throws {
+        var fork = Fork(count)
+        fork.show()
+        if count > 1 {
+            #expect(fork.want?.from == 2, "as if it continued ours")
+            fork.talk.hear(.received(fork.id, fork.there.push(), bytes: 100))
+            #expect(fork.closes, "our key has signed it")
+        } else {
+            fork.readHeads(nil)
+        }
+        let want = try #require(fork.want)
+        #expect(want.from == 0 && want.replica == fork.replica && fork.talk.closed(fork.id) == nil)
+        fork.answer(want, fork.first, fork.there)
+        let other = try #require(fork.takenBack)
+        #expect(fork.closes)
+        #expect(other.replica == fork.replica && other.tip == fork.there.tip)
+        #expect(other.segments == [fork.first.segment, fork.there.segment])
+        #expect(other.ends.map(\.end) == (count == 1 ? [1, 2] : [1, 2, 3]), "as far as ours goes, and one more")
+        #expect(other.ends[0].head == fork.first.tip.head)
+        fork.talk.hear(.takenBack(.done(Self.nothing)))
+        #expect(fork.talk.closed(fork.id) == .historyChanged)
+        #expect(fork.reports(.tookBack(fork.replica, Conversation.devices[1].id)))
+        #expect(fork.talk.core.held.entries.isEmpty)
+    }
+
+    /// What was written alone may be in the store and not yet known here.
+    @Test func `nothing of our own is asked for while the store seals what was open`() {
+        var fork = Fork(3)
+        fork.id = fork.talk.accept(1)
+        fork.talk.hear(.received(fork.id, fork.there.have, bytes: 100))
+        #expect(fork.want == nil)
+        fork.talk.hear(.sealed(StoreChange(segments: [], stateDigest: .zero, additions: [])))
+        #expect(fork.want?.from == 2)
+    }
+
+    @Test func `what lies on ours is no other history, and is looked up once`() {
+        var fork = Fork(1)
+        fork.id = fork.talk.accept(1)
+        fork.talk.hear(.received(fork.id, fork.first.have, bytes: 100))
+        fork.readHeads(fork.first.tip.head)
+        #expect(fork.want == nil && fork.takenBack == nil)
+        fork.talk.hear(.received(fork.id, fork.first.have, bytes: 100))
+        #expect(!fork.talk.effects.contains { if case .readHeads = $0 { true } else { false } })
+    }
+
+    @Test func `of our own history nothing is shown to who holds another one of it`() throws {
+        var fork = Fork(1)
+        fork.show()
+        let want = Frame.Want(id: 5, space: .home, replica: fork.replica, from: 0, to: 2, creditBytes: 1 << 20)
+        fork.talk.hear(.received(fork.id, .want(want), bytes: 60))
+        #expect(!fork.talk.effects.contains { if case .read = $0 { true } else { false } })
+        for case .readHeads(let id, _) in fork.talk.effects { fork.talk.hear(.headsRead(id, [nil])) }
+    }
+
+    @Test func `who does not show what it says is reported, and asked no more on this session`() throws {
+        var fork = Fork(1)
+        fork.show()
+        fork.readHeads(nil)
+        let want = try #require(fork.want)
+        fork.answer(want, fork.first)
+        #expect(fork.reports(.forked(fork.replica, Conversation.devices[1].id)))
+        fork.talk.hear(.received(fork.id, fork.there.have, bytes: 100))
+        #expect(fork.want == nil && fork.takenBack == nil && fork.talk.closed(fork.id) == nil)
+    }
+
+    @Test func `bytes that nobody signed close nothing, and end the session`() throws {
+        var fork = Fork(2)
+        fork.show()
+        let forged = Segment(
+            replica: fork.replica, start: fork.there.segment.start, end: fork.there.segment.end,
+            bytes: fork.there.segment.bytes, signature: [UInt8](repeating: 1, count: 64))
+        let part = Frame.SegmentPart(
+            start: forged.start, end: forged.end, bytes: forged.bytes, signature: forged.signature)
+        func push(_ wantID: UInt64) -> Frame {
+            .changes(
+                Frame.Changes(
+                    space: .home, replica: forged.replica, wantID: wantID, segments: [part], last: wantID > 0))
+        }
+        fork.talk.hear(.received(fork.id, push(0), bytes: 100))
+        #expect(!fork.closes)
+        let want = try #require(fork.want)
+        fork.talk.hear(.received(fork.id, fork.first.push(wantID: want.id), bytes: 100))
+        fork.talk.hear(.received(fork.id, push(want.id), bytes: 100))
+        #expect(!fork.closes && fork.talk.closed(fork.id) == .badSegment && fork.takenBack == nil)
+    }
+
+    /// Else it was dropped, and nothing of the replica asked of this peer again.
+    @Test(arguments: [0, 2])
+    func `what does not fit and is more than the peer said ends the session`(author: Int) {
+        var fork = Fork(2, by: author)
+        fork.id = fork.talk.accept(2)
+        fork.talk.hear(.sealed(StoreChange(segments: [], stateDigest: .zero, additions: [])))
+        fork.talk.hear(.received(fork.id, fork.first.have, bytes: 100))
+        fork.readHeads(fork.first.tip.head)
+        fork.talk.hear(.received(fork.id, fork.there.push(), bytes: 100))
+        #expect(fork.talk.closed(fork.id) == .badSegment && fork.want == nil)
+    }
+
+    @Test func `of another device's history its author alone is followed`() throws {
+        var fork = Fork(1, by: 2)
+        fork.show(1)
+        fork.readHeads(nil)
+        #expect(fork.want == nil)
+        #expect(fork.reports(.forked(fork.replica, Conversation.devices[1].id)))
+        fork.show(2)
+        fork.readHeads(nil)
+        let want = try #require(fork.want)
+        fork.answer(want, fork.first, fork.there)
+        #expect(fork.takenBack?.replica == fork.replica)
+    }
+
+    @Test func `the author's word ends what was reported`() {
+        var fork = Fork(1, by: 2)
+        fork.show(1)
+        #expect(fork.reports(.forked(fork.replica, Conversation.devices[1].id)))
+        let author = fork.talk.accept(2)
+        fork.talk.hear(.received(author, fork.first.have, bytes: 100))
+        fork.readHeads(fork.first.tip.head)
+        #expect(fork.reports(.forkEnded(fork.replica)))
+    }
+
+    @Test func `what is settled is not taken back again`() {
+        var fork = Fork(1)
+        fork.show()
+        fork.readHeads(nil)
+        if let want = fork.want { fork.answer(want, fork.first, fork.there) }
+        var history = Self.nothing
+        history.settled = [fork.replica]
+        history.tips = [KnownReplica(replica: fork.replica, tip: fork.first.tip)]
+        fork.talk.hear(.takenBack(.done(history)))
+        fork.show(2)
+        fork.talk.hear(.received(fork.id, fork.there.push(), bytes: 100))
+        #expect(fork.takenBack == nil)
+    }
+}
