@@ -16,6 +16,7 @@ extension AgentLoop {
                 loop.value.noteTakenBack(state)
                 loop.value.step(.takenBack(.done(StoredHistory(state))))
             case .success(nil): loop.value.step(.takenBack(.nothing))
+            case .failure(StoreError.notApplicable): loop.value.step(.takenBack(.impossible))
             case .failure(let error): loop.value.step(.takenBack(.refused(code: StoreDriver.code(of: error))))
             }
         }

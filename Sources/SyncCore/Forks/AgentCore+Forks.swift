@@ -40,7 +40,12 @@ extension AgentCore {
 
     /// The author's word ends it.
     private mutating func noteAgreement(_ index: Int, _ replica: ReplicaID) {
-        guard replica.device == sessions[index].device, forked.contains(replica) else { return }
+        guard replica.device == sessions[index].device else { return }
+        endFork(replica)
+    }
+
+    private mutating func endFork(_ replica: ReplicaID) {
+        guard forked.contains(replica) else { return }
         forked.removeAll { $0 == replica }
         effects.append(.report(.forkEnded(replica)))
     }
@@ -52,17 +57,25 @@ extension AgentCore {
         let frontier = frontier(of: replica)
         // Where nothing is held nothing is contradicted.
         guard frontier.next > 0 else { return false }
-        if forks.settled.contains(replica) {
-            dispute(replica, index)
-            return true
-        }
+        if isSettledWith(index, replica) { return true }
         // What its author has not signed is the relay's doing, and what it has may be. Where it has not said yet that it holds that
         // much it cannot be asked for it: it says so at the next session.
         guard !sessions[index].forks.givenUp.contains(replica), let claimed = sessions[index].peerTips[replica],
-            claimed.next >= segment.end, mayTakeBack(replica, for: sessions[index]) || isSigned(segment, as: claimed)
+            claimed.next >= segment.end,
+            mayLookInto(replica, of: sessions[index]) || isSigned(segment, as: claimed)
         else { return false }
         suspect(replica, .unfit(frontier), index)
         return true
+    }
+
+    private func mayLookInto(_ replica: ReplicaID, of session: PeerSession) -> Bool {
+        mayTakeBack(replica, for: session) || forks.settled.contains(replica)
+    }
+
+    /// Whether the peer holds of a settled history what is known to have given way, and will take that back.
+    private func isSettledWith(_ index: Int, _ replica: ReplicaID) -> Bool {
+        forks.settled.contains(replica)
+            && sessions[index].peerTips[replica].map { isGivingWay($0, replica) } ?? false
     }
 
     private mutating func suspect(_ replica: ReplicaID, _ suspicion: ForkExchange.Suspicion, _ index: Int) {
@@ -74,8 +87,7 @@ extension AgentCore {
     /// A peer has no changes behind ours although it says it holds more: ours may end within a change of another history. Looked
     /// into once on a session, for a peer may have other reasons.
     mutating func noteStall(_ index: Int, _ replica: ReplicaID) {
-        if forks.settled.contains(replica) { return dispute(replica, index) }
-        guard mayTakeBack(replica, for: sessions[index]), held.next(of: replica) > 0,
+        guard !isSettledWith(index, replica), mayLookInto(replica, of: sessions[index]), held.next(of: replica) > 0,
             !sessions[index].forks.stalled.contains(replica)
         else { return }
         sessions[index].forks.stalled.append(replica)
@@ -115,7 +127,9 @@ extension AgentCore {
     }
 
     private var isAwaitingOurs: Bool {
-        forks.awaited.contains { $0.replica.device == configuration.own && isAwaited($0.replica) }
+        // What was taken back is done again in the end even if it never comes, and then nothing waits for it any more.
+        forks.hasTakenBack
+            && forks.awaited.contains { $0.replica.device == configuration.own && isAwaited($0.replica) }
     }
 
     /// Whether it is one of our own of which the end was taken back, and no other history stays in its place.
@@ -214,10 +228,12 @@ extension AgentCore {
     private func isDoubtful(_ entry: TipTable.Entry, _ session: PeerSession) -> Bool {
         let (replica, theirs) = (entry.replica, entry.tip)
         let isSuspected = session.forks.suspects[replica] != nil
-        guard mayTakeBack(replica, for: session) || isSuspected || forks.settled.contains(replica), theirs.next > 0,
+        // Whatever was reported meanwhile, its author's word ends it.
+        let isAuthors = forked.contains(replica) && replica.device == session.device
+        guard mayLookInto(replica, of: session) || isSuspected, theirs.next > 0,
             let ours = held[replica], !session.forks.givenUp.contains(replica), !isAwaited(replica)
         else { return false }
-        if session.forks.agreed[replica]?.isSamePlace(as: theirs) ?? false { return false }
+        if !isSuspected, !isAuthors, session.forks.agreed[replica]?.isSamePlace(as: theirs) ?? false { return false }
         if theirs.next <= ours.next { return !isOnOurs(theirs, ours, replica, session) }
         return isSuspected || forked.contains(replica)
     }
@@ -274,13 +290,14 @@ extension AgentCore {
     /// The next segment of the peer's history, to its end.
     mutating func walk(_ index: Int, _ segment: Segment) {
         guard var inquiry = forks.inquiry, case .walking = inquiry.stage else { return }
+        // Not held twice: it is long.
+        forks.inquiry = nil
         let replica = inquiry.replica
         guard segment.replica == replica, let signingKey = membership.signingKey(of: replica.device),
             let fresh = segment.suffix(from: inquiry.tip.next),
             let verified = try? fresh.verified(from: inquiry.tip, space: space, signingKey: signingKey)
         else {
             // Of bytes that nobody signed nothing follows but this.
-            forks.inquiry = nil
             return refuse(index, .badSegment, detail: "history")
         }
         for end in fresh.ends(from: inquiry.tip.head) where inquiry.ends.last.map({ $0.end <= inquiry.depth }) ?? true {
@@ -289,10 +306,7 @@ extension AgentCore {
         inquiry.tip = verified.tip
         inquiry.keep(fresh)
         if inquiry.tip.next >= inquiry.goal.next {
-            guard inquiry.isAtGoal else {
-                forks.inquiry = nil
-                return refuse(index, .badVector, detail: "head")
-            }
+            guard inquiry.isAtGoal else { return refuse(index, .badVector, detail: "head") }
             for pull in pulls where pull.replica == replica {
                 pulls.removeAll { $0 == pull }
                 cancel(pull)
@@ -304,12 +318,21 @@ extension AgentCore {
         forks.inquiry = inquiry
     }
 
-    /// Two devices that did not write it hold it differently: whose is right its author will say.
+    /// Two devices that did not write it hold it differently: whose is right its author will say. Of one that is settled here
+    /// it has said so.
     private mutating func judge(_ inquiry: ForkInquiry, _ index: Int) {
-        forks.inquiry = nil
         if refuseAltered(inquiry, index) { return }
-        sessions[index].forks.suspects[inquiry.replica] = nil
-        noteFork(inquiry.replica, seenFrom: sessions[index].device)
+        let replica = inquiry.replica
+        sessions[index].forks.suspects[replica] = nil
+        // Ours went on meanwhile: compared where theirs ends.
+        guard let ours = held[replica], ours.next <= inquiry.tip.next else { return }
+        guard !inquiry.contains(ours) else {
+            agree(index, replica, inquiry.goal)
+            if forks.settled.contains(replica) { endFork(replica) }
+            return
+        }
+        if forks.settled.contains(replica) { return dispute(replica, index) }
+        noteFork(replica, seenFrom: sessions[index].device)
     }
 
     /// The peer's history goes on from ours, and what it had sent did not: it had altered that.
@@ -421,12 +444,17 @@ extension AgentCore {
             agree(index, inquiry.replica, inquiry.goal)
             sessions[index].forks.suspects[inquiry.replica] = nil
             noteAgreement(index, inquiry.replica)
-        case .refused where held.next(of: inquiry.replica) > inquiry.depth:
+        case .impossible where held.next(of: inquiry.replica) > inquiry.depth:
             // Ours went on meanwhile.
             forks.inquiry = nil
-        case .refused(let code):
-            effects.append(.report(.storeRefused(code: code)))
+        case .impossible:
+            if let index = sessionIndex(inquiry.connection) {
+                sessions[index].forks.suspects[inquiry.replica] = .claimed
+            }
             giveUp()
+        case .refused(let code):
+            forks.inquiry = nil
+            waitForStore(code)
         case .done(let history):
             let device = sessionIndex(inquiry.connection).map { sessions[$0].device } ?? inquiry.replica.device
             begin(anew: history)

@@ -16,19 +16,21 @@ extension AgentCore {
     }
 
     mutating func planRedoing() {
-        guard mayRedo, now >= redoAt || isCaughtUp, !forks.isTakingBack else { return }
+        guard mayRedo, now >= redoAt || isCaughtUp && !forks.hasRedoFailed, !forks.isTakingBack else { return }
         forks.isRedoing = true
         effects.append(.redoTakenBack(limit: configuration.bounds.rewritingStepChanges))
     }
 
     mutating func noteRedone(hasMore: Bool) {
         forks.isRedoing = false
+        forks.hasRedoFailed = false
         forks.hasTakenBack = hasMore
         forks.redoAt = now
     }
 
     mutating func noteRedoFailed() {
         forks.isRedoing = false
+        forks.hasRedoFailed = true
         forks.redoAt = now + configuration.timing.storeRetry
     }
 }

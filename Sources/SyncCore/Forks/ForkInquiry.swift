@@ -81,6 +81,8 @@ struct ForkKeeping: Sendable {
     /// The store may be able to apply what is awaited: nobody else may have anything to say that would make it try.
     var mayRelease: Bool
     var isRedoing = false
+    /// The store refused; at `redoAt` again.
+    var hasRedoFailed = false
     /// When it is done again at the latest: better once we hold what the others hold.
     var redoAt: Tick
 
@@ -155,5 +157,7 @@ package enum TakingBackResult: Sendable, Equatable {
     /// One history is the beginning of the other.
     case nothing
     case done(StoredHistory)
+    /// Not all of the log is here to make it from, or a third device would lose something.
+    case impossible
     case refused(code: String)
 }

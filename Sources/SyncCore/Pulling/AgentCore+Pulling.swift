@@ -58,7 +58,7 @@ extension AgentCore {
 
     private mutating func pull(_ replica: ReplicaID, from sources: [Int], isUrgent: Bool) {
         guard !pulls.contains(where: { $0.replica == replica }), !forked.contains(replica),
-            forks.inquiry?.replica != replica, !isAwaited(replica), !hasGivenWay(replica),
+            forks.inquiry?.replica != replica, !isAwaited(replica), isUrgent || !hasGivenWay(replica),
             !isSealing || replica.device != configuration.own,
             membership.signingKey(of: replica.device) != nil
         else { return }
@@ -67,7 +67,7 @@ extension AgentCore {
         let candidates = sources.filter { index in
             sessions[index].peerTips.next(of: replica) > from && hasChanges(index, of: replica, from: from)
                 && sessions[index].forks.suspects[replica] == nil && !isDisputed(replica, sessions[index])
-                && !(sessions[index].peerTips[replica].map { isGivingWay($0, replica) } ?? false)
+                && (isUrgent || !(sessions[index].peerTips[replica].map { isGivingWay($0, replica) } ?? false))
                 && pulls.count(where: { $0.connection == sessions[index].id }) < configuration.bounds.wantsPerSession
         }
         func load(_ index: Int) -> Int {

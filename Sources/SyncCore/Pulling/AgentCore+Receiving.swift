@@ -63,7 +63,8 @@ extension AgentCore {
             counters.segmentsDuplicate += 1
             return isPush ? noteDuplicate(index, segment, frontier) : ()
         }
-        if isAwaited(replica) || hasGivenWay(replica) { return }
+        // What others build on that will not take it back is asked for, though it was done again.
+        if isAwaited(replica) || isPush && hasGivenWay(replica) { return }
         guard let signingKey = membership.signingKey(of: replica.device), !forked.contains(replica) else {
             // Its author is nobody's member yet, as far as we know: wanted once it is.
             return isPush ? requestHave(index) : ()
@@ -150,9 +151,9 @@ extension AgentCore {
     // MARK: Persisting
 
     mutating func persistReady() {
-        guard persisting == nil, storeRetryAt == nil, !room.isEmpty, !isJoiningState, !forks.isTakingBack else {
-            return
-        }
+        guard persisting == nil, storeRetryAt == nil, !room.isEmpty, !isJoiningState, !forks.isTakingBack,
+            forks.inquiry?.stage != .walked
+        else { return }
         let batch = room.takeReady(
             held: held, byteBudget: configuration.bounds.persistBatchBytes,
             ignoringContext: configuration.faults.contains(.skipWaitingRoom))
@@ -192,6 +193,11 @@ extension AgentCore {
         room.removeAll()
         for pull in pulls { cancel(pull) }
         pulls = []
+        waitForStore(code)
+    }
+
+    /// It refused something that is asked for again.
+    mutating func waitForStore(_ code: String) {
         storeRetryAt = now + configuration.timing.storeRetry
         if !isStoreRefusing { effects.append(.report(.storeRefused(code: code))) }
         isStoreRefusing = true

@@ -35,6 +35,7 @@ extension AgentCore {
         return session.expectedNext(of: segment.segment.replica) == segment.segment.start
             && session.peerTipsAreComplete
             && !session.announcedOnly.contains(segment.segment.replica)
+            && (segment.segment.replica.device != configuration.own || !disputesOurs(session))
             && segment.context.allSatisfy { session.expectedNext(of: $0.replica) >= $0.next }
             && session.unconfirmedBytes + bytes <= configuration.bounds.inFlightBytesPerPeer
             && session.bufferedBytes + bytes <= configuration.bounds.inFlightBytesPerPeer

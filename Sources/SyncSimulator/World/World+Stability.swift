@@ -109,6 +109,7 @@ extension World {
                 state.tips.map { VersionVector.Entry(replica: $0.replica, next: $0.tip.next) })
             return .takenBack(.done(StoredHistory(state)))
         } catch {
+            if case .notApplicable = error { return .takenBack(.impossible) }
             return .takenBack(.refused(code: "\(error)"))
         }
     }

@@ -15,6 +15,8 @@ extension LogState {
         guard !waiting.isEmpty else { return [] }
         var tips: [ReplicaID: ReplicaTip] = [:]
         for verified in segments { tips[verified.segment.replica] = verified.tip }
+        // No history moves the clock of others further than any other does.
+        var greatest = tips.values.reduce(greatestStamp) { max($0, $1.stamp) }
         var applicable: [VerifiedSegment] = []
         var count = -1
         while applicable.count > count {
@@ -23,10 +25,11 @@ extension LogState {
                 let segment = kept.segment
                 let tip = tips[segment.replica] ?? tip(of: segment.replica)
                 guard segment.start <= tip.next, tip.next < segment.end, let rest = segment.suffix(from: tip.next),
-                    let verified = try? rest.walked(from: tip),
+                    let verified = try? rest.walked(from: tip), verified.isReachable(from: greatest),
                     verified.context.allSatisfy({ (tips[$0.replica] ?? self.tip(of: $0.replica)).next >= $0.next })
                 else { continue }
                 tips[segment.replica] = verified.tip
+                greatest = max(greatest, verified.tip.stamp)
                 applicable.append(verified)
             }
         }

@@ -49,6 +49,15 @@ import Testing
             }
         }
 
+        /// The other way on with a signature that nobody made.
+        func forged(_ wantID: UInt64) -> Frame {
+            let part = Frame.SegmentPart(
+                start: there.segment.start, end: there.segment.end, bytes: there.segment.bytes,
+                signature: [UInt8](repeating: 1, count: 64))
+            return .changes(
+                Frame.Changes(space: .home, replica: replica, wantID: wantID, segments: [part], last: wantID > 0))
+        }
+
         var takenBack: OtherHistory? {
             talk.effects.lazy.compactMap { effect in
                 if case .takeBack(let other) = effect { other } else { nil }
@@ -132,21 +141,11 @@ import Testing
     @Test func `bytes that nobody signed close nothing, and end the session`() throws {
         var fork = Fork(2)
         fork.show()
-        let forged = Segment(
-            replica: fork.replica, start: fork.there.segment.start, end: fork.there.segment.end,
-            bytes: fork.there.segment.bytes, signature: [UInt8](repeating: 1, count: 64))
-        let part = Frame.SegmentPart(
-            start: forged.start, end: forged.end, bytes: forged.bytes, signature: forged.signature)
-        func push(_ wantID: UInt64) -> Frame {
-            .changes(
-                Frame.Changes(
-                    space: .home, replica: forged.replica, wantID: wantID, segments: [part], last: wantID > 0))
-        }
-        fork.talk.hear(.received(fork.id, push(0), bytes: 100))
+        fork.talk.hear(.received(fork.id, fork.forged(0), bytes: 100))
         #expect(!fork.closes)
         let want = try #require(fork.want)
         fork.talk.hear(.received(fork.id, fork.first.push(wantID: want.id), bytes: 100))
-        fork.talk.hear(.received(fork.id, push(want.id), bytes: 100))
+        fork.talk.hear(.received(fork.id, fork.forged(want.id), bytes: 100))
         #expect(!fork.closes && fork.talk.closed(fork.id) == .badSegment && fork.takenBack == nil)
     }
 
@@ -197,5 +196,44 @@ import Testing
         fork.show(2)
         fork.talk.hear(.received(fork.id, fork.there.push(), bytes: 100))
         #expect(fork.takenBack == nil)
+    }
+
+    /// It was a session that ended and began again without end.
+    @Test func `a history that cannot be taken back here is reported, and the session goes on`() throws {
+        var fork = Fork(3, by: 2)
+        fork.show(2)
+        fork.talk.hear(.received(fork.id, fork.there.push(), bytes: 100))
+        let want = try #require(fork.want)
+        fork.answer(want, fork.first, fork.there)
+        #expect(fork.takenBack?.replica == fork.replica)
+        fork.talk.hear(.takenBack(.impossible))
+        #expect(fork.reports(.forked(fork.replica, Conversation.devices[2].id)))
+        #expect(fork.talk.closed(fork.id) == nil)
+        fork.talk.hear(.received(fork.id, fork.there.have, bytes: 100))
+        #expect(fork.want == nil && fork.takenBack == nil)
+    }
+
+    @Test func `a flipped bit makes no other history of what is settled`() throws {
+        var fork = Fork(1)
+        fork.show()
+        fork.readHeads(nil)
+        let asked = try #require(fork.want)
+        fork.answer(asked, fork.first, fork.there)
+        var history = Self.nothing
+        history.settled = [fork.replica]
+        history.tips = [KnownReplica(replica: fork.replica, tip: fork.first.tip)]
+        history.additions = Conversation.devices[1...2].map {
+            Membership.Addition(author: Conversation.devices[0].id, fact: $0.fact, wallMilliseconds: 0)
+        }
+        fork.talk.hear(.takenBack(.done(history)))
+        fork.show(2)
+        let want = try #require(fork.want)
+        #expect(want.from == 1)
+        fork.talk.hear(.received(fork.id, fork.forged(0), bytes: 100))
+        let walk = try #require(fork.want)
+        #expect(walk.from == 0)
+        fork.answer(walk, fork.first, fork.there)
+        #expect(fork.talk.closed(fork.id) == .badSegment)
+        #expect(!fork.reports(.forked(fork.replica, Conversation.devices[2].id)))
     }
 }

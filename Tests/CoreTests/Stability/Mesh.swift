@@ -236,6 +236,8 @@ struct Mesh {
             do {
                 let isDone = try store.takeBack(other, wallMilliseconds: 1_700_000_000_000)
                 step(node, .takenBack(isDone ? .done(StoredHistory(try store.state())) : .nothing))
+            } catch StoreError.notApplicable {
+                step(node, .takenBack(.impossible))
             } catch {
                 step(node, .takenBack(.refused(code: "\(error)")))
             }
