@@ -32,4 +32,26 @@ import Testing
             #expect(listed == [[[beds[1].device.id: 1]], [[beds[1].device.id: 1]]], "node \(node)")
         }
     }
+
+    /// Found by the simulator: one who took state for the edit had the deletion, and listed nothing.
+    @Test(arguments: StoreKind.allCases) func `a deletion is kept until all have the edits that it dropped`(
+        kind: StoreKind
+    ) throws {
+        let beds = (1...2).map { StoreBed(kind, device: TestDevice($0)) }
+        let stores = try introduced(beds)
+        func write(_ write: ObjectWrite, by node: Int) throws {
+            _ = try stores[node].append([.planned([write])], wallMilliseconds: 1_000)
+        }
+        func put(_ title: JSONValue, by node: Int) throws {
+            try write(.put(key, ObjectWrite.Put(fields: [.init(key: "title", value: title)])), by: node)
+        }
+        try put("one", by: 0)
+        try settle(stores)
+        try write(.delete(key, ifVersion: nil), by: 0)
+        let withDeletion = try stores[0].vector
+        try put("two", by: 1)
+        try stores[0].pull(from: stores[1])
+        #expect(try stores[0].collect(upTo: withDeletion, after: nil, limit: 10).objects == 0)
+        #expect(try stores[0].collect(upTo: stores[0].vector, after: nil, limit: 10).objects == 1)
+    }
 }

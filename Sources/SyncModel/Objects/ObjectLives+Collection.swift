@@ -8,13 +8,19 @@ extension ObjectLives {
     /// - Parameter isStable: whether every member has acknowledged the operation of this dot (design: "Acknowledgement").
     /// - Returns: whether anything was forgotten.
     package mutating func collect(where isStable: (Dot) -> Bool) -> Bool {
-        guard !deletions.isEmpty, deletions.allSatisfy({ isStable($0.dot) && $0.keeps.allSatisfy(isStable) }) else {
-            return false
-        }
+        guard !deletions.isEmpty, deletions.allSatisfy({ isStable($0.dot) && $0.keeps.allSatisfy(isStable) }),
+            deletions.allSatisfy({ $0.edited.allSatisfy { isHeard(of: $0.replica, isStable) } })
+        else { return false }
         let verdicts = verdicts
         guard !verdicts.contains(.undecided) else { return false }
         lives = zip(lives, verdicts).filter { $0.1 == .stays }.map(\.0.settled)
         deletions = []
         return true
+    }
+
+    /// Whether everybody has what was done to it there: who lacks an edit that was dropped could not list it any more.
+    private func isHeard(of replica: ReplicaID, _ isStable: (Dot) -> Bool) -> Bool {
+        let next = touched.next(of: replica)
+        return next == 0 || isStable(Dot(replica: replica, counter: next - 1))
     }
 }

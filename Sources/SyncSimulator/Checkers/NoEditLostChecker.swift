@@ -74,8 +74,7 @@ struct NoEditLostChecker: Checker {
                     return "\(record.dot) lists \(count) edits of \(replica) that it dropped; there were \(expected)"
                 }
             }
-            // Who sent the state had forgotten all that is left of it, and lists it itself until a person has seen it.
-            let dots = rules.droppedUnseen(by: deletion).map(\.dot).filter(stored.state.lives.touched.covers)
+            let dots = rules.droppedUnseen(by: deletion).map(\.dot)
             unseen.formUnion(dots)
             listed.formUnion(dots.filter { dot in record.edited.contains { $0.replica == dot.replica } })
         }
