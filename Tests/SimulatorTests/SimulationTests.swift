@@ -27,7 +27,7 @@ import Testing
         (.counterAddsTwice, ["no edit lost silently", "same digest by every road"]),
         (.dictionaryDropsEdit, ["no edit lost silently", "same digest by every road"]),
         (.moveDuplicates, ["no edit lost silently", "same digest by every road", "least edits"]),
-        (.policyReadsClock, ["deleted stays deleted", "same digest by every road"]),
+        (.policyReadsClock, ["deleted stays deleted"]),
         (.registerByStamp, ["no edit lost silently", "same digest by every road"]),
         (.deletionForgetsBirths, ["deleted stays deleted"]),
         (.birthForgetsDeletions, ["deleted stays deleted", "least edits"]),
@@ -43,7 +43,7 @@ import Testing
     @Test(arguments: objectBugs) func `a bug in what operations do is found, and its seed is clean without it`(
         bug: PlantedBug, checkers: Set<String>
     ) throws {
-        let found = try #require(SeedRange(from: 1, count: 200).first(with: bug), "\(bug.rawValue) is not found")
+        let found = try #require(SeedRange(from: 1, count: 100).first(with: bug), "\(bug.rawValue) is not found")
         #expect(checkers.contains(found.failure.checker), "\(bug.rawValue): \(found.failure)")
         #expect(Simulation(seed: found.seed).failure == nil, "repeat it: lanyard-sim --seed \(found.seed) --trace")
     }

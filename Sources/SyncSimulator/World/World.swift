@@ -118,6 +118,13 @@ struct World {
                 disk: exchangesState
                     ? ScratchDirectory().map { .database($0) } ?? .memory(MemoryDisk()) : .memory(MemoryDisk()))
         }
+        // Where deletions are judged by stamps, those and clocks are not to be the same by chance.
+        if options.objects.policies.contains(.lastWriterWins) {
+            var clockRandom = SplitMix64(seed: seed ^ 0x636c_6f63_6b73_2121)
+            for node in nodes.indices {
+                nodes[node].wallOffsetMilliseconds = Int64.random(in: -600_000...600_000, using: &clockRandom)
+            }
+        }
         changes = exchangesState ? WrittenChanges() : nil
         copyRandom = SplitMix64(seed: seed ^ 0x636c_6f6e_6573_2121)
         stateRandom = SplitMix64(seed: seed ^ 0x7374_6174_6573_2121)
