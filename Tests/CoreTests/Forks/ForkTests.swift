@@ -83,7 +83,8 @@ import Testing
         #expect(try Set(mesh.titles(1)) == ["lost", "since, and once more"])
     }
 
-    @Test func `who holds the branch that gave way follows the author, and does again what it built on it`() throws {
+    /// Of three, 0 said something that 1 alone heard, was put back to before that, and now meets 2 alone.
+    private func putBackBeforeTwo() throws -> Mesh {
         var mesh = try connected(3)
         let image = try mesh.image(of: 0)
         mesh.disconnect(2)
@@ -92,6 +93,11 @@ import Testing
         mesh.disconnect(1)
         try mesh.putBack(0, image)
         mesh.connect(0, 2)
+        return mesh
+    }
+
+    @Test func `who holds the branch that gave way follows the author, and does again what it built on it`() throws {
+        var mesh = try putBackBeforeTwo()
         try say(&mesh, 0, "since")
         try mesh.put(0, Mesh.key("since"), "since")
         mesh.pass(seconds: 2)
@@ -111,14 +117,7 @@ import Testing
     /// What a third device built on it beyond where the other history ends nobody else can do again: then both stay, and that is
     /// reported.
     @Test func `nothing is taken back that would cost another device its work`() throws {
-        var mesh = try connected(3)
-        let image = try mesh.image(of: 0)
-        mesh.disconnect(2)
-        try say(&mesh, 0, "lost")
-        mesh.pass(seconds: 2)
-        mesh.disconnect(1)
-        try mesh.putBack(0, image)
-        mesh.connect(0, 2)
+        var mesh = try putBackBeforeTwo()
         for number in 1...3 { try say(&mesh, 0, "since \(number)") }
         mesh.pass(seconds: 2)
         try say(&mesh, 2, "built on it")
