@@ -41,8 +41,8 @@ extension StoredHistory {
     init(_ state: StoreState) {
         self.init(
             tips: state.tips, additions: state.additions, stateDigest: state.digest,
-            acknowledgements: state.acknowledgements, floor: state.floor, cuts: state.cuts, settled: state.settled,
-            gaveWay: state.gaveWay,
+            acknowledgements: state.acknowledgements, floor: state.floor, firstHeld: state.firstHeld,
+            cuts: state.cuts, isIncomplete: state.isIncomplete, settled: state.settled, gaveWay: state.gaveWay,
             awaited: state.awaited, hasTakenBack: state.hasTakenBack)
     }
 }

@@ -13,7 +13,7 @@ extension AgentLoop {
             case .success(let heads): loop.value.step(.headsRead(id, heads))
             case .failure(let error):
                 loop.value.journal.note(code: StoreDriver.code(of: error))
-                loop.value.step(.headsRead(id, entries.map { _ in nil }))
+                loop.value.step(.headsRead(id, []))
             }
         }
     }

@@ -53,7 +53,7 @@ package struct AgentCore: Sendable {
     var unfitOwnSegments = 0
 
     /// Per replica the counter from which on changes are held; what was before came as state or was dropped.
-    var firstHeld: VersionVector
+    package internal(set) var firstHeld: VersionVector
     var compaction = Compaction()
     /// The join of the vectors at which something was forgotten here, or state was taken.
     var floor: VersionVector

@@ -64,7 +64,7 @@ package enum Input: Sendable, Equatable {
     /// The answer to `Effect.read`; empty when the store had nothing there or could not read.
     case segmentsRead(ReadID, [Segment])
 
-    /// The answer to `Effect.readHeads`, in its order; nil where no change ends, or when the store could not read.
+    /// The answer to `Effect.readHeads`, in its order; nil where no change ends. Empty when the store could not read.
     case headsRead(ReadID, [ChainHead?])
     /// Our own acknowledgement is signed and durable; the store may have named ends beyond what the core knows.
     case acknowledged(SignedAcknowledgement)

@@ -146,8 +146,8 @@ package protocol ReplicaStore: AnyObject, Sendable {
     /// long as theirs was, and is applied then, by `apply`.
     ///
     /// - Returns: false where one history is the beginning of the other: nothing has changed then.
-    /// - Throws: `notApplicable` where a part of the log came as state or was dropped, and where a device that has no part in it
-    ///   would lose something.
+    /// - Throws: `notApplicable` where what would go cannot be told apart from what came as state or was dropped from the log, and
+    ///   where a device that has no part in it would lose something.
     func takeBack(_ other: OtherHistory, wallMilliseconds: Int64) throws(StoreError) -> Bool
     /// One step of doing again what was taken back: at most `limit` changes, in one transaction. Nothing of it is done twice,
     /// whatever happens in between.

@@ -39,7 +39,7 @@ extension AgentCore {
     }
 
     /// The author's word ends it.
-    private mutating func noteAgreement(_ index: Int, _ replica: ReplicaID) {
+    mutating func noteAgreement(_ index: Int, _ replica: ReplicaID) {
         guard replica.device == sessions[index].device else { return }
         endFork(replica)
     }
@@ -138,7 +138,7 @@ extension AgentCore {
     }
 
     /// What the peer holds lies on our history, and will when ours has gone on.
-    private mutating func agree(_ index: Int, _ replica: ReplicaID, _ tip: ReplicaTip) {
+    mutating func agree(_ index: Int, _ replica: ReplicaID, _ tip: ReplicaTip) {
         if sessions[index].forks.agreed[replica]?.isSamePlace(as: tip) ?? false { return }
         sessions[index].forks.agreed.set(replica, tip)
     }
@@ -204,7 +204,7 @@ extension AgentCore {
         if sessions[index].forks.suspects[entry.replica] != nil || entry.tip.next > held.next(of: entry.replica) {
             let isPaused = sessions[index].pullsPausedUntil.map { $0 > now } ?? false
             if forks.inquiry == nil, !isPaused, storeRetryAt == nil { walk(entry, index) }
-        } else {
+        } else if storeRetryAt == nil {
             let id = ReadID(rawValue: nextID())
             sessions[index].forks.comparison = ForkExchange.Comparison(id: id, entry: entry)
             effects.append(.readHeads(id, [.init(replica: entry.replica, next: entry.tip.next)]))
@@ -238,15 +238,23 @@ extension AgentCore {
         return isSuspected || forked.contains(replica)
     }
 
-    /// - Returns: whether this was what a comparison had asked for.
+    /// - Returns: whether this was what a comparison or an inquiry had asked for.
     mutating func noteCompared(_ id: ReadID, _ heads: [ChainHead?]) -> Bool {
+        if case .anchoring(id, let place)? = forks.inquiry?.stage {
+            anchor(place, heads)
+            return true
+        }
         guard let index = sessions.firstIndex(where: { $0.forks.comparison?.id == id }),
             let entry = sessions[index].forks.comparison?.entry
         else { return false }
         sessions[index].forks.comparison = nil
-        // Within what came as state nobody can tell.
-        let isUnknown = heads.first == .some(nil) && firstHeld.next(of: entry.replica) > 0
-        if heads.first == entry.tip.head || isUnknown {
+        guard let head = heads.first else {
+            storeRetryAt = now + configuration.timing.storeRetry
+            return true
+        }
+        // Within what came as state, or was dropped, nobody can tell.
+        let isUnknown = head == nil && entry.tip.next < firstHeld.next(of: entry.replica)
+        if head == entry.tip.head || isUnknown {
             agree(index, entry.replica, entry.tip)
             noteAgreement(index, entry.replica)
         } else if forks.settled.contains(entry.replica) {
@@ -257,25 +265,44 @@ extension AgentCore {
         return true
     }
 
-    /// Asks the peer for its history, as changes.
+    /// Asks the peer for its history, as changes: all of it, or from where on both hold it so.
     private mutating func walk(_ entry: TipTable.Entry, _ index: Int) {
         var depth = frontier(of: entry.replica).next
         if case .unfit(let place) = sessions[index].forks.suspects[entry.replica] { depth = max(depth, place.next) }
-        var inquiry = ForkInquiry(
-            replica: entry.replica, connection: sessions[index].id, goal: entry.tip, depth: depth,
-            tip: .empty(space: space, replica: entry.replica))
+        let inquiry = ForkInquiry(
+            replica: entry.replica, connection: sessions[index].id, goal: entry.tip, depth: depth, space: space)
         forks.inquiry = inquiry
         endServes(of: inquiry.replica, index)
-        guard firstHeld.next(of: inquiry.replica) == 0, hasChanges(index, of: inquiry.replica, from: 0) else {
-            return giveUp()
+        let theirFirst = sessions[index].stateExchange.firstHeld.next(of: inquiry.replica)
+        let start = max(firstHeld.next(of: inquiry.replica), theirFirst)
+        guard start > 0 else { return askForHistory() }
+        guard start <= min(held.next(of: inquiry.replica), inquiry.goal.next) else { return giveUp() }
+        let id = ReadID(rawValue: nextID())
+        forks.inquiry?.stage = .anchoring(id, at: start)
+        effects.append(.readHeads(id, [.init(replica: inquiry.replica, next: start)]))
+    }
+
+    /// - Parameter heads: of ours; nil where no change of it ends.
+    private mutating func anchor(_ place: UInt64, _ heads: [ChainHead?]) {
+        guard let found = heads.first else {
+            forks.inquiry = nil
+            storeRetryAt = now + configuration.timing.storeRetry
+            return
         }
+        guard let head = found else { return giveUp() }
+        forks.inquiry?.begin(at: ChainEnd(end: place, head: head))
+        askForHistory()
+    }
+
+    private mutating func askForHistory() {
+        guard var inquiry = forks.inquiry, let index = sessionIndex(inquiry.connection) else { return }
         for pull in pulls where pull.replica == inquiry.replica {
             pulls.removeAll { $0 == pull }
             cancel(pull)
         }
         room.remove([inquiry.replica])
         let wantID = ask(
-            index, for: inquiry.replica, from: 0, to: inquiry.goal.next,
+            index, for: inquiry.replica, from: inquiry.start.end, to: inquiry.goal.next,
             creditBytes: configuration.bounds.wantWindowBytes)
         inquiry.stage = .walking(wantID: wantID)
         forks.inquiry = inquiry
@@ -297,8 +324,10 @@ extension AgentCore {
             let fresh = segment.suffix(from: inquiry.tip.next),
             let verified = try? fresh.verified(from: inquiry.tip, space: space, signingKey: signingKey)
         else {
-            // Of bytes that nobody signed nothing follows but this.
-            return refuse(index, .badSegment, detail: "history")
+            let isBeginning = inquiry.start.end > 0 && inquiry.tip.next == inquiry.start.end
+            forks.inquiry = isBeginning ? inquiry : nil
+            // The two may have parted before it. Else, of bytes that nobody signed nothing follows but this.
+            return isBeginning ? giveUp() : refuse(index, .badSegment, detail: "history")
         }
         for end in fresh.ends(from: inquiry.tip.head) where inquiry.ends.last.map({ $0.end <= inquiry.depth }) ?? true {
             inquiry.ends.append(end)
@@ -337,7 +366,7 @@ extension AgentCore {
 
     /// The peer's history goes on from ours, and what it had sent did not: it had altered that.
     /// - Returns: whether that ended the session.
-    private mutating func refuseAltered(_ inquiry: ForkInquiry, _ index: Int) -> Bool {
+    mutating func refuseAltered(_ inquiry: ForkInquiry, _ index: Int) -> Bool {
         guard case .unfit(let place) = sessions[index].forks.suspects[inquiry.replica], inquiry.contains(place) else {
             return false
         }
@@ -348,21 +377,30 @@ extension AgentCore {
     private mutating func goOnWithInquiry() {
         guard let inquiry = forks.inquiry else { return }
         switch inquiry.stage {
-        case .beginning, .takingBack: break
+        case .beginning, .anchoring, .takingBack: break
         case .walking(let wantID):
             // The peer did not answer in time: later again.
             if !pulls.contains(where: { $0.wantID == wantID }) { forks.inquiry = nil }
-        case .cutShort: giveUp()
+        case .cutShort:
+            // Where it said meanwhile from where on it has changes, those are looked at.
+            guard let index = sessionIndex(inquiry.connection),
+                !hasChanges(index, of: inquiry.replica, from: inquiry.start.end)
+            else { return giveUp() }
+            forks.inquiry = nil
+            walk(TipTable.Entry(replica: inquiry.replica, tip: inquiry.goal), index)
         case .walked:
             guard let index = sessionIndex(inquiry.connection), isStoreIdle else { return }
-            // Ours went on meanwhile: not compared as far as that.
-            guard held.next(of: inquiry.replica) <= inquiry.depth else {
+            // Ours went on meanwhile: not compared as far as that. Or a step of compaction took where the walk began.
+            guard held.next(of: inquiry.replica) <= inquiry.depth,
+                firstHeld.next(of: inquiry.replica) <= inquiry.start.end
+            else {
                 forks.inquiry = nil
                 return
             }
             forks.inquiry?.stage = .takingBack
             let other = OtherHistory(
-                replica: inquiry.replica, ends: inquiry.ends, segments: inquiry.segments, tip: inquiry.tip,
+                replica: inquiry.replica, start: inquiry.start, ends: inquiry.ends, segments: inquiry.segments,
+                tip: inquiry.tip,
                 elsewhere: sessions[index].peerTips.entries.map { KnownReplica(replica: $0.replica, tip: $0.tip) })
             effects.append(.takeBack(other))
         }
@@ -382,7 +420,7 @@ extension AgentCore {
         forks.inquiry = nil
     }
 
-    private mutating func giveUp() {
+    mutating func giveUp() {
         guard let inquiry = forks.inquiry else { return }
         forks.inquiry = nil
         for pull in pulls where pull.replica == inquiry.replica {
@@ -420,73 +458,6 @@ extension AgentCore {
         sessions[index].forks.givenUp.append(replica)
         endServes(of: replica, index)
         noteFork(replica, seenFrom: sessions[index].device)
-    }
-
-    // MARK: Taking back
-
-    /// The rest of a history may have come to the store in the middle of a stop.
-    mutating func releaseHeldBack() {
-        guard forks.mayRelease, persisting == nil, storeRetryAt == nil, !isJoiningState, !forks.isTakingBack else {
-            return
-        }
-        let id = PersistID(rawValue: nextID())
-        persisting = Persisting(id: id, segments: [], tips: TipTable())
-        effects.append(.persist(id, []))
-    }
-
-    mutating func noteTakenBack(_ result: TakingBackResult) {
-        guard let inquiry = forks.inquiry, inquiry.stage == .takingBack else { return }
-        switch result {
-        case .nothing:
-            forks.inquiry = nil
-            guard let index = sessionIndex(inquiry.connection), !refuseAltered(inquiry, index) else { return }
-            // The beginning of ours; or ours is that of what the peer has, and then its changes continue it after all.
-            agree(index, inquiry.replica, inquiry.goal)
-            sessions[index].forks.suspects[inquiry.replica] = nil
-            noteAgreement(index, inquiry.replica)
-        case .impossible where held.next(of: inquiry.replica) > inquiry.depth:
-            // Ours went on meanwhile.
-            forks.inquiry = nil
-        case .impossible:
-            if let index = sessionIndex(inquiry.connection) {
-                sessions[index].forks.suspects[inquiry.replica] = .claimed
-            }
-            giveUp()
-        case .refused(let code):
-            forks.inquiry = nil
-            waitForStore(code)
-        case .done(let history):
-            let device = sessionIndex(inquiry.connection).map { sessions[$0].device } ?? inquiry.replica.device
-            begin(anew: history)
-            effects.append(.report(.tookBack(inquiry.replica, device)))
-        }
-    }
-
-    /// Everything that was known of the log is as it would be after a start; who is where stays.
-    private mutating func begin(anew history: StoredHistory) {
-        for index in sessions.indices { close(index, .historyChanged) }
-        if intake != nil || hasStaging { effects.append(.state(.discard)) }
-        guard let own = membership[configuration.own] else {
-            preconditionFailure("a membership always holds its own device")
-        }
-        var members = Membership(own: own.fact, sinceMilliseconds: own.addedAtMilliseconds)
-        for addition in history.additions { _ = members.add(addition) }
-        var core = AgentCore(
-            configuration: configuration, space: space, membership: members,
-            tips: history.tips.map { ($0.replica, $0.tip) }, stateDigest: history.stateDigest,
-            acknowledgements: history.acknowledgements, floor: history.floor, cuts: history.cuts,
-            settled: history.settled, gaveWay: history.gaveWay, awaited: history.awaited,
-            hasTakenBack: history.hasTakenBack, at: now)
-        core.random = random
-        (core.sessions, core.sessionNumber, core.bulkPeers) = (sessions, sessionNumber, bulkPeers)
-        (core.toldTwins, core.twinGoodbyes, core.isKeyShared) = (toldTwins, twinGoodbyes, isKeyShared)
-        core.haveOwnReturned = haveOwnReturned
-        (core.book, core.instance, core.listenPort) = (book, instance, listenPort)
-        (core.mayStayOpen, core.isSealing, core.isStoreRefusing) = (mayStayOpen, isSealing, isStoreRefusing)
-        (core.counters, core.lastID, core.effects) = (counters, lastID, effects)
-        self = core
-        trustMembers()
-        wakeDials()
     }
 }
 

@@ -2,12 +2,14 @@ package import SyncModel
 
 /// A replica of which a peer seems to hold another history than we do, while it is looked into.
 ///
-/// `beginning` → `walking` → `walked` → `takingBack` → gone. It goes at once when there is no fork, with the session, and when the
+/// `beginning` → (`anchoring` →) `walking` → `walked` → `takingBack` → gone. It goes at once when there is no fork, with the session, and when the
 /// peer does not show what it says it holds.
 struct ForkInquiry: Sendable {
     enum Stage: Sendable, Equatable {
         case beginning
-        /// The peer's history comes, from its first change on.
+        /// Not both hold all of it as changes: the store looks up where ours stands where both do.
+        case anchoring(ReadID, at: UInt64)
+        /// The peer's history comes, from its first change on, or from there.
         case walking(wantID: UInt64)
         /// The peer ended that before its end.
         case cutShort
@@ -24,6 +26,8 @@ struct ForkInquiry: Sendable {
     /// Of the heads on the way as many are kept as there are changes here that they are compared with, and one more.
     let depth: UInt64
     var stage = Stage.beginning
+    /// From where on it is walked.
+    private(set) var start: ChainEnd
     /// How far its history was walked, every signature on the way checked.
     var tip: ReplicaTip
     var ends: [ChainEnd] = []
@@ -33,12 +37,19 @@ struct ForkInquiry: Sendable {
 
     private static let byteLimit = 16 << 20
 
-    init(replica: ReplicaID, connection: ConnectionID, goal: ReplicaTip, depth: UInt64, tip: ReplicaTip) {
+    init(replica: ReplicaID, connection: ConnectionID, goal: ReplicaTip, depth: UInt64, space: SpaceID) {
         self.replica = replica
         self.connection = connection
         self.goal = goal
         self.depth = depth
-        self.tip = tip
+        tip = .empty(space: space, replica: replica)
+        start = ChainEnd(end: 0, head: tip.head)
+    }
+
+    /// Begins there, where ours stands as well.
+    mutating func begin(at place: ChainEnd) {
+        start = place
+        tip = ReplicaTip(next: place.end, head: place.head, stamp: .zero)
     }
 
     var isWalking: Bool {
@@ -52,7 +63,8 @@ struct ForkInquiry: Sendable {
 
     /// Whether what was walked is, as far as there, the same history.
     func contains(_ place: ReplicaTip) -> Bool {
-        ends.contains { $0.end == place.next && $0.head == place.head }
+        let end = ChainEnd(end: place.next, head: place.head)
+        return end == start || ends.contains(end)
     }
 
     mutating func keep(_ segment: Segment) {
@@ -127,7 +139,9 @@ package struct StoredHistory: Sendable, Equatable {
     package var stateDigest: Sum256
     package var acknowledgements: [SignedAcknowledgement]
     package var floor: VersionVector
+    package var firstHeld: VersionVector
     package var cuts: CutTable
+    package var isIncomplete: Bool
     /// Of our own: see `StoreState`.
     package var settled: [ReplicaID]
     package var gaveWay: [ReplicaID: Set<ChainEnd>]
@@ -136,15 +150,18 @@ package struct StoredHistory: Sendable, Equatable {
 
     package init(
         tips: [KnownReplica], additions: [Membership.Addition], stateDigest: Sum256,
-        acknowledgements: [SignedAcknowledgement], floor: VersionVector, cuts: CutTable, settled: [ReplicaID],
-        gaveWay: [ReplicaID: Set<ChainEnd>] = [:], awaited: [KnownReplica], hasTakenBack: Bool
+        acknowledgements: [SignedAcknowledgement], floor: VersionVector, firstHeld: VersionVector = VersionVector(),
+        cuts: CutTable, isIncomplete: Bool = false, settled: [ReplicaID], gaveWay: [ReplicaID: Set<ChainEnd>] = [:],
+        awaited: [KnownReplica], hasTakenBack: Bool
     ) {
         self.tips = tips
         self.additions = additions
         self.stateDigest = stateDigest
         self.acknowledgements = acknowledgements
         self.floor = floor
+        self.firstHeld = firstHeld
         self.cuts = cuts
+        self.isIncomplete = isIncomplete
         self.settled = settled
         self.gaveWay = gaveWay
         self.awaited = awaited
@@ -157,7 +174,7 @@ package enum TakingBackResult: Sendable, Equatable {
     /// One history is the beginning of the other.
     case nothing
     case done(StoredHistory)
-    /// Not all of the log is here to make it from, or a third device would lose something.
+    /// What goes cannot be told apart from what came as state, or a third device would lose something.
     case impossible
     case refused(code: String)
 }

@@ -13,7 +13,9 @@ package struct KnownReplica: Sendable, Hashable {
 /// earlier moment while it ran, and went on from there (design: "Incarnations").
 package struct OtherHistory: Sendable, Equatable {
     package let replica: ReplicaID
-    /// Where it stands behind its changes, from its first: at least as far as ours goes, or as it goes itself.
+    /// From where on it was walked: ours stands there as well.
+    package let start: ChainEnd
+    /// Where it stands behind its changes, from there: at least as far as ours goes, or as it goes itself.
     package let ends: [ChainEnd]
     /// Its last segments, one behind the other, every signature checked: as far back as there was room for.
     package let segments: [Segment]
@@ -23,10 +25,12 @@ package struct OtherHistory: Sendable, Equatable {
     package let elsewhere: [KnownReplica]
 
     package init(
-        replica: ReplicaID, ends: [ChainEnd], segments: [Segment], tip: ReplicaTip, elsewhere: [KnownReplica]
+        replica: ReplicaID, start: ChainEnd, ends: [ChainEnd], segments: [Segment], tip: ReplicaTip,
+        elsewhere: [KnownReplica]
     ) {
         self.elsewhere = elsewhere
         self.replica = replica
+        self.start = start
         self.ends = ends
         self.segments = segments
         self.tip = tip

@@ -33,6 +33,13 @@ package struct VerifiedSegment: Hashable, Sendable {
     /// Whether it holds the first change of its replica, and so the context is that of it (`FirstContexts`).
     package var isBeginning: Bool { segment.start == 0 && changeCount > 0 }
 
+    /// The same where the chain is known to stand at that head behind it.
+    package func with(_ head: ChainHead) -> VerifiedSegment {
+        VerifiedSegment(
+            segment: segment, context: context, changeCount: changeCount,
+            tip: ReplicaTip(next: tip.next, head: head, stamp: tip.stamp))
+    }
+
     package init(segment: Segment, context: [VersionVector.Entry], changeCount: Int, tip: ReplicaTip) {
         self.segment = segment
         self.context = context

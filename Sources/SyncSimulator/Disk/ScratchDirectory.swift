@@ -2,11 +2,11 @@ import Glibc
 
 /// A directory in memory (tmpfs) that goes with the value: an SQLite store wants one. What is in it decides nothing that
 /// depends on its name.
-final class ScratchDirectory: Sendable {
+package final class ScratchDirectory: Sendable {
     let path: String
 
     /// Nil where there is no tmpfs that this process may write to.
-    init?() {
+    package init?() {
         var template = Array("/dev/shm/lanyard-sim-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { return nil }
         path = String(decoding: template.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)

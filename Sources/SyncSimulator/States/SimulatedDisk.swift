@@ -1,14 +1,14 @@
 import SyncModel
-import SyncStore
+package import SyncStore
 
 /// The disk of a simulated machine: in memory, or a database in tmpfs, which is what agents keep their records in.
 ///
 /// Only the second holds state that came from peers; it has no faults of its own, and never lies.
-enum SimulatedDisk {
+package enum SimulatedDisk {
     case memory(MemoryDisk)
     case database(ScratchDirectory)
 
-    func open(
+    package func open(
         _ device: SimulatedDevice, leases: MemoryLeases?, faults: StoreFaults,
         incarnations: @escaping @Sendable () -> UInt64
     ) throws(StoreError) -> any SimulatedStore {
@@ -29,7 +29,7 @@ enum SimulatedDisk {
     }
 
     /// A backup, a clone, a disk image: everything as it is now, held by nobody.
-    func copy() throws(StoreError) -> SimulatedDisk {
+    package func copy() throws(StoreError) -> SimulatedDisk {
         switch self {
         case .memory(let disk): return .memory(disk.copy())
         case .database(let directory):

@@ -43,7 +43,7 @@ extension World {
         let answer: Input?
         switch task {
         case .readHeads(let id, let entries):
-            answer = .headsRead(id, (try? store.heads(at: entries)) ?? entries.map { _ in nil })
+            answer = .headsRead(id, (try? store.heads(at: entries)) ?? [])
         case .acknowledge(let acknowledgement):
             do { answer = .acknowledged(try store.acknowledge(acknowledgement)) } catch {
                 answer = .acknowledgeFailed(code: "\(error)")
@@ -119,8 +119,8 @@ extension StoredHistory {
     package init(_ state: StoreState) {
         self.init(
             tips: state.tips, additions: state.additions, stateDigest: state.digest,
-            acknowledgements: state.acknowledgements, floor: state.floor, cuts: state.cuts, settled: state.settled,
-            gaveWay: state.gaveWay,
+            acknowledgements: state.acknowledgements, floor: state.floor, firstHeld: state.firstHeld,
+            cuts: state.cuts, isIncomplete: state.isIncomplete, settled: state.settled, gaveWay: state.gaveWay,
             awaited: state.awaited, hasTakenBack: state.hasTakenBack)
     }
 }

@@ -30,9 +30,12 @@ package struct CompactionPass: Sendable {
     let cut: CompactionCut
     /// Those of which something is left to drop.
     var replicas: [ReplicaID]
+    /// How often a history had been taken back before: the cut says nothing of one that came later.
+    let takingsBack: Int
 
-    init(_ cut: CompactionCut) {
+    init(_ cut: CompactionCut, takingsBack: Int) {
         self.cut = cut
+        self.takingsBack = takingsBack
         replicas = cut.vector.entries.map(\.replica)
     }
 
@@ -64,11 +67,13 @@ extension SQLiteStore {
     ///   - before: changes from this stamp on are retained.
     package func beginCompaction(stable: VersionVector, before: Stamp) throws(StoreError) -> CompactionPass {
         let faults = faults
+        let takingsBack = writing.withLock(\.takingsBack)
         let cut = try readLog(space) { rows throws(StoreError) in
             var legal = LegalCut(rows, on: try rows.state(), faults: faults)
             return try legal.vector(stable: stable, before: before)
         }
-        return CompactionPass(CompactionCut(cut ?? VersionVector(), stable: stable, before: before))
+        return CompactionPass(
+            CompactionCut(cut ?? VersionVector(), stable: stable, before: before), takingsBack: takingsBack)
     }
 
     /// Drops some of it, in one transaction of some milliseconds; what takes longer is read and computed before it, beside
@@ -84,9 +89,12 @@ extension SQLiteStore {
                 pass.replicas.removeLast()
                 continue
             }
-            if try commit(plan, cut) {
+            switch try commit(plan, pass) {
+            case .written:
                 step.changes = plan.changeCount
                 step.bytes = plan.byteCount
+            case .changed: break
+            case .void: pass.replicas = []
             }
             break
         }
@@ -97,10 +105,18 @@ extension SQLiteStore {
         return step
     }
 
-    /// - Returns: false when something has come between: nothing was written.
-    private func commit(_ plan: CompactionPlan, _ cut: CompactionCut) throws(StoreError) -> Bool {
+    private enum Written {
+        case written
+        /// Something has come between: the step is to be planned again.
+        case changed
+        /// A history took the place of another, and the pass is not about that.
+        case void
+    }
+
+    private func commit(_ plan: CompactionPlan, _ pass: CompactionPass) throws(StoreError) -> Written {
         try writing.withLock { writing throws(StoreError) in
             if writing.isClosed { throw .closed }
+            guard writing.takingsBack == pass.takingsBack else { return .void }
             try signWhatWasLeft(&writing)
             try seal(&writing)
             writing.tail = nil
@@ -111,12 +127,12 @@ extension SQLiteStore {
             if plan.isServed { log.firstHeld.advance(plan.replica, to: plan.end) }
             let isWritten = try write(&writing) { access throws(StoreError) in
                 let rows = try spaceRows(access)
-                return try plan.write(rows, cut, ObjectRows(rows, hot: hot))
+                return try plan.write(rows, pass.cut, ObjectRows(rows, hot: hot))
             }
-            guard isWritten else { return false }
+            guard isWritten else { return .changed }
             writing.log = log
             publish(writing)
-            return true
+            return .written
         }
     }
 }

@@ -1,20 +1,22 @@
 import SyncModel
 
-// Taking one history back for another: the log loses what goes, and all that follows from the log is made anew.
+// Taking one history back for another: the log loses what goes, and what follows from the log is made anew. Where all of the log is
+// here that is everything; else the objects that what goes had touched.
 extension LogRows {
     /// - Returns: nil where one history is the beginning of the other.
-    /// - Throws: `notApplicable` where not all of the log is here to make it from.
+    /// - Throws: `notApplicable` where what goes lies in what came as state, or was dropped, or cannot be told apart from it.
     func takeBack(
-        _ other: OtherHistory, by device: DeviceID, on state: LogState, faults: StoreFaults
+        _ other: OtherHistory, by device: DeviceID, on state: LogState, at wallMilliseconds: Int64, faults: StoreFaults
     ) throws(StoreError) -> LogState? {
-        let found = try TakingBack(other, by: device, in: space, faults: faults) { take throws(StoreError) in
-            try forEachSegment(of: other.replica, behind: 0, take)
+        let head = try chainHead(of: other.replica, at: other.start.end)
+        let found = try TakingBack(other, by: device, in: space, from: head, faults: faults) {
+            take throws(StoreError) in
+            try forEachSegment(of: other.replica, behind: other.start.end, take)
         }
         guard var taking = found else { return nil }
-        guard state.firstHeld.isEmpty else {
-            throw .notApplicable(other.replica, at: state.firstHeld.next(of: other.replica))
-        }
-        try remove(try rowsThatGo(&taking, state))
+        let gone = try rowsThatGo(&taking, state)
+        let isWhole = state.firstHeld.isEmpty
+        try remove(gone)
         for (replica, ends) in taking.gaveWay { try note(gaveWay: ends, of: replica) }
         for segment in taking.instead { try holdBack(restOf: segment) }
         let replica = try replicaRow(other.replica)
@@ -28,17 +30,35 @@ extension LogRows {
         try access.run(
             "DELETE FROM acknowledgement WHERE space = ? AND device = ?", .integer(spaceRow), .blob(device.bytes))
         try StagingRows(self).discard()
-        try Derivation(rows: self).run()
+        if isWhole {
+            try Derivation(rows: self).run()
+        } else {
+            try undo(gone, taking, on: state, at: wallMilliseconds)
+        }
         try removeForgottenObjects()
         let after = try self.state()
         try write(floor: state.floor.meet(after.held))
         return try self.state()
     }
 
-    private struct Gone {
+    /// What goes.
+    struct Gone {
         var segments: Set<Int64> = []
         var changes: Int64 = 0
         var events: Int64 = 0
+        /// What objects its segments are about.
+        var touched: [(segment: Int64, objects: Set<ObjectKey>)] = []
+        /// Without all of the log nobody can say what was before it: it came as state, or has a schema or a setting in it.
+        var isFinal = false
+
+        fileprivate mutating func take(_ verified: VerifiedSegment, _ row: Int64) {
+            let segment = verified.segment
+            segments.insert(row)
+            touched.append((row, segment.objects(within: segment.start..<segment.end)))
+            changes += Int64(verified.changeCount)
+            events += SegmentScan(verified).eventCount
+            isFinal = isFinal || verified.changeCount == 0 || segment.setsWhatHolds
+        }
     }
 
     /// Keeps aside what is to be done again of them.
@@ -47,9 +67,7 @@ extension LogRows {
         try forEachSegment { verified, row throws(StoreError) in
             let fate = try taking.fate(of: verified)
             if fate == .stays { return }
-            gone.segments.insert(row)
-            gone.changes += Int64(verified.changeCount)
-            gone.events += SegmentScan(verified).eventCount
+            gone.take(verified, row)
             switch fate {
             case .stays, .goes(redoneFrom: nil): break
             case .goes(let start?): try keepAside(verified.segment, from: start, taking, state)

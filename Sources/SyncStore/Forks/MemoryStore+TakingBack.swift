@@ -41,8 +41,12 @@ extension MemoryContents {
     fileprivate func takingBack(
         _ other: OtherHistory, by device: DeviceID, _ faults: StoreFaults
     ) throws(StoreError) -> MemoryContents? {
-        let found = try TakingBack(other, by: device, in: log.space, faults: faults) { take throws(StoreError) in
-            for stored in segments[other.replica] ?? [] { take(stored.verified.segment) }
+        let head = chainHead(of: other.replica, at: other.start.end)
+        let found = try TakingBack(other, by: device, in: log.space, from: head, faults: faults) {
+            take throws(StoreError) in
+            for stored in segments[other.replica] ?? [] where stored.verified.segment.end > other.start.end {
+                take(stored.verified.segment)
+            }
         }
         guard var taking = found else { return nil }
         var after = MemoryContents(space: log.space)

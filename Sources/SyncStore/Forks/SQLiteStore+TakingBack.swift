@@ -10,7 +10,8 @@ extension SQLiteStore {
             writing.tail = nil
             let (state, device, faults) = (writing.log, writing.own.device, faults)
             let after = try write(&writing) { access throws(StoreError) in
-                try spaceRows(access).takeBack(other, by: device, on: state, faults: faults)
+                try spaceRows(access).takeBack(
+                    other, by: device, on: state, at: wallMilliseconds, faults: faults)
             }
             guard let after else { return false }
             // Whoever asks for what may be served is told all that is held.
@@ -18,6 +19,7 @@ extension SQLiteStore {
             writing.log = after
             writing.hot.forget()
             writing.holdsBack = true
+            writing.takingsBack += 1
             writing.own.end()
             publish(writing)
             // What of the other history can be applied at once.

@@ -24,7 +24,7 @@ struct TakingBack {
     /// The end of the last common change.
     private let common: UInt64
     /// Per replica, from where on it goes.
-    private var starts: [ReplicaID: UInt64]
+    private(set) var starts: [ReplicaID: UInt64]
     /// Likewise, from where on nobody will hold it: it is done again under another replica.
     private var redone: [ReplicaID: UInt64] = [:]
     /// Where the changes ended that this device does again.
@@ -36,19 +36,24 @@ struct TakingBack {
     ///
     /// - Parameters:
     ///   - device: whose store this is.
-    ///   - forEachSegment: all that is held of the replica, in the order of counters.
+    ///   - head: where ours stands where the other was walked from.
+    ///   - forEachSegment: what is held of the replica that ends behind where the other was walked from, in the order of counters.
     /// - Throws: `notApplicable` where the other history is not at hand from the cut on, and where ours goes further than it was
     ///   walked.
     init?(
-        _ other: OtherHistory, by device: DeviceID, in space: SpaceID, faults: StoreFaults,
+        _ other: OtherHistory, by device: DeviceID, in space: SpaceID, from head: ChainHead?, faults: StoreFaults,
         _ forEachSegment: ((Segment) -> Void) throws(StoreError) -> Void
     ) throws(StoreError) {
+        guard head == other.start.head else { throw .notApplicable(other.replica, at: other.start.end) }
         let theirs = Dictionary(other.ends.map { ($0.end, $0.head) }) { first, _ in first }
-        var head = ChainHead(space: space, replica: other.replica)
-        var (common, kept, next): (UInt64, UInt64, UInt64) = (0, 0, 0)
+        var head = other.start.head
+        var (common, kept, next) = (other.start.end, other.start.end, other.start.end)
+        var parted: Segment?
         try forEachSegment { segment in
             let isCommon = common == next
-            for end in segment.ends(from: head) {
+            // The other one was walked from within it.
+            if segment.start < next { (kept, parted) = (segment.start, segment) }
+            for end in segment.suffix(from: next)?.ends(from: head) ?? [] {
                 head = end.head
                 next = end.end
                 // A head covers all before it.
@@ -57,10 +62,12 @@ struct TakingBack {
             if isCommon, common == next { kept = next }
         }
         guard next > common, other.tip.next > common else { return nil }
-        let walked = other.ends.last?.end ?? 0
+        let walked = other.ends.last?.end ?? other.start.end
         guard walked >= min(next, other.tip.next) else { throw .notApplicable(other.replica, at: walked) }
         let rest = other.segments.filter { $0.end > kept }
-        guard let first = rest.first, first.start <= kept, let joined = first.suffix(from: kept) else {
+        guard let first = rest.first,
+            let joined = first.start <= kept ? first.suffix(from: kept) : parted?.joined(with: first)
+        else {
             throw .notApplicable(other.replica, at: kept)
         }
         instead = [joined] + rest.dropFirst()
@@ -71,6 +78,9 @@ struct TakingBack {
         self.common = common
         starts = [other.replica: kept]
     }
+
+    /// What is thrown where it turns out that what goes cannot be told apart from what stays.
+    var refusal: StoreError { .notApplicable(other.replica, at: common) }
 
     /// Asked of every segment, in the order of their arrival.
     ///
@@ -132,5 +142,23 @@ struct TakingBack {
                 let bound = entry.replica == other.replica ? common : redone[entry.replica] ?? .max
                 return VersionVector.Entry(replica: entry.replica, next: min(entry.next, bound))
             })
+    }
+}
+
+extension Segment {
+    /// Its changes as far as the other begins, and that; nil where no segment can be so.
+    fileprivate func joined(with next: Segment) -> Segment? {
+        var reader = ByteReader(bytes)
+        while !reader.isAtEnd {
+            let position = reader.position
+            guard let view = try? ChangeView(&reader), view.start <= next.start else { return nil }
+            guard view.start == next.start else { continue }
+            let joined = Segment(
+                replica: replica, start: start, end: next.end, bytes: bytes[..<position] + next.bytes,
+                signature: next.signature)
+            let before = ReplicaTip(next: start, head: ChainHead(space: .home, replica: replica), stamp: .zero)
+            return (try? joined.walked(from: before)) == nil ? nil : joined
+        }
+        return nil
     }
 }

@@ -22,8 +22,12 @@ extension ObjectPlan {
 
     /// Does again what was done to an object, with what counts now, from where its held history begins.
     ///
+    /// - Parameter keepingListed: edits that deletions dropped which are forgotten stay listed, but for those of histories of which
+    ///   some are dropped, and so listed, again.
     /// - Returns: false when what it began with has something that does not count now; the object is as it was.
-    mutating func rebuild(_ key: ObjectKey, _ reading: some ObjectSource) throws(StoreError) -> Bool {
+    mutating func rebuild(
+        _ key: ObjectKey, _ reading: some ObjectSource, keepingListed: Bool = false
+    ) throws(StoreError) -> Bool {
         let place = try load(key, reading)
         let beginning = try reading.beginning(of: key) ?? ObjectBeginning()
         let known = beginning.state.lives.touched
@@ -33,7 +37,9 @@ extension ObjectPlan {
         }
         let (state, last) = PastOperation.state(behind: touches, from: beginning, members, faults)
         let position = nextPosition()
-        entries[place].replace(state, last, from: beginning, position: position)
+        let again = Set(state.lives.deletions.flatMap(\.edited).map(\.replica))
+        let listed = entries[place].object.collectedEdits.filter { keepingListed && !again.contains($0.replica) }
+        entries[place].replace(state, last, from: beginning, listing: listed, position: position)
         return true
     }
 

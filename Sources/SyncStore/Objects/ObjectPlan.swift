@@ -60,12 +60,13 @@ package struct ObjectPlan: Sendable {
 
         /// Takes what doing all of it again came to.
         mutating func replace(
-            _ state: ObjectState, _ last: PastOperation?, from beginning: ObjectBeginning, position: Int64
+            _ state: ObjectState, _ last: PastOperation?, from beginning: ObjectBeginning,
+            listing edits: [DeletionRecord.Edited], position: Int64
         ) {
             object.state = state
             object.version = last.map { $0.origin.advanced(by: max($0.action.span, 1) - 1).dot } ?? beginning.version
             object.changedMilliseconds = last?.wallMilliseconds ?? beginning.changedMilliseconds
-            object.collectedEdits = []
+            object.collectedEdits = edits
             object.position = position
             journal = nil
             isChanged = true

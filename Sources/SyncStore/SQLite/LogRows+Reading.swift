@@ -241,10 +241,12 @@ extension LogRows {
             replica: replica, start: UInt64(row.integer(1)), end: UInt64(row.integer(2)), bytes: row.blob(5),
             signature: [])
         guard let changes = StoredChanges(segment.bytes) else { throw .corrupt(detail: "a residue does not read back") }
-        return changes.segment(segment)
+        let residue = changes.segment(segment)
+        return ChainHead(bytes: row.blob(3)).map { residue.with($0) } ?? residue
     }
 
-    /// Columns: replica, start, end, head, last stamp, bytes. Reads the changes again; the chain is not checked here.
+    /// Columns: replica, start, end, head, last stamp, bytes. Reads the changes again; the chain is not checked here, and the head
+    /// is the one that was kept.
     private static func walked(_ row: SQLRow) throws(StoreError) -> VerifiedSegment {
         guard let replica = ReplicaID(bytes: row.blob(0)), let head = ChainHead(bytes: row.blob(3)) else {
             throw .corrupt(detail: "a segment's row does not read back")
@@ -256,6 +258,6 @@ extension LogRows {
         guard let walked = try? segment.walked(from: before) else {
             throw .corrupt(detail: "a segment's changes do not read back")
         }
-        return walked
+        return walked.with(head)
     }
 }

@@ -28,6 +28,8 @@ package final class SQLiteStore: ReplicaStore {
         var mayStayOpen = false
         /// Changes wait for a history that takes the place of another.
         var holdsBack: Bool
+        /// How often a history was taken back since the start.
+        var takingsBack = 0
         var tail: OpenTail?
         /// Sealed, and not yet part of any answer: what came behind it in the same call failed.
         var unserved: [VerifiedSegment] = []

@@ -13,11 +13,13 @@ import Testing
         let replica: ReplicaID
         var id = ConnectionID(rawValue: 0)
 
-        init(_ count: Int, by number: Int = 0) {
+        /// - Parameter isForked: else the peer's goes on from ours.
+        init(_ count: Int, by number: Int = 0, isForked: Bool = true) {
             var author = Author(number)
             first = author.write()
             var other = author
             let here = author.write()
+            if !isForked { other = author }
             let elsewhere = ReplicaID(device: SimulatedDevice.all[1].id, incarnation: 9)
             there = other.write(count, holding: VersionVector([.init(replica: elsewhere, next: 1)]))
             replica = author.replica
@@ -36,6 +38,17 @@ import Testing
             for case .readHeads(let id, let entries) in talk.effects {
                 talk.hear(.headsRead(id, entries.map { _ in head }))
             }
+        }
+
+        /// Where it is to be looked up that ours stands.
+        var lookups: [UInt64] {
+            talk.effects.flatMap { effect in
+                if case .readHeads(_, let entries) = effect { entries.map(\.next) } else { [UInt64]() }
+            }
+        }
+
+        mutating func readNothing() {
+            for case .readHeads(let id, _) in talk.effects { talk.hear(.headsRead(id, [])) }
         }
 
         var want: Frame.Want? {
@@ -96,6 +109,84 @@ import Testing
         #expect(fork.talk.closed(fork.id) == .historyChanged)
         #expect(fork.reports(.tookBack(fork.replica, Conversation.devices[1].id)))
         #expect(fork.talk.core.held.entries.isEmpty)
+    }
+
+    /// A core that dropped its first change looks up where it stands behind that, and asks for what follows.
+    @Test func `what is not held as changes any more is not walked`() throws {
+        var fork = Fork(3)
+        fork.talk.hear(.compacted(firstHeld: VersionVector([.init(replica: fork.replica, next: 1)]), isLast: true))
+        fork.show()
+        fork.talk.hear(.received(fork.id, fork.there.push(), bytes: 100))
+        #expect(fork.want == nil && fork.lookups == [1])
+        fork.readHeads(fork.first.tip.head)
+        let want = try #require(fork.want)
+        #expect(want.from == 1)
+        fork.answer(want, fork.there)
+        let other = try #require(fork.takenBack)
+        #expect(other.start == ChainEnd(end: 1, head: fork.first.tip.head))
+        #expect(other.segments == [fork.there.segment] && other.ends.map(\.end) == [2, 3])
+        var history = Self.nothing
+        history.firstHeld = VersionVector([.init(replica: fork.replica, next: 1)])
+        fork.talk.hear(.takenBack(.done(history)))
+        #expect(fork.talk.core.firstHeld == history.firstHeld)
+    }
+
+    @Test func `a peer that has dropped its first changes is asked for those that it has`() throws {
+        var fork = Fork(3)
+        fork.show()
+        fork.talk.hear(.received(fork.id, fork.there.push(), bytes: 100))
+        let first = try #require(fork.want)
+        #expect(first.from == 0)
+        let nothing = Frame.Changes(
+            space: .home, replica: fork.replica, wantID: first.id, segments: [], last: true, firstHeld: 1)
+        fork.talk.hear(.received(fork.id, .changes(nothing), bytes: 60))
+        #expect(fork.lookups == [1])
+        fork.readHeads(fork.first.tip.head)
+        let want = try #require(fork.want)
+        #expect(want.from == 1)
+        fork.answer(want, fork.there)
+        #expect(fork.takenBack?.tip == fork.there.tip)
+    }
+
+    @Test(arguments: [false, true])
+    func `histories that part in what was dropped are reported`(isInOurs: Bool) throws {
+        var fork = Fork(1)
+        fork.talk.hear(.compacted(firstHeld: VersionVector([.init(replica: fork.replica, next: 1)]), isLast: true))
+        fork.show()
+        fork.readHeads(nil)
+        #expect(fork.lookups == [1])
+        fork.readHeads(isInOurs ? nil : fork.there.tip.head)
+        if let want = fork.want { fork.answer(want, fork.there) }
+        #expect(fork.takenBack == nil && fork.talk.closed(fork.id) == nil)
+        #expect(fork.reports(.forked(fork.replica, Conversation.devices[1].id)))
+    }
+
+    @Test func `who alters what follows on changes that were dropped is refused`() throws {
+        var fork = Fork(1, by: 2, isForked: false)
+        fork.talk.hear(.compacted(firstHeld: VersionVector([.init(replica: fork.replica, next: 2)]), isLast: true))
+        fork.show(2)
+        fork.talk.hear(.received(fork.id, fork.forged(0), bytes: 100))
+        #expect(fork.lookups == [2])
+        let ours = try #require(fork.talk.core.held.entries.first { $0.replica == fork.replica }?.tip)
+        fork.readHeads(ours.head)
+        fork.answer(try #require(fork.want), fork.there)
+        #expect(fork.takenBack?.segments == [fork.there.segment])
+        fork.talk.hear(.takenBack(.nothing))
+        #expect(fork.talk.closed(fork.id) == .badSegment)
+        #expect(!fork.reports(.forked(fork.replica, Conversation.devices[2].id)))
+    }
+
+    /// A store that cannot read is asked again; nothing follows from it.
+    @Test func `what cannot be looked up makes no other history`() throws {
+        var fork = Fork(1)
+        fork.talk.hear(.compacted(firstHeld: VersionVector([.init(replica: fork.replica, next: 1)]), isLast: true))
+        fork.show()
+        fork.readNothing()
+        #expect(fork.lookups.isEmpty && fork.want == nil && !fork.closes)
+        fork.talk.wait(milliseconds: 30_000)
+        fork.readHeads(nil)
+        fork.readNothing()
+        #expect(!fork.closes && !fork.reports(.forked(fork.replica, Conversation.devices[1].id)))
     }
 
     /// What was written alone may be in the store and not yet known here.

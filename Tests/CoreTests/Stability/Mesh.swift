@@ -5,14 +5,14 @@ import SyncStore
 import Synchronization
 import Testing
 
-/// A few agents, each a core and a memory store, on links without delay: small enough to tell one history exactly.
+/// A few agents, each a core and a store, on links without delay: small enough to tell one history exactly.
 struct Mesh {
     struct Node {
         let device: SimulatedDevice
         /// As others know it.
         var fact: MemberFact
-        var disk: MemoryDisk
-        var store: MemoryStore
+        var disk: SimulatedDisk
+        var store: any SimulatedStore
         var core: AgentCore
         /// Rows of acknowledgements it sent, with the bytes of their frames.
         var rowsSent = 0
@@ -33,11 +33,12 @@ struct Mesh {
     private var lastConnection: UInt64 = 0
     private let faults: CoreFaults
 
-    init(_ count: Int, faults: CoreFaults = [], readers: Set<Int> = []) throws {
+    /// - Parameter onDatabases: only those can drop changes from their logs.
+    init(_ count: Int, faults: CoreFaults = [], readers: Set<Int> = [], onDatabases: Bool = false) throws {
         self.faults = faults
         for number in 0..<count {
             let device = SimulatedDevice.all[number]
-            let disk = MemoryDisk()
+            let disk = onDatabases ? SimulatedDisk.database(try #require(ScratchDirectory())) : .memory(MemoryDisk())
             let store = try Self.open(disk, device, incarnation: 1)
             var fact = device.fact
             if readers.contains(number) {
@@ -51,21 +52,19 @@ struct Mesh {
     }
 
     private static func open(
-        _ disk: MemoryDisk, _ device: SimulatedDevice, incarnation: UInt64, _ faults: StoreFaults = []
-    ) throws -> MemoryStore {
+        _ disk: SimulatedDisk, _ device: SimulatedDevice, incarnation: UInt64, _ faults: StoreFaults = []
+    ) throws -> any SimulatedStore {
         let next = Mutex(incarnation << 32)
-        return try MemoryStore(
-            disk: disk, device: device.id, leases: nil, faults: faults,
-            incarnations: {
-                next.withLock {
-                    $0 += 1
-                    return $0
-                }
-            }, sign: device.sign)
+        return try disk.open(device, leases: nil, faults: faults) {
+            next.withLock {
+                $0 += 1
+                return $0
+            }
+        }
     }
 
     private static func core(
-        _ device: SimulatedDevice, _ store: MemoryStore, at now: Tick, faults: CoreFaults
+        _ device: SimulatedDevice, _ store: some SimulatedStore, at now: Tick, faults: CoreFaults
     ) throws -> AgentCore {
         let state = try store.state()
         var membership = Membership(own: device.fact, sinceMilliseconds: 0)
@@ -79,7 +78,8 @@ struct Mesh {
         return AgentCore(
             configuration: configuration, space: .home, membership: membership,
             tips: state.tips.map { ($0.replica, $0.tip) }, stateDigest: state.digest,
-            acknowledgements: state.acknowledgements, cuts: state.cuts, settled: state.settled, gaveWay: state.gaveWay,
+            acknowledgements: state.acknowledgements, firstHeld: state.firstHeld, cuts: state.cuts,
+            settled: state.settled, gaveWay: state.gaveWay,
             awaited: state.awaited, hasTakenBack: state.hasTakenBack, at: now)
     }
 
@@ -125,17 +125,33 @@ struct Mesh {
     }
 
     /// What the machine is now, with what is in its memory.
-    mutating func image(of node: Int) throws -> MemoryDisk {
+    mutating func image(of node: Int) throws -> SimulatedDisk {
         step(node, .sealed(StoreChange(of: try nodes[node].store.seal())))
         settle()
-        return nodes[node].disk.copy()
+        return try nodes[node].disk.copy()
+    }
+
+    /// Drops from its log what is in the vector, which all have.
+    mutating func compact(_ node: Int, upTo stable: VersionVector) throws {
+        let store = try #require(nodes[node].store as? SQLiteStore)
+        var pass = try store.beginCompaction(stable: stable, before: Stamp(rawValue: .max))
+        while !pass.isOver { _ = try store.compact(&pass) }
+        step(node, .compacted(firstHeld: try store.state().firstHeld, isLast: true))
+        settle()
+    }
+
+    /// What all nodes hold.
+    func common() throws -> VersionVector {
+        try nodes.map { node in
+            VersionVector(try node.store.state().tips.map { .init(replica: $0.replica, next: $0.tip.next) })
+        }.reduce(nil) { (common: VersionVector?, vector) in common?.meet(vector) ?? vector } ?? VersionVector()
     }
 
     /// The machine is put back to an earlier moment while it runs: it does not know, and writes on under the replica of then.
-    mutating func putBack(_ node: Int, _ image: MemoryDisk, _ faults: StoreFaults = []) throws {
+    mutating func putBack(_ node: Int, _ image: SimulatedDisk, _ faults: StoreFaults = []) throws {
         disconnect(node)
         nodes[node].store.crash(losingPower: false)
-        nodes[node].disk = image.copy()
+        nodes[node].disk = try image.copy()
         nodes[node].store = try Self.open(
             nodes[node].disk, nodes[node].device, incarnation: UInt64(now.nanoseconds),
             faults.union(.reuseCounterAfterCrash))
@@ -196,7 +212,7 @@ struct Mesh {
             let segments = (try? store.segments(of: replica, from: start, byteBudget: bytes)) ?? []
             step(node, .segmentsRead(id, segments))
         case .readHeads(let id, let entries):
-            step(node, .headsRead(id, (try? store.heads(at: entries)) ?? entries.map { _ in nil }))
+            step(node, .headsRead(id, (try? store.heads(at: entries)) ?? []))
         case .acknowledge(let acknowledgement):
             do { step(node, .acknowledged(try store.acknowledge(acknowledgement))) } catch {
                 step(node, .acknowledgeFailed(code: "\(error)"))

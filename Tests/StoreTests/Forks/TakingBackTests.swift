@@ -37,19 +37,6 @@ struct TakingBackTests {
             })
     }
 
-    /// What a store holds of a replica, as a peer shows it.
-    private func history(_ replica: ReplicaID, of store: any ReplicaStore) throws -> OtherHistory {
-        var tip = ReplicaTip.empty(space: .home, replica: replica)
-        var ends: [ChainEnd] = []
-        let segments = try store.segments(of: replica, from: 0, byteBudget: .max)
-        for segment in segments {
-            ends += segment.ends(from: tip.head)
-            tip = try segment.walked(from: tip).tip
-        }
-        return OtherHistory(
-            replica: replica, ends: ends, segments: segments, tip: tip, elsewhere: try store.state().tips)
-    }
-
     private struct Fork {
         let bed: StoreBed
         var store: any ReplicaStore
@@ -110,16 +97,20 @@ struct TakingBackTests {
             try put(store, "since", "since, and edited")
         }
         let newest = try #require(try events(fork.store).last?.position)
-        #expect(try fork.store.takeBack(history(fork.replica, of: fork.peer), wallMilliseconds: 90))
+        let common = try OtherHistory(of: fork.replica, in: fork.peer).ends
+        let branch = try Set(OtherHistory(of: fork.replica, in: fork.store).ends).subtracting(common)
+        #expect(try fork.store.takeBack(OtherHistory(of: fork.replica, in: fork.peer), wallMilliseconds: 90))
         try expectSound(fork.store)
         #expect(try said(fork.store) == ["common 1", "common 2", "lost 1", "lost 2"])
         #expect(try titles(fork.store, "both") == ["lost"] && titles(fork.store, "since").isEmpty)
         #expect(try fork.store.state().settled == [fork.replica] && fork.store.state().hasTakenBack)
         #expect(try fork.store.state().ownReplica == nil)
+        #expect(try fork.store.state().gaveWay == [fork.replica: branch], "whoever holds it is told by it")
         try fork.reopen()
         #expect(try fork.store.state().settled == [fork.replica] && fork.store.state().hasTakenBack)
         #expect(
-            try !fork.store.takeBack(history(fork.replica, of: fork.peer), wallMilliseconds: 90), "both are the same")
+            try !fork.store.takeBack(OtherHistory(of: fork.replica, in: fork.peer), wallMilliseconds: 90),
+            "both are the same")
         var isMore = true
         var steps = 0
         while isMore {
@@ -149,12 +140,12 @@ struct TakingBackTests {
     func `where one history is the beginning of the other nothing happens`(kind: StoreKind) throws {
         let fork = try fork(kind) { _ in }
         let before = try fork.store.state()
-        #expect(try !fork.store.takeBack(history(fork.replica, of: fork.peer), wallMilliseconds: 90))
+        #expect(try !fork.store.takeBack(OtherHistory(of: fork.replica, in: fork.peer), wallMilliseconds: 90))
         #expect(try fork.store.state() == before)
         try fork.store.pull(from: fork.peer)
         try say(fork.store, "beyond")
         let ahead = try fork.store.state()
-        #expect(try !fork.store.takeBack(history(fork.replica, of: fork.peer), wallMilliseconds: 90))
+        #expect(try !fork.store.takeBack(OtherHistory(of: fork.replica, in: fork.peer), wallMilliseconds: 90))
         #expect(try fork.store.state() == ahead)
     }
 
@@ -179,7 +170,7 @@ struct TakingBackTests {
         bed.restore(image)
         store = try bed.open(faults: .reuseCounterAfterCrash)
         try say(store, "since")
-        let shown = try history(replica, of: stores[1])
+        let shown = try OtherHistory(of: replica, in: stores[1])
         #expect(try store.takeBack(shown, wallMilliseconds: 90))
         #expect(try said(store) == ["common", "lost 1"])
         #expect(try store.state().awaited == [KnownReplica(replica: replica, tip: shown.tip)])
@@ -199,6 +190,31 @@ struct TakingBackTests {
         #expect(try Set([store, stores[1], stores[2]].map { try $0.state().digest }).count == 1)
     }
 
+    /// A peer that dropped its first changes shows it from within what came here as one segment.
+    @Test(arguments: StoreKind.allCases)
+    func `histories may part within a segment, behind where the peer has them`(kind: StoreKind) throws {
+        let bed = StoreBed(.memory, device: TestDevice(2))
+        let stores = try introduced([StoreBed(kind), bed])
+        try say(stores[1], "common 1", "common 2")
+        let replica = try #require(try stores[1].state().ownReplica)
+        stores[1].close()
+        let image = bed.copy(sharingLeases: false)
+        var author = try bed.open()
+        try say(author, "lost")
+        #expect(try stores[0].pull(from: author).count == 1)
+        author.close()
+        bed.restore(image)
+        author = try bed.open(faults: .reuseCounterAfterCrash)
+        try say(author, "since 1", "since 2")
+        let ends = try OtherHistory(of: replica, in: author).ends
+        let shown = try OtherHistory(of: replica, in: author, from: ends[ends.count - 4].end)
+        #expect(try stores[0].takeBack(shown, wallMilliseconds: 90))
+        #expect(try said(stores[0]) == ["common 1", "common 2", "since 1", "since 2"])
+        #expect(try stores[0].state().tips.first { $0.replica == replica }?.tip == shown.tip)
+        try expectSound(stores[0])
+        #expect(try stores[0].pull(from: author).isEmpty)
+    }
+
     /// Whoever wrote something that knows what gives way does it again itself, or nothing is taken back.
     @Test(arguments: StoreKind.allCases)
     func `nobody makes others lose what they built on a history by showing another one`(kind: StoreKind) throws {
@@ -213,7 +229,7 @@ struct TakingBackTests {
         let forger = StoreBed(.memory, device: TestDevice(2))
         let other = try forger.open()
         _ = try other.append([[.event("log", "\"otherwise\"")]], wallMilliseconds: 1)
-        let shown = try history(try #require(try other.state().ownReplica), of: other)
+        let shown = try OtherHistory(of: try #require(try other.state().ownReplica), in: other)
         #expect(try shown.replica == stores[1].state().ownReplica)
         let before = try stores[0].state()
         #expect(throws: StoreError.self) { _ = try stores[0].takeBack(shown, wallMilliseconds: 90) }
@@ -230,7 +246,7 @@ struct TakingBackTests {
     @Test(arguments: StoreKind.allCases)
     func `the planted bug forgets it`(kind: StoreKind) throws {
         let fork = try fork(kind, .takeBackForgets) { try say($0, "since") }
-        #expect(try fork.store.takeBack(history(fork.replica, of: fork.peer), wallMilliseconds: 90))
+        #expect(try fork.store.takeBack(OtherHistory(of: fork.replica, in: fork.peer), wallMilliseconds: 90))
         #expect(try !fork.store.state().hasTakenBack && !said(fork.store).contains("since"))
     }
 
@@ -248,7 +264,7 @@ struct TakingBackTests {
             try say(store, "since")
         }
         #expect(try fork.store.schema(of: "note", space: .home) != nil)
-        #expect(try fork.store.takeBack(history(fork.replica, of: fork.peer), wallMilliseconds: 90))
+        #expect(try fork.store.takeBack(OtherHistory(of: fork.replica, in: fork.peer), wallMilliseconds: 90))
         #expect(try fork.store.schema(of: "note", space: .home) == nil)
         while try fork.store.redoTakenBack(limit: 2, wallMilliseconds: 1_700_000_000_000).hasMore {}
         try fork.reopen()
