@@ -20,8 +20,8 @@ import Testing
         }
     }
 
-    private func connected(_ count: Int) throws -> Mesh {
-        var mesh = try Mesh(count)
+    private func connected(_ count: Int, onDatabases: Bool = false) throws -> Mesh {
+        var mesh = try Mesh(count, onDatabases: onDatabases)
         for other in 1..<count { try mesh.pair(0, other) }
         try meet(&mesh)
         return mesh
@@ -160,6 +160,12 @@ import Testing
         #expect(try trouble(seed: UInt64(seed), times: 1).isEmpty)
     }
 
+    /// What all had before the first of it is dropped from some of the logs.
+    @Test(arguments: 0..<100)
+    func `whatever was written is there where logs were compacted, too`(seed: Int) throws {
+        #expect(try trouble(seed: UInt64(seed), times: 1, isCompacting: true).isEmpty)
+    }
+
     /// A machine that is put back again and again may leave histories that nobody can take back for another. That is reported then.
     @Test(arguments: 0..<200)
     func `what is not resolved is reported`(seed: Int) throws {
@@ -174,18 +180,23 @@ import Testing
     /// A random history of a mesh in which one machine is put back, when the others hold the same of it: whomever it meets then knows
     /// of its first branch.
     ///
-    /// - Parameter times: how often at most.
+    /// - Parameters:
+    ///   - times: how often at most.
+    ///   - isCompacting: what all had when the machine was as it is put back to is dropped here and there.
     /// - Returns: what was written and is not there at the end, or trouble of other kinds.
-    private func trouble(seed: UInt64, times: Int, _ faults: StoreFaults = []) throws -> [String] {
+    private func trouble(
+        seed: UInt64, times: Int, isCompacting: Bool = false, _ faults: StoreFaults = []
+    ) throws -> [String] {
         var random = SplitMix64(seed: seed)
         let count = Int.random(in: 2...4, using: &random)
-        var mesh = try connected(count)
+        var mesh = try connected(count, onDatabases: isCompacting)
         var written: Set<String> = []
         var image = try mesh.image(of: 0)
+        var common = try mesh.common()
         var putBacks = 0
         for number in 0..<Int.random(in: 20...60, using: &random) {
             let node = Int.random(in: 0..<count, using: &random)
-            switch Int.random(in: 0..<20, using: &random) {
+            switch Int.random(in: 0..<(isCompacting ? 22 : 20), using: &random) {
             case 0...7:
                 try say(&mesh, node, "\(seed) \(number)")
                 written.insert("\(seed) \(number)")
@@ -196,7 +207,10 @@ import Testing
                 let other = Int.random(in: 0..<count, using: &random)
                 if node != other, !mesh.isConnected(node, other) { mesh.connect(node, other) }
                 mesh.pass(seconds: Int64.random(in: 0...3, using: &random))
-            case 17: image = try mesh.image(of: 0)
+            case 17:
+                image = try mesh.image(of: 0)
+                if putBacks == 0 { common = try mesh.common() }
+            case 20, 21: try mesh.compact(node, upTo: common)
             case 18 where putBacks < times:
                 putBacks += 1
                 for left in 1..<count {
@@ -209,6 +223,7 @@ import Testing
                 let others = try Set((1..<count).flatMap { try said(mesh, $0) })
                 try mesh.putBack(0, image, faults)
                 written.formIntersection(others.union(try said(mesh, 0)))
+                if isCompacting { try mesh.compact(0, upTo: common) }
             default: if node > 0 { try mesh.restart(node) }
             }
         }
