@@ -6,6 +6,8 @@ struct Status: Decodable {
     struct Space: Decodable {
         let name: String
         let changes: Int
+        let droppedChanges: Int
+        let deletedObjects: Int
         let events: Int
         let digest: String
         let versionVector: [String: UInt64]

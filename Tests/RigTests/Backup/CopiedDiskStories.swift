@@ -107,13 +107,16 @@ extension RigSuites {
 
         /// The disk and what is in memory that says how far the disk goes, as a virtual machine is put back: the agent cannot know,
         /// and writes on where it was. What the others have of it contradicts that.
-        @Test
-        func `a machine that is put back while it runs has what it wrote before and since, once, and says so`() throws {
+        @Test(arguments: [false, true])
+        func `a machine that is put back while it runs has what it wrote before and since, once, and says so`(
+            isCompacted: Bool
+        ) throws {
             try Rig.with(3) { rig in
                 let node = rig.node(2)
                 try node.emit(20, to: "before")
                 try node.lanyard("put", "note/both", #"{"title":"before"}"#)
                 try rig.waitUntilAgree([1, 2, 3], within: .seconds(10))
+                if isCompacted { try dropHistory(rig) }
                 try rig("stop", "2")
                 let old = try keepData(of: node)
                 defer { try? FileManager.default.removeItem(atPath: old) }
@@ -155,6 +158,25 @@ extension RigSuites {
                 try node.emit(5, to: "since")
                 try rig.waitUntilAgree([1, 2, 3], within: .seconds(10))
             }
+        }
+
+        /// What all have is dropped from the logs of all.
+        private func dropHistory(_ rig: Rig) throws {
+            func restart(_ options: String...) throws {
+                for number in ["1", "2", "3"] {
+                    try rig("stop", number)
+                    try rig(["start", number, "--"] + options)
+                }
+            }
+            try restart("--keep-history", "0s")
+            try eventually(within: .seconds(180), "what all have is dropped everywhere") {
+                try (1...3).allSatisfy { number in
+                    try rig.node(number).lanyard("compact")
+                    return try rig.node(number).status().spaces.allSatisfy { $0.droppedChanges > 0 }
+                }
+            }
+            try restart()
+            try rig.waitUntilAgree([1, 2, 3], within: .seconds(30))
         }
 
         /// It starts with less than it had, gets all of it back, and goes on.

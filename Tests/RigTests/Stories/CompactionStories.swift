@@ -4,23 +4,12 @@ import Testing
 extension RigSuites {
     /// What is dropped from the log, and what is not. A rig of its own, of agents that keep no history.
     @Suite struct CompactionStories {
-        /// What an agent says of its log.
-        private struct Space: Decodable {
-            let changes: Int
-            let droppedChanges: Int
-            let deletedObjects: Int
-        }
-
-        private struct Log: Decodable { let spaces: [Space] }
-
         private struct Entry: Decodable {
             let kind: String
             let version: String
         }
 
-        private func space(_ node: Node) throws -> Space {
-            try #require(node.decode(Log.self, try node.lanyard("status", "--json").output).spaces.first)
-        }
+        private func space(_ node: Node) throws -> Status.Space { try #require(node.status().spaces.first) }
 
         @Test func `what everybody has is dropped from the log, what one lacks stays, and a newcomer takes state`()
             throws
