@@ -244,7 +244,7 @@ package struct AgentCore: Sendable {
             sessionDeadlines.min(), pullDeadlines.min(), acknowledgementDeadlines.min(), nextDialAt, storeRetryAt,
             sealRetryAt,
             acknowledgeDeadline, collectionDeadline, compactionDeadline, stateDeadlines.min(), cutDeadlines.min(),
-            redoDeadline,
+            redoDeadline, forks.lookAt,
         ].compactMap(\.self).min()
     }
 

@@ -121,7 +121,7 @@ extension AgentCore {
     }
 
     /// Whether it is still to be looked up or asked how the peer holds one of our own.
-    private func doubtsOurs(_ session: PeerSession) -> Bool {
+    func doubtsOurs(_ session: PeerSession) -> Bool {
         session.forks.isDue
             && session.peerTips.entries.contains { $0.replica.device == configuration.own && isDoubtful($0, session) }
     }
@@ -182,6 +182,8 @@ extension AgentCore {
     mutating func planForks() {
         goOnWithInquiry()
         planRedoing()
+        if let at = forks.lookAt, now < at { return }
+        forks.lookAt = nil
         for index in upSessions where sessions[index].forks.isDue && sessions[index].peerTipsAreComplete {
             look(index)
         }
@@ -204,7 +206,7 @@ extension AgentCore {
         if sessions[index].forks.suspects[entry.replica] != nil || entry.tip.next > held.next(of: entry.replica) {
             let isPaused = sessions[index].pullsPausedUntil.map { $0 > now } ?? false
             if forks.inquiry == nil, !isPaused, storeRetryAt == nil { walk(entry, index) }
-        } else if storeRetryAt == nil {
+        } else {
             let id = ReadID(rawValue: nextID())
             sessions[index].forks.comparison = ForkExchange.Comparison(id: id, entry: entry)
             effects.append(.readHeads(id, [.init(replica: entry.replica, next: entry.tip.next)]))
@@ -249,7 +251,7 @@ extension AgentCore {
         else { return false }
         sessions[index].forks.comparison = nil
         guard let head = heads.first else {
-            storeRetryAt = now + configuration.timing.storeRetry
+            forks.lookAt = now + configuration.timing.storeRetry
             return true
         }
         // Within what came as state, or was dropped, nobody can tell.
@@ -286,7 +288,7 @@ extension AgentCore {
     private mutating func anchor(_ place: UInt64, _ heads: [ChainHead?]) {
         guard let found = heads.first else {
             forks.inquiry = nil
-            storeRetryAt = now + configuration.timing.storeRetry
+            forks.lookAt = now + configuration.timing.storeRetry
             return
         }
         guard let head = found else { return giveUp() }

@@ -98,6 +98,9 @@ struct ForkKeeping: Sendable {
     /// When it is done again at the latest: better once we hold what the others hold.
     var redoAt: Tick
 
+    /// The store could not look up where ours stands; nothing is looked into before.
+    var lookAt: Tick?
+
     var isTakingBack: Bool { inquiry?.stage == .takingBack }
 }
 

@@ -70,7 +70,8 @@ extension AgentCore {
         guard request.space == space else { return }
         let connection = sessions[index].id
         if let old = outlets.first(where: { $0.connection == connection }) { closeOutlet(old.id) }
-        guard mayHandState, !disputesOurs(sessions[index]), outlets.count < configuration.bounds.statesServed
+        guard mayHandState, !disputesOurs(sessions[index]), !doubtsOurs(sessions[index]),
+            outlets.count < configuration.bounds.statesServed
         else {
             sessions[index].stateExchange.holdsWantsUntil = nil
             return send(index, .stateItems(Frame.StateItems(id: request.id, bytes: [], last: true)))

@@ -68,6 +68,15 @@ extension LogRows {
             .integer(Int64(work.segment.end)), .blob(VectorColumn.encoded(work.known)), .blob(work.segment.bytes))
     }
 
+    /// What waited to be done again before goes on behind what goes now, some of which may have been a part of it; its authors had
+    /// seen no more of what goes than everybody has.
+    func putBehind(_ waiting: [(row: Int64, work: TakenBack)], _ taking: TakingBack) throws(StoreError) {
+        for (row, work) in waiting {
+            try access.run("DELETE FROM taken_back WHERE id = ?", .integer(row))
+            try keepAside(TakenBack(segment: work.segment, known: taking.shared(work.known)))
+        }
+    }
+
     /// To be applied once it can be.
     func holdBack(segment row: Int64) throws(StoreError) {
         try access.run(

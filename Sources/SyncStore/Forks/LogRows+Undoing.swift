@@ -14,8 +14,10 @@ extension LogRows {
         let starts = taking.starts
         let isInState = starts.contains { $0.value < state.firstHeld.next(of: $0.key) }
         if gone.isFinal || isInState || state.cuts.rests(on: starts) { throw taking.refusal }
+        // What is kept of large objects was done with all that was known of members until now.
+        let objects = ObjectRows(self, sharesContexts: true)
+        _ = try objects.members.facts(self)
         for (replica, start) in starts { try forget(replica, from: start) }
-        let objects = ObjectRows(self)
         for (segment, keys) in gone.touched {
             for key in keys {
                 guard let row = try objects.objectRow(key) else { continue }
@@ -24,9 +26,11 @@ extension LogRows {
             }
         }
         var after = try self.state()
+        // Some device is let in no more, or by another word: what counts of it is on objects that nobody looks at here.
+        guard after.cuts == state.cuts else { throw taking.refusal }
         var keys = gone.touched.reduce(into: Set<ObjectKey>()) { $0.formUnion($1.objects) }.sorted()[...]
         while !keys.isEmpty {
-            let plan = try plan(toUndo: keys.prefix(Self.undoneAtOnce), taking, on: after)
+            let plan = try plan(toUndo: keys.prefix(Self.undoneAtOnce), taking, on: after, objects)
             keys = keys.dropFirst(Self.undoneAtOnce)
             try objects.write(plan, segments: [], at: wallMilliseconds)
             (after.counts, after.objectPosition) = (plan.counts, plan.position)
@@ -42,9 +46,8 @@ extension LogRows {
     private static var undoneAtOnce: Int { 64 }
 
     private func plan(
-        toUndo keys: some Sequence<ObjectKey>, _ taking: TakingBack, on state: LogState
+        toUndo keys: some Sequence<ObjectKey>, _ taking: TakingBack, on state: LogState, _ objects: ObjectRows
     ) throws(StoreError) -> ObjectPlan {
-        let objects = ObjectRows(self)
         var plan = ObjectPlan(on: state)
         for key in keys where try objects.objectRow(key) != nil {
             // A state that came later may hold some of it.

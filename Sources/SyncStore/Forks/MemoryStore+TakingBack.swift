@@ -51,22 +51,24 @@ extension MemoryContents {
         guard var taking = found else { return nil }
         var after = MemoryContents(space: log.space)
         (after.own, after.consumers, after.addresses, after.tickets) = (own, consumers, addresses, tickets)
-        (after.fetching, after.takenBack, after.takenBackPlaces) = (fetching, takenBack, takenBackPlaces)
+        (after.fetching, after.takenBackPlaces) = (fetching, takenBackPlaces)
         after.heldBack = heldBack
         after.acknowledgements = acknowledgements.filter { $0.key != device }
         if other.replica.device == device { after.own = nil }
         after.gaveWay = gaveWay
         after.settled = other.replica.device == device ? settled.union([other.replica]) : settled
         after.log.objectPosition = log.objectPosition
+        var authors: [ReplicaID: SeenBefore] = [:]
         for stored in inCausalOrder {
             let segment = stored.verified.segment
             switch try taking.fate(of: stored.verified) {
             case .stays: try after.replay(stored)
             case .goes(redoneFrom: nil): break
-            case .goes(let start?): after.takenBack.append(try again(segment, from: start, taking))
+            case .goes(let start?): after.takenBack.append(try again(segment, from: start, taking, &authors))
             case .waits: after.heldBack.append(HeldBack(row: 0, segment: segment, isRest: false))
             }
         }
+        after.takenBack += takenBack.map { TakenBack(segment: $0.segment, known: taking.shared($0.known)) }
         for (replica, ends) in taking.gaveWay { after.gaveWay[replica, default: []].formUnion(ends) }
         after.heldBack += taking.instead.map { HeldBack(row: 0, segment: $0, isRest: true) }
         for (key, object) in objects where after.objects[key] != nil || !object.localFields.isEmpty {
@@ -101,15 +103,15 @@ extension MemoryContents {
     }
 
     private func again(
-        _ segment: Segment, from start: UInt64, _ taking: TakingBack
+        _ segment: Segment, from start: UInt64, _ taking: TakingBack, _ authors: inout [ReplicaID: SeenBefore]
     ) throws(StoreError) -> TakenBack {
         guard let rest = segment.suffix(from: start) else { throw .corrupt(detail: "a history parts within a change") }
-        var seen = VersionVector()
-        for step in log.firsts.beginning(of: segment.replica) + contextSteps(of: segment.replica)
-        where step.start <= segment.start {
-            seen.join(VersionVector(step.moved))
+        let replica = segment.replica
+        if authors[replica] == nil {
+            authors[replica] = SeenBefore(log.firsts.beginning(of: replica) + contextSteps(of: replica))
         }
-        return TakenBack(segment: rest, known: taking.known(seen, at: start, of: segment.replica))
+        let seen = authors[replica]?.seen(at: segment.start) ?? VersionVector()
+        return TakenBack(segment: rest, known: taking.known(seen, at: start, of: replica))
     }
 
     private mutating func replay(_ stored: StoredSegment) throws(StoreError) {

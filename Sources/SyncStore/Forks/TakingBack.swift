@@ -66,6 +66,7 @@ struct TakingBack {
         guard walked >= min(next, other.tip.next) else { throw .notApplicable(other.replica, at: walked) }
         let rest = other.segments.filter { $0.end > kept }
         guard let first = rest.first,
+            first.start <= common,
             let joined = first.start <= kept ? first.suffix(from: kept) : parted?.joined(with: first)
         else {
             throw .notApplicable(other.replica, at: kept)
@@ -137,11 +138,33 @@ struct TakingBack {
     func known(_ seen: VersionVector, at start: UInt64, of replica: ReplicaID) -> VersionVector {
         var entries = seen.entries.filter { $0.replica != replica }
         entries.append(.init(replica: replica, next: start))
-        return VersionVector(
-            entries.map { entry in
+        return shared(VersionVector(entries))
+    }
+
+    /// What of it everybody will hold as it is here.
+    func shared(_ seen: VersionVector) -> VersionVector {
+        VersionVector(
+            seen.entries.map { entry in
                 let bound = entry.replica == other.replica ? common : redone[entry.replica] ?? .max
                 return VersionVector.Entry(replica: entry.replica, next: min(entry.next, bound))
             })
+    }
+}
+
+/// What authors had seen at the beginning of their segments, asked in the order of counters.
+struct SeenBefore {
+    private var steps: ArraySlice<(start: UInt64, moved: [VersionVector.Entry])>
+    private var seen = VersionVector()
+
+    /// - Parameter steps: what changes named, in the order of counters.
+    init(_ steps: [(start: UInt64, moved: [VersionVector.Entry])]) { self.steps = steps[...] }
+
+    mutating func seen(at start: UInt64) -> VersionVector {
+        while let step = steps.first, step.start <= start {
+            seen.join(VersionVector(step.moved))
+            steps.removeFirst()
+        }
+        return seen
     }
 }
 

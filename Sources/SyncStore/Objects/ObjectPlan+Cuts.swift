@@ -22,8 +22,8 @@ extension ObjectPlan {
 
     /// Does again what was done to an object, with what counts now, from where its held history begins.
     ///
-    /// - Parameter keepingListed: edits that deletions dropped which are forgotten stay listed, but for those of histories of which
-    ///   some are dropped, and so listed, again.
+    /// - Parameter keepingListed: edits stay listed that were dropped by deletions which are forgotten; where such a deletion is
+    ///   done again they are listed twice.
     /// - Returns: false when what it began with has something that does not count now; the object is as it was.
     mutating func rebuild(
         _ key: ObjectKey, _ reading: some ObjectSource, keepingListed: Bool = false
@@ -37,8 +37,7 @@ extension ObjectPlan {
         }
         let (state, last) = PastOperation.state(behind: touches, from: beginning, members, faults)
         let position = nextPosition()
-        let again = Set(state.lives.deletions.flatMap(\.edited).map(\.replica))
-        let listed = entries[place].object.collectedEdits.filter { keepingListed && !again.contains($0.replica) }
+        let listed = keepingListed ? entries[place].object.collectedEdits : []
         entries[place].replace(state, last, from: beginning, listing: listed, position: position)
         return true
     }

@@ -77,3 +77,8 @@ extension ObjectRows {
         return steps
     }
 }
+
+/// By replica.id, of all that the log has of it.
+final class KnownContexts {
+    var steps: [Int64: ObjectRows.ContextSteps] = [:]
+}

@@ -123,8 +123,14 @@ extension ObjectRows {
         var contexts: [Int64: ContextSteps] = [:]
         let firsts = try log.firstContexts()
         for replica in replicas {
+            if let known = knownContexts?.steps[replica.row] {
+                contexts[replica.row] = known
+                continue
+            }
+            let end = knownContexts == nil ? last[replica.row] ?? 0 : .max
             contexts[replica.row] = try contextSteps(
-                of: replica.row, upTo: last[replica.row] ?? 0, behind: firsts.inherited(by: replica.id))
+                of: replica.row, upTo: end, behind: firsts.inherited(by: replica.id))
+            knownContexts?.steps[replica.row] = contexts[replica.row]
         }
         let names = Dictionary(uniqueKeysWithValues: replicas.map { ($0.row, $0.id) })
         try access.forEach(

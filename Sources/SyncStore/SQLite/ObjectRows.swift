@@ -6,12 +6,16 @@ struct ObjectRows: ObjectSource {
     /// Of the connection that writes.
     let hot: HotObjects?
     let members = KnownMembers()
+    /// Of replicas that were looked at once; nil where the log may change in between.
+    let knownContexts: KnownContexts?
     var access: SQLiteAccess { log.access }
     var touched: TouchRows { TouchRows(log) }
 
-    init(_ log: LogRows, hot: HotObjects? = nil) {
+    /// - Parameter sharesContexts: what authors had seen is read once, for many objects; the log has to stay as it is.
+    init(_ log: LogRows, hot: HotObjects? = nil, sharesContexts: Bool = false) {
         self.log = log
         self.hot = hot
+        knownContexts = sharesContexts ? KnownContexts() : nil
     }
 
     // Reading

@@ -190,6 +190,37 @@ struct TakingBackTests {
         #expect(try Set([store, stores[1], stores[2]].map { try $0.state().digest }).count == 1)
     }
 
+    /// Whom the branch let in is nobody any more while the object is done again, and is let in anew.
+    @Test(arguments: StoreKind.allCases)
+    func `who was let in by what goes is let in again`(kind: StoreKind) throws {
+        let guest = try StoreBed(.memory, device: TestDevice(9)).open()
+        let fork = try fork(kind) { store in
+            let common = try store.vector
+            _ = try store.append([[.addMember(TestDevice(9).fact)]], wallMilliseconds: 1)
+            try guest.pull(from: store)
+            try put(guest, "both", "by the guest")
+            try store.pull(from: guest)
+            #expect(try titles(store, "both") == ["by the guest"])
+            _ = try (store as? SQLiteStore)?.compactAll(upTo: common)
+            #expect(try store.state().firstHeld.isEmpty == (kind == .memory))
+        }
+        #expect(
+            try fork.store.takeBack(
+                OtherHistory(
+                    of: fork.replica, in: fork.peer, from: fork.store.state().firstHeld.next(of: fork.replica)),
+                wallMilliseconds: 90))
+        try expectSound(fork.store)
+        while try fork.store.redoTakenBack(limit: 9, wallMilliseconds: 1_700_000_000_000).hasMore {}
+        try expectSound(fork.store)
+        try fork.peer.pull(from: fork.store)
+        try expectSound(fork.peer)
+        #expect(try fork.peer.state().digest == fork.store.state().digest)
+        #expect(
+            try titles(fork.store, "both") == ["lost"], "an edit on the strength of a word that went counts nowhere")
+        #expect(try fork.store.state().tips.contains { $0.replica.device == TestDevice(9).id })
+        #expect(try fork.store.state().additions.contains { $0.fact.device == TestDevice(9).id })
+    }
+
     /// A peer that dropped its first changes shows it from within what came here as one segment.
     @Test(arguments: StoreKind.allCases)
     func `histories may part within a segment, behind where the peer has them`(kind: StoreKind) throws {
