@@ -78,6 +78,7 @@ extension Agent {
             seed: generator.next())
         settings.exchangesState = sqlite != nil && configuration.exchangesState
         settings.collectsDeletions = sqlite != nil
+        settings.dropsEvents = true
         settings.compacts = sqlite != nil && configuration.historyRetention != .forever
         let core = AgentCore(
             configuration: settings, space: .home, membership: membership,
@@ -102,6 +103,9 @@ extension Agent {
             space: .home, journal: journal, logger: logger)
         relay.connect(sessions: loop, bulk: bulk)
         loop.bulk = bulk
+        if case .seconds(let seconds) = configuration.historyRetention {
+            loop.supersededMilliseconds = UInt64(seconds) * 1_000
+        }
         if let sqlite {
             let states = StateDriver(driver: driver, store: sqlite, eventLoop: eventLoop)
             states.answer = { [weak loop] input in loop?.step(.state(input)) }

@@ -28,6 +28,32 @@ extension AgentLoop {
         }
     }
 
+    /// Not by a clock that is not the others': what goes by it is gone everywhere.
+    func dropEvents(_ stable: VersionVector) {
+        guard journal.clockSkews.values.allSatisfy({ abs($0) <= Self.mostSkewMilliseconds }) else {
+            return step(.droppedEvents(hasMore: false))
+        }
+        let loop = NIOLoopBound(self, eventLoop: eventLoop)
+        let terms = RetentionTerms(stable: stable, supersededMilliseconds: supersededMilliseconds)
+        store.write { store throws(StoreError) in
+            try store.dropEvents(terms, of: .home, wallMilliseconds: WallClock.milliseconds)
+        }.whenComplete { result in
+            switch result {
+            case .success(let step):
+                if let commit = step.commit {
+                    loop.value.logger.info("Events went.", metadata: ["events": "\(step.droppedCount)"])
+                    loop.value.noteAppended(commit)
+                }
+                loop.value.step(.droppedEvents(hasMore: step.hasMore))
+            case .failure(let error):
+                loop.value.journal.note(code: StoreDriver.code(of: error))
+                loop.value.step(.droppedEvents(hasMore: false))
+            }
+        }
+    }
+
+    private static var mostSkewMilliseconds: Int64 { 300_000 }
+
     /// What comes of it is heard as an appended change; the core tries again.
     func readmit(_ fact: MemberFact) {
         logger.notice("A device that was let go is back.", metadata: ["device": "\(fact.device.shortID)"])

@@ -26,6 +26,8 @@ final class AgentLoop: TransportEvents {
     var states: StateDriver?
     /// Drops changes; nil where the store keeps all.
     var compaction: CompactionDriver?
+    /// How long superseded events stay of a stream that says nothing of it itself; nil: for ever.
+    var supersededMilliseconds: UInt64?
     private(set) var core: AgentCore
     private(set) var digest: Sum256
     private(set) var counts: StoreCounts
@@ -180,6 +182,7 @@ final class AgentLoop: TransportEvents {
             case .keep(let acknowledgements): store.keep(acknowledgements)
             case .collect(let stable, let after, let limit): collect(upTo: stable, after: after, limit: limit)
             case .compact(let stable): compaction?.step(upTo: stable)
+            case .dropEvents(let stable): dropEvents(stable)
             case .readmit(let fact): readmit(fact)
             case .settle(let cut): settle(cut)
             case .rewriteVoid(let limit): rewriteVoid(limit: limit)

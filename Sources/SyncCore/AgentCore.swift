@@ -55,6 +55,7 @@ package struct AgentCore: Sendable {
     /// Per replica the counter from which on changes are held; what was before came as state or was dropped.
     package internal(set) var firstHeld: VersionVector
     var compaction = Compaction()
+    var eventRetention = EventRetention()
     /// The join of the vectors at which something was forgotten here, or state was taken.
     var floor: VersionVector
     /// The state that is being taken from a peer.
@@ -167,6 +168,7 @@ package struct AgentCore: Sendable {
         case .compacted(let firstHeld, let isLast): noteCompacted(firstHeld: firstHeld, isLast: isLast)
         case .compactFailed: noteCompactFailed()
         case .compactionAsked: noteCompactionAsked()
+        case .droppedEvents(let hasMore): noteDropped(hasMore: hasMore)
         case .rewritten(let hasMore): noteRewritten(hasMore: hasMore)
         case .rewriteFailed: noteRewriteFailed()
         case .takenBack(let result): noteTakenBack(result)
@@ -200,6 +202,7 @@ package struct AgentCore: Sendable {
         openOrSeal()
         planStability()
         planCompaction()
+        planEventRetention()
         planCuts()
         tellBulkPeers()
         return takeEffects()
@@ -244,7 +247,7 @@ package struct AgentCore: Sendable {
             sessionDeadlines.min(), pullDeadlines.min(), acknowledgementDeadlines.min(), nextDialAt, storeRetryAt,
             sealRetryAt,
             acknowledgeDeadline, collectionDeadline, compactionDeadline, stateDeadlines.min(), cutDeadlines.min(),
-            redoDeadline, forks.lookAt,
+            eventRetentionDeadline, redoDeadline, forks.lookAt,
         ].compactMap(\.self).min()
     }
 

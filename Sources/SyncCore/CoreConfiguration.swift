@@ -16,6 +16,8 @@ package struct CoreConfiguration: Sendable, Equatable {
     package var collectsDeletions = false
     /// Drops changes that every member has; off where the store cannot.
     package var compacts = false
+    /// Lets events go that the retention of their streams does not keep.
+    package var dropsEvents = false
     /// Takes and hands over state in place of changes; off where the store cannot.
     package var exchangesState = true
     /// Planted bugs; none in an agent that people use.
@@ -73,6 +75,8 @@ package struct CoreConfiguration: Sendable, Equatable {
         /// From the start to the first pass of compaction, and from one pass to the next.
         package var compactAfter = Tick.Span.seconds(600)
         package var compactEvery = Tick.Span.seconds(3600)
+        /// Between two looks for events that may go.
+        package var dropEventsEvery = Tick.Span.seconds(60)
         /// From letting a device in again to the next try, if nothing came of it.
         package var readmitEvery = Tick.Span.seconds(10)
 
@@ -141,4 +145,6 @@ package struct CoreFaults: OptionSet, Sendable, Hashable {
     package static let forgetVoidWork = CoreFaults(rawValue: 1 << 11)
     /// A cut is settled by its author's word alone.
     package static let settleAlone = CoreFaults(rawValue: 1 << 12)
+    /// Events that are held here may go, whatever the others have acknowledged.
+    package static let dropUnstableEvents = CoreFaults(rawValue: 1 << 13)
 }

@@ -21,6 +21,9 @@ package enum Effect: Sendable, Equatable {
     /// Drop some of the changes that are stable at this vector and older than the retention, in one transaction: a pass is
     /// as many steps as the store needs. Answer with `compacted` or `compactFailed`.
     case compact(upTo: VersionVector)
+    /// Write down which events the retention of their streams lets go, of those that are stable at this vector, in one
+    /// transaction; it comes as `appended`. Answer with `droppedEvents`, also where nothing came of it.
+    case dropEvents(stable: VersionVector)
 
     /// About states that are taken from peers or handed to them.
     case state(StateEffect)

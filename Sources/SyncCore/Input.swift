@@ -77,6 +77,8 @@ package enum Input: Sendable, Equatable {
     case compactFailed(code: String)
     /// Somebody wants a pass of compaction now.
     case compactionAsked
+    /// A step of letting events go is over.
+    case droppedEvents(hasMore: Bool)
     /// A step of writing again is durable; the change itself came as `appended`.
     case rewritten(hasMore: Bool)
     case rewriteFailed(code: String)

@@ -61,6 +61,8 @@ package enum PlantedBug: String, CaseIterable, Sendable {
     case cutAsksNobody = "cut-asks-nobody"
     case cutKeepsObjects = "cut-keeps-objects"
     case beginUninvited = "begin-uninvited"
+    case dropUnstableEvents = "drop-unstable-events"
+    case stateForgetsDrops = "state-forgets-drops"
 
     package var core: CoreFaults {
         switch self {
@@ -77,6 +79,7 @@ package enum PlantedBug: String, CaseIterable, Sendable {
         case .releaseBeforeAcknowledged: .releaseBeforeAcknowledged
         case .settleAlone: .settleAlone
         case .forgetVoidWork: .forgetVoidWork
+        case .dropUnstableEvents: .dropUnstableEvents
         case .reuseCounter, .leaseIgnoresTail, .commitWithoutSync, .foldWhatWasSeen, .setForgetsContext,
             .counterAddsTwice,
             .dictionaryDropsEdit,
@@ -89,7 +92,7 @@ package enum PlantedBug: String, CaseIterable, Sendable {
             .trustOldPages, .stateWithoutLiveDots,
             .stateStagedByName, .stateForgetsEvents, .stateForgetsFirstContexts, .cutAtStable, .compactionDropsEvents,
             .compactionForgetsContexts, .cutAsksNobody, .cutKeepsObjects,
-            .beginUninvited:
+            .beginUninvited, .stateForgetsDrops:
             []
         }
     }
@@ -110,12 +113,13 @@ package enum PlantedBug: String, CaseIterable, Sendable {
         case .cutAsksNobody: .cutAsksNobody
         case .cutKeepsObjects: .cutKeepsObjects
         case .beginUninvited: .beginUninvited
+        case .stateForgetsDrops: .stateForgetsDrops
         case .sendBeforeCommit, .offByOneVector, .skipWaitingRoom, .dropHave, .deadSessionAlive, .beyondSignature,
             .acknowledgeWaitingRoom, .forgetLostWant, .collectBeforeStability, .countUnpackedBuffers,
             .unboundedInFlight, .askTwice, .believeHashes, .trustLiars, .forgetCancelled,
             .believeFirstSize, .skipChunkHash, .rowBeforeFile, .sweepReferenced, .forgetPartials, .skipFileSync,
             .skipFolderSync, .fileBeforeRow,
-            .trustOldPages, .releaseBeforeAcknowledged, .settleAlone, .forgetVoidWork:
+            .trustOldPages, .releaseBeforeAcknowledged, .settleAlone, .forgetVoidWork, .dropUnstableEvents:
             []
         case .setForgetsContext, .counterAddsTwice, .dictionaryDropsEdit, .moveDuplicates, .policyReadsClock,
             .registerByStamp, .deletionForgetsBirths, .birthForgetsDeletions, .schemaReplaces, .upsertWritesUnchanged,
@@ -139,7 +143,7 @@ package enum PlantedBug: String, CaseIterable, Sendable {
             .stateStagedByName, .stateForgetsEvents, .stateForgetsFirstContexts, .cutAtStable, .compactionDropsEvents,
             .compactionForgetsContexts,
             .releaseBeforeAcknowledged, .settleAlone, .forgetVoidWork, .cutAsksNobody, .cutKeepsObjects,
-            .beginUninvited:
+            .beginUninvited, .dropUnstableEvents, .stateForgetsDrops:
             []
         case .setForgetsContext: .setForgetsContext
         case .counterAddsTwice: .counterAddsTwice

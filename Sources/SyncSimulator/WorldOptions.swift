@@ -43,6 +43,8 @@ package struct WorldOptions: Sendable, Equatable {
     package var states: States?
     /// Nil: disks are what their machines left, but for `restorePercent`.
     package var copies: Copies?
+    /// Nil: streams keep all events.
+    package var retention: Retention?
     /// Thorough looks at a node in the safety phase.
     package var inspections: Int
     /// How often somebody lets a device go.
@@ -89,6 +91,7 @@ package struct WorldOptions: Sendable, Equatable {
         blobs = objects.sharePercent > 0 && objects.attachPercent > 0 ? Blobs(seed: seed) : nil
         states = States(seed: seed)
         copies = Copies(seed: seed)
+        retention = Retention(seed: seed, copies)
         if let states {
             blobs = nil
             states.adjust(&bounds)

@@ -44,6 +44,13 @@ package protocol ReplicaStore: AnyObject, Sendable {
     func events(_ query: EventQuery) throws(StoreError) -> [StoredEvent]
     /// Retained events of the stream that arrived after `position`.
     func eventCount(stream: String, space: SpaceID, after position: Int64) throws(StoreError) -> Int64
+    /// Which events the retention of streams has let go.
+    func dropped(of space: SpaceID) throws(StoreError) -> DroppedByStream
+    /// In canonical order behind `key`; of a stream that shows only the greatest event per type also those that it does not show
+    /// any more. At most so many, and about a mebibyte of payloads, but at least one.
+    func keptEvents(
+        of stream: String, space: SpaceID, after key: CanonicalKey?, limit: Int
+    ) throws(StoreError) -> [StoredEvent]
     func streams(of space: SpaceID) throws(StoreError) -> [StreamSummary]
 
     // Objects

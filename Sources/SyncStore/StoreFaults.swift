@@ -53,6 +53,9 @@ package struct StoreFaults: OptionSet, Hashable, Sendable {
     /// What this device did is not kept aside when it is taken back.
     package static let takeBackForgets = StoreFaults(rawValue: 1 << 18)
 
+    /// A state does not say which events are dropped.
+    package static let stateForgetsDrops = StoreFaults(rawValue: 1 << 19)
+
     // The upper half is the model's.
 
     private static let modelShift: UInt64 = 32

@@ -156,7 +156,7 @@ struct StateTransferTests {
         (talk, id, state) = try streaming(&again)
         let window = talk.core.configuration.bounds.stateWindowBytes
         // The beginning of one long object.
-        let header: [UInt8] = [6, 0x80, 0x80, 0x80, 0x10]
+        let header: [UInt8] = [7, 0x80, 0x80, 0x80, 0x10]
         let part = header + [UInt8](repeating: 1, count: window - header.count)
         talk.hear(.received(id, items(state, part), bytes: 20))
         #expect(talk.closed(id) == nil)

@@ -35,6 +35,11 @@ extension ControlError {
         .catchingUp, "The snapshot holds events that are not on this device yet.",
         hint: "Wait until it is in step (lanyard wait), then restore again; or take another: lanyard snapshot list")
 
+    /// What it does not hold is not there any more.
+    package static let snapshotOutdated = ControlError(
+        .unknownSnapshot, "Events that the snapshot does not hold were let go.",
+        hint: "Take another (lanyard snapshot list), and save one again where a consumer has read on.")
+
     /// The file is not the one that was saved.
     package static let snapshotDamaged = ControlError(
         .damaged, "The snapshot is not as it was saved: its file is another one.",

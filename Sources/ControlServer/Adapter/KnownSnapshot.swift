@@ -7,18 +7,27 @@ import SyncStore
 struct SnapshotContext {
     private let devices: Set<DeviceID>
     private let held: VersionVector
+    /// Of streams that show all events.
+    private let dropped: [ExactString: DroppedEvents]
 
     init(_ agent: Agent) throws(ControlError) {
         let state = try agent.stored { () throws(StoreError) in try agent.store.state() }
+        dropped = try agent.stored { () throws(StoreError) in
+            let latestOnly = Set(
+                try agent.store.streams(of: .home).compactMap(\.setting).filter(\.latestOnly).map(\.stream))
+            return try agent.store.dropped(of: .home).streams.filter { !latestOnly.contains($0.key) }
+        }
         devices = Set(state.tips.map(\.replica.device)).union(state.additions.map(\.fact.device)).union([agent.device])
         held = VersionVector(state.tips.map { VersionVector.Entry(replica: $0.replica, next: $0.tip.next) })
     }
 
     func problem(of record: SnapshotRecord) -> ControlError? {
-        switch record.problem(in: .home, devices: devices, holding: held) {
+        let dropped = dropped[record.stream] ?? DroppedEvents()
+        return switch record.problem(in: .home, devices: devices, holding: held, dropped: dropped) {
         case nil: nil
         case .foreign?: .snapshotForeign
         case .ahead?: .snapshotAhead
+        case .outdated?: .snapshotOutdated
         }
     }
 }

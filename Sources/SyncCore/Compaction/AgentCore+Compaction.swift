@@ -53,7 +53,10 @@ extension AgentCore {
     }
 
     /// Somebody asked for it now. A pass under way goes on; what it leaves takes the next one.
-    mutating func noteCompactionAsked() { compaction.nextAt = now }
+    mutating func noteCompactionAsked() {
+        compaction.nextAt = now
+        eventRetention.nextAt = now
+    }
 
     /// One step is durable. Beside writes the next waits four times as long as it took, so that a long pass costs them a fifth of
     /// the store's time; but no longer than five seconds, for a machine that slept meanwhile. Where nobody writes it waits a

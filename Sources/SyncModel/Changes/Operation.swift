@@ -15,6 +15,7 @@ package enum Operation: Hashable, Sendable {
     case editAgain(EditAgain)
     /// Its author will not go back on a cut.
     case settleCut(SettledCut)
+    case dropEvents(EventDrop)
     /// What folding leaves of operations that nobody has seen: counters without effect.
     case void(span: UInt64)
     /// `span` is how many counters it covers; `body` is what follows the length.
@@ -51,13 +52,14 @@ package enum Operation: Hashable, Sendable {
         package static let markRewriting: UInt64 = 12
         package static let editAgain: UInt64 = 13
         package static let settleCut: UInt64 = 14
+        package static let dropEvents: UInt64 = 15
     }
 
     /// Counters covered; 0 for an operation that nobody may author.
     package var span: UInt64 {
         switch self {
         case .appendEvent, .addMember, .deleteObject, .keepObject, .setStream, .editAttachments, .cut, .markRewriting,
-            .settleCut:
+            .settleCut, .dropEvents:
             1
         case .editObject(let edit): edit.span ?? 0
         case .editAgain(let again): again.edit.span ?? 0
@@ -148,6 +150,9 @@ extension Operation {
         case .settleCut(let settled):
             kind = Kind.settleCut
             settled.append(to: &body)
+        case .dropEvents(let drop):
+            kind = Kind.dropEvents
+            drop.append(to: &body)
         case .unknown(let unknownKind, _, let unknownBody):
             kind = unknownKind
             body = unknownBody
@@ -203,6 +208,7 @@ extension Operation {
         case Kind.markRewriting: self = .markRewriting(try read(RewritingMark.self))
         case Kind.editAgain: self = .editAgain(try read(EditAgain.self))
         case Kind.settleCut: self = .settleCut(try read(SettledCut.self))
+        case Kind.dropEvents: self = .dropEvents(try read(EventDrop.self))
         case _: return nil
         }
     }

@@ -9,16 +9,23 @@ extension SnapshotRecord {
         /// before it; so state is still arriving, or somebody claims what its owner never wrote, and a reader would never be
         /// given that owner's next events.
         case ahead
+        /// Events were dropped that it does not hold: who drops them waits for every snapshot that is known, and this one was on
+        /// its way. Whoever begins with it would never have them.
+        case outdated
     }
 
     /// - Parameters:
     ///   - devices: all whose histories this space has.
     ///   - held: all that is here.
-    package func problem(in space: SpaceID, devices: Set<DeviceID>, holding held: VersionVector) -> Problem? {
+    ///   - dropped: of its stream; nothing of one that shows the greatest per type, where what is dropped was superseded.
+    package func problem(
+        in space: SpaceID, devices: Set<DeviceID>, holding held: VersionVector, dropped: DroppedEvents
+    ) -> Problem? {
         guard self.space == space, vector.entries.allSatisfy({ devices.contains($0.replica.device) }) else {
             return .foreign
         }
-        return held.covers(vector) ? nil : .ahead
+        guard held.covers(vector) else { return .ahead }
+        return vector.covers(dropped.vector) ? nil : .outdated
     }
 
     /// What is left to say of fields that are no record.

@@ -96,14 +96,18 @@ package struct EventResidueWriter {
     private let replica: ReplicaID
     /// A planted bug: of several events of one change only the first.
     private let keepsFirstOnly: Bool
+    /// Changes of which all events are dropped are not kept.
+    private let dropped: DroppedByStream
     /// What the author had come to know since the last change that was kept.
     private var named = VersionVector()
     private var pending: [UInt8] = []
     private var finished: [EventResidue] = []
 
-    package init(of replica: ReplicaID, keepsFirstOnly: Bool = false) {
+    package init(of replica: ReplicaID, keepsFirstOnly: Bool = false, but dropped: DroppedByStream = DroppedByStream())
+    {
         self.replica = replica
         self.keepsFirstOnly = keepsFirstOnly
+        self.dropped = dropped
     }
 
     /// What a change named that is not kept.
@@ -114,7 +118,8 @@ package struct EventResidueWriter {
     /// A change, of which the events are kept.
     package mutating func add(_ view: ChangeView, in bytes: [UInt8]) {
         name(view.context)
-        guard let operations = view.onlyEvents(in: bytes, firstOnly: keepsFirstOnly) else { return }
+        guard let operations = view.onlyEvents(of: replica, in: bytes, firstOnly: keepsFirstOnly, but: dropped)
+        else { return }
         // Who met thousands at once names the rest later, as authors do.
         let context = Array(named.entries.prefix(Limits.contextEntries))
         named = VersionVector(named.entries.dropFirst(context.count))
@@ -149,22 +154,27 @@ package struct EventResidueWriter {
 }
 
 extension ChangeView {
-    /// The change's operations with everything void but its events; nil for a change without events.
-    package func onlyEvents(in bytes: [UInt8], firstOnly: Bool = false) -> [Operation]? {
+    /// The change's operations with everything void but its events; nil for a change without events that are not dropped. Of
+    /// others it keeps all, also those that are: so each stays at its place.
+    package func onlyEvents(
+        of replica: ReplicaID, in bytes: [UInt8], firstOnly: Bool = false, but dropped: DroppedByStream
+    ) -> [Operation]? {
         var operations: [Operation] = []
-        var hasEvents = false
-        forEachOperation(in: bytes) { _, operation in
+        var (hasEvents, isShown) = (false, false)
+        forEachOperation(in: bytes) { counter, operation in
             if operation.kind == Operation.Kind.appendEvent, operation.span == 1,
-                (try? EventView(operation.body, in: bytes)) != nil, !(firstOnly && hasEvents)
+                let event = try? EventView(operation.body, in: bytes), !(firstOnly && hasEvents)
             {
                 operations.append(Operation(operation, in: bytes))
                 hasEvents = true
+                let dot = Dot(replica: replica, counter: counter)
+                isShown = isShown || !dropped.contains(dot, of: bytes[event.stream])
             } else if case .void(let span)? = operations.last {
                 operations[operations.count - 1] = .void(span: span + operation.span)
             } else {
                 operations.append(.void(span: operation.span))
             }
         }
-        return hasEvents ? operations : nil
+        return isShown ? operations : nil
     }
 }

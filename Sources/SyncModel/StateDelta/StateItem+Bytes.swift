@@ -9,6 +9,7 @@ extension StateItem: ByteCoded {
         case .cuts(let item): item.append(to: &body)
         case .schema(let item): item.append(to: &body)
         case .stream(let item): item.append(to: &body)
+        case .dropped(let item): item.append(to: &body)
         case .announcement(let item): item.append(to: &body)
         case .object(let item): item.append(to: &body)
         case .events(let item): item.append(to: &body)
@@ -31,6 +32,7 @@ extension StateItem: ByteCoded {
         case .cuts: self = .cuts(try StateCuts(reading: &body))
         case .schema: self = .schema(try StateSchema(reading: &body))
         case .stream: self = .stream(try StateStreamSetting(reading: &body))
+        case .dropped: self = .dropped(try StateDroppedEvents(reading: &body))
         case .announcement: self = .announcement(try StateAnnouncement(reading: &body))
         case .object: self = .object(try StateObject(reading: &body))
         case .events: self = .events(try EventResidue(reading: &body))
@@ -97,6 +99,21 @@ extension StateStreamSetting: ByteCoded {
         let stamp = Stamp(rawValue: try reader.bigEndianUInt64())
         key = CanonicalKey(stamp: stamp, dot: try reader.dot("stream.dot"))
         setting = try Operation.StreamSetting(reading: &reader)
+    }
+}
+
+extension StateDroppedEvents: ByteCoded {
+    /// Layout: stream with length, which events.
+    package func append(to bytes: inout [UInt8]) {
+        stream.append(to: &bytes)
+        events.append(to: &bytes)
+    }
+
+    package init(reading reader: inout ByteReader) throws(CodecError) {
+        stream = try ExactString(reading: &reader)
+        guard Name.isValid(stream.string) else { throw .outOfRange(field: "dropped.stream") }
+        events = try DroppedEvents(reading: &reader)
+        guard !events.isEmpty else { throw .outOfRange(field: "dropped.vector") }
     }
 }
 
@@ -218,14 +235,14 @@ extension StateEnd: ByteCoded {
 }
 
 extension [UInt8] {
-    fileprivate mutating func append(_ dot: Dot) {
+    mutating func append(_ dot: Dot) {
         self += dot.replica.bytes
         append(varint: dot.counter)
     }
 }
 
 extension ByteReader {
-    fileprivate mutating func dot(_ field: String) throws(CodecError) -> Dot {
+    mutating func dot(_ field: String) throws(CodecError) -> Dot {
         Dot(replica: try replicaID(field), counter: try varint(upTo: Limits.counters, field))
     }
 

@@ -9,6 +9,7 @@ package enum StateItem: Hashable, Sendable {
     case cuts(StateCuts)
     case schema(StateSchema)
     case stream(StateStreamSetting)
+    case dropped(StateDroppedEvents)
     /// What comes next, unless the receiver has it: so that it can be skipped.
     case announcement(StateAnnouncement)
     /// Of the object that was announced just before.
@@ -72,6 +73,17 @@ package struct StateStreamSetting: Hashable, Sendable {
     package init(setting: Operation.StreamSetting, key: CanonicalKey) {
         self.setting = setting
         self.key = key
+    }
+}
+
+/// Which events of a stream are dropped, whatever the receiver holds: it may hold some of them, and none of them comes.
+package struct StateDroppedEvents: Hashable, Sendable {
+    package let stream: ExactString
+    package let events: DroppedEvents
+
+    package init(stream: ExactString, events: DroppedEvents) {
+        self.stream = stream
+        self.events = events
     }
 }
 
@@ -180,20 +192,21 @@ extension StateItem {
         case cuts = 2
         case schema = 3
         case stream = 4
-        case announcement = 5
-        case object = 6
-        case events = 7
-        case births = 8
-        case tip = 9
-        case end = 10
-        case check = 11
+        case dropped = 5
+        case announcement = 6
+        case object = 7
+        case events = 8
+        case births = 9
+        case tip = 10
+        case end = 11
+        case check = 12
 
         static func < (left: Kind, right: Kind) -> Bool { left.rawValue < right.rawValue }
 
         /// How long its body may be. What a person's data makes long may be longer than what bookkeeping does.
         var limitBytes: Int {
             switch self {
-            case .object, .schema: Limits.stateObjectBytes
+            case .object, .schema, .dropped: Limits.stateObjectBytes
             case .fact, .cuts, .stream, .announcement, .events, .births, .tip, .end, .check: Limits.stateItemBytes
             }
         }
@@ -205,6 +218,7 @@ extension StateItem {
         case .cuts: .cuts
         case .schema: .schema
         case .stream: .stream
+        case .dropped: .dropped
         case .announcement: .announcement
         case .object: .object
         case .events: .events

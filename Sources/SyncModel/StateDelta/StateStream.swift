@@ -80,6 +80,7 @@ package struct StateStream: Sendable {
         switch item {
         case .fact(let fact): claimed.advance(fact.dot.replica, to: fact.dot.counter + 1)
         case .stream(let stream): claimed.advance(stream.key.dot.replica, to: stream.key.dot.counter + 1)
+        case .dropped(let dropped): claimed.join(dropped.events.vector)
         case .object(let object):
             claimed.join(object.delta.lives.touched)
             for life in object.delta.lives.lives { claimed.advance(life.birth.replica, to: life.birth.counter + 1) }
@@ -106,6 +107,7 @@ package struct StateStream: Sendable {
         case (.fact(let one), .fact(let next)): return one.dot < next.dot
         case (.schema(let one), .schema(let next)): return one.collection < next.collection
         case (.stream(let one), .stream(let next)): return one.setting.stream < next.setting.stream
+        case (.dropped(let one), .dropped(let next)): return one.stream < next.stream
         case (.announcement, .announcement), (.announcement, .object), (.object, .announcement): return true
         case (.events(let one), .events(let next)):
             if one.replica == next.replica { return one.end <= next.start && one.lastStamp < next.firstStamp }

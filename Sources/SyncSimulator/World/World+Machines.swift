@@ -46,6 +46,8 @@ extension World {
         configuration.compacts = options.states?.retentionMilliseconds != nil && options.forgetsDeletions
         configuration.timing.compactAfter = .milliseconds(options.states?.compactMilliseconds ?? 0)
         configuration.timing.compactEvery = configuration.timing.compactAfter
+        configuration.dropsEvents = options.retention != nil
+        configuration.timing.dropEventsEvery = .milliseconds(options.retention?.everyMilliseconds ?? 0)
         configuration.faults = bug?.core ?? []
         var core = AgentCore(
             configuration: configuration, space: .home, membership: membership,
@@ -117,7 +119,7 @@ extension World {
             case .leaveOpen: if options.coalesces { try? nodes[node].store?.leaveOpen() }
             case .closeIncarnation(let replica): try? nodes[node].store?.closeIncarnation(of: replica)
             case .seal: queue.plan(.seal(node: node, generation: generation), at: diskTime(node))
-            case .readHeads, .acknowledge, .keep, .collect, .compact, .readmit, .settle, .rewriteVoid,
+            case .readHeads, .acknowledge, .keep, .collect, .compact, .dropEvents, .readmit, .settle, .rewriteVoid,
                 .takeBack, .redoTakenBack:
                 let task = StabilityTask(effect)
                 queue.plan(.stability(node: node, generation: generation, task), at: diskTime(node))

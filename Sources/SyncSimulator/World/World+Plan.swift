@@ -56,13 +56,19 @@ extension World {
     mutating func write(_ node: Int) {
         guard nodes[node].isUp else { return }
         let at = now + milliseconds(options.diskMilliseconds)
-        let writes = objectWrites(node) ?? eventWrites()
+        // Where events go, there are some.
+        let isForEvents = options.retention != nil && chance(per10000: 4_000)
+        let writes = (isForEvents ? nil : objectWrites(node)) ?? eventWrites()
         // Its bytes may have found no room, or its machine may not have outlived writing them.
         guard nodes[node].isUp, !writes.isEmpty else { return }
         queue.plan(.commit(node: node, generation: nodes[node].generation, writes), at: at)
     }
 
     private mutating func eventWrites() -> [LocalWrite] {
+        if let retention = options.retention, chance(per10000: retention.settingPercent * 100) {
+            let stream = "stream\(Int.random(in: 0...2, using: &random))"
+            return [.planned([.setStream(retention.setting(of: stream, using: &random))])]
+        }
         let count = Int.random(in: 1...options.changesPerAppend, using: &random)
         return (0..<count).map { _ in
             .operations((0..<Int.random(in: 1...2, using: &random)).map { _ in operation() })

@@ -9,6 +9,7 @@ enum StabilityTask {
     case keep([SignedAcknowledgement])
     case collect(upTo: VersionVector, after: Dot?, limit: Int)
     case compact(upTo: VersionVector)
+    case dropEvents(stable: VersionVector)
     case readmit(MemberFact)
     case settle(Dot)
     case rewriteVoid(limit: Int)
@@ -22,6 +23,7 @@ enum StabilityTask {
         case .keep(let acknowledgements): self = .keep(acknowledgements)
         case .collect(let stable, let after, let limit): self = .collect(upTo: stable, after: after, limit: limit)
         case .compact(let stable): self = .compact(upTo: stable)
+        case .dropEvents(let stable): self = .dropEvents(stable: stable)
         case .readmit(let fact): self = .readmit(fact)
         case .settle(let cut): self = .settle(cut)
         case .rewriteVoid(let limit): self = .rewriteVoid(limit: limit)
@@ -59,6 +61,7 @@ extension World {
                 answer = .collectFailed(code: "\(error)")
             }
         case .compact(let stable): answer = compact(node, upTo: stable)
+        case .dropEvents(let stable): answer = dropEvents(node, stable)
         case .readmit(let fact):
             let isDone = commit(node, [.operations([.addMember(fact)])])
             trace.note(now, node, "lets \(fact.device.shortID) in again\(isDone ? "" : ", in vain")")
@@ -125,8 +128,25 @@ extension StoredHistory {
     }
 }
 
-// Dropping changes, as the agent's driver has it done.
+// Dropping events and changes, as the agent's loop and driver have it done.
 extension World {
+    private mutating func dropEvents(_ node: Int, _ stable: VersionVector) -> Input {
+        guard let store = nodes[node].store, let retention = options.retention else {
+            return .droppedEvents(hasMore: false)
+        }
+        let terms = RetentionTerms(
+            stable: stable, supersededMilliseconds: retention.supersededMilliseconds, limit: retention.limit)
+        guard let step = try? store.dropEvents(terms, of: .home, wallMilliseconds: wall(node)) else {
+            return .droppedEvents(hasMore: false)
+        }
+        if let commit = step.commit {
+            trace.note(now, node, "lets \(step.droppedCount) events go")
+            noteCommit(node, commit)
+            queue.plan(.answer(node: node, generation: nodes[node].generation, commit), at: answerTime(node))
+        }
+        return .droppedEvents(hasMore: step.hasMore)
+    }
+
     private mutating func compact(_ node: Int, upTo stable: VersionVector) -> Input {
         guard let store = nodes[node].store as? SQLiteStore, let retention = options.states?.retentionMilliseconds
         else {

@@ -131,6 +131,7 @@ struct World {
         checkers = [
             ConvergenceChecker(), AcknowledgedWriteChecker(), CausalDeliveryChecker(), SingleHistoryChecker(),
             VectorChecker(), DurableFirstChecker(), BoundedMemoryChecker(), StabilityChecker(), VoidWorkChecker(),
+            DroppedEventsChecker(),
             SameDigestChecker(seed: seed, faults: bug?.store ?? []),
             HistoryChecker(seed: seed, faults: bug?.store ?? []),
             DeletedStaysDeletedChecker(),

@@ -30,16 +30,25 @@ package struct CompactionPass: Sendable {
     let cut: CompactionCut
     /// Those of which something is left to drop.
     var replicas: [ReplicaID]
+    /// Those of whose residues something is dropped, and how far the last of them is trimmed.
+    var trimming: [ReplicaID] = []
+    var trimmedTo: UInt64 = 0
+    /// What is to be out of residues when it is over.
+    let dropped: DroppedByStream
     /// How often a history had been taken back before: the cut says nothing of one that came later.
     let takingsBack: Int
 
-    init(_ cut: CompactionCut, takingsBack: Int) {
+    init(_ cut: CompactionCut, trimming dropped: DroppedByStream, takingsBack: Int) {
         self.cut = cut
+        self.dropped = dropped
         self.takingsBack = takingsBack
         replicas = cut.vector.entries.map(\.replica)
+        trimming = dropped.streams.values.reduce(into: VersionVector()) { $0.join($1.vector) }.entries.map(\.replica)
     }
 
-    package var isOver: Bool { replicas.isEmpty }
+    mutating func end() { (replicas, trimming) = ([], []) }
+
+    package var isOver: Bool { replicas.isEmpty && trimming.isEmpty }
 }
 
 /// What one step of a pass did.
@@ -58,7 +67,7 @@ package struct CompactionStep: Sendable, Equatable {
 }
 
 // Changes that every member has, and that are older than anybody wants to look back, are dropped from the log. What they
-// amount to is in the objects; events stay where they are.
+// amount to is in the objects; events stay where they are, but for those that their stream's retention let go.
 extension SQLiteStore {
     /// Works out what can be dropped by now.
     ///
@@ -68,12 +77,15 @@ extension SQLiteStore {
     package func beginCompaction(stable: VersionVector, before: Stamp) throws(StoreError) -> CompactionPass {
         let faults = faults
         let takingsBack = writing.withLock(\.takingsBack)
-        let cut = try readLog(space) { rows throws(StoreError) in
-            var legal = LegalCut(rows, on: try rows.state(), faults: faults)
-            return try legal.vector(stable: stable, before: before)
-        }
+        let (cut, dropped) =
+            try readLog(space) { rows throws(StoreError) in
+                var legal = LegalCut(rows, on: try rows.state(), faults: faults)
+                return (
+                    try legal.vector(stable: stable, before: before), try StreamRows(rows).dropped(onlyUntrimmed: true)
+                )
+            } ?? (VersionVector(), DroppedByStream())
         return CompactionPass(
-            CompactionCut(cut ?? VersionVector(), stable: stable, before: before), takingsBack: takingsBack)
+            CompactionCut(cut, stable: stable, before: before), trimming: dropped, takingsBack: takingsBack)
     }
 
     /// Drops some of it, in one transaction of some milliseconds; what takes longer is read and computed before it, beside
@@ -94,15 +106,42 @@ extension SQLiteStore {
                 step.changes = plan.changeCount
                 step.bytes = plan.byteCount
             case .changed: break
-            case .void: pass.replicas = []
+            case .void: pass.end()
             }
             break
         }
+        if pass.replicas.isEmpty, step.changes == 0 { try trim(&pass, &step) }
         let state = try state()
         step.firstHeld = state.firstHeld
         step.droppedChanges = state.counts.droppedChanges
         step.isLast = pass.isOver
         return step
+    }
+
+    /// The next residues that hold dropped events.
+    private func trim(_ pass: inout CompactionPass, _ step: inout CompactionStep) throws(StoreError) {
+        while let replica = pass.trimming.last {
+            let (start, faults) = (pass.trimmedTo, faults)
+            let plan = try readLog(space) { rows throws(StoreError) in
+                try CompactionPlan(trimming: replica, from: start, rows, faults: faults)
+            }
+            guard let plan, let plan else {
+                pass.trimming.removeLast()
+                pass.trimmedTo = 0
+                continue
+            }
+            switch try commit(plan, pass) {
+            case .written:
+                step.bytes = plan.byteCount
+                pass.trimmedTo = plan.end
+                return
+            case .changed: return
+            case .void: return pass.end()
+            }
+        }
+        guard !pass.dropped.isEmpty else { return }
+        let dropped = pass.dropped
+        try update { access throws(StoreError) in try StreamRows(spaceRows(access)).noteTrimmed(dropped) }
     }
 
     private enum Written {

@@ -1,7 +1,7 @@
 import SyncModel
 
-/// What one step of compaction does to one replica's oldest held changes: read and computed beside writers, written in
-/// a short transaction.
+/// What one step of compaction does to one replica's oldest held changes, or to residues that hold dropped events: read and
+/// computed beside writers, written in a short transaction.
 struct CompactionPlan: Sendable {
     /// Segments that a step takes at most, and about how many of their bytes.
     private static let segmentsPerStep = 512
@@ -51,6 +51,10 @@ struct CompactionPlan: Sendable {
     private(set) var byteCount: Int64 = 0
     /// What the author had seen before `end`.
     private var seen: VersionVector
+    /// It is about residues from `start` to `end`; changes stay.
+    private let isTrimming: Bool
+    /// Events of which nothing has to stay.
+    private let dropped: DroppedByStream
     /// Of it, what no kept change names yet.
     private var named = VersionVector()
     private let faults: StoreFaults
@@ -71,6 +75,8 @@ struct CompactionPlan: Sendable {
         self.replica = replica
         self.faults = faults
         self.seen = seen
+        dropped = try StreamRows(rows).dropped()
+        isTrimming = false
         start = UInt64(compacted)
         isServed = compacted >= firstHeld
         replicaRow = row
@@ -80,10 +86,31 @@ struct CompactionPlan: Sendable {
         try readObjects(rows, cut)
     }
 
+    /// Residues that may hold dropped events, from a counter on; nil where there are no more.
+    init?(
+        trimming replica: ReplicaID, from start: UInt64, _ rows: LogRows, faults: StoreFaults
+    ) throws(StoreError) {
+        guard let row = try rows.findReplica(replica) else { return nil }
+        self.replica = replica
+        self.faults = faults
+        (self.start, end) = (start, start)
+        (seen, isServed, replicaRow) = (VersionVector(), false, row)
+        isTrimming = true
+        dropped = try StreamRows(rows).dropped()
+        let limit = dropped.streams.values.map { $0.vector.next(of: replica) }.max() ?? 0
+        let residues = try stored(
+            rows, "change_count = 0 AND start < ?", from: start, .integer(Int64(clamping: limit))
+        ) { _ in .take }
+        guard let last = residues.last else { return nil }
+        for residue in residues { try drop(residue, isLast: residue.row == last.row, rows) }
+    }
+
     // MARK: Segments
 
     private struct Stored {
         let row: Int64
+        /// No residue follows: changes join on to it, or will.
+        let isBoundary: Bool
         let end: UInt64
         let changeCount: Int64
         let firstPosition: Int64
@@ -93,36 +120,67 @@ struct CompactionPlan: Sendable {
     }
 
     private mutating func readSegments(_ rows: LogRows, _ cut: CompactionCut) throws(StoreError) {
-        var stored: [Stored] = []
-        var byteCount = 0
         let limit = min(cut.vector.next(of: replica), cut.stable.next(of: replica))
-        try rows.access.forEach(
-            """
-            SELECT id, end, change_count, first_position, event_count, bytes, last_stamp FROM segment
-            WHERE replica = ? AND end > ? AND end <= ? AND signature <> x'' ORDER BY end
-            """, .integer(replicaRow), .integer(Int64(clamping: start)), .integer(Int64(clamping: limit))
-        ) { row throws(StoreError) in
-            guard LogRows.stamp(row.integer(6)) < cut.before else { return false }
-            if row.integer(2) == 0 {
+        var (isBehindState, hasChanges) = (false, false)
+        let stored = try stored(
+            rows, "end <= ? AND signature <> x''", from: start, .integer(Int64(clamping: limit))
+        ) { segment in
+            guard segment.stamp < cut.before else { return .end }
+            if segment.changeCount == 0 {
                 // What came as state stays as it is.
-                if stored.isEmpty { end = UInt64(row.integer(1)) }
-                return stored.isEmpty
+                guard !hasChanges else { return .end }
+                isBehindState = true
+                self.end = segment.end
+                return .skip
             }
             // Whether what is behind it was served is another question.
-            if end > start { return false }
-            stored.append(
-                Stored(
-                    row: row.integer(0), end: UInt64(row.integer(1)), changeCount: row.integer(2),
-                    firstPosition: row.integer(3), ordinalCount: row.integer(4), bytes: row.blob(5),
-                    stamp: LogRows.stamp(row.integer(6))))
-            byteCount += stored[stored.count - 1].bytes.count
-            return stored.count < Self.segmentsPerStep && byteCount < Self.bytesPerStep
+            guard !isBehindState else { return .end }
+            hasChanges = true
+            return .take
         }
         guard !stored.isEmpty else { return }
         try takeOldBoundary(rows)
         for (index, segment) in stored.enumerated() {
             try drop(segment, isLast: index == stored.count - 1, rows)
         }
+    }
+
+    private enum Choice {
+        case take
+        case skip
+        case end
+    }
+
+    /// A step's worth of the replica's segments behind a counter.
+    private func stored(
+        _ rows: LogRows, _ condition: String, from start: UInt64, _ bound: SQLValue, _ choose: (Stored) -> Choice
+    ) throws(StoreError) -> [Stored] {
+        var stored: [Stored] = []
+        var byteCount = 0
+        try rows.access.forEach(
+            """
+            SELECT id, end, change_count, first_position, event_count, bytes, last_stamp,
+                coalesce(
+                    (SELECT next.change_count FROM segment AS next
+                    WHERE next.replica = segment.replica AND next.end > segment.end ORDER BY next.end LIMIT 1), 1) > 0
+            FROM segment
+            WHERE replica = ? AND end > ? AND \(condition) ORDER BY end
+            """, .integer(replicaRow), .integer(Int64(clamping: start)), bound
+        ) { row throws(StoreError) in
+            let segment = Stored(
+                row: row.integer(0), isBoundary: row.integer(7) == 1, end: UInt64(row.integer(1)),
+                changeCount: row.integer(2),
+                firstPosition: row.integer(3), ordinalCount: row.integer(4), bytes: row.blob(5),
+                stamp: LogRows.stamp(row.integer(6)))
+            switch choose(segment) {
+            case .take: stored.append(segment)
+            case .skip: return true
+            case .end: return false
+            }
+            byteCount += segment.bytes.count
+            return stored.count < Self.segmentsPerStep && byteCount < Self.bytesPerStep
+        }
+        return stored
     }
 
     /// Where changes joined on until now; what it names goes on to the next one that stays.
@@ -150,7 +208,7 @@ struct CompactionPlan: Sendable {
             try noteObjects(of: view, in: segment, rows)
             guard
                 let operations = view.onlyEvents(
-                    in: segment.bytes, firstOnly: faults.contains(.compactionDropsEvents))
+                    of: replica, in: segment.bytes, firstOnly: faults.contains(.compactionDropsEvents), but: dropped)
             else { continue }
             // Who met thousands at once names the rest later, as authors do.
             let context = Array(named.entries.prefix(Limits.contextEntries))
@@ -165,11 +223,16 @@ struct CompactionPlan: Sendable {
         }
         end = segment.end
         changeCount += segment.changeCount
-        if isLast {
+        // Changes that stay as they are build on what was named before them.
+        let isNaming =
+            isTrimming
+            ? (isLast || segment.isBoundary) && !named.isEmpty || segment.isBoundary && bytes.isEmpty : isLast
+        if isNaming {
             bytes += Change.naming(named, before: end, stamp: segment.stamp)
             named = VersionVector()
         }
         byteCount += Int64(segment.bytes.count - bytes.count)
+        if isTrimming, bytes == segment.bytes { return }
         guard !bytes.isEmpty else { return gone.append(segment.row) }
         kept.append(Kept(row: segment.row, bytes: bytes, places: try places(in: segment, moved, streams, rows)))
     }
@@ -193,17 +256,20 @@ struct CompactionPlan: Sendable {
                 """, .integer(try rows.findStream(stream.string)), .integer(segment.firstPosition),
                 .integer(segment.firstPosition + segment.ordinalCount), .integer(segment.row)
             ) { row throws(StoreError) in (row.integer(0), row.integer(1), row.blob(2)) }
-            guard let (stream, lastPosition, bytes) = found, let old = EventPlaces.decoded(bytes) else {
+            let mayLack = !dropped[stream].isEmpty
+            if found == nil, mayLack { continue }
+            guard let (row, lastPosition, bytes) = found, let old = EventPlaces.decoded(bytes) else {
                 throw .corrupt(detail: "a segment's events are not where they should be")
             }
             var places = EventPlaces()
             for place in old {
                 guard let change = moved[place.change] else {
+                    if mayLack { continue }
                     throw .corrupt(detail: "a segment's events are not where they should be")
                 }
                 places.append(change: change, ordinal: place.ordinal)
             }
-            runs.append(Place(stream: stream, lastPosition: lastPosition, places: places.bytes))
+            runs.append(Place(stream: row, lastPosition: lastPosition, places: places.bytes))
         }
         return runs
     }
@@ -258,7 +324,7 @@ struct CompactionPlan: Sendable {
         let found = try access.first("SELECT compacted, first_held FROM replica WHERE id = ?", .integer(replicaRow)) {
             row throws(StoreError) in (UInt64(row.integer(0)), row.integer(0) >= row.integer(1))
         }
-        guard let found, found == (start, isServed) else { return false }
+        guard let found, isTrimming || found == (start, isServed) else { return false }
         for touch in touched where !touch.hasLater {
             if try objects.isTouched(touch.row, outside: cut.vector) { return false }
         }
@@ -285,6 +351,7 @@ struct CompactionPlan: Sendable {
             }
         }
         for segment in gone { try access.run("DELETE FROM segment WHERE id = ?", .integer(segment)) }
+        if isTrimming { return true }
         try access.run(
             "UPDATE replica SET compacted = ? WHERE id = ?", .integer(Int64(end)), .integer(replicaRow))
         if isServed {

@@ -71,7 +71,7 @@ struct LatestEvents {
     var digest: Sum256 { events.values.reduce(into: Sum256.zero) { $0 += $1.term } }
 }
 
-/// What a transaction may look at of streams.
+/// What a transaction may look at of streams. What was dropped before it is not among that.
 package protocol EventSource {
     /// Of a `latestOnly` stream.
     func latestEvent(of kind: EventKind) throws(StoreError) -> RankedEvent?
@@ -81,42 +81,92 @@ package protocol EventSource {
     func forEachEvent(
         of stream: ExactString, _ body: (RankedEvent) throws(StoreError) -> Void
     ) throws(StoreError)
+    /// The stream's runs in which these may drop something, with all their events.
+    func forEachRun(
+        of stream: ExactString, reachedBy dropped: DroppedEvents,
+        _ body: (_ lastPosition: Int64, [RankedEvent]) throws(StoreError) -> Void
+    ) throws(StoreError)
 }
 
-/// What a transaction does to streams that show only the greatest event per type: pure but for what it reads, the same
-/// for every store.
+/// What a transaction does to streams that show only the greatest event per type, and to those that lose events: pure but for
+/// what it reads, the same for every store.
 package struct StreamPlan: Sendable {
+    /// The stream's events in one segment, some of which are dropped.
+    struct ShorterRun: Sendable {
+        let lastPosition: Int64
+        let droppedCount: Int64
+        /// Nothing is left of it.
+        let isEmpty: Bool
+    }
+
     /// Settings that changed.
     package private(set) var settings: [KeptStream] = []
-    /// Streams that show every event again.
+    /// Streams of which more is dropped, with all that is, and what that does to runs, in the order of their positions.
+    private(set) var dropped: [(stream: ExactString, events: DroppedEvents, runs: [ShorterRun])] = []
+    private(set) var droppedCount: Int64 = 0
+    /// Streams of which `latest` replaces all that they showed.
     package private(set) var cleared: [ExactString] = []
     /// The greatest of their kinds from now on, sorted by kind.
     package private(set) var latest: [RankedEvent] = []
     package private(set) var digestChange = Sum256.zero
 
-    /// - Parameter collected: the transaction's events of every stream that is `latestOnly` before or after it.
+    /// - Parameters:
+    ///   - dropping: of streams of which more is dropped than before.
+    ///   - collected: the transaction's events of every stream that is `latestOnly` before or after it.
     init(
-        from before: [ExactString: KeptStream], to after: [ExactString: KeptStream], collected: [RankedEvent],
-        _ reading: some EventSource
+        from before: [ExactString: KeptStream], to after: [ExactString: KeptStream],
+        dropping: [ExactString: DroppedEvents] = [:], collected: [RankedEvent], _ reading: some EventSource
     ) throws(StoreError) {
         settings = after.filter { before[$0.key] != $0.value }.sorted { $0.key < $1.key }.map(\.value)
         var events: [ExactString: [RankedEvent]] = [:]
         for event in collected { events[event.kind.stream, default: []].append(event) }
-        for stream in Set(events.keys).union(settings.map(\.setting.stream)).sorted() {
+        for stream in Set(events.keys).union(settings.map(\.setting.stream)).union(dropping.keys).sorted() {
             let was = before[stream]?.setting.latestOnly ?? false
             let shown = after[stream]?.setting.latestOnly ?? false
-            try take(events[stream] ?? [], of: stream, wasLatestOnly: was, isLatestOnly: shown, reading)
+            let dropped = dropping[stream] ?? DroppedEvents()
+            let gone = try drop(dropped, of: stream, reading)
+            try take(
+                events[stream] ?? [], of: stream, without: dropped, gone, wasLatestOnly: was, isLatestOnly: shown,
+                reading)
         }
         latest.sort { $0.kind < $1.kind }
     }
 
+    /// - Returns: the sum of what goes.
+    private mutating func drop(
+        _ events: DroppedEvents, of stream: ExactString, _ reading: some EventSource
+    ) throws(StoreError) -> Sum256 {
+        var gone = Sum256.zero
+        if events.isEmpty { return gone }
+        var runs: [ShorterRun] = []
+        try reading.forEachRun(of: stream, reachedBy: events) { position, held in
+            let dropped = held.filter { events.contains($0.key.dot) }
+            if dropped.isEmpty { return }
+            for event in dropped { gone += event.term }
+            runs.append(
+                ShorterRun(
+                    lastPosition: position, droppedCount: Int64(dropped.count), isEmpty: dropped.count == held.count))
+        }
+        runs.sort { $0.lastPosition < $1.lastPosition }
+        droppedCount += runs.reduce(0) { $0 + $1.droppedCount }
+        dropped.append((stream, events, runs))
+        return gone
+    }
+
     private mutating func take(
-        _ events: [RankedEvent], of stream: ExactString, wasLatestOnly: Bool, isLatestOnly: Bool,
-        _ reading: some EventSource
+        _ events: [RankedEvent], of stream: ExactString, without dropped: DroppedEvents, _ gone: Sum256,
+        wasLatestOnly: Bool, isLatestOnly: Bool, _ reading: some EventSource
     ) throws(StoreError) {
         switch (wasLatestOnly, isLatestOnly) {
-        case (false, false): for event in events { digestChange += event.term }
+        case (false, false):
+            digestChange -= gone
+            for event in events { digestChange += event.term }
         case (true, true):
+            let shown = dropped.isEmpty ? [] : try reading.latestEvents(of: stream)
+            guard !shown.contains(where: { dropped.contains($0.key.dot) }) else {
+                for event in shown { digestChange -= event.term }
+                return try showLatest(events, of: stream, without: dropped, reading)
+            }
             var greatest = LatestEvents()
             greatest.take(events)
             for event in greatest.events.values {
@@ -127,23 +177,28 @@ package struct StreamPlan: Sendable {
                 latest.append(event)
             }
         case (false, true):
-            var greatest = LatestEvents()
-            var shown = Sum256.zero
-            try reading.forEachEvent(of: stream) { event throws(StoreError) in
-                shown += event.term
-                greatest.take(event)
-            }
-            greatest.take(events)
-            digestChange -= shown
-            digestChange += greatest.digest
-            latest += greatest.events.values
+            try reading.forEachEvent(of: stream) { event throws(StoreError) in digestChange -= event.term }
+            try showLatest(events, of: stream, without: dropped, reading)
         case (true, false):
             cleared.append(stream)
             for event in try reading.latestEvents(of: stream) { digestChange -= event.term }
-            var all = Sum256.zero
-            try reading.forEachEvent(of: stream) { event throws(StoreError) in all += event.term }
-            digestChange += all
+            try reading.forEachEvent(of: stream) { event throws(StoreError) in digestChange += event.term }
+            digestChange -= gone
             for event in events { digestChange += event.term }
         }
+    }
+
+    /// The greatest of all that are there from now on.
+    private mutating func showLatest(
+        _ events: [RankedEvent], of stream: ExactString, without dropped: DroppedEvents, _ reading: some EventSource
+    ) throws(StoreError) {
+        var greatest = LatestEvents()
+        try reading.forEachEvent(of: stream) { event throws(StoreError) in
+            if !dropped.contains(event.key.dot) { greatest.take(event) }
+        }
+        greatest.take(events)
+        digestChange += greatest.digest
+        cleared.append(stream)
+        latest += greatest.events.values
     }
 }

@@ -30,6 +30,7 @@ extension LogRows {
         try access.run(
             "DELETE FROM acknowledgement WHERE space = ? AND device = ?", .integer(spaceRow), .blob(device.bytes))
         try StagingRows(self).discard()
+        try StreamRows(self).write(taking.shared(state.dropped))
         if isWhole {
             try Derivation(rows: self).run()
         } else {
@@ -51,12 +52,12 @@ extension LogRows {
         /// Without all of the log nobody can say what was before it: it came as state, or has a schema or a setting in it.
         var isFinal = false
 
-        fileprivate mutating func take(_ verified: VerifiedSegment, _ row: Int64) {
+        fileprivate mutating func take(_ verified: VerifiedSegment, _ row: Int64, _ dropped: DroppedByStream) {
             let segment = verified.segment
             segments.insert(row)
             touched.append((row, segment.objects(within: segment.start..<segment.end)))
             changes += Int64(verified.changeCount)
-            events += SegmentScan(verified).eventCount
+            events += SegmentScan(verified, dropped: dropped).eventCount
             isFinal = isFinal || verified.changeCount == 0 || segment.setsWhatHolds
         }
     }
@@ -69,7 +70,7 @@ extension LogRows {
         try forEachSegment { verified, row throws(StoreError) in
             let fate = try taking.fate(of: verified)
             if fate == .stays { return }
-            gone.take(verified, row)
+            gone.take(verified, row, state.dropped)
             switch fate {
             case .stays, .goes(redoneFrom: nil): break
             case .goes(let start?): try keepAside(verified.segment, from: start, taking, state, &authors)

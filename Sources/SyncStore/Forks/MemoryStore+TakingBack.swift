@@ -58,6 +58,7 @@ extension MemoryContents {
         after.gaveWay = gaveWay
         after.settled = other.replica.device == device ? settled.union([other.replica]) : settled
         after.log.objectPosition = log.objectPosition
+        after.log.dropped = taking.shared(log.dropped)
         var authors: [ReplicaID: SeenBefore] = [:]
         for stored in inCausalOrder {
             let segment = stored.verified.segment

@@ -128,6 +128,15 @@ struct TakingBack {
         return .waits
     }
 
+    /// What is dropped stays so, also where the operation goes that said it: but of the history that stays nothing was meant.
+    func shared(_ dropped: DroppedByStream) -> DroppedByStream {
+        var shared = DroppedByStream()
+        for (stream, events) in dropped.streams {
+            shared.drop(events.within(self.shared(events.vector)), of: stream)
+        }
+        return shared
+    }
+
     /// Whether it is one of what begins there, or its author had seen some of that.
     private func isBehind(_ starts: [ReplicaID: UInt64], _ verified: VerifiedSegment) -> Bool {
         if let start = starts[verified.segment.replica] { return verified.segment.start >= start }

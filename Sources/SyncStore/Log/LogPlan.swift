@@ -27,40 +27,49 @@ package struct LogPlan: Sendable {
         _ segments: [VerifiedSegment], on state: LogState, foldedEvents: [UInt64] = []
     ) throws(StoreError) {
         after = state
-        let known = state.latestOnlyStreams
-        for verified in segments { try add(verified, collecting: known, foldedEvents) }
-        // A setting among them: the events before it count differently too.
-        let collecting = known.union(after.latestOnlyStreams)
-        guard collecting != known else {
+        let known = Scanning(collecting: state.latestOnlyStreams, dropped: state.dropped)
+        for verified in segments { try add(verified, known, foldedEvents) }
+        // A setting among them, or a drop: the events before it count differently too.
+        let scanning = Scanning(
+            collecting: known.collecting.union(after.latestOnlyStreams), dropped: after.dropped)
+        guard scanning != known else {
             changesCuts = after.cuts != state.cuts
             return
         }
         (after, entries) = (state, [])
-        for verified in segments { try add(verified, collecting: collecting, foldedEvents) }
+        for verified in segments { try add(verified, scanning, foldedEvents) }
         changesCuts = after.cuts != state.cuts
     }
 
-    /// What came as state: residues, in an order their contexts allow, each as a segment of no change. Settings of streams
-    /// come before any of them.
+    /// What came as state: residues, in an order their contexts allow, each as a segment of no change. What is said of
+    /// streams comes before any of them.
     ///
     /// - Throws: `notApplicable` for one that does not begin where its replica's history is held to.
     package init(
-        residues: [VerifiedSegment], settings: [KeptStream], on state: LogState
+        residues: [VerifiedSegment], settings: [KeptStream], dropped: [StateDroppedEvents], on state: LogState
     ) throws(StoreError) {
         after = state
         for setting in settings { after.keep(setting) }
+        for drop in dropped { after.dropped.drop(drop.events, of: drop.stream) }
         let collecting = state.latestOnlyStreams.union(after.latestOnlyStreams)
         for residue in residues {
             let segment = residue.segment
             guard segment.start == after.held.next(of: segment.replica), segment.start < segment.end else {
                 throw .notApplicable(segment.replica, at: segment.start)
             }
-            take(residue, SegmentScan(residue, collecting: collecting))
+            take(residue, SegmentScan(residue, collecting: collecting, dropped: after.dropped))
         }
     }
 
+    /// What of streams matters to how a segment is read.
+    private struct Scanning: Equatable {
+        /// Streams that are `latestOnly` before or after it.
+        let collecting: Set<ExactString>
+        let dropped: DroppedByStream
+    }
+
     private mutating func add(
-        _ verified: VerifiedSegment, collecting: Set<ExactString>, _ foldedEvents: [UInt64]
+        _ verified: VerifiedSegment, _ scanning: Scanning, _ foldedEvents: [UInt64]
     ) throws(StoreError) {
         let segment = verified.segment
         let next = after.held.next(of: segment.replica)
@@ -68,7 +77,8 @@ package struct LogPlan: Sendable {
         guard segment.start == next, verified.context.allSatisfy({ after.held.next(of: $0.replica) >= $0.next }) else {
             throw .notApplicable(segment.replica, at: segment.start)
         }
-        let scan = SegmentScan(verified, collecting: collecting, foldedEvents: foldedEvents)
+        let scan = SegmentScan(
+            verified, collecting: scanning.collecting, dropped: scanning.dropped, foldedEvents: foldedEvents)
         for setting in scan.settings { after.keep(setting) }
         take(verified, scan)
     }
@@ -79,6 +89,12 @@ package struct LogPlan: Sendable {
         let context = after.extendContext(of: segment.replica, by: verified.context)
         // Of what came as state the sender's table says what its changes say of cuts, each at its place.
         if verified.changeCount > 0 { note(scan.statements, of: segment, context) }
+        for (counter, drop) in scan.drops {
+            // Only what its author had seen: so whoever learns of it lacks none of these.
+            var seen = context
+            seen.advance(segment.replica, to: counter)
+            after.dropped.drop(drop.events.within(seen), of: drop.stream)
+        }
         entries.append(
             Entry(verified: verified, scan: scan, firstPosition: after.lastPosition + 1, context: context))
         after.advance(segment.replica, to: verified.tip)
@@ -122,8 +138,11 @@ package struct LogPlan: Sendable {
                 return event
             }
         }
-        let streams = try StreamPlan(from: state.streams, to: after.streams, collected: collected, reading)
+        let streams = try StreamPlan(
+            from: state.streams, to: after.streams, dropping: after.dropped.changed(since: state.dropped),
+            collected: collected, reading)
         after.digest += streams.digestChange
+        after.counts.events -= streams.droppedCount
         return streams
     }
 

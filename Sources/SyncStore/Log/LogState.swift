@@ -35,6 +35,8 @@ package struct LogState: Sendable, Equatable {
     package var isIncomplete = false
     /// How streams are kept; those that nobody set are not in it.
     package private(set) var streams: [ExactString: KeptStream] = [:]
+    /// Which events nobody shows any more.
+    package var dropped = DroppedByStream()
 
     package init(space: SpaceID) { self.space = space }
 

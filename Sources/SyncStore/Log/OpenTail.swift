@@ -92,7 +92,9 @@ extension LocalWrite {
             operations.allSatisfy { operation in
                 switch operation {
                 case .appendEvent, .editObject, .editAttachments, .deleteObject, .keepObject, .void: true
-                case .addMember, .editSchema, .setStream, .cut, .markRewriting, .editAgain, .settleCut, .unknown: false
+                case .addMember, .editSchema, .setStream, .cut, .markRewriting, .editAgain, .settleCut, .dropEvents,
+                    .unknown:
+                    false
                 }
             }
         case .retire, .again: false

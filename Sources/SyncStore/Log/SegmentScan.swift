@@ -21,6 +21,9 @@ package struct SegmentScan: Sendable {
     }
 
     private let collecting: Set<ExactString>
+    private let dropped: DroppedByStream
+    /// By stream, the first dropped event of the newest change that has one.
+    private var passedOver: [ArraySlice<UInt8>: EventPlaces.Place] = [:]
     /// In order of their first event.
     package private(set) var runs: [Run] = []
     /// Shown ones.
@@ -32,6 +35,8 @@ package struct SegmentScan: Sendable {
     /// Events of streams that show only the greatest per type; positions are ordinals.
     package private(set) var collected: [RankedEvent] = []
     package private(set) var settings: [KeptStream] = []
+    /// What it says of dropped events, with the counters of the operations that say it.
+    private(set) var drops: [(counter: UInt64, drop: Operation.EventDrop)] = []
     package private(set) var additions: [Membership.Addition] = []
     /// The dots of `additions`, in the same order.
     package private(set) var additionDots: [Dot] = []
@@ -45,10 +50,13 @@ package struct SegmentScan: Sendable {
     ///   - verified: so its changes read without an error.
     ///   - foldedEvents: counters of events that went after they had an ordinal, ascending.
     ///   - streams: whose events are collected.
+    ///   - dropped: events that are not shown; they have ordinals.
     package init(
-        _ verified: VerifiedSegment, collecting streams: Set<ExactString> = [], foldedEvents: [UInt64] = []
+        _ verified: VerifiedSegment, collecting streams: Set<ExactString> = [],
+        dropped: DroppedByStream = DroppedByStream(), foldedEvents: [UInt64] = []
     ) {
         collecting = streams
+        self.dropped = dropped
         let segment = verified.segment
         var folded = foldedEvents[...]
         var reader = ByteReader(segment.bytes)
@@ -74,6 +82,10 @@ package struct SegmentScan: Sendable {
         if operation.kind == Operation.Kind.appendEvent {
             guard let event = try? EventView(operation.body, in: segment.bytes) else { return }
             let dot = Dot(replica: segment.replica, counter: counter)
+            if dropped.contains(dot, of: segment.bytes[event.stream]) {
+                passOver(event.stream, change, segment.bytes)
+                return
+            }
             let term = EventItem.digestTerm(dot: dot, stamp: change.stamp, event: event, in: segment.bytes)
             let index = streams.index(of: event.stream, in: segment.bytes)
             note(index, event.stream, change, segment.bytes)
@@ -90,6 +102,9 @@ package struct SegmentScan: Sendable {
             guard case .setStream(let setting) = Operation(operation, in: segment.bytes) else { return }
             let dot = Dot(replica: segment.replica, counter: counter)
             settings.append(KeptStream(setting, at: CanonicalKey(stamp: change.stamp, dot: dot)))
+        } else if operation.kind == Operation.Kind.dropEvents {
+            guard case .dropEvents(let drop) = Operation(operation, in: segment.bytes) else { return }
+            drops.append((counter, drop))
         } else if operation.kind == Operation.Kind.addMember {
             guard let fact = try? MemberFact(encoded: segment.bytes, operation.body) else { return }
             additions.append(
@@ -107,6 +122,13 @@ package struct SegmentScan: Sendable {
         statements.append((Dot(replica: segment.replica, counter: counter), says))
     }
 
+    /// A dropped event: others of the change are counted from it on.
+    private mutating func passOver(_ stream: Range<Int>, _ change: ChangeView, _ bytes: [UInt8]) {
+        let place = EventPlaces.Place(change: change.range.lowerBound, ordinal: ordinalCount)
+        if passedOver[bytes[stream]]?.change != place.change { passedOver[bytes[stream]] = place }
+        ordinalCount += 1
+    }
+
     private mutating func note(_ index: Int, _ stream: Range<Int>, _ change: ChangeView, _ bytes: [UInt8]) {
         if index == runs.count {
             let name = String(decoding: bytes[stream], as: UTF8.self)
@@ -118,7 +140,9 @@ package struct SegmentScan: Sendable {
         runs[index].count += 1
         runs[index].lastOrdinal = ordinalCount
         runs[index].lastStamp = change.stamp
-        runs[index].places.append(change: change.range.lowerBound, ordinal: ordinalCount)
+        let offset = change.range.lowerBound
+        let first = passedOver.isEmpty ? nil : passedOver[bytes[stream]].flatMap { $0.change == offset ? $0 : nil }
+        runs[index].places.append(change: offset, ordinal: first?.ordinal ?? ordinalCount)
         eventCount += 1
         ordinalCount += 1
     }

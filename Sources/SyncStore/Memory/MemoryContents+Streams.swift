@@ -11,6 +11,21 @@ extension MemoryContents: EventSource {
         for event in try events(of: stream) { try body(RankedEvent(event, of: stream)) }
     }
 
+    func forEachRun(
+        of stream: ExactString, reachedBy dropped: DroppedEvents,
+        _ body: (_ lastPosition: Int64, [RankedEvent]) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        for stored in runs[Name.Bytes(stream.string)] ?? [] where dropped.vector.next(of: stored.replica) > 0 {
+            var events: [RankedEvent] = []
+            let isSound = reader(of: stored)?.forEach(from: Int64(0)) { event in
+                events.append(RankedEvent(event, of: stream))
+                return true
+            }
+            guard isSound ?? false else { throw .corrupt(detail: "the places of a stream do not fit its segment") }
+            try body(stored.lastPosition, events)
+        }
+    }
+
     /// Every event that is kept, in the order of arrival.
     func events(of stream: ExactString) throws(StoreError) -> [StoredEvent] {
         var events: [StoredEvent] = []
@@ -60,7 +75,8 @@ extension MemoryContents: EventSource {
                 isLatestOnly
                 ? Int64(latestEvents(of: ExactString(name.text)).count) : found.reduce(0) { $0 + $1.run.count }
             return StreamSummary(
-                name: name.text, events: events, lastPosition: found.last?.lastPosition ?? 0, setting: setting)
+                name: name.text, events: events, lastPosition: found.last?.lastPosition ?? 0, setting: setting,
+                hasDropped: !log.dropped[ExactString(name.text)].isEmpty)
         }
     }
 
@@ -68,7 +84,8 @@ extension MemoryContents: EventSource {
         var sum = Sum256.zero
         var latest = LatestEvents()
         for stored in segments.values.joined() {
-            let scan = SegmentScan(stored.verified, collecting: log.latestOnlyStreams)
+            let scan = SegmentScan(
+                stored.verified, collecting: log.latestOnlyStreams, dropped: log.dropped)
             sum += scan.digest
             latest.take(scan.collected)
         }

@@ -12,7 +12,7 @@ struct MemoryContents: Sendable {
         let replica: ReplicaID
         /// Index in `segments[replica]`.
         let segment: Int
-        let run: SegmentScan.Run
+        var run: SegmentScan.Run
         let lastPosition: Int64
     }
 
@@ -68,6 +68,17 @@ struct MemoryContents: Sendable {
     init(space: SpaceID) { log = LogState(space: space) }
 
     mutating func write(_ streams: StreamPlan) {
+        for (stream, _, shorter) in streams.dropped {
+            let name = Name.Bytes(stream.string)
+            for run in shorter {
+                guard let index = runs[name]?.firstIndex(where: { $0.lastPosition == run.lastPosition }) else {
+                    preconditionFailure("a run that loses events is there")
+                }
+                runs[name]?[index].run.count -= run.droppedCount
+                if run.isEmpty { runs[name]?.remove(at: index) }
+            }
+            if runs[name]?.isEmpty ?? false { runs[name] = nil }
+        }
         for stream in streams.cleared { latest = latest.filter { $0.key.stream != stream } }
         for event in streams.latest { latest[event.kind] = event }
     }
@@ -108,7 +119,7 @@ struct MemoryContents: Sendable {
         else { return nil }
         return RunReader(
             replica: stored.replica, stream: stored.run.stream, firstPosition: segment.firstPosition, places: places,
-            bytes: segment.verified.segment.bytes)
+            bytes: segment.verified.segment.bytes, dropped: log.dropped[ExactString(stored.run.stream)])
     }
 
     /// The chain head at a counter where a stored segment ends; nil elsewhere.

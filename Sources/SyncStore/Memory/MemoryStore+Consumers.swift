@@ -19,8 +19,14 @@ extension MemoryStore {
     ) throws(StoreError) -> VersionVector {
         var vector = cursor.snapshot
         guard let contents = try snapshot(of: space) else { return vector }
-        for event in try contents.events(of: ExactString(stream)) where cursor.holds(event) {
+        let events = try contents.events(of: ExactString(stream))
+        for event in events where cursor.holds(event) {
             vector.advance(event.dot.replica, to: event.dot.counter + 1)
+        }
+        // What was dropped before the first that it does not hold is nobody's to give.
+        for entry in contents.log.dropped[ExactString(stream)].vector.entries {
+            let lacked = events.filter { $0.dot.replica == entry.replica && !cursor.holds($0) }.map(\.dot.counter).min()
+            vector.advance(entry.replica, to: min(entry.next, lacked ?? entry.next))
         }
         return vector
     }

@@ -320,6 +320,20 @@ extension MemoryStore {
         return page.events
     }
 
+    package func dropped(of space: SpaceID) throws(StoreError) -> DroppedByStream {
+        try snapshot(of: space)?.log.dropped ?? DroppedByStream()
+    }
+
+    package func keptEvents(
+        of stream: String, space: SpaceID, after key: CanonicalKey?, limit: Int
+    ) throws(StoreError) -> [StoredEvent] {
+        guard let contents = try snapshot(of: space) else { return [] }
+        let events = try contents.events(of: ExactString(stream)).filter { event in
+            key.map { $0 < event.canonicalKey } ?? true
+        }
+        return Array(events.sorted { $0.canonicalKey < $1.canonicalKey }.prefix(limit))
+    }
+
     package func eventCount(stream: String, space: SpaceID, after position: Int64) throws(StoreError) -> Int64 {
         let query = EventQuery(
             space: space, stream: stream, order: .arrival(after: position), limit: .max, byteBudget: .max)

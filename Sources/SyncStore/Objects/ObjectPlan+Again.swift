@@ -79,6 +79,10 @@ extension ObjectPlan {
         // A mark says of what stands behind it, counter by counter: so it does here.
         case .appendEvent, .editSchema, .setStream, .markRewriting: return isTakenBack ? operation : nil
         case .cut(let fact): return isTakenBack ? cutAgain(fact) : nil
+        case .dropEvents(let drop):
+            let events = drop.events.within(known)
+            return isTakenBack && !events.isEmpty
+                ? .dropEvents(.init(stream: drop.stream, events: events)) : nil
         case .settleCut, .void, .unknown: return nil
         }
     }

@@ -242,7 +242,7 @@ package struct ObjectPlan: Sendable {
             if undo.isKept { undo.schemas.append((edit.collection, before)) }
             schemas[edit.collection]?.apply(edit, at: change.origin)
         case .addMember(let fact): if fact.isBound { members.add(fact.device, at: change.origin.dot) }
-        case .appendEvent, .setStream, .cut, .markRewriting, .settleCut, .void, .unknown: break
+        case .appendEvent, .setStream, .cut, .markRewriting, .settleCut, .dropEvents, .void, .unknown: break
         }
         change.operations.append(operation)
         change.origin = change.origin.advanced(by: operation.span)

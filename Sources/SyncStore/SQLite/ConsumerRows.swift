@@ -93,21 +93,23 @@ struct ConsumerRows {
         }
 
         func forEach(
-            of stream: String, from position: Int64 = 0, _ body: (StoredEvent) -> Bool
+            of stream: String, but dropped: DroppedEvents, from position: Int64 = 0, _ body: (StoredEvent) -> Bool
         ) throws(StoreError) {
-            try EventRows.check(try EventRows.reader(row, stream: stream).forEach(from: position, body))
+            let reader = try EventRows.reader(row, stream: stream, dropped: dropped)
+            try EventRows.check(reader.forEach(from: position, body))
         }
     }
 
     private func arrival(_ query: ConsumerQuery, _ stream: Int64) throws(StoreError) -> [StoredEvent] {
         var page = EventPage(plain(query, .arrival(after: cursor.position)))
+        let dropped = try StreamRows(log).dropped(of: stream)
         try access.forEach(
             "SELECT \(Run.columns) WHERE run.stream = ? AND run.last_position > ? ORDER BY run.last_position",
             .integer(stream), .integer(cursor.position)
         ) { row throws(StoreError) in
             let run = try Run(row)
             if cursor.snapshot.next(of: run.replica) >= run.end { return true }
-            try run.forEach(of: query.stream, from: cursor.position + 1) { event in
+            try run.forEach(of: query.stream, but: dropped, from: cursor.position + 1) { event in
                 cursor.holds(event) || page.take(event)
             }
             return !page.isFull
@@ -119,6 +121,7 @@ struct ConsumerRows {
     private func late(_ name: String, _ stream: Int64) throws(StoreError) -> CanonicalKey? {
         guard let key = cursor.key else { return nil }
         var least: CanonicalKey?
+        let dropped = try StreamRows(log).dropped(of: stream)
         try access.forEach(
             """
             SELECT \(Run.columns) WHERE run.stream = ? AND run.last_position > ? AND run.first_stamp <= ?
@@ -128,7 +131,7 @@ struct ConsumerRows {
             let run = try Run(row)
             if cursor.snapshot.next(of: run.replica) >= run.end { return true }
             if let least, run.firstStamp > least.stamp { return true }
-            try run.forEach(of: name, from: cursor.position + 1) { event in
+            try run.forEach(of: name, but: dropped, from: cursor.position + 1) { event in
                 guard cursor.isLate(event.canonicalKey, at: event.position) else { return event.canonicalKey <= key }
                 least = min(least ?? event.canonicalKey, event.canonicalKey)
                 return false
@@ -148,10 +151,11 @@ struct ConsumerRows {
             return Int64(shown.count { !cursor.holds($0.key, at: $0.position) })
         }
         var count: Int64 = 0
+        let dropped = try StreamRows(log).dropped(of: stream)
         try access.forEach("SELECT \(Run.columns) WHERE run.stream = ?", .integer(stream)) { row throws(StoreError) in
             let run = try Run(row)
             if holdsAll(run) { return true }
-            try run.forEach(of: name) { event in
+            try run.forEach(of: name, but: dropped) { event in
                 if !cursor.holds(event) { count += 1 }
                 return true
             }
@@ -178,6 +182,7 @@ struct ConsumerRows {
             replicas.append(row.integer(0))
             return true
         }
+        let dropped = try StreamRows(log).dropped(of: stream)
         let bound = cursor.order == .canonical ? cursor.key.map { LogRows.column($0.stamp) } ?? .min : .max
         for replica in replicas {
             try access.forEach(
@@ -188,7 +193,7 @@ struct ConsumerRows {
             ) { row throws(StoreError) in
                 let run = try Run(row)
                 var last: StoredEvent?
-                try run.forEach(of: name) { event in
+                try run.forEach(of: name, but: dropped) { event in
                     // What a snapshot covers is in the vector already; of one replica what is held comes first.
                     guard cursor.holds(event) else { return false }
                     last = event
@@ -198,6 +203,29 @@ struct ConsumerRows {
                 return last == nil
             }
         }
+        for entry in dropped.vector.entries {
+            vector.advance(entry.replica, to: try beginning(of: name, stream, entry, dropped))
+        }
         return vector
+    }
+
+    /// Of a replica's events before a counter none is there that the state does not hold: what was dropped there is nobody's to give.
+    private func beginning(
+        of name: String, _ stream: Int64, _ entry: VersionVector.Entry, _ dropped: DroppedEvents
+    ) throws(StoreError) -> UInt64 {
+        var end = entry.next
+        try access.forEach(
+            "SELECT \(Run.columns) WHERE run.stream = ? AND run.replica = ? ORDER BY run.last_stamp",
+            .integer(stream), .integer(try log.findReplica(entry.replica))
+        ) { row throws(StoreError) in
+            let run = try Run(row)
+            if run.start >= end { return false }
+            try run.forEach(of: name, but: dropped) { event in
+                if !cursor.holds(event) { end = min(end, event.dot.counter) }
+                return event.dot.counter < end
+            }
+            return true
+        }
+        return end
     }
 }

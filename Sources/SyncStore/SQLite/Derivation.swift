@@ -6,7 +6,7 @@ import SyncModel
 /// One transaction; one pass over the log in the order of arrival, so every node that does it comes to the same.
 struct Derivation {
     /// Grows when this program understands operations that the one before did not.
-    static let version: Int64 = 6
+    static let version: Int64 = 7
     /// Of the segments whose objects are held in memory before they are written.
     private static let batchBytes = 1 << 20
 
@@ -29,6 +29,7 @@ struct Derivation {
 
     func run() throws(StoreError) {
         var state = LogState(space: rows.space)
+        state.dropped = try StreamRows(rows).dropped()
         // Whoever watches asks for what comes behind a position: everything that is derived does.
         let position = try rows.access.first("SELECT object_position FROM space WHERE id = ?", .integer(rows.spaceRow))
         {
@@ -55,8 +56,9 @@ struct Derivation {
         try derive(batch, &state)
         try AttachmentRows(rows).releaseUnneeded()
         try rows.access.run(
-            "UPDATE space SET derived = ?, digest = ? WHERE id = ?", .integer(Self.version),
-            .blob(try rows.recomputedDigest().bytes), .integer(rows.spaceRow))
+            "UPDATE space SET derived = ?, digest = ?, events = ? WHERE id = ?", .integer(Self.version),
+            .blob(try rows.recomputedDigest().bytes), .integer(try StreamRows(rows).eventCount()),
+            .integer(rows.spaceRow))
     }
 
     /// Objects keep their rows, and so what belongs to this node alone.

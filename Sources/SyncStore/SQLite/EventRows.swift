@@ -20,6 +20,7 @@ struct EventRows {
     func forEach(
         _ stream: Int64, _ name: String, _ body: (StoredEvent) throws(StoreError) -> Void
     ) throws(StoreError) {
+        let dropped = try StreamRows(log).dropped(of: stream)
         try access.forEach(
             """
             SELECT replica.replica, segment.first_position, run.places, segment.bytes
@@ -28,7 +29,7 @@ struct EventRows {
             """, .integer(stream)
         ) { row throws(StoreError) in
             var events: [StoredEvent] = []
-            let isSound = try Self.reader(row, stream: name).forEach(from: Int64(0)) { event in
+            let isSound = try Self.reader(row, stream: name, dropped: dropped).forEach(from: Int64(0)) { event in
                 events.append(event)
                 return true
             }
@@ -65,6 +66,7 @@ struct EventRows {
     }
 
     private func event(at position: Int64, _ stream: Int64, _ name: String) throws(StoreError) -> StoredEvent {
+        let dropped = try StreamRows(log).dropped(of: stream)
         let found = try access.first(
             """
             SELECT replica.replica, segment.first_position, run.places, segment.bytes
@@ -74,7 +76,7 @@ struct EventRows {
         ) { row throws(StoreError) in
             var found: StoredEvent?
             try Self.check(
-                try Self.reader(row, stream: name).forEach(from: position) { event in
+                try Self.reader(row, stream: name, dropped: dropped).forEach(from: position) { event in
                     found = event
                     return false
                 })
@@ -90,6 +92,7 @@ struct EventRows {
         -> [StoredEvent]
     {
         var page = EventPage(query)
+        let dropped = try StreamRows(log).dropped(of: stream)
         try access.forEach(
             """
             SELECT replica.replica, segment.first_position, run.places, segment.bytes
@@ -97,7 +100,7 @@ struct EventRows {
             WHERE run.stream = ? AND run.last_position > ? ORDER BY run.last_position
             """, .integer(stream), .integer(position)
         ) { row throws(StoreError) in
-            let reader = try Self.reader(row, stream: query.stream)
+            let reader = try Self.reader(row, stream: query.stream, dropped: dropped)
             try Self.check(reader.forEach(from: position + 1) { page.take($0) })
             return !page.isFull
         }
@@ -111,6 +114,7 @@ struct EventRows {
             return Int64(try StreamRows(log).latestEvents(of: ExactString(name)).count { $0.position > position })
         }
         var count: Int64 = 0
+        let dropped = try StreamRows(log).dropped(of: stream)
         try access.forEach(
             """
             SELECT replica.replica, segment.first_position, run.places, segment.bytes,
@@ -120,7 +124,7 @@ struct EventRows {
             """, .integer(stream), .integer(position)
         ) { row throws(StoreError) in
             count = row.integer(4)
-            let reader = try Self.reader(row, stream: name)
+            let reader = try Self.reader(row, stream: name, dropped: dropped)
             try Self.check(
                 reader.forEach(from: position + 1) { _ in
                     count += 1
@@ -132,12 +136,15 @@ struct EventRows {
     }
 
     /// Columns: replica, first position, places, bytes.
-    static func reader(_ row: SQLRow, stream: String) throws(StoreError) -> RunReader {
+    static func reader(
+        _ row: SQLRow, stream: String, dropped: DroppedEvents
+    ) throws(StoreError) -> RunReader {
         guard let replica = ReplicaID(bytes: row.blob(0)), let places = EventPlaces.decoded(row.blob(2)) else {
             throw .corrupt(detail: "a run's row does not read back")
         }
         return RunReader(
-            replica: replica, stream: stream, firstPosition: row.integer(1), places: places, bytes: row.blob(3))
+            replica: replica, stream: stream, firstPosition: row.integer(1), places: places, bytes: row.blob(3),
+            dropped: dropped)
     }
 
     static func check(_ isSound: Bool) throws(StoreError) {
@@ -148,6 +155,7 @@ struct EventRows {
         var streams: [StreamSummary] = []
         var settings: [ExactString: SyncModel.Operation.StreamSetting] = [:]
         for kept in try StreamRows(log).settings() { settings[kept.setting.stream] = kept.setting }
+        let dropped = try StreamRows(log).dropped().streams
         try access.forEach(
             """
             SELECT stream.name, run.total, run.last_position, stream.id 
@@ -166,7 +174,8 @@ struct EventRows {
                 : row.isNull(1) ? 0 : row.integer(1)
             streams.append(
                 StreamSummary(
-                    name: name, events: events, lastPosition: row.isNull(2) ? 0 : row.integer(2), setting: kept))
+                    name: name, events: events, lastPosition: row.isNull(2) ? 0 : row.integer(2), setting: kept,
+                    hasDropped: dropped[ExactString(name)] != nil))
             return true
         }
         return streams

@@ -21,6 +21,7 @@ extension LogRows {
         }
         try readKnowledge(into: &state)
         for kept in try StreamRows(self).settings() { state.keep(kept) }
+        state.dropped = try StreamRows(self).dropped()
         try readSums(into: &state)
         return state
     }
@@ -196,9 +197,10 @@ extension LogRows {
     func recomputedDigest() throws(StoreError) -> Sum256 {
         var sum = Sum256.zero
         var latest = LatestEvents()
-        let collecting = try state().latestOnlyStreams
+        let state = try state()
+        let collecting = state.latestOnlyStreams
         try forEachSegment { segment, _ in
-            let scan = SegmentScan(segment, collecting: collecting)
+            let scan = SegmentScan(segment, collecting: collecting, dropped: state.dropped)
             sum += scan.digest
             latest.take(scan.collected)
         }

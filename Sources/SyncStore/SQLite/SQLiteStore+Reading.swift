@@ -11,6 +11,23 @@ extension SQLiteStore {
         try readLog(query.space) { rows throws(StoreError) in try EventRows(rows).events(query) } ?? []
     }
 
+    package func dropped(of space: SpaceID) throws(StoreError) -> DroppedByStream {
+        let known = try known()
+        return known.space == space ? known.dropped : DroppedByStream()
+    }
+
+    package func keptEvents(
+        of stream: String, space: SpaceID, after key: CanonicalKey?, limit: Int
+    ) throws(StoreError) -> [StoredEvent] {
+        let query = EventQuery(
+            space: space, stream: stream, order: .canonical(after: key), limit: limit,
+            byteBudget: RetentionTerms.pageBytes)
+        return try readLog(space) { rows throws(StoreError) in
+            guard let row = try rows.findStream(stream) else { return [] }
+            return try CanonicalReader(rows, query, stream: row).page(after: key)
+        } ?? []
+    }
+
     package func eventCount(stream: String, space: SpaceID, after position: Int64) throws(StoreError) -> Int64 {
         try readLog(space) { rows throws(StoreError) in
             try EventRows(rows).count(stream: stream, after: position)

@@ -18,6 +18,11 @@ struct StreamRows {
                 .integer(LogRows.column(kept.key.stamp)), .blob(kept.key.dot.replica.bytes),
                 .integer(Int64(kept.key.dot.counter)))
         }
+        for (stream, events, runs) in plan.dropped {
+            let row = try log.streamRow(stream.string)
+            try write(events, of: row)
+            try shorten(runs, of: row)
+        }
         for stream in plan.cleared {
             try access.run(
                 "DELETE FROM latest_event WHERE stream = ?", .integer(try log.streamRow(stream.string)))
@@ -31,6 +36,86 @@ struct StreamRows {
                 .integer(event.position), .integer(LogRows.column(event.key.stamp)),
                 .blob(event.key.dot.replica.bytes), .integer(Int64(event.key.dot.counter)), .blob(event.term.bytes))
         }
+    }
+
+    func write(_ dropped: DroppedEvents, of stream: Int64) throws(StoreError) {
+        try access.run(
+            "INSERT OR REPLACE INTO dropped_events (stream, events) VALUES (?, ?)", .integer(stream),
+            .blob(dropped.canonicalBytes))
+    }
+
+    /// All that is dropped, in place of what is noted.
+    func write(_ dropped: DroppedByStream) throws(StoreError) {
+        try access.run(
+            "DELETE FROM dropped_events WHERE stream IN (SELECT id FROM stream WHERE space = ?)",
+            .integer(log.spaceRow))
+        for (stream, events) in dropped.streams { try write(events, of: try log.streamRow(stream.string)) }
+    }
+
+    /// Runs behind count by so much less.
+    private func shorten(_ runs: [StreamPlan.ShorterRun], of stream: Int64) throws(StoreError) {
+        var lost: Int64 = 0
+        for (index, run) in runs.enumerated() {
+            lost += run.droppedCount
+            if run.isEmpty {
+                try access.run(
+                    "DELETE FROM run WHERE stream = ? AND last_position = ?", .integer(stream),
+                    .integer(run.lastPosition))
+            }
+            let next = index + 1 < runs.count ? runs[index + 1].lastPosition : .max
+            try access.run(
+                "UPDATE run SET total = total - ? WHERE stream = ? AND last_position >= ? AND last_position < ?",
+                .integer(lost), .integer(stream), .integer(run.lastPosition), .integer(next))
+        }
+    }
+
+    /// It is in residues no more.
+    func noteTrimmed(_ dropped: DroppedByStream) throws(StoreError) {
+        for (stream, events) in dropped.streams {
+            try access.run(
+                "UPDATE dropped_events SET is_trimmed = 1 WHERE stream = ? AND events = ?",
+                .integer(try log.streamRow(stream.string)), .blob(events.canonicalBytes))
+        }
+    }
+
+    /// Of all streams of this space, or of those of which some may be in residues yet.
+    func dropped(onlyUntrimmed: Bool = false) throws(StoreError) -> DroppedByStream {
+        var dropped = DroppedByStream()
+        try access.forEach(
+            """
+            SELECT stream.name, dropped_events.events
+            FROM dropped_events JOIN stream ON stream.id = dropped_events.stream
+            WHERE stream.space = ? AND is_trimmed <= ?
+            """, .integer(log.spaceRow), .integer(onlyUntrimmed ? 0 : 1)
+        ) { row throws(StoreError) in
+            dropped.drop(try Self.dropped(row.blob(1)), of: ExactString(row.text(0)))
+            return true
+        }
+        return dropped
+    }
+
+    func dropped(of stream: Int64) throws(StoreError) -> DroppedEvents {
+        try access.first("SELECT events FROM dropped_events WHERE stream = ?", .integer(stream)) {
+            row throws(StoreError) in try Self.dropped(row.blob(0))
+        } ?? DroppedEvents()
+    }
+
+    private static func dropped(_ bytes: [UInt8]) throws(StoreError) -> DroppedEvents {
+        var reader = ByteReader(bytes)
+        guard let events = try? DroppedEvents(reading: &reader), reader.isAtEnd else {
+            throw .corrupt(detail: "what is dropped of a stream does not read back")
+        }
+        return events
+    }
+
+    /// All that are kept, whether or not they are shown.
+    func eventCount() throws(StoreError) -> Int64 {
+        try access.first(
+            """
+            SELECT ifnull(sum(total), 0) FROM run JOIN stream ON stream.id = run.stream
+            WHERE stream.space = ? AND last_position = (SELECT max(last_position) FROM run WHERE stream = stream.id)
+            """, .integer(log.spaceRow)
+        ) { row throws(StoreError) in row.integer(0) } ?? 0
     }
 
     /// Settings of this space, in no order.
@@ -104,6 +189,36 @@ extension StreamRows: EventSource {
         guard let stream = try log.findStream(name.string) else { return }
         try EventRows(log).forEach(stream, name.string) { event throws(StoreError) in
             try body(RankedEvent(event, of: name))
+        }
+    }
+
+    func forEachRun(
+        of name: ExactString, reachedBy dropped: DroppedEvents,
+        _ body: (_ lastPosition: Int64, [RankedEvent]) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        guard let stream = try log.findStream(name.string) else { return }
+        let before = try self.dropped(of: stream)
+        for entry in dropped.vector.entries {
+            guard let replica = try log.findReplica(entry.replica) else { continue }
+            try access.forEach(
+                """
+                SELECT replica.replica, segment.first_position, run.places, segment.bytes, run.last_position,
+                    segment.start
+                FROM run JOIN segment ON segment.id = run.segment JOIN replica ON replica.id = run.replica
+                WHERE run.stream = ? AND run.replica = ? ORDER BY run.last_stamp
+                """, .integer(stream), .integer(replica)
+            ) { row throws(StoreError) in
+                guard UInt64(row.integer(5)) < entry.next else { return false }
+                var events: [RankedEvent] = []
+                let reader = try EventRows.reader(row, stream: name.string, dropped: before)
+                try EventRows.check(
+                    reader.forEach(from: Int64(0)) { event in
+                        events.append(RankedEvent(event, of: name))
+                        return true
+                    })
+                try body(row.integer(4), events)
+                return true
+            }
         }
     }
 }

@@ -49,9 +49,17 @@ struct StagingRows {
                 "DELETE FROM staged_\(table) WHERE id > (SELECT checked_\(table) FROM staging WHERE space = ?)",
                 .integer(log.spaceRow))
         }
+        // Whoever sends the rest may not know what is dropped of those that came: then nobody would say so.
+        if try hasDropped() { try access.run("DELETE FROM staged_residue") }
         try access.run("DELETE FROM staged_item")
         try access.run("DELETE FROM staged_birth")
         return header
+    }
+
+    private func hasDropped() throws(StoreError) -> Bool {
+        try items().contains { item in
+            if case .dropped = item { true } else { false }
+        }
     }
 
     /// All that is staged by now is as it was sent.
@@ -142,7 +150,7 @@ struct StagingRows {
                     .blob(births.replica.bytes), .integer(Int64(run.lowerBound)), .integer(Int64(run.upperBound)))
             }
         case .check: try noteChecked()
-        case .fact, .cuts, .schema, .stream, .tip, .end:
+        case .fact, .cuts, .schema, .stream, .dropped, .tip, .end:
             if case .end = item { try noteChecked() }
             try access.run("INSERT INTO staged_item (item) VALUES (?)", .blob(item.canonicalBytes))
         }

@@ -29,6 +29,7 @@ struct StateJoin {
     private var cuts: StateCuts?
     private var schemas: [StateSchema] = []
     private var settings: [KeptStream] = []
+    private var dropped: [StateDroppedEvents] = []
     /// As far as it is written.
     private(set) var state: LogState
     private var additions: [Membership.Addition] = []
@@ -60,6 +61,7 @@ struct StateJoin {
             case .cuts(let known): cuts = known
             case .schema(let schema): schemas.append(schema)
             case .stream(let stream): settings.append(KeptStream(stream.setting, at: stream.key))
+            case .dropped(let events): dropped.append(events)
             case .tip(let tip):
                 tips.append(tip)
                 if held.next(of: tip.replica) == 0 { firsts.note(tip.first, of: tip.replica) }
@@ -330,7 +332,7 @@ struct StateJoin {
     }
 
     private mutating func write(_ segments: [VerifiedSegment]) throws(StoreError) {
-        var plan = try LogPlan(residues: segments, settings: settings, on: state)
+        var plan = try LogPlan(residues: segments, settings: settings, dropped: dropped, on: state)
         let streams = try plan.applyStreams(on: state, StreamRows(rows))
         for tip in tips where segments.contains(where: { $0.segment.replica == tip.replica }) {
             plan.raiseFirstHeld(of: tip.replica, to: plan.after.held.next(of: tip.replica))

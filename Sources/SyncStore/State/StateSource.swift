@@ -199,6 +199,12 @@ package final class StateSource {
             ready = try StreamRows(rows).settings().filter { !request.since.covers($0.key.dot) }
                 .sorted { $0.setting.stream < $1.setting.stream }
                 .map { .stream(StateStreamSetting(setting: $0.setting, key: $0.key)) }
+            guard !faults.contains(.stateForgetsDrops) else {
+                phase = .objects
+                return
+            }
+            ready += state.dropped.streams.sorted { $0.key < $1.key }
+                .map { .dropped(StateDroppedEvents(stream: $0.key, events: $0.value)) }
             phase = .objects
         case .objects: if try !readObjects(rows) { phase = .events }
         case .events: if try !readEvents(rows) { (phase, place.replica) = (.births, 0) }
@@ -309,7 +315,9 @@ package final class StateSource {
         let replica = vector.entries[place.replica].replica
         let from = max(request.since.next(of: replica), request.stagedEvents.next(of: replica))
         var writer =
-            place.writer ?? EventResidueWriter(of: replica, keepsFirstOnly: faults.contains(.stateForgetsEvents))
+            place.writer
+            ?? EventResidueWriter(
+                of: replica, keepsFirstOnly: faults.contains(.stateForgetsEvents), but: state.dropped)
         let row = try rows.findReplica(replica)
         let found = try rows.access.first(
             "SELECT end, bytes FROM segment WHERE replica = ? AND end > ? ORDER BY end LIMIT 1", .integer(row),

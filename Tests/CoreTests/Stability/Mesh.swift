@@ -228,6 +228,11 @@ struct Mesh {
             } catch {
                 step(node, .collectFailed(code: "\(error)"))
             }
+        case .dropEvents(let stable):
+            let terms = RetentionTerms(stable: stable, supersededMilliseconds: nil)
+            let dropped = try? store.dropEvents(terms, of: .home, wallMilliseconds: 1_700_000_000_000)
+            if let commit = dropped?.commit { step(node, .appended(StoreChange(of: commit))) }
+            step(node, .droppedEvents(hasMore: dropped?.hasMore ?? false))
         case .readmit(let fact):
             if let result = try? store.append([.operations([.addMember(fact)])], wallMilliseconds: 1_700_000_000_000) {
                 step(node, .appended(StoreChange(of: result.commit)))

@@ -48,9 +48,10 @@ struct SnapshotRecordTests {
         let record = record()
         let devices = Set(record.vector.entries.map(\.replica.device))
         func problem(
-            _ devices: Set<DeviceID>, _ held: VersionVector, in space: SpaceID = .home
+            _ devices: Set<DeviceID>, _ held: VersionVector, in space: SpaceID = .home,
+            dropped: VersionVector = VersionVector()
         ) -> SnapshotRecord.Problem? {
-            record.problem(in: space, devices: devices, holding: held)
+            record.problem(in: space, devices: devices, holding: held, dropped: DroppedEvents(before: dropped))
         }
         #expect(problem(devices, record.vector) == nil)
         #expect(problem(devices, vector((1, 9), (2, .max), (3, 1))) == nil)
@@ -59,6 +60,8 @@ struct SnapshotRecordTests {
         #expect(problem([replica(1).device], record.vector) == .foreign)
         let other = SpaceID(bytes: [UInt8](repeating: 9, count: SpaceID.byteCount))!
         #expect(problem(devices, record.vector, in: other) == .foreign)
+        #expect(problem(devices, record.vector, dropped: vector((1, 4))) == nil)
+        #expect(problem(devices, record.vector, dropped: vector((1, 5))) == .outdated)
     }
 
     @Test func `of a newer format it is known whose it is and that it is newer, of a changed one that it was changed`()

@@ -33,11 +33,11 @@ import Testing
             return false
         }
         #expect(refused([0]))
-        #expect(refused([12, 1]))
+        #expect(refused([13, 1]))
         // An announcement of 5 MiB, and a length that does not end.
-        #expect(refused([5, 0x80, 0x80, 0xc0, 0x02]))
-        #expect(refused([6] + [UInt8](repeating: 0xff, count: 12)))
-        #expect(!refused([6, 0x80, 0x80, 0xc0, 0x02]))
+        #expect(refused([6, 0x80, 0x80, 0xc0, 0x02]))
+        #expect(refused([7] + [UInt8](repeating: 0xff, count: 12)))
+        #expect(!refused([7, 0x80, 0x80, 0xc0, 0x02]))
     }
 
     @Test func `random bytes never trap`() {

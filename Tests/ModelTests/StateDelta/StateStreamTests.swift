@@ -85,7 +85,7 @@ struct StateStreamTests {
         for body in [[1, 0, 0], [2, 5, 0, 0, 0], [0]] as [[UInt8]] {
             let bytes = replica.bytes + body
             var stream = StateStream()
-            let item = [8, UInt8(bytes.count)] + bytes
+            let item = [9, UInt8(bytes.count)] + bytes
             if body == [1, 0, 0] {
                 #expect(throws: Never.self) { try stream.read(item) }
             } else {
@@ -133,6 +133,11 @@ struct SentStream {
             settings.append(StateStreamSetting(setting: setting, key: CanonicalKey(stamp: .zero, dot: device.dot(4))))
         }
         for setting in settings { send(.stream(setting)) }
+        for name in ["a", "b"] as [ExactString] {
+            let seen = VersionVector([.init(replica: device.replica(1), next: 9)])
+            let events = DroppedEvents(before: seen, but: [Dot(replica: device.replica(1), counter: 3)])
+            send(.dropped(StateDroppedEvents(stream: name, events: events)))
+        }
         for (index, node) in world.nodes.enumerated() {
             let key = ObjectKey(collection: "note", id: ExactString("\(index)"))
             send(.announcement(StateAnnouncement(key: key, touched: node.state.lives.touched)))

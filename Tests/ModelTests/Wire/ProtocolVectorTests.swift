@@ -235,6 +235,13 @@ private struct Example {
                 .settleCut(
                     Operation.SettledCut(Dot(replica: ReplicaID(device: other.device, incarnation: 9), counter: 300)))
             ),
+            (
+                "drop_events",
+                .dropEvents(
+                    Operation.EventDrop(
+                        stream: "lights",
+                        events: DroppedEvents(before: known, but: [Dot(replica: other, counter: 12)])))
+            ),
         ]
     }
 

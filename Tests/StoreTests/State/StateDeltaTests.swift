@@ -163,11 +163,11 @@ struct StateDeltaTests {
         _ = try sender.append((0..<20).map { [.event("s", "\"\($0) \(pad)\"")] }, wallMilliseconds: 50)
         var staging = try receiver.beginStaging()
         let items = try sender.stream(staging.request)
-        let checks = items.indices.filter { items[$0].first == 11 }
+        let checks = items.indices.filter { items[$0].first == 12 }
         #expect(checks.count > 3)
         let (first, second) = (checks[1], checks[2])
         // A letter of an object behind the second check.
-        let place = try #require((first..<second).last { items[$0].first == 6 })
+        let place = try #require((first..<second).last { items[$0].first == 7 })
         var forged = items
         forged[place][forged[place].count - 20] ^= 1
         try receiver.stage(Array(forged[..<second]), of: &staging)
@@ -192,15 +192,15 @@ struct StateDeltaTests {
         }
         var staging = try receiver.beginStaging()
         let items = try sender.stream(staging.request)
-        let checks = items.indices.filter { items[$0].first == 11 }
+        let checks = items.indices.filter { items[$0].first == 12 }
         let (check, next) = (try #require(checks.dropLast().last), try #require(checks.last))
-        let until = items[..<check].count { $0.first == 7 }
-        #expect(items[check..<next].contains { $0.first == 7 })
+        let until = items[..<check].count { $0.first == 8 }
+        #expect(items[check..<next].contains { $0.first == 8 })
         // Staged as far as the check, and then some more that no check has seen.
         try receiver.stage(Array(items[..<next]), of: &staging)
         staging = try receiver.beginStaging()
         let rest = try sender.stream(staging.request)
-        #expect(rest.count { $0.first == 7 } == items.count { $0.first == 7 } - until)
+        #expect(rest.count { $0.first == 8 } == items.count { $0.first == 8 } - until)
         try receiver.stage(rest, of: &staging)
         #expect(staging.isComplete)
         _ = try receiver.joinStaged(wallMilliseconds: 1)

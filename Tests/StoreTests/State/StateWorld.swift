@@ -11,6 +11,8 @@ struct StateWorld {
     }
 
     private var writes: RandomWrites
+    /// Apart from what is written, which stays what it was.
+    private var drops: RandomWrites
     private let seed: UInt64
     private let faults: StoreFaults
     private let beds: [StoreBed]
@@ -35,6 +37,7 @@ struct StateWorld {
         self.seed = seed
         self.faults = faults
         writes = RandomWrites(seed: seed)
+        drops = RandomWrites(seed: seed ^ 0x6472_6f70)
         let kind: StoreKind = seed % 3 == 0 ? .sqliteOfLargeObjects : .sqliteInTmpfs
         beds = (1...3).map { StoreBed(kind, device: TestDevice(UInt8($0))) }
         writers = try beds.map { try $0.open() }
@@ -88,7 +91,21 @@ struct StateWorld {
                 stream: "l", latestOnly: writes.below(3) > 0, retainMilliseconds: nil)
             group.append(.operations([.setStream(setting)]))
         }
+        if drops.below(12) == 0, let drop = try drop(on: store) { group.append(.operations([.dropEvents(drop)])) }
         _ = try store.append(group, wallMilliseconds: wall)
+    }
+
+    /// Some of a stream's first events, but for some.
+    private mutating func drop(on store: any ReplicaStore) throws -> SyncModel.Operation.EventDrop? {
+        let stream = drops.pick(["s", "t", "l"])
+        let events = try store.keptEvents(of: stream, space: .home, after: nil, limit: .max)
+        var (vector, kept) = (VersionVector(), [Dot]())
+        for event in events.prefix(drops.below(events.count + 1)) {
+            vector.advance(event.dot.replica, to: event.dot.counter + 1)
+            if drops.below(4) == 0 { kept.append(event.dot) }
+        }
+        if vector.isEmpty { return nil }
+        return .init(stream: ExactString(stream), events: DroppedEvents(before: vector, but: kept))
     }
 
     private mutating func events() -> [SyncModel.Operation] {

@@ -44,7 +44,7 @@ extension Operation {
         switch self {
         case .editAgain(let again): again.origin(at: origin)
         case .appendEvent, .addMember, .editObject, .deleteObject, .editSchema, .keepObject, .setStream,
-            .editAttachments, .cut, .markRewriting, .settleCut, .void, .unknown:
+            .editAttachments, .cut, .markRewriting, .settleCut, .dropEvents, .void, .unknown:
             origin
         }
     }
@@ -57,7 +57,7 @@ extension Operation {
         case .markRewriting(let mark): .rewriting(mark)
         case .settleCut(let settled): .settled(settled)
         case .appendEvent, .editObject, .editAgain, .deleteObject, .editSchema, .keepObject, .setStream,
-            .editAttachments, .void, .unknown:
+            .editAttachments, .dropEvents, .void, .unknown:
             nil
         }
     }

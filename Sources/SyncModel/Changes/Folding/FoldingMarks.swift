@@ -56,7 +56,8 @@ struct FoldingMarks {
         case .deleteObject(let deletion): if mayChange(deletion.object) { mark(deletion, at: counter) }
         case .keepObject(let object):
             if endings[object] == .whole { void.insert(counter) } else { endings[object] = Ending.none }
-        case .appendEvent, .addMember, .editSchema, .setStream, .cut, .markRewriting, .editAgain, .settleCut, .void,
+        case .appendEvent, .addMember, .editSchema, .setStream, .cut, .markRewriting, .editAgain, .settleCut,
+            .dropEvents, .void,
             .unknown:
             break
         }

@@ -1,0 +1,40 @@
+import SyncModel
+
+/// Letting events go: `idle` → `stepping` → `idle`, or at once another step.
+struct EventRetention: Sendable {
+    /// When the store is asked next; nil before the first step of the core.
+    var nextAt: Tick?
+    var isStepping = false
+}
+
+// Events that the retention of their streams lets go. The store knows which are old enough; the core knows what every member
+// has acknowledged, and when to look.
+extension AgentCore {
+    /// Not while this device is away, or is to write anew what it had written: what everybody has is not known then.
+    private var mayDropEvents: Bool {
+        configuration.dropsEvents && !eventRetention.isStepping && !isIncomplete && !hasVoidWork
+            && membership.signingKey(of: configuration.own) != nil && !cuts.isAway(configuration.own)
+            && forks.inquiry == nil && !forks.hasTakenBack
+    }
+
+    var eventRetentionDeadline: Tick? { mayDropEvents ? eventRetention.nextAt : nil }
+
+    mutating func planEventRetention() {
+        guard mayDropEvents else { return }
+        let nextAt = eventRetention.nextAt ?? now + configuration.timing.dropEventsEvery
+        eventRetention.nextAt = nextAt
+        guard now >= nextAt else { return }
+        eventRetention.nextAt = now + configuration.timing.dropEventsEvery
+        let isPlanted = configuration.faults.contains(.dropUnstableEvents)
+        let stable =
+            isPlanted ? VersionVector(held.entries.map { .init(replica: $0.replica, next: $0.tip.next) }) : stable
+        guard !stable.isEmpty else { return }
+        eventRetention.isStepping = true
+        effects.append(.dropEvents(stable: stable))
+    }
+
+    mutating func noteDropped(hasMore: Bool) {
+        eventRetention.isStepping = false
+        if hasMore { eventRetention.nextAt = now + configuration.timing.collectionPause }
+    }
+}

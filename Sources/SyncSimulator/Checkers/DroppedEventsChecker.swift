@@ -1,0 +1,49 @@
+import SyncCore
+import SyncModel
+
+/// No event goes before every member that was not let go has held it: by what nodes have ever held, not by what they said.
+struct DroppedEventsChecker: Checker {
+    static let name = "dropped events were held by all"
+
+    /// By the device whose keys a node has, all that it ever held as durable.
+    private var held: [DeviceID: VersionVector] = [:]
+    /// Of each node, the members that it waits for.
+    private var waitedFor: [Int: [DeviceID]] = [:]
+    private var owners: [Int: DeviceID] = [:]
+
+    mutating func stepped(node: Int, _ core: AgentCore, bounds: CoreConfiguration.Bounds) -> String? {
+        let own = core.membership.own
+        owners[node] = own
+        for entry in core.held.entries {
+            held[own, default: VersionVector()].advance(entry.replica, to: entry.tip.next)
+        }
+        waitedFor[node] = core.membership.members.map(\.device).filter { !core.cuts.isAway($0) }
+        return nil
+    }
+
+    mutating func committed(node: Int, _ segments: [VerifiedSegment], before: VersionVector) -> String? {
+        for verified in segments where verified.segment.replica.device == owners[node] {
+            let segment = verified.segment
+            guard segment.start >= before.next(of: segment.replica) else { continue }
+            for drop in Self.drops(in: segment) {
+                for device in waitedFor[node] ?? [] where device != owners[node] {
+                    guard (held[device] ?? VersionVector()).covers(drop.events.vector) else {
+                        return "node \(node) lets events of \(drop.stream) go that \(device.shortID) has never held"
+                    }
+                }
+            }
+        }
+        return nil
+    }
+
+    private static func drops(in segment: Segment) -> [SyncModel.Operation.EventDrop] {
+        var drops: [SyncModel.Operation.EventDrop] = []
+        var reader = ByteReader(segment.bytes)
+        while !reader.isAtEnd, let view = try? ChangeView(&reader) {
+            view.forEachOperation(in: segment.bytes) { _, operation in
+                if case .dropEvents(let drop) = SyncModel.Operation(operation, in: segment.bytes) { drops.append(drop) }
+            }
+        }
+        return drops
+    }
+}
