@@ -315,7 +315,7 @@ import Testing
     @Test func `streams are told how to keep events`() async throws {
         try await withShell { lanyard in
             let set = try await lanyard("streams", "set", "light", "--latest-only", "--retain", "2d")
-            #expect(set.output == "light keeps the latest per type, 2 d 0 h.\n")
+            #expect(set.output == "light keeps the latest per type for 2 d 0 h.\n")
             let forever = try await lanyard(
                 "--json", "streams", "set", "light", "--no-latest-only", "--retain", "forever")
             #expect(forever.output.contains(#""latestOnly":false,"retainSeconds":null"#))

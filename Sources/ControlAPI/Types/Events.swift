@@ -266,11 +266,13 @@ public struct StreamEntry: Codable, Equatable, Sendable {
     public var position: EventPosition?
     /// When its newest event was written, by its author's wall clock.
     public var lastEvent: Timestamp?
+    /// When the oldest event that is left was written, where older ones were let go; null where none were.
+    public var begins: Timestamp?
 
     /// All fields.
     public init(
         name: String, events: Int, latestOnly: Bool = false, retainSeconds: Int? = nil, position: EventPosition?,
-        lastEvent: Timestamp? = nil
+        lastEvent: Timestamp? = nil, begins: Timestamp? = nil
     ) {
         self.name = name
         self.events = events
@@ -278,6 +280,7 @@ public struct StreamEntry: Codable, Equatable, Sendable {
         self.retainSeconds = retainSeconds
         self.position = position
         self.lastEvent = lastEvent
+        self.begins = begins
     }
 }
 

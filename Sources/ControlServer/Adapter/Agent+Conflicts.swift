@@ -148,9 +148,11 @@ extension Agent {
             stream: ExactString(stream), latestOnly: settings.latestOnly ?? known?.setting?.latestOnly ?? false,
             retainMilliseconds: retain)
         _ = try await controlled { try await write([.planned([.setStream(setting)])]) }
-        let after = try await controlled { try summary(of: stream) }
-        return StreamEntry(
-            after ?? StreamSummary(name: stream, events: 0, lastPosition: 0, setting: setting))
+        return try await controlled {
+            try entry(
+                of: try summary(of: stream)
+                    ?? StreamSummary(name: stream, events: 0, lastPosition: 0, setting: setting))
+        }
     }
 
     private func summary(of stream: String) throws(StoreError) -> StreamSummary? {

@@ -70,8 +70,16 @@ extension Agent {
     package func streams(space: String) async throws(ControlError) -> [StreamEntry] {
         try checkSpace(space)
         return try await controlled {
-            try store.streams(of: .home).map { StreamEntry($0) }
+            try store.streams(of: .home).map { stream throws(StoreError) in try entry(of: stream) }
         }
+    }
+
+    func entry(of stream: StreamSummary) throws(StoreError) -> StreamEntry {
+        var entry = StreamEntry(stream)
+        guard stream.hasDropped else { return entry }
+        let oldest = try store.keptEvents(of: stream.name, space: .home, after: nil, limit: 1).first
+        entry.begins = oldest.map { Timestamp(millisecondsSinceEpoch: $0.wallMilliseconds) }
+        return entry
     }
 }
 

@@ -34,6 +34,12 @@ struct Events: AsyncParsableCommand {
         let exists = try await global.client().readEventLines(reading) { block in
             try StandardOutput.write(block)
         }
+        if exists, consumer == nil, after == nil, !follow {
+            let entry = try await global.client().streams(space: global.space).first { $0.name == stream }
+            if let begins = entry?.begins {
+                global.note("Events from before \(begins) were let go: \(shown(stream)) keeps \(entry?.keeping ?? "").")
+            }
+        }
         if !exists {
             global.note("The stream \(shown(stream)) has no events yet. Write one: lanyard emit \(shown(stream)) '{}'")
         }

@@ -24,14 +24,19 @@ struct Streams: AsyncParsableCommand {
     struct Set: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Say how a stream is kept, on all nodes.",
-            discussion: "What is not said stays as it is. The stream need not have events yet.")
+            discussion: """
+                What is not said stays as it is. The stream need not have events yet.
+                With --retain older events go on all nodes, once every member has them and every snapshot of the stream holds \
+                them; some minutes later than the time says, or by a sixteenth of it. Of a stream that shows the latest per type \
+                those stay, and of one without a time what was superseded goes after 30 days (lanyardd --keep-history).
+                """)
         @Argument(help: "The stream.")
         var stream: String
         @Flag(inversion: .prefixedNo, help: "Show only the greatest event per type (a light switch).")
         var latestOnly: Bool?
         @Option(
             help: ArgumentHelp(
-                "How long events are kept, for example 30d; or forever. All nodes note it; none drops events for it yet.",
+                "How long events are kept, for example 30d; or forever.",
                 valueName: "time"))
         var retain: Retain?
         @OptionGroup var global: GlobalOptions
@@ -69,9 +74,9 @@ struct Retain: ExpressibleByArgument {
 }
 
 extension StreamEntry {
-    fileprivate var keeping: String {
+    var keeping: String {
         let what = latestOnly ? "the latest per type" : "all"
-        return retainSeconds.map { "\(what), \(Amounts.seconds($0))" } ?? what
+        return retainSeconds.map { "\(what) for \(Amounts.seconds($0))" } ?? what
     }
 }
 
