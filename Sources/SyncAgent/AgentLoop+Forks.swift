@@ -30,7 +30,7 @@ extension AgentLoop {
             switch result {
             case .success(let step):
                 loop.value.noteAppended(step.commit)
-                loop.value.step(.redone(hasMore: step.hasMore))
+                loop.value.step(.redone(hasMore: step.hasMore, isWaiting: step.isWaiting))
             case .failure(let error): loop.value.step(.redoFailed(code: StoreDriver.code(of: error)))
             }
         }

@@ -172,7 +172,7 @@ package struct AgentCore: Sendable {
         case .rewritten(let hasMore): noteRewritten(hasMore: hasMore)
         case .rewriteFailed: noteRewriteFailed()
         case .takenBack(let result): noteTakenBack(result)
-        case .redone(let hasMore): noteRedone(hasMore: hasMore)
+        case .redone(let hasMore, let isWaiting): noteRedone(hasMore: hasMore, isWaiting: isWaiting)
         case .redoFailed: noteRedoFailed()
         case .recordAppeared(let instance, let endpoints): noteRecord(instance, endpoints)
         case .recordVanished(let instance): forgetRecord(instance)

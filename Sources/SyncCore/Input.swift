@@ -83,8 +83,9 @@ package enum Input: Sendable, Equatable {
     case rewritten(hasMore: Bool)
     case rewriteFailed(code: String)
     case takenBack(TakingBackResult)
-    /// A step of doing again what was taken back is durable; the changes themselves came as `appended`.
-    case redone(hasMore: Bool)
+    /// A step of doing again what was taken back is durable; the changes themselves came as `appended`. `isWaiting`: the next of
+    /// it would count nowhere before somebody lets this device in.
+    case redone(hasMore: Bool, isWaiting: Bool)
     case redoFailed(code: String)
 
     case state(StateInput)

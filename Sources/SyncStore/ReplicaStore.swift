@@ -150,14 +150,16 @@ package protocol ReplicaStore: AnyObject, Sendable {
 
     /// Takes back what is held of a replica beyond its last common change with another history of it, in one transaction. What this
     /// device wrote of it is kept aside, to be done again. What others wrote who had seen it waits until the other history is as
-    /// long as theirs was, and is applied then, by `apply`.
+    /// long as theirs was, and is applied then, by `apply`. What this device wrote so is kept aside as well, as far as it counts
+    /// nowhere there because nobody had let the device in.
     ///
     /// - Returns: false where one history is the beginning of the other: nothing has changed then.
     /// - Throws: `notApplicable` where what would go cannot be told apart from what came as state or was dropped from the log, and
     ///   where a device that has no part in it would lose something.
     func takeBack(_ other: OtherHistory, wallMilliseconds: Int64) throws(StoreError) -> Bool
     /// One step of doing again what was taken back: at most `limit` changes, in one transaction. Nothing of it is done twice,
-    /// whatever happens in between.
+    /// whatever happens in between. It ends before what would count nowhere, and is `isWaiting` where it would begin with that: until
+    /// the device is let in again by whose work that is on.
     /// - Throws: also `retired` while nobody has let the device in again.
     func redoTakenBack(limit: Int, wallMilliseconds: Int64) throws(StoreError) -> RewritingStep
 

@@ -11,10 +11,11 @@ struct EventRetention: Sendable {
 // has acknowledged, and when to look.
 extension AgentCore {
     /// Not while this device is away, or is to write anew what it had written: what everybody has is not known then.
+    /// What waits for somebody who may never come back does not hold it up.
     private var mayDropEvents: Bool {
         configuration.dropsEvents && !eventRetention.isStepping && !isIncomplete && !hasVoidWork
             && membership.signingKey(of: configuration.own) != nil && !cuts.isAway(configuration.own)
-            && forks.inquiry == nil && !forks.hasTakenBack
+            && forks.inquiry == nil && (!forks.hasTakenBack || forks.isRedoWaiting)
     }
 
     var eventRetentionDeadline: Tick? { mayDropEvents ? eventRetention.nextAt : nil }

@@ -127,8 +127,9 @@ extension AgentCore {
     }
 
     private var isAwaitingOurs: Bool {
-        // What was taken back is done again in the end even if it never comes, and then nothing waits for it any more.
-        forks.hasTakenBack
+        // What was taken back is done again in the end even if it never comes, and then nothing waits for it any more; nor while
+        // the rest of it waits for somebody else.
+        forks.hasTakenBack && !forks.isRedoWaiting
             && forks.awaited.contains { $0.replica.device == configuration.own && isAwaited($0.replica) }
     }
 

@@ -16,16 +16,20 @@ extension AgentCore {
     }
 
     mutating func planRedoing() {
-        guard mayRedo, now >= redoAt || isCaughtUp && !forks.hasRedoFailed, !forks.isTakingBack else { return }
+        let isDue = forks.isRedoWaiting ? forks.hasAdditions : isCaughtUp && !forks.hasRedoFailed
+        guard mayRedo, now >= redoAt || isDue, !forks.isTakingBack else { return }
         forks.isRedoing = true
+        forks.hasAdditions = false
         effects.append(.redoTakenBack(limit: configuration.bounds.rewritingStepChanges))
     }
 
-    mutating func noteRedone(hasMore: Bool) {
+    mutating func noteRedone(hasMore: Bool, isWaiting: Bool) {
         forks.isRedoing = false
         forks.hasRedoFailed = false
         forks.hasTakenBack = hasMore
-        forks.redoAt = now
+        forks.isRedoWaiting = isWaiting
+        // Only whoever lets it in ends that; looking again once in a while costs little.
+        forks.redoAt = isWaiting ? now + configuration.timing.redoAwaiting : now
     }
 
     mutating func noteRedoFailed() {

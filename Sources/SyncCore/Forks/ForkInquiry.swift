@@ -95,6 +95,11 @@ struct ForkKeeping: Sendable {
     var isRedoing = false
     /// The store refused; at `redoAt` again.
     var hasRedoFailed = false
+    /// The next of it would count nowhere: whoever had let this device in took that back, and has not said it again yet. Tried again
+    /// as soon as somebody was let in, and at `redoAt`.
+    var isRedoWaiting = false
+    /// Somebody was let in since the last step began.
+    var hasAdditions = false
     /// When it is done again at the latest: better once we hold what the others hold.
     var redoAt: Tick
 

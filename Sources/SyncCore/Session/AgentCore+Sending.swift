@@ -9,6 +9,7 @@ extension AgentCore {
         compaction.hasCompany = true
         var admitted: [DeviceID] = []
         for addition in change.additions { admitted += membership.add(addition) }
+        if !change.additions.isEmpty { forks.hasAdditions = true }
         if !admitted.isEmpty {
             for device in admitted { effects.append(.report(.memberAdmitted(device))) }
             stability.isMoved = true

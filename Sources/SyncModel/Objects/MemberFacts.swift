@@ -46,13 +46,15 @@ package struct MemberFacts: Hashable, Sendable {
     }
 
     /// Who was let in by `ancestor`, or by somebody who was, as far as the facts count; with it, sorted.
-    func reached(from ancestor: DeviceID, where counts: (Dot) -> Bool) -> [DeviceID] {
+    package func reached(from ancestor: DeviceID, where counts: (Dot) -> Bool = { _ in true }) -> [DeviceID] {
+        var admitted: [DeviceID: [DeviceID]] = [:]
+        for fact in facts where counts(fact.dot) { admitted[fact.dot.replica.device, default: []].append(fact.device) }
         var reached = [ancestor]
+        var isReached = Set(reached)
         var index = 0
         while index < reached.count {
-            for fact in facts
-            where fact.dot.replica.device == reached[index] && counts(fact.dot) && !reached.contains(fact.device) {
-                reached.append(fact.device)
+            for device in admitted[reached[index]] ?? [] where isReached.insert(device).inserted {
+                reached.append(device)
             }
             index += 1
         }
@@ -61,7 +63,7 @@ package struct MemberFacts: Hashable, Sendable {
 
     /// Whether somebody whom `ancestor` let in, or who was let in by such a one, let `device` in.
     package func leads(from ancestor: DeviceID, to device: DeviceID) -> Bool {
-        ancestor != device && reached(from: ancestor) { _ in true }.contains(device)
+        ancestor != device && reached(from: ancestor).contains(device)
     }
 
     /// Whether an operation of `origin`'s author on something that `device` began counts: its own, or what its author knew
@@ -97,7 +99,7 @@ package struct MemberFacts: Hashable, Sendable {
         var isReached = Set(reached)
         var index = 0
         while index < reached.count, body(reached[index]) {
-            for fact in facts(of: reached[index]) where origin.knows(fact.dot) {
+            for fact in facts(of: reached[index]) where origin.changeKnows(fact.dot) {
                 let author = fact.dot.replica.device
                 if isReached.insert(author).inserted { reached.append(author) }
             }
@@ -109,7 +111,7 @@ package struct MemberFacts: Hashable, Sendable {
     private func letIn(_ device: DeviceID, by author: DeviceID, knownAt origin: Origin) -> Bool {
         let facts = facts(of: device)
         let first = facts.firstPosition { !($0.dot.replica.device < author) }
-        return facts[first...].prefix { $0.dot.replica.device == author }.contains { origin.knows($0.dot) }
+        return facts[first...].prefix { $0.dot.replica.device == author }.contains { origin.changeKnows($0.dot) }
     }
 
     private func facts(of device: DeviceID) -> ArraySlice<Fact> {

@@ -88,7 +88,7 @@ extension World {
                 trace.note(now, node, "does again what it took back")
                 noteCommit(node, redone.commit)
                 queue.plan(.answer(node: node, generation: nodes[node].generation, redone.commit), at: answerTime(node))
-                answer = .redone(hasMore: redone.hasMore)
+                answer = .redone(hasMore: redone.hasMore, isWaiting: redone.isWaiting)
             } catch {
                 answer = .redoFailed(code: "\(error)")
             }

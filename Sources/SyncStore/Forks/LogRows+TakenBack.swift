@@ -157,15 +157,16 @@ extension LogRows {
 
     /// Of what is kept aside this was done again.
     func note(
-        _ done: TakenBackWork, of rows: [(row: Int64, work: TakenBack)], _ places: [Rewriting]
+        _ progress: TakenBackWork.Progress, of rows: [(row: Int64, work: TakenBack)], _ places: [Rewriting]
     ) throws(StoreError) {
-        for (row, _) in rows.prefix(done.wholeRows) {
+        for (row, _) in rows.prefix(progress.wholeRows) {
             try access.run("DELETE FROM taken_back WHERE id = ?", .integer(row))
         }
-        if let start = done.goesOnAt, let rest = rows[done.wholeRows].work.segment.suffix(from: start) {
+        if let start = progress.goesOnAt {
+            let (row, work) = rows[progress.wholeRows]
             try access.run(
-                "UPDATE taken_back SET start = ?, bytes = ? WHERE id = ?", .integer(Int64(rest.start)),
-                .blob(rest.bytes), .integer(rows[done.wholeRows].row))
+                "UPDATE taken_back SET start = ?, bytes = ? WHERE id = ?", .integer(Int64(start)),
+                .blob(work.rest(from: start).segment.bytes), .integer(row))
         }
         guard try hasTakenBack() else {
             return try access.run("DELETE FROM taken_back_place WHERE space = ?", .integer(spaceRow))

@@ -65,34 +65,18 @@ extension LogRows {
     /// Keeps aside what is to be done again of them.
     private func rowsThatGo(_ taking: inout TakingBack, _ state: LogState) throws(StoreError) -> Gone {
         var gone = Gone()
-        var authors: [ReplicaID: SeenBefore] = [:]
+        var work = WorkToRedo(taking, on: state)
+        let objects = ObjectRows(self)
         let waiting = try takenBack(byteBudget: .max)
         try forEachSegment { verified, row throws(StoreError) in
             let fate = try taking.fate(of: verified)
             if fate == .stays { return }
             gone.take(verified, row, state.dropped)
-            switch fate {
-            case .stays, .goes(redoneFrom: nil): break
-            case .goes(let start?): try keepAside(verified.segment, from: start, taking, state, &authors)
-            case .waits: try holdBack(segment: row)
-            }
+            for again in try work.take(verified.segment, fate, taking, self, objects) { try keepAside(again) }
+            if fate == .waits { try holdBack(segment: row) }
         }
         try putBehind(waiting, taking)
         return gone
-    }
-
-    /// To be done again: the changes of a segment from a counter on.
-    private func keepAside(
-        _ segment: Segment, from start: UInt64, _ taking: TakingBack, _ state: LogState,
-        _ authors: inout [ReplicaID: SeenBefore]
-    ) throws(StoreError) {
-        guard let rest = segment.suffix(from: start) else { throw .corrupt(detail: "a history parts within a change") }
-        let replica = segment.replica
-        if authors[replica] == nil {
-            authors[replica] = SeenBefore(try state.firsts.beginning(of: replica) + contextSteps(of: replica))
-        }
-        let seen = authors[replica]?.seen(at: segment.start) ?? VersionVector()
-        try keepAside(TakenBack(segment: rest, known: taking.known(seen, at: start, of: replica)))
     }
 
     private func remove(_ gone: Gone) throws(StoreError) {

@@ -27,11 +27,11 @@ extension MemoryStore {
             try running.own.heedCuts(contents.log.cuts)
             let work = TakenBackWork(contents.takenBack, places: contents.takenBackPlaces, limit: limit)
             let result = try append(work.writes, wallMilliseconds, isSealed: true, &running) { contents, result in
-                contents.note(work, work.places(result.outcomes))
+                contents.note(work.progress(result.outcomes), work.places(result.outcomes))
             }
             return RewritingStep(
                 commit: result.serving(running.takeUnserved(), andOwn: true).commit,
-                hasMore: !(try snapshot().takenBack.isEmpty))
+                hasMore: !(try snapshot().takenBack.isEmpty), isWaiting: work.isWaiting(result.outcomes))
         }
     }
 }
@@ -57,15 +57,16 @@ extension MemoryContents {
         if other.replica.device == device { after.own = nil }
         after.gaveWay = gaveWay
         after.settled = other.replica.device == device ? settled.union([other.replica]) : settled
-        after.log.objectPosition = log.objectPosition
+        (after.log.objectPosition, after.log.hasTakenBack) = (log.objectPosition, true)
+        var work = WorkToRedo(taking, on: log)
         after.log.dropped = taking.shared(log.dropped)
-        var authors: [ReplicaID: SeenBefore] = [:]
         for stored in inCausalOrder {
             let segment = stored.verified.segment
-            switch try taking.fate(of: stored.verified) {
+            let fate = try taking.fate(of: stored.verified)
+            after.takenBack += try work.take(segment, fate, taking, self, self)
+            switch fate {
             case .stays: try after.replay(stored)
-            case .goes(redoneFrom: nil): break
-            case .goes(let start?): after.takenBack.append(try again(segment, from: start, taking, &authors))
+            case .goes: break
             case .waits: after.heldBack.append(HeldBack(row: 0, segment: segment, isRest: false))
             }
         }
@@ -103,18 +104,6 @@ extension MemoryContents {
         return ordered
     }
 
-    private func again(
-        _ segment: Segment, from start: UInt64, _ taking: TakingBack, _ authors: inout [ReplicaID: SeenBefore]
-    ) throws(StoreError) -> TakenBack {
-        guard let rest = segment.suffix(from: start) else { throw .corrupt(detail: "a history parts within a change") }
-        let replica = segment.replica
-        if authors[replica] == nil {
-            authors[replica] = SeenBefore(log.firsts.beginning(of: replica) + contextSteps(of: replica))
-        }
-        let seen = authors[replica]?.seen(at: segment.start) ?? VersionVector()
-        return TakenBack(segment: rest, known: taking.known(seen, at: start, of: replica))
-    }
-
     private mutating func replay(_ stored: StoredSegment) throws(StoreError) {
         log.lastPosition = stored.firstPosition - 1
         let before = log
@@ -126,11 +115,9 @@ extension MemoryContents {
         write(streams)
     }
 
-    fileprivate mutating func note(_ done: TakenBackWork, _ places: [Rewriting]) {
-        takenBack.removeFirst(done.wholeRows)
-        if let start = done.goesOnAt, let rest = takenBack.first?.segment.suffix(from: start) {
-            takenBack[0].segment = rest
-        }
+    fileprivate mutating func note(_ progress: TakenBackWork.Progress, _ places: [Rewriting]) {
+        takenBack.removeFirst(progress.wholeRows)
+        if let start = progress.goesOnAt, let first = takenBack.first { takenBack[0] = first.rest(from: start) }
         takenBackPlaces = takenBack.isEmpty ? [] : takenBackPlaces + places
     }
 }

@@ -43,11 +43,12 @@ extension SQLiteStore {
             let work = TakenBackWork(rows.map(\.work), places: places, limit: limit)
             let result = try append(work.writes, wallMilliseconds, isSealed: true, &writing) {
                 log, result throws(StoreError) in
-                try log.note(work, of: rows, work.places(result.outcomes))
+                try log.note(work.progress(result.outcomes), of: rows, work.places(result.outcomes))
             }
             let hasMore = try readLog(space) { rows throws(StoreError) in try rows.hasTakenBack() } ?? false
             return RewritingStep(
-                commit: result.serving(writing.takeUnserved(), andOwn: true).commit, hasMore: hasMore)
+                commit: result.serving(writing.takeUnserved(), andOwn: true).commit, hasMore: hasMore,
+                isWaiting: work.isWaiting(result.outcomes))
         }
     }
 }

@@ -3,9 +3,38 @@ import SyncModel
 /// What this device did, and took back for another history: kept aside until it is done again. In the order it was done.
 struct TakenBack: Sendable, Equatable {
     /// What of it is left to do.
-    var segment: Segment
+    let segment: Segment
     /// What the author of its first change had seen and everybody can see, its own history included.
     let known: VersionVector
+
+    /// What of it is left from an operation on.
+    func rest(from counter: UInt64) -> TakenBack {
+        var reader = ByteReader(segment.bytes)
+        while !reader.isAtEnd, let view = try? ChangeView(&reader) {
+            guard counter < view.end else { continue }
+            let bytes = view.bytes(from: counter, in: segment.bytes) + segment.bytes[view.range.upperBound...]
+            let rest = Segment(
+                replica: segment.replica, start: counter, end: segment.end, bytes: bytes, signature: segment.signature)
+            return TakenBack(segment: rest, known: known)
+        }
+        return self
+    }
+}
+
+extension ChangeView {
+    /// Those of the change without its operations before the counter.
+    fileprivate func bytes(from counter: UInt64, in bytes: [UInt8]) -> [UInt8] {
+        guard start < counter else { return Array(bytes[range]) }
+        var next = start
+        let operations = Change(self, in: bytes).operations.drop { operation in
+            defer { next += operation.span }
+            return next < counter
+        }
+        return Change(
+            start: counter, stamp: stamp, wallMilliseconds: wallMilliseconds, context: context,
+            operations: Array(operations)
+        ).encoded
+    }
 }
 
 /// The next changes of what was taken back, as writes of one commit.
@@ -13,42 +42,64 @@ struct TakenBackWork {
     /// One transaction's worth.
     static let stepBytes = 512 << 10
 
+    /// How far one goes: so many rows are done as a whole, and from that operation on the one behind them goes on.
+    struct Progress: Equatable {
+        var wholeRows = 0
+        var goesOnAt: UInt64?
+    }
+
     let writes: [LocalWrite]
-    /// How many rows are done as a whole, and from where on the one behind them goes on.
-    let wholeRows: Int
-    let goesOnAt: UInt64?
     private let changes: [VoidChange]
+    /// Before each change, and behind the last.
+    private let progress: [Progress]
 
     /// - Parameters:
     ///   - rows: the first ones, at least as much as a step does.
     ///   - places: where what was done again until now is.
     init(_ rows: [TakenBack], places: [Rewriting], limit: Int) {
         var changes: [VoidChange] = []
-        var (wholeRows, goesOnAt, byteCount): (Int, UInt64?, Int) = (0, nil, 0)
+        var progress: [Progress] = []
+        var (done, byteCount) = (Progress(), 0)
         for row in rows {
             var reader = ByteReader(row.segment.bytes)
-            while !reader.isAtEnd, goesOnAt == nil, let view = try? ChangeView(&reader) {
+            while !reader.isAtEnd, done.goesOnAt == nil, let view = try? ChangeView(&reader) {
                 guard changes.count < limit, byteCount < Self.stepBytes else {
-                    goesOnAt = view.start
+                    done.goesOnAt = view.start
                     break
                 }
                 byteCount += view.range.count
-                changes += VoidChange.pieces(of: view, in: row.segment, known: row.known, .takenBack(places))
+                let pieces = VoidChange.pieces(of: view, in: row.segment, known: row.known, .takenBack(places))
+                for piece in pieces where !piece.isVoid {
+                    changes.append(piece)
+                    progress.append(Progress(wholeRows: done.wholeRows, goesOnAt: piece.start))
+                }
             }
-            if goesOnAt != nil { break }
-            wholeRows += 1
+            if done.goesOnAt != nil { break }
+            done.wholeRows += 1
         }
         self.changes = changes
-        self.wholeRows = wholeRows
-        self.goesOnAt = goesOnAt
+        self.progress = progress + [done]
         writes = changes.map { .again($0) }
+    }
+
+    /// Whether nothing could be done: nothing is behind what would count nowhere.
+    func isWaiting(_ outcomes: [Result<WriteOutcome, WriteRefusal>]) -> Bool { outcomes.first?.isWaiting ?? false }
+
+    func progress(_ outcomes: [Result<WriteOutcome, WriteRefusal>]) -> Progress {
+        progress[outcomes.firstIndex(where: \.isWaiting) ?? changes.count]
     }
 
     /// Where what the step did again is now: what of it was refused is nowhere.
     func places(_ outcomes: [Result<WriteOutcome, WriteRefusal>]) -> [Rewriting] {
-        zip(changes, outcomes).compactMap { change, outcome in
-            guard case .success(let done) = outcome, let dots = done.dots else { return nil }
-            return change.place(at: dots.lowerBound)
+        zip(changes, outcomes).flatMap { change, outcome in
+            guard case .success(let done) = outcome, let dots = done.dots else { return [Rewriting]() }
+            return change.places(at: dots.lowerBound)
         }
+    }
+}
+
+extension Result<WriteOutcome, WriteRefusal> {
+    fileprivate var isWaiting: Bool {
+        if case .failure(let refusal) = self { refusal.reason == .catchingUp } else { false }
     }
 }

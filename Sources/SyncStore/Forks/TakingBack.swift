@@ -11,7 +11,8 @@ struct TakingBack {
         case stays
         /// What this device wrote of it is done again from the counter on; nil: it is not.
         case goes(redoneFrom: UInt64?)
-        /// Its author had seen what the others have, too, or it is a third device's: it is put behind that.
+        /// Its author had seen what the others have, too, or it is a third device's: it is put behind that. What of this device's
+        /// work counts nowhere there is done again (`WorkToRedo`).
         case waits
     }
 
@@ -101,9 +102,7 @@ struct TakingBack {
         let segment = verified.segment
         if segment.replica == other.replica {
             guard segment.start >= starts[other.replica] ?? 0 else { return .stays }
-            guard segment.replica.device == device, !faults.contains(.takeBackForgets), common < segment.end else {
-                return .goes(redoneFrom: nil)
-            }
+            guard isRedone(segment.replica), common < segment.end else { return .goes(redoneFrom: nil) }
             return .goes(redoneFrom: max(common, segment.start))
         }
         guard isBehind(starts, verified) else { return .stays }
@@ -122,7 +121,7 @@ struct TakingBack {
         }
         if author == device || author == other.replica.device {
             if redone[segment.replica] == nil { redone[segment.replica] = segment.start }
-            return .goes(redoneFrom: author == device && !faults.contains(.takeBackForgets) ? segment.start : nil)
+            return .goes(redoneFrom: isRedone(segment.replica) ? segment.start : nil)
         }
         guard !isBehind(lost, verified) else { throw .notApplicable(segment.replica, at: segment.start) }
         return .waits
@@ -135,6 +134,11 @@ struct TakingBack {
             shared.drop(events.within(self.shared(events.vector)), of: stream)
         }
         return shared
+    }
+
+    /// Whether this device does again what it wrote under the replica.
+    func isRedone(_ replica: ReplicaID) -> Bool {
+        replica.device == device && !faults.contains(.takeBackForgets)
     }
 
     /// Whether it is one of what begins there, or its author had seen some of that.

@@ -7,6 +7,8 @@ package struct LocalCommit {
     private let state: LogState
     private var objects: ObjectPlan
     private var refusedRows: [UInt64: WriteRefusal] = [:]
+    /// Of what is written again what comes behind that may be about it.
+    private var refusedAgain: WriteRefusal?
     /// Where work is that was written again, in earlier commits and in this one.
     private var rewritten: [Rewriting]
     private var outcomes: [Result<WriteOutcome, WriteRefusal>] = []
@@ -32,7 +34,8 @@ package struct LocalCommit {
         self.faults = faults
         rewritten = state.cuts.rewritten
         batch = ChangeBatch(
-            author, held: state.held, greatestStamp: state.greatestStamp, wallMilliseconds: wallMilliseconds)
+            author, held: state.nameable(by: author.replica.device), greatestStamp: state.greatestStamp,
+            wallMilliseconds: wallMilliseconds)
         // What is written here counts: a new history is known to lie behind a return only when its first change is taken.
         objects = ObjectPlan(on: state, cuts: CutTable(), faults: faults)
     }
@@ -43,6 +46,10 @@ package struct LocalCommit {
     ) throws(StoreError) {
         if case .planned(_, let row?) = write, let refusal = refusedRows[row] {
             outcomes.append(.failure(refusal))
+            return
+        }
+        if case .again = write, let refusedAgain {
+            outcomes.append(.failure(refusedAgain))
             return
         }
         guard let origin = batch.nextOrigin?.planting(faults) else { throw .stampsExhausted }
@@ -82,8 +89,14 @@ package struct LocalCommit {
             }
             try objects.apply(Self.retiring(device, in: state), in: &change, reading)
         case .again(let old):
-            try objects.writeAgain(old, in: &change, reading, &rewritten) { [state] fact in
+            let before = rewritten
+            let isAdmitted = try objects.writeAgain(old, in: &change, reading, &rewritten) { [state] fact in
                 Self.retiring(fact.device, in: state)
+            }
+            if !isAdmitted {
+                rewritten = before
+                refusedAgain = WriteRefusal(step: 0, .catchingUp)
+                return refusedAgain
             }
         }
         if change.operations.isEmpty || ChangeAuthor.canAuthor(change.operations) { return nil }

@@ -30,6 +30,8 @@ package struct LogState: Sendable, Equatable {
     package var members = MemberFacts()
     /// Which devices were let go, and what of their histories counts.
     package var cuts = CutTable()
+    /// Something was taken back: it may hold changes of devices that nobody lets in any more.
+    var hasTakenBack = false
     /// Some objects could not be done again when a cut moved: a part of their history came as state. They are as they were, and
     /// nothing is handed over or acknowledged, until a member that could has said what they are.
     package var isIncomplete = false
@@ -39,6 +41,14 @@ package struct LogState: Sendable, Equatable {
     package var dropped = DroppedByStream()
 
     package init(space: SpaceID) { self.space = space }
+
+    /// What changes of this device may name. Of devices that nobody lets in any more others could check nothing, so they would wait
+    /// for ever, also for the word that lets those in again.
+    func nameable(by device: DeviceID) -> VersionVector {
+        guard hasTakenBack else { return held }
+        let members = Set(members.reached(from: device))
+        return VersionVector(held.entries.filter { members.contains($0.replica.device) })
+    }
 
     /// The empty tip for a replica of which nothing is held.
     package func tip(of replica: ReplicaID) -> ReplicaTip {

@@ -5,6 +5,8 @@ package struct RewritingStep: Sendable {
     package let commit: Commit
     /// Whether something is left.
     package let hasMore: Bool
+    /// The next of what is left counts nowhere before its author is let in anew.
+    package var isWaiting = false
 }
 
 /// A change of a history that does not count, as it is to be written again.
@@ -26,10 +28,27 @@ package struct VoidChange: Sendable, Hashable {
         case takenBack([Rewriting])
     }
 
-    /// Where its operations are once they are written again from `dot` on.
-    func place(at dot: Dot) -> Rewriting {
-        Rewriting(old: Dot(replica: replica, counter: start), count: operations.reduce(0) { $0 + $1.span }, new: dot)
+    /// Where its operations are once they are written again from `dot` on. What is void of it stays where it was.
+    func places(at dot: Dot) -> [Rewriting] {
+        var places: [Rewriting] = []
+        var (first, next): (UInt64, UInt64) = (0, 0)
+        for operation in operations + [.void(span: 0)] {
+            if operation.isVoid, first < next {
+                places.append(
+                    Rewriting(
+                        old: Dot(replica: replica, counter: start + first), count: next - first,
+                        new: Dot(replica: dot.replica, counter: dot.counter + first)))
+            }
+            next += operation.span
+            if operation.isVoid { first = next }
+        }
+        return places
     }
+
+    /// Whether there is anything to write again.
+    var isVoid: Bool { operations.allSatisfy(\.isVoid) }
+
+    var isTakenBack: Bool { if case .takenBack = reason { true } else { false } }
 
     func with(_ reason: Reason) -> VoidChange {
         VoidChange(

@@ -4,18 +4,20 @@ import SyncModel
 extension ObjectPlan {
     /// Each operation takes as many counters as it had. What would say nothing now is void: events, schemas and settings of a
     /// history that was cut had counted all along, and of an object that is gone the edit is listed.
+    ///
+    /// - Returns: false where something of what was taken back would count nowhere: its author is not let in yet by whose work it
+    ///   is on. The change is to be taken back then.
     mutating func writeAgain(
         _ old: VoidChange, in change: inout Change, _ reading: some ObjectSource, _ places: inout [Rewriting],
         _ cutAgain: (CutFact) -> SyncModel.Operation
-    ) throws(StoreError) {
+    ) throws(StoreError) -> Bool {
         switch old.reason {
         case .void(let mark?):
             places.append(mark.rewriting(at: change.origin.dot))
             try apply(.markRewriting(mark), in: &change, reading)
         case .void(nil): break
         case .takenBack(let before):
-            places += before.filter { !places.contains($0) }
-            places.append(old.place(at: change.origin.dot))
+            places += (before + old.places(at: change.origin.dot)).filter { !places.contains($0) }
         }
         let mapping = DotMapping(from: old.replica, to: change.origin.dot.replica, places)
         var dot = Dot(replica: old.replica, counter: old.start)
@@ -25,6 +27,7 @@ extension ObjectPlan {
             if let again = try again(operation, at: dot, of: old, at: origin, mapping, reading, cutAgain) {
                 if skipped > 0 { try apply(.void(span: skipped), in: &change, reading) }
                 skipped = 0
+                if old.isTakenBack, try !isAdmitted(again, at: origin, reading) { return false }
                 try apply(again, in: &change, reading)
             } else {
                 skipped += operation.span
@@ -32,6 +35,14 @@ extension ObjectPlan {
             dot = Dot(replica: dot.replica, counter: dot.counter + operation.span)
         }
         if skipped > 0 { try apply(.void(span: skipped), in: &change, reading) }
+        return true
+    }
+
+    private mutating func isAdmitted(
+        _ operation: SyncModel.Operation, at origin: Origin, _ reading: some ObjectSource
+    ) throws(StoreError) -> Bool {
+        try operation.work(at: origin) { key throws(StoreError) in try object(key, reading).state.lives }
+            .allSatisfy { members.admits(origin, onWorkOf: $0.replica.device) }
     }
 
     /// - Parameters:
@@ -41,8 +52,15 @@ extension ObjectPlan {
         _ operation: SyncModel.Operation, at dot: Dot, of old: VoidChange, at origin: Origin, _ mapping: DotMapping,
         _ reading: some ObjectSource, _ cutAgain: (CutFact) -> SyncModel.Operation
     ) throws(StoreError) -> SyncModel.Operation? {
-        let isTakenBack = if case .takenBack = old.reason { true } else { false }
+        let isTakenBack = old.isTakenBack
         var known = old.known
+        // What counted nowhere all the same was kept aside when a history went (`WorkToRedo`).
+        let then = Origin(dot: dot, stamp: .zero, context: known)
+        if !isTakenBack, let life = operation.objectAction?.action.life(at: then),
+            !members.admits(then, onWorkOf: life.replica.device)
+        {
+            return nil
+        }
         // Of what was taken back others have never seen anything.
         if !isTakenBack { known.advance(dot.replica, to: dot.counter) }
         switch operation {
@@ -67,8 +85,10 @@ extension ObjectPlan {
         case .deleteObject(let deletion):
             // What others did meanwhile the person who deleted had not seen.
             let object = try object(deletion.object, reading)
+            // Where it waits the deletion itself is there, but ends nothing of who has not let its author in.
+            let itself = object.state.lives.deletions.contains { $0.dot == dot } ? dot : nil
             let isAsItWas = object.state.lives.touched.entries.allSatisfy {
-                known.next(of: $0.replica) >= $0.next
+                known.next(of: $0.replica) >= $0.next || itself.map($0.isLast) ?? false
                     || (isTakenBack ? mapping.isPlace($0) : $0.replica.device == dot.replica.device)
             }
             return isAsItWas && object.state.judgement.isThere ? operation : nil
@@ -147,6 +167,10 @@ extension ObjectPlan {
     ) throws(StoreError) {
         try noteDroppedEdit(of: key, by: dot.replica, at: old.wallMilliseconds, reading)
     }
+}
+
+extension VersionVector.Entry {
+    fileprivate func isLast(_ dot: Dot) -> Bool { replica == dot.replica && next == dot.counter + 1 }
 }
 
 extension ObjectLives.Judgement {

@@ -99,7 +99,7 @@ extension LogRows {
         let sums: Void? = try access.first(
             """
             SELECT digest, changes, events, last_position, objects, deleted_objects, object_position,
-                late_operations, floor, attachments, dropped_changes
+                late_operations, floor, attachments, dropped_changes, taken_back_position
             FROM space WHERE id = ?
             """, .integer(spaceRow)
         ) { row throws(StoreError) in
@@ -115,6 +115,7 @@ extension LogRows {
                 throw .corrupt(detail: "the floor is no vector")
             }
             state.floor = floor
+            state.hasTakenBack = !row.isNull(11)
         }
         if sums == nil { throw .corrupt(detail: "the space has no row") }
     }

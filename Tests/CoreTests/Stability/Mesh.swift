@@ -266,7 +266,7 @@ struct Mesh {
             do {
                 let redone = try store.redoTakenBack(limit: limit, wallMilliseconds: 1_700_000_000_000)
                 if !redone.commit.segments.isEmpty { step(node, .appended(StoreChange(of: redone.commit))) }
-                step(node, .redone(hasMore: redone.hasMore))
+                step(node, .redone(hasMore: redone.hasMore, isWaiting: redone.isWaiting))
             } catch {
                 step(node, .redoFailed(code: "\(error)"))
             }
@@ -313,6 +313,28 @@ extension Mesh {
     mutating func put(_ node: Int, _ key: ObjectKey, _ title: String) throws -> Result<WriteOutcome, WriteRefusal> {
         let fields = [JSONValue.Member(key: "title", value: .string(ExactString(title)))]
         return try append(node, .planned([.put(key, .init(fields: fields))]))
+    }
+
+    /// Counts one up on an object that the first to do so begins.
+    /// - Returns: whether that was taken.
+    @discardableResult
+    mutating func count(_ node: Int, _ name: String) throws -> Bool {
+        let edit = FieldEdit(path: [ExactString(name)], action: .increment(1))
+        let outcome = try append(
+            node, .planned([.edit(Self.key("counts"), [edit], .init(creating: true))]))
+        if case .success = outcome { return true }
+        return false
+    }
+
+    /// What was counted, in all lives of that.
+    func counts(_ node: Int) throws -> [String: Int64] {
+        guard let object = try nodes[node].store.object(Self.key("counts"), space: .home) else { return [:] }
+        var counts: [String: Int64] = [:]
+        for life in object.state.lives.lives {
+            let fields = object.state.fields(of: life.birth) ?? ObjectFields()
+            for name in fields.keys { counts[name.string, default: 0] += fields.state(of: name).counter.value }
+        }
+        return counts
     }
 
     mutating func delete(_ node: Int, _ key: ObjectKey = note) throws {

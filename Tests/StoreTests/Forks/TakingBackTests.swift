@@ -5,27 +5,27 @@ import Testing
 /// Taking a history back for another (design: "Incarnations"): what goes, what stays, and what is done again.
 @Suite("Store contract: forks")
 struct TakingBackTests {
-    private func say(_ store: any ReplicaStore, _ bodies: String...) throws {
+    func say(_ store: any ReplicaStore, _ bodies: String...) throws {
         for body in bodies { _ = try store.append([[.event("log", "\"\(body)\"")]], wallMilliseconds: 1) }
     }
 
-    private func said(_ store: any ReplicaStore) throws -> [String] {
+    func said(_ store: any ReplicaStore) throws -> [String] {
         try events(store).map { String(decoding: $0.payload.dropFirst().dropLast(), as: UTF8.self) }
     }
 
-    private func events(_ store: any ReplicaStore) throws -> [StoredEvent] {
+    func events(_ store: any ReplicaStore) throws -> [StoredEvent] {
         try store.events(
             EventQuery(space: .home, stream: "log", order: .arrival(after: 0), limit: 1_000, byteBudget: 1 << 20))
     }
 
-    private func put(_ store: any ReplicaStore, _ id: ExactString, _ title: String) throws {
+    func put(_ store: any ReplicaStore, _ id: ExactString, _ title: String) throws {
         let fields = [JSONValue.Member(key: "title", value: .string(ExactString(title)))]
         let write = ObjectWrite.put(ObjectKey(collection: "note", id: id), .init(fields: fields))
         let outcome = try store.append([.planned([write])], wallMilliseconds: 1_700_000_000_000).outcomes[0]
         if case .failure(let refusal) = outcome { Issue.record("\(refusal.reason)") }
     }
 
-    private func titles(_ store: any ReplicaStore, _ id: ExactString) throws -> Set<String> {
+    func titles(_ store: any ReplicaStore, _ id: ExactString) throws -> Set<String> {
         guard let object = try store.object(ObjectKey(collection: "note", id: id), space: .home),
             case .live(let births) = object.state.judgement
         else { return [] }
@@ -37,7 +37,7 @@ struct TakingBackTests {
             })
     }
 
-    private struct Fork {
+    struct Fork {
         let bed: StoreBed
         var store: any ReplicaStore
         let peer: any ReplicaStore
@@ -50,13 +50,14 @@ struct TakingBackTests {
     }
 
     /// One machine that was put back while it ran, and another that holds what the first one wrote before.
-    private func fork(_ kind: StoreKind, _ faults: StoreFaults = [], since: (any ReplicaStore) throws -> Void) throws
+    func fork(_ kind: StoreKind, _ faults: StoreFaults = [], since: (any ReplicaStore) throws -> Void) throws
         -> Fork
     {
         let bed = StoreBed(kind)
         let stores = try introduced([bed, StoreBed(.memory, device: TestDevice(2))])
         try say(stores[0], "common 1", "common 2")
         try put(stores[0], "both", "common")
+        try put(stores[0], "other", "common")
         try settle(stores)
         let replica = try #require(try stores[0].state().ownReplica)
         stores[0].close()
@@ -73,7 +74,16 @@ struct TakingBackTests {
         return Fork(bed: bed, store: store, peer: stores[1], replica: replica)
     }
 
-    private func expectSound(_ store: any ReplicaStore, sourceLocation: SourceLocation = #_sourceLocation) throws {
+    /// Until nothing is left to do again; nobody it may wait for does anything meanwhile.
+    func redo(_ store: any ReplicaStore) throws {
+        while true {
+            let step = try store.redoTakenBack(limit: 2, wallMilliseconds: 1_700_000_000_000)
+            if !step.hasMore { return }
+            try #require(!step.isWaiting)
+        }
+    }
+
+    func expectSound(_ store: any ReplicaStore, sourceLocation: SourceLocation = #_sourceLocation) throws {
         let state = try store.state()
         #expect(try store.recomputedDigest(of: .home) == state.digest, sourceLocation: sourceLocation)
         let events = try events(store)
@@ -198,6 +208,7 @@ struct TakingBackTests {
             let common = try store.vector
             _ = try store.append([[.addMember(TestDevice(9).fact)]], wallMilliseconds: 1)
             try guest.pull(from: store)
+            _ = try guest.append([[.addMember(TestDevice(1).fact)]], wallMilliseconds: 1)
             try put(guest, "both", "by the guest")
             try store.pull(from: guest)
             #expect(try titles(store, "both") == ["by the guest"])
@@ -210,7 +221,7 @@ struct TakingBackTests {
                     of: fork.replica, in: fork.peer, from: fork.store.state().firstHeld.next(of: fork.replica)),
                 wallMilliseconds: 90))
         try expectSound(fork.store)
-        while try fork.store.redoTakenBack(limit: 9, wallMilliseconds: 1_700_000_000_000).hasMore {}
+        try redo(fork.store)
         try expectSound(fork.store)
         try fork.peer.pull(from: fork.store)
         try expectSound(fork.peer)
@@ -219,6 +230,21 @@ struct TakingBackTests {
             try titles(fork.store, "both") == ["lost"], "an edit on the strength of a word that went counts nowhere")
         #expect(try fork.store.state().tips.contains { $0.replica.device == TestDevice(9).id })
         #expect(try fork.store.state().additions.contains { $0.fact.device == TestDevice(9).id })
+        #expect(
+            try guest.takeBack(
+                OtherHistory(
+                    of: fork.replica, in: fork.store, from: fork.store.state().firstHeld.next(of: fork.replica)),
+                wallMilliseconds: 90))
+        #expect(try titles(guest, "both") == ["lost"])
+        try guest.pull(from: fork.store)
+        try redo(guest)
+        try fork.store.pull(from: guest)
+        try fork.peer.pull(from: fork.store)
+        for store in [fork.store, fork.peer, guest] {
+            try expectSound(store)
+            #expect(try titles(store, "both") == ["lost", "by the guest"])
+        }
+        #expect(try Set([fork.store, fork.peer, guest].map { try $0.state().digest }).count == 1)
     }
 
     /// A peer that dropped its first changes shows it from within what came here as one segment.

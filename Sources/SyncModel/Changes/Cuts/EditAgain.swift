@@ -15,10 +15,8 @@ extension Operation {
             self.known = known
         }
 
-        /// What it is judged by. Nobody can have seen what is not in its change's past.
-        package func origin(at origin: Origin) -> Origin {
-            Origin(dot: origin.dot, stamp: origin.stamp, context: known.meet(origin.context)).planting(origin.faults)
-        }
+        /// What it is judged by. Whether its author was let in its change decides.
+        package func origin(at origin: Origin) -> Origin { origin.again(knowing: known) }
     }
 }
 

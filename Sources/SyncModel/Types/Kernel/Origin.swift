@@ -9,6 +9,8 @@ public struct Origin: Hashable, Sendable {
     public let stamp: Stamp
     /// What the author held before the change. Its own earlier operations need not be in it: `knows` counts them in.
     public let context: VersionVector
+    /// What its author held before the change that says it again, where `context` is what that had seen when it was said first.
+    package private(set) var contextOfChange: VersionVector?
     /// Planted bugs; none outside simulations and tests.
     package var faults: ModelFaults = []
 
@@ -24,13 +26,28 @@ public struct Origin: Hashable, Sendable {
         other.replica == dot.replica ? other.counter < dot.counter : context.covers(other)
     }
 
+    /// Whether the change that holds the operation knows the one `other` names: so its author may be one that was let in since.
+    func changeKnows(_ other: Dot) -> Bool {
+        other.replica == dot.replica ? other.counter < dot.counter : (contextOfChange ?? context).covers(other)
+    }
+
     /// Its place in the order that decides between concurrent operations.
     public var key: CanonicalKey { CanonicalKey(stamp: stamp, dot: dot) }
 
     /// The same, `count` counters further: for the next operation of a change, or the next element of a run.
     public func advanced(by count: UInt64) -> Origin {
-        Origin(dot: Dot(replica: dot.replica, counter: dot.counter + count), stamp: stamp, context: context)
-            .planting(faults)
+        var advanced = Origin(
+            dot: Dot(replica: dot.replica, counter: dot.counter + count), stamp: stamp, context: context)
+        (advanced.contextOfChange, advanced.faults) = (contextOfChange, faults)
+        return advanced
+    }
+
+    /// The same of what is said again, by an author who had seen that when it said so first. Nobody can have seen what is not in
+    /// its change's past.
+    func again(knowing known: VersionVector) -> Origin {
+        var again = Origin(dot: dot, stamp: stamp, context: known.meet(context))
+        (again.contextOfChange, again.faults) = (context, faults)
+        return again
     }
 
     /// The same with these bugs planted.

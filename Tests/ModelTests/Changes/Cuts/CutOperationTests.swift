@@ -67,6 +67,27 @@ import Testing
         #expect(!judged.knows(Dot(replica: other, counter: 3)))
     }
 
+    @Test func `an edit written again is admitted by what its change knows`() throws {
+        let owner = try TestDevice(2).id
+        let word = Dot(replica: ReplicaID(device: owner, incarnation: 1), counter: 5)
+        var members = MemberFacts()
+        members.add(replica.device, at: word)
+        let edit = SyncModel.Operation.ObjectEdit(
+            object: ObjectKey(collection: "note", id: "1"), life: .own(counter: 0), edits: [])
+        let known = VersionVector([.init(replica: word.replica, next: 5)])
+        let again = SyncModel.Operation.editAgain(.init(edit, known: known))
+        func judged(knowing next: UInt64) -> Origin {
+            again.judged(
+                at: Origin(
+                    dot: Dot(replica: replica, counter: 4), stamp: .zero,
+                    context: VersionVector([.init(replica: word.replica, next: next)]))
+            ).advanced(by: 1)
+        }
+        #expect(!members.admits(judged(knowing: 5), onWorkOf: owner))
+        #expect(members.admits(judged(knowing: 6), onWorkOf: owner))
+        #expect(!judged(knowing: 6).knows(word), "what else it means its author's knowledge of then decides")
+    }
+
     private func deletion(_ ranges: DotRange...) -> ObjectFields.Operation {
         .update("body", .text(.delete(ranges)))
     }
