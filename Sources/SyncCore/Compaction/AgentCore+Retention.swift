@@ -5,6 +5,8 @@ struct EventRetention: Sendable {
     /// When the store is asked next; nil before the first step of the core.
     var nextAt: Tick?
     var isStepping = false
+    /// How often the store was asked since the core began.
+    var steps = 0
 }
 
 // Events that the retention of their streams lets go. The store knows which are old enough; the core knows what every member
@@ -17,6 +19,9 @@ extension AgentCore {
             && membership.signingKey(of: configuration.own) != nil && !cuts.isAway(configuration.own)
             && forks.inquiry == nil && (!forks.hasTakenBack || forks.isRedoWaiting)
     }
+
+    /// Which step of letting events go the store was asked for, as long as it has not answered; nil else.
+    package var droppingEventsStep: Int? { eventRetention.isStepping ? eventRetention.steps : nil }
 
     var eventRetentionDeadline: Tick? { mayDropEvents ? eventRetention.nextAt : nil }
 
@@ -31,6 +36,7 @@ extension AgentCore {
             isPlanted ? VersionVector(held.entries.map { .init(replica: $0.replica, next: $0.tip.next) }) : stable
         guard !stable.isEmpty else { return }
         eventRetention.isStepping = true
+        eventRetention.steps += 1
         effects.append(.dropEvents(stable: stable))
     }
 

@@ -7,8 +7,10 @@ struct DroppedEventsChecker: Checker {
 
     /// By the device whose keys a node has, all that it ever held as durable.
     private var held: [DeviceID: VersionVector] = [:]
-    /// Of each node, the members that it waits for.
+    /// Of each node, the members that it waits for; while its store is at it, those that it waited for when it asked. Who is let in
+    /// meanwhile finds the events gone, like everybody who comes later.
     private var waitedFor: [Int: [DeviceID]] = [:]
+    private var steps: [Int: Int] = [:]
     private var owners: [Int: DeviceID] = [:]
 
     mutating func stepped(node: Int, _ core: AgentCore, bounds: CoreConfiguration.Bounds) -> String? {
@@ -17,7 +19,11 @@ struct DroppedEventsChecker: Checker {
         for entry in core.held.entries {
             held[own, default: VersionVector()].advance(entry.replica, to: entry.tip.next)
         }
-        waitedFor[node] = core.membership.members.map(\.device).filter { !core.cuts.isAway($0) }
+        let step = core.droppingEventsStep
+        if step == nil || step != steps[node] {
+            waitedFor[node] = core.membership.members.map(\.device).filter { !core.cuts.isAway($0) }
+        }
+        steps[node] = step
         return nil
     }
 
