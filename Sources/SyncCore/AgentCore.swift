@@ -154,7 +154,10 @@ package struct AgentCore: Sendable {
         precondition(now >= self.now, "monotonic time ran backwards: \(self.now) then \(now)")
         self.now = now
         switch input {
-        case .appended(let change): noteDurable(change)
+        case .appended(let change):
+            // With what is done again may have come what others wrote, and may come from them as well.
+            room.remove(change.segments.map(\.segment.replica).filter { $0.device != configuration.own })
+            noteDurable(change)
         case .sealed(let change): noteSealed(change)
         case .sealFailed(let code): noteSealFailed(code)
         case .persisted(let id, let change): notePersisted(id, change)

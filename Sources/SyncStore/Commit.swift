@@ -43,6 +43,15 @@ extension Commit {
             streams: [], objectPosition: state.objectPosition, isIncomplete: state.isIncomplete)
     }
 
+    /// What both did, the other one first, which brought no events.
+    func behind(_ first: Commit) -> Commit {
+        var both = self
+        both.segments = first.segments + segments
+        both.additions = first.additions + additions
+        both.cuts = cuts ?? first.cuts
+        return both
+    }
+
     /// Ready to be served, or still open and nobody's business.
     func serving(_ sealed: [VerifiedSegment], andOwn isSealed: Bool) -> Commit {
         var commit = self

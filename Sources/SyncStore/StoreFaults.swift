@@ -53,6 +53,9 @@ package struct StoreFaults: OptionSet, Hashable, Sendable {
     /// What this device did is not kept aside when it is taken back.
     package static let takeBackForgets = StoreFaults(rawValue: 1 << 18)
 
+    /// Whom what was taken back had let in is let in again when its turn comes, behind what they wrote.
+    package static let guestsComeLater = StoreFaults(rawValue: 1 << 20)
+
     /// A state does not say which events are dropped.
     package static let stateForgetsDrops = StoreFaults(rawValue: 1 << 19)
 

@@ -18,6 +18,9 @@ extension AgentCore {
     mutating func noteTips(_ index: Int) {
         sessions[index].forks.isDue = true
         for entry in sessions[index].peerTips.entries {
+            if entry.replica.device == configuration.own {
+                forks.shown[sessions[index].device, default: VersionVector()].advance(entry.replica, to: entry.tip.next)
+            }
             guard let ours = held[entry.replica] else { continue }
             if ours.isSamePlace(as: entry.tip) {
                 if mayTakeBack(entry.replica, for: sessions[index]) { agree(index, entry.replica, entry.tip) }
@@ -168,6 +171,15 @@ extension AgentCore {
         isGivingWay(theirs, replica) || ours.isSamePlace(as: theirs)
             || session.forks.agreed[replica]?.isSamePlace(as: theirs) ?? false
             || session.sentTips[replica]?.isSamePlace(as: theirs) ?? false
+    }
+
+    /// Whether the peer may be about to take back what it wrote itself: it holds what is known to have given way. Held here, it would
+    /// stay, and stand twice. Whoever cannot follow is not waited for.
+    func mayTakeItsOwnBack(_ session: PeerSession) -> Bool {
+        now < session.openedAt + configuration.timing.redoAfter
+            && forks.settled.contains { replica in
+                session.peerTips[replica].map { isGivingWay($0, replica) } ?? false
+            }
     }
 
     /// Whether it is known that who holds this of one of our own may take it back.
@@ -404,9 +416,20 @@ extension AgentCore {
             let other = OtherHistory(
                 replica: inquiry.replica, start: inquiry.start, ends: inquiry.ends, segments: inquiry.segments,
                 tip: inquiry.tip,
-                elsewhere: sessions[index].peerTips.entries.map { KnownReplica(replica: $0.replica, tip: $0.tip) })
+                elsewhere: sessions[index].peerTips.entries.map { KnownReplica(replica: $0.replica, tip: $0.tip) },
+                kept: shown)
             effects.append(.takeBack(other))
         }
+    }
+
+    /// What of this device's work others said that they hold.
+    private var shown: VersionVector {
+        var shown = VersionVector()
+        for vector in forks.shown.values { shown.join(vector) }
+        for row in acknowledgements.rows where row.device != configuration.own {
+            shown.join(row.newest.acknowledgement.vector)
+        }
+        return shown
     }
 
     /// What is under way would be heard of when it means something else.

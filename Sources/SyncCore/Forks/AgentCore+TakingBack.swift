@@ -59,7 +59,7 @@ extension AgentCore {
         core.random = random
         (core.sessions, core.sessionNumber, core.bulkPeers) = (sessions, sessionNumber, bulkPeers)
         (core.toldTwins, core.twinGoodbyes, core.isKeyShared) = (toldTwins, twinGoodbyes, isKeyShared)
-        core.haveOwnReturned = haveOwnReturned
+        (core.haveOwnReturned, core.forks.shown) = (haveOwnReturned, forks.shown)
         (core.book, core.instance, core.listenPort) = (book, instance, listenPort)
         (core.mayStayOpen, core.isSealing, core.isStoreRefusing) = (mayStayOpen, isSealing, isStoreRefusing)
         (core.counters, core.lastID, core.effects) = (counters, lastID, effects)

@@ -88,6 +88,8 @@ struct ForkKeeping: Sendable {
     /// Histories of which the store has the rest, until what their authors had seen is held: where they end. Before that nothing of
     /// them is asked of anybody, who may hold the one that gave way.
     var awaited: [KnownReplica]
+    /// What each peer said since the start that it holds of this device's histories.
+    var shown: [DeviceID: VersionVector] = [:]
     /// Work of this device is kept aside, to be done again.
     var hasTakenBack: Bool
     /// The store may be able to apply what is awaited: nobody else may have anything to say that would make it try.

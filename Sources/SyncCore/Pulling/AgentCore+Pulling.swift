@@ -67,6 +67,7 @@ extension AgentCore {
         let candidates = sources.filter { index in
             sessions[index].peerTips.next(of: replica) > from && hasChanges(index, of: replica, from: from)
                 && sessions[index].forks.suspects[replica] == nil && !isDisputed(replica, sessions[index])
+                && !(replica.device == sessions[index].device && mayTakeItsOwnBack(sessions[index]))
                 && (isUrgent || !(sessions[index].peerTips[replica].map { isGivingWay($0, replica) } ?? false))
                 && pulls.count(where: { $0.connection == sessions[index].id }) < configuration.bounds.wantsPerSession
         }

@@ -65,6 +65,9 @@ extension AgentCore {
         }
         // What others build on that will not take it back is asked for, though it was done again.
         if isAwaited(replica) || isPush && hasGivenWay(replica) { return }
+        if isPush, replica.device == sessions[index].device, mayTakeItsOwnBack(sessions[index]) {
+            return requestHave(index)
+        }
         guard let signingKey = membership.signingKey(of: replica.device), !forked.contains(replica) else {
             // Its author is nobody's member yet, as far as we know: wanted once it is.
             return isPush ? requestHave(index) : ()

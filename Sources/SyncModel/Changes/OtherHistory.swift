@@ -23,11 +23,14 @@ package struct OtherHistory: Sendable, Equatable {
     package let tip: ReplicaTip
     /// What the one that shows it holds of other histories: what is among it was not built on ours.
     package let elsewhere: [KnownReplica]
+    /// What others hold, as far as is known, of what this device wrote: where that built on another device's history, they keep it.
+    package let kept: VersionVector
 
     package init(
         replica: ReplicaID, start: ChainEnd, ends: [ChainEnd], segments: [Segment], tip: ReplicaTip,
-        elsewhere: [KnownReplica]
+        elsewhere: [KnownReplica], kept: VersionVector = VersionVector()
     ) {
+        self.kept = kept
         self.elsewhere = elsewhere
         self.replica = replica
         self.start = start

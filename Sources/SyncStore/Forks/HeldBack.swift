@@ -11,8 +11,13 @@ struct HeldBack: Sendable {
 
 extension LogState {
     /// Those that can be applied behind what is about to be, in an order that contexts allow. What is held by then is left out.
-    func applicable(_ waiting: [HeldBack], behind segments: [VerifiedSegment]) -> [VerifiedSegment] {
+    ///
+    /// - Parameter guests: whom this device is to let in again before it holds what they wrote, or who has seen that.
+    func applicable(
+        _ waiting: [HeldBack], behind segments: [VerifiedSegment], but guests: [MemberFact]
+    ) -> [VerifiedSegment] {
         guard !waiting.isEmpty else { return [] }
+        let guests = Set(guests.map(\.device))
         var tips: [ReplicaID: ReplicaTip] = [:]
         for verified in segments { tips[verified.segment.replica] = verified.tip }
         // No history moves the clock of others further than any other does.
@@ -26,7 +31,8 @@ extension LogState {
                 let tip = tips[segment.replica] ?? tip(of: segment.replica)
                 guard segment.start <= tip.next, tip.next < segment.end, let rest = segment.suffix(from: tip.next),
                     let verified = try? rest.walked(from: tip), verified.isReachable(from: greatest),
-                    verified.context.allSatisfy({ (tips[$0.replica] ?? self.tip(of: $0.replica)).next >= $0.next })
+                    verified.context.allSatisfy({ (tips[$0.replica] ?? self.tip(of: $0.replica)).next >= $0.next }),
+                    kept.isRest || !verified.isWork(of: guests)
                 else { continue }
                 tips[segment.replica] = verified.tip
                 greatest = max(greatest, verified.tip.stamp)
@@ -34,6 +40,13 @@ extension LogState {
             }
         }
         return applicable
+    }
+}
+
+extension VerifiedSegment {
+    /// Whether one of them wrote it, or its author had seen what they wrote.
+    fileprivate func isWork(of guests: Set<DeviceID>) -> Bool {
+        guests.contains(segment.replica.device) || context.contains { guests.contains($0.replica.device) }
     }
 }
 

@@ -139,6 +139,14 @@ extension LogRows {
         return found
     }
 
+    /// The word for them is said, and is not said again in its turn: somebody may have let them go by then.
+    func noteLetIn(_ guests: [MemberFact]) throws(StoreError) {
+        for (row, work) in try takenBack(byteBudget: .max) {
+            guard let rest = work.without(guests) else { continue }
+            try access.run("UPDATE taken_back SET bytes = ? WHERE id = ?", .blob(rest.segment.bytes), .integer(row))
+        }
+    }
+
     func takenBackPlaces() throws(StoreError) -> [Rewriting] {
         var places: [Rewriting] = []
         try access.forEach(

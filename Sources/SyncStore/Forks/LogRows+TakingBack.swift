@@ -9,7 +9,7 @@ extension LogRows {
         _ other: OtherHistory, by device: DeviceID, on state: LogState, at wallMilliseconds: Int64, faults: StoreFaults
     ) throws(StoreError) -> LogState? {
         let head = try chainHead(of: other.replica, at: other.start.end)
-        let found = try TakingBack(other, by: device, in: space, from: head, faults: faults) {
+        let found = try TakingBack(other, by: device, on: state, from: head, faults: faults) {
             take throws(StoreError) in
             try forEachSegment(of: other.replica, behind: other.start.end, take)
         }

@@ -23,16 +23,34 @@ extension MemoryStore {
             try signWhatWasLeft(&running)
             try seal(&running)
             running.tail = nil
+            try running.own.heedCuts(try snapshot().log.cuts)
+            let before = try letInAgain(wallMilliseconds, &running)
             let contents = try snapshot()
-            try running.own.heedCuts(contents.log.cuts)
             let work = TakenBackWork(contents.takenBack, places: contents.takenBackPlaces, limit: limit)
             let result = try append(work.writes, wallMilliseconds, isSealed: true, &running) { contents, result in
                 contents.note(work.progress(result.outcomes), work.places(result.outcomes))
             }
+            let commit = result.serving(running.takeUnserved(), andOwn: true).commit
             return RewritingStep(
-                commit: result.serving(running.takeUnserved(), andOwn: true).commit,
+                commit: commit.behind(before),
                 hasMore: !(try snapshot().takenBack.isEmpty), isWaiting: work.isWaiting(result.outcomes))
         }
+    }
+
+    /// Lets guests in again, and applies what waited for that.
+    private func letInAgain(_ wallMilliseconds: Int64, _ running: inout Running) throws(StoreError) -> Commit {
+        let contents = try snapshot()
+        let guests = contents.log.guests(of: contents.takenBack, by: running.own.device, faults)
+        var said = Commit(nothingOn: contents.log)
+        if !guests.isEmpty {
+            let facts = LocalWrite.operations(guests.map { .addMember($0) })
+            said = try append([facts], wallMilliseconds, isSealed: true, &running) { contents, _ in
+                contents.takenBack = contents.takenBack.map { $0.without(guests) ?? $0 }
+            }.serving(running.takeUnserved(), andOwn: true).commit
+        }
+        // Also where a process ended between the two.
+        let released = try? apply([], wallMilliseconds, &running)
+        return released?.behind(said) ?? said
     }
 }
 
@@ -42,7 +60,7 @@ extension MemoryContents {
         _ other: OtherHistory, by device: DeviceID, _ faults: StoreFaults
     ) throws(StoreError) -> MemoryContents? {
         let head = chainHead(of: other.replica, at: other.start.end)
-        let found = try TakingBack(other, by: device, in: log.space, from: head, faults: faults) {
+        let found = try TakingBack(other, by: device, on: log, from: head, faults: faults) {
             take throws(StoreError) in
             for stored in segments[other.replica] ?? [] where stored.verified.segment.end > other.start.end {
                 take(stored.verified.segment)

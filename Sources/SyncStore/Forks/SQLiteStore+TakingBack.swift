@@ -19,6 +19,7 @@ extension SQLiteStore {
             writing.log = after
             writing.hot.forget()
             writing.holdsBack = true
+            writing.guests = nil
             writing.takingsBack += 1
             writing.own.end()
             publish(writing)
@@ -35,6 +36,7 @@ extension SQLiteStore {
             try seal(&writing)
             writing.tail = nil
             try writing.own.heedCuts(writing.log.cuts, faults: faults)
+            let before = try letInAgain(wallMilliseconds, &writing)
             let rows =
                 try readLog(space) { rows throws(StoreError) in
                     try rows.takenBack(byteBudget: TakenBackWork.stepBytes)
@@ -46,9 +48,34 @@ extension SQLiteStore {
                 try log.note(work.progress(result.outcomes), of: rows, work.places(result.outcomes))
             }
             let hasMore = try readLog(space) { rows throws(StoreError) in try rows.hasTakenBack() } ?? false
+            let commit = result.serving(writing.takeUnserved(), andOwn: true).commit
             return RewritingStep(
-                commit: result.serving(writing.takeUnserved(), andOwn: true).commit, hasMore: hasMore,
-                isWaiting: work.isWaiting(result.outcomes))
+                commit: commit.behind(before), hasMore: hasMore, isWaiting: work.isWaiting(result.outcomes))
         }
+    }
+
+    func guests(_ writing: inout Writing) throws(StoreError) -> [MemberFact] {
+        if let guests = writing.guests { return guests }
+        let work =
+            try readLog(space) { rows throws(StoreError) in try rows.takenBack(byteBudget: .max).map(\.work) } ?? []
+        let guests = writing.log.guests(of: work, by: writing.own.device, faults)
+        writing.guests = guests
+        return guests
+    }
+
+    /// Lets guests in again, and applies what waited for that.
+    private func letInAgain(_ wallMilliseconds: Int64, _ writing: inout Writing) throws(StoreError) -> Commit {
+        let guests = try guests(&writing)
+        var said = Commit(nothingOn: writing.log)
+        if !guests.isEmpty {
+            let facts = LocalWrite.operations(guests.map { .addMember($0) })
+            said = try append([facts], wallMilliseconds, isSealed: true, &writing) { log, _ throws(StoreError) in
+                try log.noteLetIn(guests)
+            }.serving(writing.takeUnserved(), andOwn: true).commit
+            writing.guests = []
+        }
+        // Also where a process ended between the two.
+        guard writing.holdsBack, let released = try? apply([], wallMilliseconds, &writing) else { return said }
+        return released.behind(said)
     }
 }

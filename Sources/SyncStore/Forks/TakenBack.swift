@@ -21,6 +21,49 @@ struct TakenBack: Sendable, Equatable {
     }
 }
 
+extension TakenBack {
+    /// The same without the words that let them in; nil where there is none.
+    func without(_ guests: [MemberFact]) -> TakenBack? {
+        var (bytes, isChanged) = ([UInt8](), false)
+        var reader = ByteReader(segment.bytes)
+        while !reader.isAtEnd, let view = try? ChangeView(&reader) {
+            let change = Change(view, in: segment.bytes)
+            let operations = change.operations.map { operation in
+                guard case .addMember(let fact) = operation, guests.contains(fact) else { return operation }
+                isChanged = true
+                return .void(span: operation.span)
+            }
+            bytes +=
+                Change(
+                    start: change.start, stamp: change.stamp, wallMilliseconds: change.wallMilliseconds,
+                    context: change.context, operations: operations
+                ).encoded
+        }
+        guard isChanged else { return nil }
+        let rest = Segment(
+            replica: segment.replica, start: segment.start, end: segment.end, bytes: bytes,
+            signature: segment.signature)
+        return TakenBack(segment: rest, known: known)
+    }
+}
+
+extension LogState {
+    /// Whom what is to be done again had let in, and nobody lets in as it is. The word for them comes before everything else, and
+    /// what waits in the store goes on behind it: named by its author, the guests' changes would keep it from all who cannot
+    /// check those without it.
+    func guests(of work: some Sequence<TakenBack>, by device: DeviceID, _ faults: StoreFaults) -> [MemberFact] {
+        guard hasTakenBack, !faults.contains(.guestsComeLater) else { return [] }
+        let members = Set(members.reached(from: device))
+        var guests: [MemberFact] = []
+        for taken in work {
+            taken.segment.forEachAddition { fact, _ in
+                if !members.contains(fact.device), !guests.contains(fact) { guests.append(fact) }
+            }
+        }
+        return guests
+    }
+}
+
 extension ChangeView {
     /// Those of the change without its operations before the counter.
     fileprivate func bytes(from counter: UInt64, in bytes: [UInt8]) -> [UInt8] {

@@ -19,6 +19,8 @@ struct TakingBack {
     /// What is put in place of what goes, in the order of counters.
     let instead: [Segment]
     private let other: OtherHistory
+    /// What others are known to hold of what this device wrote.
+    private let heldByOthers: VersionVector
     private let device: DeviceID
     private let space: SpaceID
     private let faults: StoreFaults
@@ -37,12 +39,13 @@ struct TakingBack {
     ///
     /// - Parameters:
     ///   - device: whose store this is.
+    ///   - state: with what goes.
     ///   - head: where ours stands where the other was walked from.
     ///   - forEachSegment: what is held of the replica that ends behind where the other was walked from, in the order of counters.
     /// - Throws: `notApplicable` where the other history is not at hand from the cut on, and where ours goes further than it was
     ///   walked.
     init?(
-        _ other: OtherHistory, by device: DeviceID, in space: SpaceID, from head: ChainHead?, faults: StoreFaults,
+        _ other: OtherHistory, by device: DeviceID, on state: LogState, from head: ChainHead?, faults: StoreFaults,
         _ forEachSegment: ((Segment) -> Void) throws(StoreError) -> Void
     ) throws(StoreError) {
         guard head == other.start.head else { throw .notApplicable(other.replica, at: other.start.end) }
@@ -75,7 +78,10 @@ struct TakingBack {
         instead = [joined] + rest.dropFirst()
         self.other = other
         self.device = device
-        self.space = space
+        space = state.space
+        heldByOthers = state.tips.reduce(into: other.kept) { held, known in
+            if known.replica.device != device { held.join(state.context(of: known.replica)) }
+        }
         self.faults = faults
         self.common = common
         starts = [other.replica: kept]
@@ -92,7 +98,8 @@ struct TakingBack {
         let before = heads[replica] ?? ChainHead(space: space, replica: replica)
         heads[replica] = verified.tip.head
         let fate = try decide(verified)
-        if case .goes(redoneFrom: .some) = fate {
+        // Of what a third device built on it nobody else takes anything back.
+        if case .goes(redoneFrom: .some) = fate, other.replica.device == device {
             gaveWay[replica, default: []] += verified.segment.ends(from: before)
         }
         return fate
@@ -114,17 +121,20 @@ struct TakingBack {
         // Put behind what the others have in its place, as far as that goes.
         var lost = redone
         lost[other.replica] = other.tip.next
-        if other.elsewhere.contains(where: { $0.replica == segment.replica && $0.tip.next >= segment.end }),
-            !isBehind(lost, verified)
-        {
-            return .waits
-        }
+        if isKeptElsewhere(segment), !isBehind(lost, verified) { return .waits }
         if author == device || author == other.replica.device {
             if redone[segment.replica] == nil { redone[segment.replica] = segment.start }
             return .goes(redoneFrom: isRedone(segment.replica) ? segment.start : nil)
         }
         guard !isBehind(lost, verified) else { throw .notApplicable(segment.replica, at: segment.start) }
         return .waits
+    }
+
+    /// Whether others will hold it, whatever this device does.
+    private func isKeptElsewhere(_ segment: Segment) -> Bool {
+        let isThirds = segment.replica.device != other.replica.device
+        return isThirds && heldByOthers.next(of: segment.replica) >= segment.end
+            || other.elsewhere.contains { $0.replica == segment.replica && $0.tip.next >= segment.end }
     }
 
     /// What is dropped stays so, also where the operation goes that said it: but of the history that stays nothing was meant.

@@ -119,16 +119,20 @@ extension Segment {
         }
     }
 
-    /// Whom its changes let in.
     fileprivate var memberFacts: MemberFacts {
         var facts = MemberFacts()
+        forEachAddition { fact, dot in facts.add(fact.device, at: dot) }
+        return facts
+    }
+
+    /// Whom its changes let in.
+    func forEachAddition(_ body: (MemberFact, Dot) -> Void) {
         var reader = ByteReader(bytes)
         while !reader.isAtEnd, let view = try? ChangeView(&reader) {
             view.forEachOperation(in: bytes) { counter, operation in
                 guard case .addMember(let fact) = Operation(operation, in: bytes), fact.isBound else { return }
-                facts.add(fact.device, at: Dot(replica: replica, counter: counter))
+                body(fact, Dot(replica: replica, counter: counter))
             }
         }
-        return facts
     }
 }

@@ -207,7 +207,8 @@ extension MemoryStore {
         _ segments: [VerifiedSegment], _ wallMilliseconds: Int64, _ running: inout Running
     ) throws(StoreError) -> Commit {
         let contents = try snapshot()
-        let released = contents.log.applicable(contents.heldBack, behind: segments)
+        let guests = contents.log.guests(of: contents.takenBack, by: running.own.device, faults)
+        let released = contents.log.applicable(contents.heldBack, behind: segments, but: guests)
         var plan = try LogPlan(segments + released, on: contents.log)
         guard !plan.entries.isEmpty else { return plan.commit.serving(running.takeUnserved(), andOwn: true) }
         try plan.settleCuts(on: contents.log, contents, faults: faults)

@@ -28,6 +28,8 @@ package final class SQLiteStore: ReplicaStore {
         var mayStayOpen = false
         /// Changes wait for a history that takes the place of another.
         var holdsBack: Bool
+        /// See `LogState.guests`; nil where nobody has looked since the start, or since something was taken back.
+        var guests: [MemberFact]?
         /// How often a history was taken back since the start.
         var takingsBack = 0
         var tail: OpenTail?
@@ -340,7 +342,8 @@ extension SQLiteStore {
         let state = writing.log
         let waiting =
             writing.holdsBack ? try readLog(space) { rows throws(StoreError) in try rows.heldBack() } ?? [] : []
-        let released = state.applicable(waiting, behind: segments)
+        let released = state.applicable(
+            waiting, behind: segments, but: waiting.isEmpty ? [] : try guests(&writing))
         var plan = try LogPlan(segments + released, on: state)
         guard !plan.entries.isEmpty else { return plan.commit.serving(writing.takeUnserved(), andOwn: true) }
         let hot = writing.hot
@@ -360,6 +363,7 @@ extension SQLiteStore {
             writing.holdsBack = try readLog(space) { rows throws(StoreError) in try rows.holdsBack() } ?? true
         }
         writing.log = plan.after
+        if !plan.commit.additions.isEmpty { writing.guests = nil }
         writing.own.applied(plan)
         publish(writing)
         return plan.commit.serving(writing.takeUnserved(), andOwn: true)

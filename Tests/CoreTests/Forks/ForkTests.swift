@@ -147,6 +147,49 @@ import Testing
         }
     }
 
+    /// A third device has built on what the guest wrote: who never heard of the branch can take neither before the word that lets the
+    /// guest in again.
+    private func builtOnGuest(writesMeanwhile: Bool, _ faults: StoreFaults = []) throws -> Mesh {
+        var mesh = try connected(3, strangers: 1)
+        try mesh.put(0, "common")
+        mesh.pass(seconds: 2)
+        let image = try mesh.image(of: 0)
+        mesh.disconnect(2)
+        for number in 0..<40 { try say(&mesh, 0, "lost \(number)") }
+        mesh.pass(seconds: 2)
+        try mesh.putBack(0, image, faults)
+        mesh.connect(0, 2)
+        try mesh.pair(0, 3)
+        mesh.connect(2, 3)
+        mesh.pass(seconds: 2)
+        try mesh.put(3, "by the guest")
+        try say(&mesh, 3, "by the guest")
+        mesh.pass(seconds: 2)
+        try say(&mesh, 2, "behind the guest")
+        try mesh.put(2, Mesh.key("behind"), "behind the guest")
+        mesh.pass(seconds: 2)
+        mesh.disconnect(0)
+        mesh.connect(0, 1)
+        if writesMeanwhile { try say(&mesh, 0, "meanwhile") }
+        mesh.pass(seconds: 30)
+        try meet(&mesh)
+        return mesh
+    }
+
+    @Test(arguments: [true, false])
+    func `who built on what a guest wrote loses nothing either`(writesMeanwhile: Bool) throws {
+        let mesh = try builtOnGuest(writesMeanwhile: writesMeanwhile)
+        try expectSettled(mesh)
+        var bodies = (0..<40).map { "lost \($0)" } + ["by the guest", "behind the guest"]
+        if writesMeanwhile { bodies.append("meanwhile") }
+        for node in 0..<4 {
+            #expect(try said(mesh, node) == bodies.sorted())
+            #expect(try mesh.titles(node) == ["by the guest"])
+            #expect(try mesh.titles(node, Mesh.key("behind")) == ["behind the guest"])
+        }
+        #expect(try builtOnGuest(writesMeanwhile: writesMeanwhile, .guestsComeLater).digests().count > 1)
+    }
+
     /// What a third device built on it beyond where the other history ends nobody else can do again: then both stay, and that is
     /// reported.
     @Test func `nothing is taken back that would cost another device its work`() throws {
@@ -202,7 +245,7 @@ import Testing
     }
 
     /// Whom only the branch had let in writes, too.
-    @Test(arguments: 0..<100)
+    @Test(arguments: 0..<200)
     func `whatever was written is there once where the branch had guests`(seed: Int) throws {
         let trouble = try trouble(seed: UInt64(seed), times: 1, hasGuest: true)
         #expect(trouble.isEmpty, "\(trouble)")
@@ -283,6 +326,9 @@ import Testing
                 if hasGuest {
                     try mesh.pair(0, count)
                     mesh.pass(seconds: Int64.random(in: 0...2, using: &random))
+                    // Others hear of the guest, and build on what it writes.
+                    let other = Int.random(in: 0..<count, using: &random)
+                    if other > 0 { mesh.connect(other, count) }
                     count += 1
                 }
             default: if node > 0 { try mesh.restart(node) }

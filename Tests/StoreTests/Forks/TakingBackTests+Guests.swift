@@ -61,6 +61,9 @@ extension TakingBackTests {
         try redo(visit.guest)
         try settle(visit.stores)
         for store in visit.stores { #expect(try titles(store, "both") == ["lost", "by the guest"]) }
+        // Said before everything else, and not once more in its turn: somebody may have let the guest go by then.
+        let words = try visit.fork.store.state().additions.filter { $0.fact.device == TestDevice(9).id }
+        #expect(words.count == 1)
         try expectSame(visit)
     }
 
