@@ -103,9 +103,7 @@ extension Agent {
             space: .home, journal: journal, logger: logger)
         relay.connect(sessions: loop, bulk: bulk)
         loop.bulk = bulk
-        if case .seconds(let seconds) = configuration.historyRetention {
-            loop.supersededMilliseconds = UInt64(seconds) * 1_000
-        }
+        loop.supersededMilliseconds = configuration.historyRetention.milliseconds
         if let sqlite {
             let states = StateDriver(driver: driver, store: sqlite, eventLoop: eventLoop)
             states.answer = { [weak loop] input in loop?.step(.state(input)) }

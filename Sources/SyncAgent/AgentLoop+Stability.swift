@@ -30,9 +30,7 @@ extension AgentLoop {
 
     /// Not by a clock that is not the others': what goes by it is gone everywhere.
     func dropEvents(_ stable: VersionVector) {
-        guard journal.clockSkews.values.allSatisfy({ abs($0) <= Self.mostSkewMilliseconds }) else {
-            return step(.droppedEvents(hasMore: false))
-        }
+        guard !journal.isClockDisputed else { return step(.droppedEvents(hasMore: false)) }
         let loop = NIOLoopBound(self, eventLoop: eventLoop)
         let terms = RetentionTerms(stable: stable, supersededMilliseconds: supersededMilliseconds)
         store.write { store throws(StoreError) in
@@ -51,8 +49,6 @@ extension AgentLoop {
             }
         }
     }
-
-    private static var mostSkewMilliseconds: Int64 { 300_000 }
 
     /// What comes of it is heard as an appended change; the core tries again.
     func readmit(_ fact: MemberFact) {

@@ -130,7 +130,10 @@ import Testing
         ),
         (["devices"], ["addedAt", "addedBy", "id", "lastSeen", "name", "role", "state"]),
         (["doctor"], ["check", "detail", "hint", "state"]),
-        (["streams"], ["begins", "events", "lastEvent", "latestOnly", "name", "position", "retainSeconds"]),
+        (
+            ["streams"],
+            ["begins", "events", "lastEvent", "latestOnly", "letGo", "name", "overdue", "position", "retainSeconds"]
+        ),
         (["events", "s"], ["device", "dot", "payload", "position", "redelivered", "stream", "time", "type"]),
     ])
     func `rows have the promised keys`(arguments: [String], keys: [String]) async throws {

@@ -266,14 +266,20 @@ public struct StreamEntry: Codable, Equatable, Sendable {
     public var position: EventPosition?
     /// When its newest event was written, by its author's wall clock.
     public var lastEvent: Timestamp?
-    /// When the oldest event that is left was written, where older ones were let go; null where none were.
+    /// When the oldest event that is left was written, where older ones were let go; null where none were, and where none are left.
     public var begins: Timestamp?
+    /// Whether older events were let go.
+    public var letGo: Bool
+    /// Events that its retention should have let go, and did not; null where it did.
+    public var overdue: OverdueEvents?
 
     /// All fields.
     public init(
         name: String, events: Int, latestOnly: Bool = false, retainSeconds: Int? = nil, position: EventPosition?,
-        lastEvent: Timestamp? = nil, begins: Timestamp? = nil
+        lastEvent: Timestamp? = nil, begins: Timestamp? = nil, letGo: Bool = false, overdue: OverdueEvents? = nil
     ) {
+        self.letGo = letGo
+        self.overdue = overdue
         self.name = name
         self.events = events
         self.latestOnly = latestOnly
@@ -281,6 +287,34 @@ public struct StreamEntry: Codable, Equatable, Sendable {
         self.position = position
         self.lastEvent = lastEvent
         self.begins = begins
+    }
+}
+
+/// Why events are here that are older than their stream keeps them.
+public struct OverdueEvents: Codable, Equatable, Sendable {
+    /// What has to happen before they go.
+    public enum Awaited: String, Codable, Sendable {
+        /// A member has not acknowledged them: `status` says who (`stable.heldBackBy`).
+        case members
+        /// A snapshot of the stream does not hold them, or this node cannot tell.
+        case snapshot
+        /// The stream shows the latest of more types than can be named.
+        case types
+        /// A clock is minutes off that of a connected device (`status` warns of it).
+        case clock
+        /// This device has other work to finish: `status` says what.
+        case device
+    }
+
+    /// When the oldest of them could have gone.
+    public var since: Timestamp
+    /// What has to happen before they go.
+    public var waitsFor: Awaited
+
+    /// Both fields.
+    public init(since: Timestamp, waitsFor: Awaited) {
+        self.since = since
+        self.waitsFor = waitsFor
     }
 }
 

@@ -130,32 +130,3 @@ extension DeletionRecord.Edited {
             count: Int(clamping: count))
     }
 }
-
-// Streams.
-extension Agent {
-    package func setStream(
-        space: String, stream: String, settings: StreamSettings
-    ) async throws(ControlError) -> StreamEntry {
-        try checkSpace(space)
-        let known = try await controlled { try summary(of: stream) }
-        let retain: UInt64? =
-            switch settings.retention {
-            case nil: known?.setting?.retainMilliseconds
-            case .forever: nil
-            case .seconds(let seconds): UInt64(seconds) * 1_000
-            }
-        let setting = SyncModel.Operation.StreamSetting(
-            stream: ExactString(stream), latestOnly: settings.latestOnly ?? known?.setting?.latestOnly ?? false,
-            retainMilliseconds: retain)
-        _ = try await controlled { try await write([.planned([.setStream(setting)])]) }
-        return try await controlled {
-            try entry(
-                of: try summary(of: stream)
-                    ?? StreamSummary(name: stream, events: 0, lastPosition: 0, setting: setting))
-        }
-    }
-
-    private func summary(of stream: String) throws(StoreError) -> StreamSummary? {
-        try store.streams(of: .home).first { $0.name.utf8.elementsEqual(stream.utf8) }
-    }
-}

@@ -66,28 +66,4 @@ extension Agent {
     func exists(_ stream: String) throws(StoreError) -> Bool {
         try store.streams(of: .home).contains { $0.name == stream }
     }
-
-    package func streams(space: String) async throws(ControlError) -> [StreamEntry] {
-        try checkSpace(space)
-        return try await controlled {
-            try store.streams(of: .home).map { stream throws(StoreError) in try entry(of: stream) }
-        }
-    }
-
-    func entry(of stream: StreamSummary) throws(StoreError) -> StreamEntry {
-        var entry = StreamEntry(stream)
-        guard stream.hasDropped else { return entry }
-        let oldest = try store.keptEvents(of: stream.name, space: .home, after: nil, limit: 1).first
-        entry.begins = oldest.map { Timestamp(millisecondsSinceEpoch: $0.wallMilliseconds) }
-        return entry
-    }
-}
-
-extension StreamEntry {
-    init(_ stream: StreamSummary) {
-        self.init(
-            name: stream.name, events: Int(stream.events), latestOnly: stream.setting?.latestOnly ?? false,
-            retainSeconds: stream.setting?.retainMilliseconds.map { Int($0 / 1_000) },
-            position: stream.lastPosition > 0 ? .arrival(UInt64(stream.lastPosition)) : nil)
-    }
 }

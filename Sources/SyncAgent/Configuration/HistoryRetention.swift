@@ -3,6 +3,14 @@ package enum HistoryRetention: Sendable, Hashable, CustomStringConvertible {
     case forever
     case seconds(Int64)
 
+    /// Nil for ever.
+    package var milliseconds: UInt64? {
+        switch self {
+        case .forever: nil
+        case .seconds(let seconds): UInt64(max(0, seconds)) * 1_000
+        }
+    }
+
     package static let usual = HistoryRetention.seconds(30 * 86_400)
     static let allowed = "a time such as 30d, 12h, 90m or 0s, or forever"
 

@@ -48,6 +48,9 @@ package final class AgentJournal: Sendable {
 
     /// Milliseconds each connected device's clock is ahead of ours.
     package var clockSkews: [DeviceID: Int64] { state.withLock(\.skews) }
+    /// Whether a clock is so far off a connected device's that nothing is let go by it.
+    package var isClockDisputed: Bool { clockSkews.values.contains { abs($0) > Self.mostSkewMilliseconds } }
+    private static let mostSkewMilliseconds: Int64 = 300_000
     /// Identities that two live agents have. Who is refused for it looks again every few seconds, so what was not seen for
     /// a while is over; of our own it stays, until this agent starts again: see `isIdentityShared`.
     package var duplicateIdentities: Set<DeviceID> {

@@ -36,8 +36,9 @@ struct Events: AsyncParsableCommand {
         }
         if exists, consumer == nil, after == nil, !follow {
             let entry = try await global.client().streams(space: global.space).first { $0.name == stream }
-            if let begins = entry?.begins {
-                global.note("Events from before \(begins) were let go: \(shown(stream)) keeps \(entry?.keeping ?? "").")
+            if let entry, entry.letGo {
+                let gone = entry.begins.map { "Events from before \($0) were let go" } ?? "Its events were let go"
+                global.note("\(gone): \(shown(stream)) keeps \(entry.keeping).")
             }
         }
         if !exists {

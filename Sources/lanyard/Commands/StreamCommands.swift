@@ -18,6 +18,11 @@ struct Streams: AsyncParsableCommand {
             }
             return table.text(style)
         }
+        for stream in streams {
+            guard let overdue = stream.overdue else { continue }
+            global.note(
+                "\(shown(stream.name)): events that could have gone since \(overdue.since) wait. \(overdue.next)")
+        }
         if streams.isEmpty { global.note("No streams yet. Begin one: lanyard emit hello '{\"text\":\"hi\"}'") }
     }
 
@@ -77,6 +82,20 @@ extension StreamEntry {
     var keeping: String {
         let what = latestOnly ? "the latest per type" : "all"
         return retainSeconds.map { "\(what) for \(Amounts.seconds($0))" } ?? what
+    }
+}
+
+extension OverdueEvents {
+    /// What a person can do about it.
+    fileprivate var next: String {
+        switch waitsFor {
+        case .members: "A device has not acknowledged them: lanyard status says which."
+        case .snapshot:
+            "A snapshot does not hold them, or its bytes are not here: lanyard snapshot list; save a newer one, or delete it."
+        case .types: "It shows the latest of more than 1,024 types: so many cannot be kept apart from what goes."
+        case .clock: "A clock is minutes off: lanyard doctor says whose. Set it right."
+        case .device: "This device has other work to finish first: lanyard status says what."
+        }
     }
 }
 

@@ -6,10 +6,10 @@ import Testing
 /// Events that the retention of their stream lets go (design.md §7), on every node alike.
 @Suite("Store contract: dropped events")
 struct DroppedEventTests {
-    private static let day: Int64 = 86_400_000
+    static let day: Int64 = 86_400_000
 
     /// One event a day, from day 1 on.
-    private func emit(
+    func emit(
         _ store: any ReplicaStore, _ days: ClosedRange<Int64>, _ stream: String = "s", type: String? = nil
     )
         throws
@@ -19,7 +19,7 @@ struct DroppedEventTests {
         }
     }
 
-    private func set(
+    func set(
         _ store: any ReplicaStore, _ stream: ExactString = "s", latestOnly: Bool = false, days: Int64?, at day: Int64
     ) throws {
         let setting = Operation.StreamSetting(
