@@ -59,7 +59,7 @@ package struct SeedRange: Sendable {
 
     /// What became of the search for a planted bug.
     package enum Finding: Sendable {
-        /// By the first seed, in order, whose run fails with the bug; it is clean without.
+        /// By the first seed tried whose run fails with the bug; it is clean without.
         case found(Failed)
         case notFound
         /// That seed fails without the bug, too.
@@ -85,9 +85,9 @@ package struct SeedRange: Sendable {
         return clean.failure.map { .foundWithout(Failed(seed: found.seed, failure: $0)) } ?? .found(found)
     }
 
-    /// The first seed, in order, whose run fails with the bug planted.
+    /// The bug's known seed, if it is among them, or else the first one, in order, whose run fails with the bug planted.
     package func first(with bug: PlantedBug) -> Failed? {
-        for seed in seeds {
+        for seed in seeds.filter({ $0 == bug.knownSeed }) + seeds.filter({ $0 != bug.knownSeed }) {
             if let failure = Simulation(seed: seed, bug: bug).failure { return Failed(seed: seed, failure: failure) }
         }
         return nil

@@ -95,9 +95,10 @@ struct LanyardSim: AsyncParsableCommand {
         for (bug, finding) in zip(bugs, await seeds.findings(of: bugs)) {
             switch finding {
             case .found(let found):
+                let outdated = bug.knownSeed.flatMap { $0 == found.seed ? nil : "; not any more with \($0)" } ?? ""
                 print(
-                    "\(bug.rawValue): found by \(found.failure.checker) with seed \(found.seed), which is clean without it"
-                )
+                    "\(bug.rawValue): found by \(found.failure.checker) with seed \(found.seed), which is clean without "
+                        + "it\(outdated)")
             case .notFound:
                 print("\(bug.rawValue): NOT FOUND in \(limit) seeds")
                 isFine = false

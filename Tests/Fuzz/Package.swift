@@ -33,6 +33,7 @@ let package = Package(
             exclude: ["Wire/frames.proto"], swiftSettings: settings),
         fuzzTarget("FuzzBulk"),
         fuzzTarget("FuzzChange"),
+        fuzzTarget("FuzzDelta"),
         fuzzTarget("FuzzFrame"),
         fuzzTarget("FuzzJSON"),
         fuzzTarget("FuzzMember"),

@@ -32,7 +32,7 @@ extension StateItem: ByteCoded {
         case .cuts: self = .cuts(try StateCuts(reading: &body))
         case .schema: self = .schema(try StateSchema(reading: &body))
         case .stream: self = .stream(try StateStreamSetting(reading: &body))
-        case .dropped: self = .dropped(try StateDroppedEvents(reading: &body))
+        case .dropped: self = .dropped(try Operation.EventDrop(reading: &body))
         case .announcement: self = .announcement(try StateAnnouncement(reading: &body))
         case .object: self = .object(try StateObject(reading: &body))
         case .events: self = .events(try EventResidue(reading: &body))
@@ -99,21 +99,6 @@ extension StateStreamSetting: ByteCoded {
         let stamp = Stamp(rawValue: try reader.bigEndianUInt64())
         key = CanonicalKey(stamp: stamp, dot: try reader.dot("stream.dot"))
         setting = try Operation.StreamSetting(reading: &reader)
-    }
-}
-
-extension StateDroppedEvents: ByteCoded {
-    /// Layout: stream with length, which events.
-    package func append(to bytes: inout [UInt8]) {
-        stream.append(to: &bytes)
-        events.append(to: &bytes)
-    }
-
-    package init(reading reader: inout ByteReader) throws(CodecError) {
-        stream = try ExactString(reading: &reader)
-        guard Name.isValid(stream.string) else { throw .outOfRange(field: "dropped.stream") }
-        events = try DroppedEvents(reading: &reader)
-        guard !events.isEmpty else { throw .outOfRange(field: "dropped.vector") }
     }
 }
 

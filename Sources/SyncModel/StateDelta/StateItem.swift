@@ -9,7 +9,8 @@ package enum StateItem: Hashable, Sendable {
     case cuts(StateCuts)
     case schema(StateSchema)
     case stream(StateStreamSetting)
-    case dropped(StateDroppedEvents)
+    /// Which events of a stream are dropped, whatever the receiver holds: it may hold some of them, and none of them comes.
+    case dropped(Operation.EventDrop)
     /// What comes next, unless the receiver has it: so that it can be skipped.
     case announcement(StateAnnouncement)
     /// Of the object that was announced just before.
@@ -73,17 +74,6 @@ package struct StateStreamSetting: Hashable, Sendable {
     package init(setting: Operation.StreamSetting, key: CanonicalKey) {
         self.setting = setting
         self.key = key
-    }
-}
-
-/// Which events of a stream are dropped, whatever the receiver holds: it may hold some of them, and none of them comes.
-package struct StateDroppedEvents: Hashable, Sendable {
-    package let stream: ExactString
-    package let events: DroppedEvents
-
-    package init(stream: ExactString, events: DroppedEvents) {
-        self.stream = stream
-        self.events = events
     }
 }
 

@@ -134,6 +134,8 @@ package enum StateDeltaError: Error, Hashable, Sendable {
     case wrongDigest
     /// It claims what the sender says itself that it does not hold.
     case beyondVector
+    /// What it says of an object, and what is held of that, do not come to one that can be read.
+    case brokenObject
     /// It knows another history of a replica than the one that is held.
     case fork
     /// A stamp that nobody who follows the rules can have reached.
@@ -152,6 +154,7 @@ package enum StateDeltaError: Error, Hashable, Sendable {
         case .outOfOrder: "state_out_of_order"
         case .wrongDigest: "state_wrong_digest"
         case .beyondVector: "state_beyond_vector"
+        case .brokenObject: "state_broken_object"
         case .fork: "state_fork"
         case .unreachableStamp: "state_unreachable_stamp"
         case .unknownAuthor: "state_unknown_author"

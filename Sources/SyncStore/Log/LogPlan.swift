@@ -46,7 +46,8 @@ package struct LogPlan: Sendable {
     ///
     /// - Throws: `notApplicable` for one that does not begin where its replica's history is held to.
     package init(
-        residues: [VerifiedSegment], settings: [KeptStream], dropped: [StateDroppedEvents], on state: LogState
+        residues: [VerifiedSegment], settings: [KeptStream], dropped: [SyncModel.Operation.EventDrop],
+        on state: LogState
     ) throws(StoreError) {
         after = state
         for setting in settings { after.keep(setting) }

@@ -54,6 +54,7 @@ extension ObjectPlan {
         var state = ObjectState()
         if let object {
             state.join(object.delta, held: VersionVector(), theirs: theirs) { [] }
+            guard state.isWhole else { throw .refused(.brokenObject) }
             entries[place].object.changedMilliseconds = object.wallMilliseconds
         } else {
             // What of it lies in the log counted there, and came to nothing: when it is rebuilt it is not done again.

@@ -17,6 +17,7 @@ extension ObjectPlan {
             ? PastOperation.earlierEdits(try reading.touches(of: key).filter { !cuts.isVoid($0.origin.dot) }, members)
             : []
         entries[place].object.state.join(object.delta, held: held, theirs: theirs, removes: removes) { edits }
+        guard entries[place].object.state.isWhole else { throw .refused(.brokenObject) }
         entries[place].object.noteJoined(object, onto: touched)
         noteJoined(place)
     }
@@ -40,4 +41,10 @@ extension ObjectPlan {
         schemas[schema.collection]?.schema.join(schema.entries, held: held, theirs: theirs)
         if schemas[schema.collection]?.schema != before.schema { schemas[schema.collection]?.isChanged = true }
     }
+}
+
+extension ObjectState {
+    /// Whether it reads back from its own bytes. What a sender leaves out that the receiver is said to have (the place of a list that
+    /// others hang from) can be seen of what it all came to, and of nothing before: joined, it would be an object that nobody can read.
+    var isWhole: Bool { (try? ObjectState(canonicalBytes: canonicalBytes)) != nil }
 }

@@ -72,6 +72,8 @@ struct ArrivingObjects {
         if try !log.isIncomplete(), try isHeld(staged.delta.lives.touched) { return nil }
         var object = StoredObject(key: key)
         object.state.join(staged.delta, held: header.since, theirs: VersionVector(), removes: true) { [] }
+        // The join will refuse it.
+        guard object.state.isWhole else { return nil }
         object.noteJoined(staged, onto: VersionVector())
         object.summary = object.summarized(schema)
         return object

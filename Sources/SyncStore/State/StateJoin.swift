@@ -29,7 +29,7 @@ struct StateJoin {
     private var cuts: StateCuts?
     private var schemas: [StateSchema] = []
     private var settings: [KeptStream] = []
-    private var dropped: [StateDroppedEvents] = []
+    private var dropped: [SyncModel.Operation.EventDrop] = []
     /// As far as it is written.
     private(set) var state: LogState
     private var additions: [Membership.Addition] = []

@@ -204,7 +204,7 @@ package final class StateSource {
                 return
             }
             ready += state.dropped.streams.sorted { $0.key < $1.key }
-                .map { .dropped(StateDroppedEvents(stream: $0.key, events: $0.value)) }
+                .map { .dropped(.init(stream: $0.key, events: $0.value)) }
             phase = .objects
         case .objects: if try !readObjects(rows) { phase = .events }
         case .events: if try !readEvents(rows) { (phase, place.replica) = (.births, 0) }

@@ -136,7 +136,7 @@ struct SentStream {
         for name in ["a", "b"] as [ExactString] {
             let seen = VersionVector([.init(replica: device.replica(1), next: 9)])
             let events = DroppedEvents(before: seen, but: [Dot(replica: device.replica(1), counter: 3)])
-            send(.dropped(StateDroppedEvents(stream: name, events: events)))
+            send(.dropped(.init(stream: name, events: events)))
         }
         for (index, node) in world.nodes.enumerated() {
             let key = ObjectKey(collection: "note", id: ExactString("\(index)"))
