@@ -1,10 +1,13 @@
 /// How people name a device: by its name, by a beginning of its id that no other has, or by the id.
+///
+/// A whole id means that device whatever others call themselves: a name is chosen by its device.
 package enum DeviceWord {
     /// The shortest beginning of an id that is looked for: shorter ones are meant as names.
     private static let leastPrefix = 4
 
     /// A name that fits goes before an id that begins so.
     package static func find(_ word: String, in devices: [DeviceEntry]) throws(ControlError) -> DeviceEntry {
+        if let exact = devices.first(where: { $0.id == word }) { return exact }
         let named = devices.filter { $0.name == word }
         if named.count == 1 { return named[0] }
         let digits = word.uppercased().filter { $0 != "-" }

@@ -47,6 +47,12 @@ package protocol AgentControl: ObjectControl, AttachmentControl, BackupControl, 
     /// `unknown_device`, `ambiguous_device`, or `forbidden` for this one. One that was let go before is answered as it is.
     func retire(space: String, device: String) async throws(ControlError) -> DeviceEntry
 
+    /// Has nothing to do with a device from now on: durable, and on this node only. Named as in `retire`, with the same errors.
+    func block(space: String, device: String) async throws(ControlError) -> BlockedDevice
+
+    /// Undoes `block`. A device that is not blocked is answered as it is.
+    func unblock(space: String, device: String) async throws(ControlError) -> DeviceEntry
+
     // MARK: Events
 
     /// Writes each event as a change of its own, in this order, in as few durable commits as it takes. At most

@@ -118,6 +118,17 @@ extension LanyardClient {
             ClientRequest(.POST, "v1", "spaces", .name(space), "devices", .name(device), "retirement"))
     }
 
+    /// Has nothing to do with a member from now on, on this node only: no sessions, no dials, no pairing. It is named as in
+    /// `retire`; better by its id, for a name is chosen by its device.
+    public func block(device: String, space: String = "home") async throws(ControlError) -> BlockedDevice {
+        try await value(ClientRequest(.PUT, "v1", "spaces", .name(space), "devices", .name(device), "block"))
+    }
+
+    /// Undoes `block`.
+    public func unblock(device: String, space: String = "home") async throws(ControlError) -> DeviceEntry {
+        try await value(ClientRequest(.DELETE, "v1", "spaces", .name(space), "devices", .name(device), "block"))
+    }
+
     /// The members of a space.
     public func devices(space: String = "home") async throws(ControlError) -> [DeviceEntry] {
         try await value(ClientRequest(.GET, "v1", "spaces", .name(space), "devices"))

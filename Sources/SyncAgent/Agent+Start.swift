@@ -86,7 +86,7 @@ extension Agent {
             acknowledgements: state.acknowledgements,
             firstHeld: state.firstHeld, floor: state.floor, hasStaging: (try? sqlite?.hasStaging()) ?? false,
             cuts: state.cuts, isIncomplete: state.isIncomplete, settled: state.settled, gaveWay: state.gaveWay,
-            awaited: state.awaited, hasTakenBack: state.hasTakenBack,
+            awaited: state.awaited, hasTakenBack: state.hasTakenBack, blocked: state.blocked,
             at: Tick(nanoseconds: Int64(NIODeadline.now().uptimeNanoseconds)))
         let relay = TransportRelay()
         let transport = SessionTransport(identity: identity, eventLoop: eventLoop, logger: logger, events: relay)

@@ -156,6 +156,17 @@ package final class Agent: Sendable {
         return wasThere
     }
 
+    /// Has nothing to do with a device from now on, or again. Durable, and in effect, when it returns.
+    package func setBlocked(_ device: DeviceID, _ isBlocked: Bool) async throws {
+        try await eventLoop.flatSubmit { [self] in
+            let loop = NIOLoopBound(running.loop, eventLoop: eventLoop)
+            return driver.write { store throws(StoreError) in
+                try store.setBlocked(device, isBlocked)
+                return try store.blockedDevices()
+            }.map { loop.value.step(.blocked($0)) }
+        }.get()
+    }
+
     /// Moves a cursor or notes a delivery: a durable write beside the log.
     package func update<Value: Sendable>(
         _ body: @escaping @Sendable (any ReplicaStore) throws(StoreError) -> Value

@@ -1,5 +1,5 @@
 import Glibc
-import SyncModel
+package import SyncModel
 package import SyncStore
 package import SyncTransport
 
@@ -16,6 +16,8 @@ package enum AgentError: Error, Sendable {
     case unfinishedRestore(path: String)
     /// Another live agent has our key.
     case duplicateIdentity
+    /// The other side of a pairing is blocked here.
+    case blocked(DeviceID)
     case stopping
 
     package var code: String {
@@ -27,6 +29,7 @@ package enum AgentError: Error, Sendable {
         case .directory: "directory_unreadable"
         case .unfinishedRestore: "restore_unfinished"
         case .duplicateIdentity: "duplicate_identity"
+        case .blocked: "blocked"
         case .stopping: "stopping"
         }
     }
@@ -52,6 +55,7 @@ package enum AgentError: Error, Sendable {
         case .directory(let path, let code): "cannot use \(path): \(String(cString: strerror(code)))"
         case .unfinishedRestore(let path): "a restore into \(path) is not finished"
         case .duplicateIdentity: "another agent runs with this device's identity; nothing was written"
+        case .blocked(let device): "\(device.shortID) is blocked on this device"
         case .stopping: "the agent is stopping"
         }
     }
@@ -74,6 +78,7 @@ package enum AgentError: Error, Sendable {
         case .unfinishedRestore(let path):
             "let it finish, or do it again: lanyard restore FILE --force --data-dir \(path)"
         case .duplicateIdentity: Self.rekeyingHint
+        case .blocked(let device): "To undo that: lanyard devices unblock \(device)"
         case .stopping: "start it again: lanyardd"
         }
     }

@@ -19,6 +19,8 @@ package struct AgentSnapshot: Sendable {
     /// What this device wrote while it was let go waits to be written again.
     package var hasVoidWork: Bool
     package var peers: [PeerView]
+    /// Devices that this node has nothing to do with, sorted.
+    package var blocked: [DeviceID]
     /// Bytes below TLS, by connection.
     package var traffic: [ConnectionID: Traffic]
     package var strangers: [NetworkStranger]
@@ -75,6 +77,7 @@ extension AgentSnapshot {
             tips: core.held.entries.map { KnownReplica(replica: $0.replica, tip: $0.tip) },
             vectorDigest: core.held.digest, stateDigest: loop.digest, counts: loop.counts,
             members: core.membership.members, cuts: core.cuts, hasVoidWork: core.hasVoidWork, peers: peers,
+            blocked: core.blocked,
             traffic: traffic,
             strangers: discovery.strangers,
             discovery: discovery.state, instance: discovery.instance, listenPort: agent.listenPort,

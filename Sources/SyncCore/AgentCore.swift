@@ -78,6 +78,8 @@ package struct AgentCore: Sendable {
     var cutKeeping = CutKeeping()
     /// See `StoreChange`: nothing is acknowledged, collected or handed over as state meanwhile.
     package internal(set) var isIncomplete: Bool
+    /// Devices that this node has nothing to do with, sorted.
+    package internal(set) var blocked: [DeviceID]
 
     package internal(set) var counters = CoreCounters()
     var lastID: UInt64 = 0
@@ -107,14 +109,16 @@ package struct AgentCore: Sendable {
     ///   - gaveWay: of our own, what was taken back.
     ///   - awaited: where histories end of which the store has the rest and not yet all that it builds on.
     ///   - hasTakenBack: it keeps work of this device aside, to be done again.
+    ///   - blocked: devices that this node has nothing to do with.
     package init(
         configuration: CoreConfiguration, space: SpaceID, membership: Membership,
         tips: [(replica: ReplicaID, tip: ReplicaTip)], stateDigest: Sum256,
         acknowledgements: [SignedAcknowledgement] = [], firstHeld: VersionVector = VersionVector(),
         floor: VersionVector = VersionVector(), hasStaging: Bool = false, cuts: CutTable = CutTable(),
         isIncomplete: Bool = false, settled: [ReplicaID] = [], gaveWay: [ReplicaID: Set<ChainEnd>] = [:],
-        awaited: [KnownReplica] = [], hasTakenBack: Bool = false, at now: Tick
+        awaited: [KnownReplica] = [], hasTakenBack: Bool = false, blocked: [DeviceID] = [], at now: Tick
     ) {
+        self.blocked = blocked.sorted()
         self.configuration = configuration
         self.space = space
         self.membership = membership
@@ -182,6 +186,7 @@ package struct AgentCore: Sendable {
         case .networkChanged: noteNetworkChanged()
         case .addressAdded(let endpoint, let device, let isStatic): noteAddress(endpoint, device, isStatic)
         case .addressRemoved(let endpoint): removeAddress(endpoint)
+        case .blocked(let devices): handleBlocked(devices)
         case .announced(let instance, let port): (self.instance, listenPort) = (instance, port)
         case .dialFailed(let id, let code): noteDialFailed(id, code)
         case .opened(let id, let device, let remote): noteOpened(id, device, remote)

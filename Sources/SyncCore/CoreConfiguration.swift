@@ -147,4 +147,6 @@ package struct CoreFaults: OptionSet, Sendable, Hashable {
     package static let settleAlone = CoreFaults(rawValue: 1 << 12)
     /// Events that are held here may go, whatever the others have acknowledged.
     package static let dropUnstableEvents = CoreFaults(rawValue: 1 << 13)
+    /// A blocked device is served and dialled like any other.
+    package static let serveBlocked = CoreFaults(rawValue: 1 << 14)
 }

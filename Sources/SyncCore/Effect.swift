@@ -78,6 +78,8 @@ package enum CloseReason: String, Sendable, Equatable, CaseIterable {
     case redundant = "redundant_connection"
     case ownDevice = "own_device"
     case notMember = "not_paired"
+    /// A person blocked the device on this node. The device itself is told no more than any stranger.
+    case blocked
     case helloTimeout = "hello_timeout"
     case silent = "peer_silent"
     case protocolMismatch = "protocol_mismatch"

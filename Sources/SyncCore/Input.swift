@@ -98,6 +98,8 @@ package enum Input: Sendable, Equatable {
     /// An address a person gave, or one where `device` was met (nil: not known yet).
     case addressAdded(Endpoint, device: DeviceID?, isStatic: Bool)
     case addressRemoved(Endpoint)
+    /// A person decided, and it is durable: these are all devices that this node has nothing to do with.
+    case blocked([DeviceID])
     /// Where this agent listens, and its mDNS instance (empty without).
     case announced(instance: String, listenPort: UInt16)
 

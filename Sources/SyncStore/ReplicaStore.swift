@@ -191,6 +191,10 @@ package protocol ReplicaStore: AnyObject, Sendable {
     func forget(host: String, port: UInt16) throws(StoreError) -> Bool
     func tickets() throws(StoreError) -> [TicketRecord]
     func save(_ ticket: TicketRecord) throws(StoreError)
+    /// Devices that this node has nothing to do with, sorted.
+    func blockedDevices() throws(StoreError) -> [DeviceID]
+    /// Idempotent.
+    func setBlocked(_ device: DeviceID, _ isBlocked: Bool) throws(StoreError)
 
     // Health
 

@@ -31,6 +31,8 @@ package struct StoreState: Sendable, Equatable {
     package var awaited: [KnownReplica]
     /// Work of this device was taken back, and is to be done again.
     package var hasTakenBack: Bool
+    /// Devices that this node has nothing to do with, sorted.
+    package var blocked: [DeviceID]
 
     package init(
         tips: [KnownReplica], additions: [Membership.Addition], digest: Sum256, counts: StoreCounts,
@@ -39,12 +41,13 @@ package struct StoreState: Sendable, Equatable {
         firstHeld: VersionVector = VersionVector(), cuts: CutTable = CutTable(),
         isIncomplete: Bool = false, settled: [ReplicaID] = [], gaveWay: [ReplicaID: Set<ChainEnd>] = [:],
         awaited: [KnownReplica] = [],
-        hasTakenBack: Bool = false
+        hasTakenBack: Bool = false, blocked: [DeviceID] = []
     ) {
         self.settled = settled
         self.gaveWay = gaveWay
         self.awaited = awaited
         self.hasTakenBack = hasTakenBack
+        self.blocked = blocked
         self.tips = tips
         self.additions = additions
         self.digest = digest

@@ -65,6 +65,36 @@ import Testing
         }
     }
 
+    @Test func `a device is blocked by its id, whatever another one is called, and the ways that are left are named`()
+        async throws
+    {
+        // The thief gave the device that it stole the id of another one for a name.
+        let peers = [("BBBBBBB-X", "CCCCCCC-X"), ("CCCCCCC-X", "attic"), ("DDDDDDD-X", "hall")].map { id, name in
+            Peer(id: id, shortID: String(id.prefix(7)), name: name, state: .offline, paired: true)
+        }
+        try await LiveServer.with(MemoryAgent(peers: peers)) { server async throws in
+            func devices(_ arguments: String...) async throws -> CommandRun {
+                try await CommandRun.lanyard(["devices"] + arguments, socket: server.socketPath)
+            }
+            let blocked = try await devices("block", "CCCCCCC-X", "--yes")
+            #expect(
+                blocked.output == """
+                    attic (CCCCCCC) is blocked on this device.
+                    What it writes can still come through CCCCCCC-X, hall: block it there, too.
+
+                    """)
+            #expect(try await devices("--json").output.contains(#""state":"blocked""#))
+            let again = try await devices("block", "BBBBBBB", "--yes", "--json")
+            let answer = try JSONDecoding.value(
+                BlockedDevice.self, from: Array(again.output.utf8), unknownKeys: .ignore)
+            #expect(answer.device.id == "BBBBBBB-X" && answer.through.map(\.id) == ["DDDDDDD-X"])
+            let undone = try await devices("unblock", "attic", "--yes")
+            #expect(undone.output == "attic (CCCCCCC) is not blocked any more.\n")
+            #expect(try await devices("block", "nobody", "--yes").exitCode == 3)
+            #expect(try await devices("block", "memory", "--yes").exitCode == 4)
+        }
+    }
+
     @Test func `why shows the chain up to the first broken link, then what went wrong and what to do`() async throws {
         try await LiveServer.with { server async throws in
             let run = try await CommandRun.lanyard(["why"], socket: server.socketPath)

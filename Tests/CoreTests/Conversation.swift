@@ -15,7 +15,8 @@ struct Conversation {
 
     init(
         own: Int = 0, members: Int = 3, tips: [(replica: ReplicaID, tip: ReplicaTip)] = [],
-        bounds: CoreConfiguration.Bounds = .init(), timing: CoreConfiguration.Timing = .init(), compacts: Bool = false
+        bounds: CoreConfiguration.Bounds = .init(), timing: CoreConfiguration.Timing = .init(), compacts: Bool = false,
+        faults: CoreFaults = [], blocked: [Int] = []
     ) {
         let device = Self.devices[own]
         var membership = Membership(own: device.fact, sinceMilliseconds: 0)
@@ -28,8 +29,10 @@ struct Conversation {
         configuration.compacts = compacts
         configuration.bounds = bounds
         configuration.timing = timing
+        configuration.faults = faults
         core = AgentCore(
-            configuration: configuration, space: .home, membership: membership, tips: tips, stateDigest: .zero, at: now)
+            configuration: configuration, space: .home, membership: membership, tips: tips, stateDigest: .zero,
+            blocked: blocked.map { Self.devices[$0].id }, at: now)
         effects = core.start(at: now)
     }
 

@@ -42,6 +42,19 @@ struct PeerContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
+    func `a blocked device stays blocked until that is undone`(kind: StoreKind) throws {
+        let bed = StoreBed(kind)
+        let store = try bed.open()
+        let devices = [TestDevice(2).id, TestDevice(3).id].sorted()
+        for device in devices + [devices[0]] { try store.setBlocked(device, true) }
+        bed.crash(store)
+        let reopened = try bed.open()
+        #expect(try reopened.blockedDevices() == devices)
+        try reopened.setBlocked(devices[0], false)
+        #expect(try reopened.state().blocked == [devices[1]])
+    }
+
+    @Test(arguments: StoreKind.allCases)
     func `a reopened store is equal to the one that was closed`(kind: StoreKind) throws {
         let bed = StoreBed(kind)
         let store = try bed.open()

@@ -74,7 +74,7 @@ public struct DeviceEntry: Codable, Equatable, Sendable {
     public var addedAt: Timestamp?
     /// When this node last had a session with it; null for this device and one never met.
     public var lastSeen: Timestamp?
-    /// `this`, `connected`, `offline`, `retired` or `revoked`.
+    /// `this`, `connected`, `offline`, `retired`, `blocked` (on this node) or `revoked`.
     public var state: String
 
     /// All fields.
@@ -89,5 +89,19 @@ public struct DeviceEntry: Codable, Equatable, Sendable {
         self.addedAt = addedAt
         self.lastSeen = lastSeen
         self.state = state
+    }
+}
+
+/// Answer of `lanyard devices block`.
+public struct BlockedDevice: Codable, Equatable, Sendable {
+    /// The device as it is now.
+    public var device: DeviceEntry
+    /// Members through which its writes can still come: all that are not blocked here, for a block holds on one node only.
+    public var through: [DeviceEntry]
+
+    /// All fields.
+    public init(device: DeviceEntry, through: [DeviceEntry]) {
+        self.device = device
+        self.through = through
     }
 }

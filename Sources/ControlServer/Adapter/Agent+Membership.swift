@@ -41,6 +41,7 @@ extension Agent {
     private func state(of device: DeviceID, _ now: AgentSnapshot, isConnected: Bool) -> String {
         if device == now.own { return "this" }
         if now.cuts.isRevoked(device) { return "revoked" }
+        if now.blocked.contains(device) { return "blocked" }
         if now.cuts.isAway(device) { return "retired" }
         return isConnected ? "connected" : "offline"
     }
@@ -60,6 +61,30 @@ extension Agent {
         let holding = now.cuts.cuts(holdingAway: id.device).map(\.dot)
         if holding.contains(where: { $0.replica.device == now.own || now.cuts.isSettled($0) }) { return found }
         _ = try await controlled { try await write([.retire(id.device)]) }
+        return try DeviceWord.find(found.id, in: try await devices(space: space))
+    }
+
+    package func block(space: String, device word: String) async throws(ControlError) -> BlockedDevice {
+        let found = try await setBlocked(true, space: space, word)
+        let others = try await devices(space: space).filter { !["this", "blocked", "revoked"].contains($0.state) }
+        return BlockedDevice(device: found, through: others)
+    }
+
+    package func unblock(space: String, device word: String) async throws(ControlError) -> DeviceEntry {
+        try await setBlocked(false, space: space, word)
+    }
+
+    private func setBlocked(
+        _ isBlocked: Bool, space: String, _ word: String
+    ) async throws(ControlError) -> DeviceEntry {
+        let found = try DeviceWord.find(word, in: try await devices(space: space))
+        guard found.id != "\(device)" else {
+            throw ControlError(
+                .forbidden, "This is the device you are at; it cannot block itself.", hint: "Block it on another one.")
+        }
+        let now = try await controlled { try await snapshot() }
+        guard let id = now.members.first(where: { "\($0.device)" == found.id }) else { throw DeviceWord.unknown(word) }
+        try await controlled { try await setBlocked(id.device, isBlocked) }
         return try DeviceWord.find(found.id, in: try await devices(space: space))
     }
 }

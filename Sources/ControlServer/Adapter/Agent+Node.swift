@@ -132,6 +132,7 @@ extension Agent: AgentControl {
                     hint: "All other devices have to hear of it, and to be more than those that are away. If the one "
                         + "that said it is lost, say it here, too: lanyard devices retire"))
         }
+        warnings += now.blocked.map { blockedWarning($0, now) }
         if case .refusing(let error) = store.health().condition {
             let reason = ControlError(agent: error, directory: configuration.dataDirectory)
             warnings.append(.init(code: reason.code.rawValue, message: reason.message, hint: reason.hint))
@@ -188,6 +189,21 @@ extension Agent: AgentControl {
                             + "connected with \(now.name(of: replica.device))."))
         }
         return warnings
+    }
+
+    private func blockedWarning(_ device: DeviceID, _ now: AgentSnapshot) -> StatusResponse.Warning {
+        let others = now.members.map(\.device).filter {
+            $0 != now.own && !now.blocked.contains($0) && !now.cuts.isRevoked($0)
+        }
+        let ways = others.isEmpty ? "" : ", and what it writes can still come through " + names(of: others, now)
+        return .init(
+            code: "blocked_device", message: "\(now.name(of: device)) (\(device.shortID)) is blocked here\(ways).",
+            hint: "A block holds on one device: block it on the others, too. "
+                + "To end it: lanyard devices unblock \(device)")
+    }
+
+    private func names(of devices: [DeviceID], _ now: AgentSnapshot) -> String {
+        devices.map { now.name(of: $0) }.joined(separator: ", ")
     }
 
     // MARK: Peers

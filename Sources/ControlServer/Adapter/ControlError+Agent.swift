@@ -15,6 +15,9 @@ extension ControlError {
             self.init(
                 .duplicateIdentity, "Another agent runs with this device's identity; nothing was written.",
                 hint: AgentError.rekeyingHint)
+        case AgentError.blocked(let device):
+            let blocked = AgentError.blocked(device)
+            self.init(.forbidden, blocked.message, hint: blocked.hint)
         case let error as AgentError: self.init(.stopping, error.message, hint: error.hint)
         default: self.init(.internalFault, "The agent met an error: \(error).", hint: "See `lanyard logs`.")
         }

@@ -45,7 +45,10 @@ struct WhyReasoning {
         var faults = nodeFaults(isConnected: target?.state == .connected)
         if let object, let fault = fault(of: object.name, object.finding) { faults.append(fault) }
         let peers = target.map { [$0] } ?? now.peers
-        for peer in peers { if let fault = fault(of: peer) { faults.append(fault) } }
+        // That a device is kept away on purpose is no fault of the node's.
+        for peer in peers where target != nil || !peer.isBlocked {
+            if let fault = fault(of: peer) { faults.append(fault) }
+        }
         if target == nil, now.members.count < 2, !now.peers.contains(where: { $0.lastFailure != nil }) {
             faults.append(
                 Fault(
@@ -121,7 +124,8 @@ struct WhyReasoning {
             }
         case .session: return connected == 1 ? "1 peer is connected" : "\(connected) peers are connected"
         case .vector: return storeRefusal == nil ? "both hold the same" : "waits for the store"
-        case .address, .dial, .handshake, .pairing, .bytes, .clock, .store: return "ok"
+        case .pairing: return now.blocked.isEmpty ? "ok" : "ok; \(now.blocked.count) blocked here"
+        case .address, .dial, .handshake, .bytes, .clock, .store: return "ok"
         }
     }
 
@@ -177,6 +181,12 @@ struct WhyReasoning {
 
     private func fault(of peer: PeerView) -> Fault? {
         let label = peer.device == nil ? peer.endpoint.map { Agent.text($0) } ?? "?" : peer.name
+        if peer.isBlocked, let device = peer.device {
+            return Fault(
+                link: .pairing, detail: "\(label) (\(device.shortID)) is blocked on this device",
+                hint: "What it writes can still come through other devices. "
+                    + "To end it: lanyard devices unblock \(device)")
+        }
         if peer.state == .connected { return lag(of: peer, label) }
         guard let code = peer.lastFailure else {
             guard peer.endpoint == nil else {

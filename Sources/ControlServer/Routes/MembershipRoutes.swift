@@ -31,6 +31,15 @@ struct MembershipRoutes: Sendable {
                 .json(
                     try await agent.retire(space: try request.name(.space), device: request.parameters["device"] ?? ""))
             },
+            Route(.put, "/v1/spaces/{space}/devices/{device}/block") { [agent] request throws(ControlError) in
+                .json(
+                    try await agent.block(space: try request.name(.space), device: request.parameters["device"] ?? ""))
+            },
+            Route(.delete, "/v1/spaces/{space}/devices/{device}/block") { [agent] request throws(ControlError) in
+                .json(
+                    try await agent.unblock(
+                        space: try request.name(.space), device: request.parameters["device"] ?? ""))
+            },
         ]
     }
 }

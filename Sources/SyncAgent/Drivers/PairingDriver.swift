@@ -43,15 +43,21 @@ final class PairingDriver {
 
     /// Joins the space of whoever made the ticket.
     func join(_ ticket: Ticket) -> EventLoopFuture<JoinedDevice> {
-        loop.transport.join(ticket, as: profile(), nowMilliseconds: WallClock.milliseconds) { [self] inviter in
+        guard !loop.core.isBlocked(ticket.inviter) else {
+            return loop.eventLoop.makeFailedFuture(AgentError.blocked(ticket.inviter))
+        }
+        return loop.transport.join(ticket, as: profile(), nowMilliseconds: WallClock.milliseconds) { [self] inviter in
             let driver = NIOLoopBound(self, eventLoop: loop.eventLoop)
             return admit(inviter).map { driver.value.dial(inviter) }
         }
     }
 
     /// Called by the transport when somebody proved to hold one of our tickets. The ticket is used before the member is
-    /// made: after a crash in between the same device may come again, and no other.
+    /// made: after a crash in between the same device may come again, and no other. A blocked device uses up no ticket.
     private func admit(_ device: JoinedDevice, with ticket: IssuedTicket) -> EventLoopFuture<Void> {
+        guard !loop.core.isBlocked(device.deviceID) else {
+            return loop.eventLoop.makeFailedFuture(AgentError.blocked(device.deviceID))
+        }
         let record = TicketRecord(
             secret: ticket.secret, expiresMilliseconds: ticket.expiresAtMilliseconds, usedBy: device.deviceID)
         let driver = NIOLoopBound(self, eventLoop: loop.eventLoop)

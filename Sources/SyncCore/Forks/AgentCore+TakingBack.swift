@@ -55,7 +55,7 @@ extension AgentCore {
             acknowledgements: history.acknowledgements, firstHeld: history.firstHeld, floor: history.floor,
             cuts: history.cuts, isIncomplete: history.isIncomplete, settled: history.settled, gaveWay: history.gaveWay,
             awaited: history.awaited,
-            hasTakenBack: history.hasTakenBack, at: now)
+            hasTakenBack: history.hasTakenBack, blocked: blocked, at: now)
         core.random = random
         (core.sessions, core.sessionNumber, core.bulkPeers) = (sessions, sessionNumber, bulkPeers)
         (core.toldTwins, core.twinGoodbyes, core.isKeyShared) = (toldTwins, twinGoodbyes, isKeyShared)

@@ -152,13 +152,13 @@ extension AgentCore {
     private func isWanted(_ target: DialBook.Target) -> Bool {
         guard !target.isOwn, target.attempt == nil, target.nextAt != nil else { return false }
         guard let device = target.device else { return true }
-        return membership[device] != nil && !isServed(device) && isInActiveView(device)
+        return isTrusted(device) && !isServed(device) && isInActiveView(device)
     }
 
     /// Up to the limit everybody; beyond it our two neighbours in the ring of devices, which keeps the graph connected,
     /// and others by a hash of the pair that both ends compute alike.
     private func isInActiveView(_ device: DeviceID) -> Bool {
-        let others = membership.members.map(\.device).filter { $0 != configuration.own }
+        let others = membership.members.map(\.device).filter { $0 != configuration.own && isTrusted($0) }
         let limit = configuration.bounds.connections
         guard others.count > limit else { return true }
         let successor = others.first { $0 > configuration.own } ?? others[0]

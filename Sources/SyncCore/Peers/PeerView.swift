@@ -36,6 +36,8 @@ package struct PeerView: Sendable, Equatable {
     package var outstandingBytes: Int
     /// Since when something we sent has wanted an answer, if that is long enough to mean something.
     package var unansweredSince: Tick?
+    /// By a decision made on this node.
+    package var isBlocked = false
 }
 
 extension AgentCore {
@@ -74,7 +76,8 @@ extension AgentCore {
             nextAttemptAt: session == nil ? targets.compactMap(\.nextAt).min() : nil,
             lastConnectedAt: book.lastConnected(device), lastHeardAt: session?.lastReceivedAt,
             outstandingBytes: pulls.reduce(0) { $0 + ($1.connection == session?.id ? $1.creditBytes : 0) },
-            unansweredSince: session.flatMap { isSuspected($0, at: now) ? $0.unansweredSince : nil })
+            unansweredSince: session.flatMap { isSuspected($0, at: now) ? $0.unansweredSince : nil },
+            isBlocked: isBlocked(device))
     }
 
     private func view(of target: DialBook.Target) -> PeerView {

@@ -23,11 +23,8 @@ extension AgentCore {
         }
     }
 
-    func isTrusted(_ device: DeviceID) -> Bool { membership[device] != nil && !cuts.isBarred(device) }
-
     mutating func trustMembers() {
-        effects.append(
-            .trust(membership.members.map(\.device).filter { $0 != configuration.own && !cuts.isBarred($0) }))
+        effects.append(.trust(membership.members.map(\.device).filter { $0 != configuration.own && isTrusted($0) }))
     }
 
     /// Whether the peer lacks just this, can apply it at once, and has room for it.

@@ -11,7 +11,7 @@ extension AgentCore {
         let index = sessions.count - 1
         // Ourselves, or a copy of our disk that runs elsewhere: the Hello tells which.
         if device == configuration.own { return send(index, .hello(hello)) }
-        guard membership[device] != nil else { return refuse(index, .notMember, detail: device.shortID) }
+        guard isTrusted(device) else { return refuse(index, .notMember, detail: device.shortID) }
         send(index, .hello(hello))
         counters.sessionsOpened += 1
     }

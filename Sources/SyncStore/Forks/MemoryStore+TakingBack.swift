@@ -69,6 +69,7 @@ extension MemoryContents {
         guard var taking = found else { return nil }
         var after = MemoryContents(space: log.space)
         (after.own, after.consumers, after.addresses, after.tickets) = (own, consumers, addresses, tickets)
+        after.blocked = blocked
         (after.fetching, after.takenBackPlaces) = (fetching, takenBackPlaces)
         after.heldBack = heldBack
         after.acknowledgements = acknowledgements.filter { $0.key != device }

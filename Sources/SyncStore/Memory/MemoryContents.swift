@@ -56,6 +56,7 @@ struct MemoryContents: Sendable {
     /// In the order they were first remembered.
     var addresses: [PeerAddress] = []
     var tickets: [TicketRecord] = []
+    var blocked: Set<DeviceID> = []
     var acknowledgements: [DeviceID: SignedAcknowledgement] = [:]
     /// In the order it was done.
     var takenBack: [TakenBack] = []

@@ -136,7 +136,7 @@ package final class MemoryStore: ReplicaStore {
             lastPosition: contents.log.lastPosition, acknowledgements: contents.newestAcknowledgements,
             floor: contents.log.floor, cuts: contents.log.cuts, settled: contents.settled.sorted(),
             gaveWay: contents.gaveWay, awaited: contents.heldBack.awaited(on: contents.log),
-            hasTakenBack: !contents.takenBack.isEmpty)
+            hasTakenBack: !contents.takenBack.isEmpty, blocked: contents.blocked.sorted())
     }
 }
 

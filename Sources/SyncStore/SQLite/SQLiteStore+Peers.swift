@@ -1,4 +1,4 @@
-import SyncModel
+package import SyncModel
 
 extension SQLiteStore {
     package func addresses() throws(StoreError) -> [PeerAddress] {
@@ -60,6 +60,26 @@ extension SQLiteStore {
                 INSERT INTO ticket (secret, expires, used_by) VALUES (?, ?, ?)
                 ON CONFLICT (secret) DO UPDATE SET expires = excluded.expires, used_by = excluded.used_by
                 """, .blob(ticket.secret), .integer(ticket.expiresMilliseconds), .blob(ticket.usedBy?.bytes))
+        }
+    }
+
+    package func blockedDevices() throws(StoreError) -> [DeviceID] {
+        try read { access throws(StoreError) in
+            var devices: [DeviceID] = []
+            try access.forEach("SELECT device FROM blocked ORDER BY device") { row throws(StoreError) in
+                if let device = DeviceID(bytes: row.blob(0)) { devices.append(device) }
+                return true
+            }
+            return devices
+        }
+    }
+
+    package func setBlocked(_ device: DeviceID, _ isBlocked: Bool) throws(StoreError) {
+        try update { access throws(StoreError) in
+            try access.run(
+                isBlocked
+                    ? "INSERT OR IGNORE INTO blocked (device) VALUES (?)" : "DELETE FROM blocked WHERE device = ?",
+                .blob(device.bytes))
         }
     }
 }

@@ -476,7 +476,8 @@ extension SQLiteStore {
             awaited: try readLog(space) { rows throws(StoreError) in
                 try rows.heldBack().awaited(on: known.log)
             } ?? [],
-            hasTakenBack: try readLog(space) { rows throws(StoreError) in try rows.hasTakenBack() } ?? false)
+            hasTakenBack: try readLog(space) { rows throws(StoreError) in try rows.hasTakenBack() } ?? false,
+            blocked: try blockedDevices())
     }
 
     var cuts: CutTable { get throws(StoreError) { try known().cuts } }

@@ -57,7 +57,8 @@ struct Join: AsyncParsableCommand {
 
 struct Devices: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show the members: who let whom in, and when; let one go.", subcommands: [Retire.self])
+        abstract: "Show the members: who let whom in, and when; let one go, or block one.",
+        subcommands: [Retire.self, Block.self, Unblock.self])
     @OptionGroup var global: GlobalOptions
 
     func run() async throws {

@@ -34,6 +34,7 @@ actor MemoryAgent: AgentControl {
     private var ticketIsUsed = false
     private var peerList: [Peer]
     private var retired: Set<String> = []
+    private var blocked: Set<String> = []
     private var watchers: [AsyncStream<[Peer]>.Continuation] = []
     private var emitFault: ControlError?
     private(set) var emitGroups: [Int] = []
@@ -171,7 +172,9 @@ actor MemoryAgent: AgentControl {
         ]
             + peerList.compactMap { peer in
                 guard let id = peer.id else { return nil }
-                let state = retired.contains(id) ? "retired" : peer.state == .connected ? "connected" : "offline"
+                let state =
+                    blocked.contains(id)
+                    ? "blocked" : retired.contains(id) ? "retired" : peer.state == .connected ? "connected" : "offline"
                 return DeviceEntry(
                     id: id, name: peer.name, role: .writer, addedBy: Self.device, addedAt: nil, lastSeen: nil,
                     state: state)
@@ -185,6 +188,23 @@ actor MemoryAgent: AgentControl {
         }
         retired.insert(found.id)
         return try DeviceWord.find(found.id, in: try devices(space: space))
+    }
+
+    func block(space: String, device: String) throws(ControlError) -> BlockedDevice {
+        let found = try DeviceWord.find(device, in: try devices(space: space))
+        guard found.state != "this" else {
+            throw ControlError(.forbidden, "This is the device you are at.", hint: "Block it on another one.")
+        }
+        blocked.insert(found.id)
+        let all = try devices(space: space)
+        return BlockedDevice(
+            device: try DeviceWord.find(found.id, in: all),
+            through: all.filter { !["this", "blocked"].contains($0.state) })
+    }
+
+    func unblock(space: String, device: String) throws(ControlError) -> DeviceEntry {
+        blocked.remove(try DeviceWord.find(device, in: try devices(space: space)).id)
+        return try DeviceWord.find(device, in: try devices(space: space))
     }
 
     // MARK: Events
