@@ -49,6 +49,7 @@ public enum ErrorCode: String, CaseIterable, Sendable {
     case ticketInvalid = "ticket_invalid"
     case ticketExpired = "ticket_expired"
     case ticketUsed = "ticket_used"
+    case idempotencyMismatch = "idempotency_mismatch"
     case consumerBound = "consumer_bound"
     case snapshotSchema = "snapshot_schema"
     case snapshotForeign = "snapshot_foreign"
@@ -97,7 +98,9 @@ public enum ErrorCode: String, CaseIterable, Sendable {
         case .objectDeleted, .ticketExpired, .ticketUsed: 410
         case .payloadTooLarge, .bodyTooLarge, .tooLarge: 413
         case .unsupportedMediaType: 415
-        case .typeMismatch, .indexOutOfRange, .insideCharacter, .numberOutOfRange, .tooDeep: 422
+        case .typeMismatch, .indexOutOfRange, .insideCharacter, .numberOutOfRange, .tooDeep,
+            .idempotencyMismatch:
+            422
         case .internalFault, .damaged: 500
         case .unreachable, .connectionLost: 502
         case .storeFailed, .objectIncomplete, .nobodyHas, .cancelled, .stopping, .agentNotRunning: 503
@@ -122,7 +125,7 @@ public enum ErrorCode: String, CaseIterable, Sendable {
             .notFound
         case .forbidden, .readOnly, .notPaired, .versionMismatch, .alreadyExists, .objectDeleted, .undecided,
             .constantField, .schemaWouldLoseData, .catchingUp, .duplicateIdentity, .ticketInvalid, .ticketExpired,
-            .ticketUsed, .consumerBound, .limitReached, .quotaExceeded, .alreadyRunning, .snapshotSchema,
+            .ticketUsed, .idempotencyMismatch, .consumerBound, .limitReached, .quotaExceeded, .alreadyRunning, .snapshotSchema,
             .snapshotForeign, .restoreUnfinished:
             .refused
         case .agentNotRunning, .connectionLost: .agentNotRunning

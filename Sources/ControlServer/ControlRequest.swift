@@ -128,7 +128,7 @@ package struct ControlRequest: Sendable {
 
     private func collectedBody() async throws(ControlError) -> [UInt8] {
         do {
-            return Array(buffer: try await upload.collect(upTo: ControlLimits.bodyBytes))
+            return try await upload.collectAll(upTo: ControlLimits.bodyBytes)
         } catch is NIOTooManyBytesError {
             throw ControlError(
                 .bodyTooLarge, "The body is larger than \(ControlLimits.bodyBytes) bytes.",

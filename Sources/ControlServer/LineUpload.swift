@@ -7,19 +7,38 @@ import NIOCore
 /// the group before.
 ///
 /// It stops at the first bad line; what stood before it stays written, and the answer says how much that is.
+///
+/// Where the request has a key, a line has it too, with its number; a line that names a key of its own has that. So all of an
+/// upload can be sent again after a lost connection: what was written is not written twice.
 struct LineUpload<Draft: Sendable>: Sendable {
     let request: ControlRequest
     /// What the lines are, for messages: `events`.
     let noun: StaticString
     /// What is said of a line with so many bytes and no end.
     let tooLarge: @Sendable (Int) -> ControlError
-    let read: @Sendable (JSONText) throws(ControlError) -> Draft
+    /// What a line asks for, and the key that it names.
+    let read: @Sendable (JSONText) throws(ControlError) -> (Draft, key: String?)
     /// Writes at most `ControlLimits.groupEvents`. Its error counts in `written` what it wrote before the one it is about.
     let write: @Sendable ([Draft]) async throws(ControlError) -> EmitResponse
 
+    private let key: RequestKey?
+
+    init(
+        request: ControlRequest, noun: StaticString, tooLarge: @escaping @Sendable (Int) -> ControlError,
+        read: @escaping @Sendable (JSONText) throws(ControlError) -> (Draft, key: String?),
+        write: @escaping @Sendable ([Draft]) async throws(ControlError) -> EmitResponse
+    ) throws(ControlError) {
+        self.request = request
+        self.noun = noun
+        self.tooLarge = tooLarge
+        self.read = read
+        self.write = write
+        key = try request.key()
+    }
+
     func run() async throws(ControlError) -> Response {
         var progress = Progress(upload: self)
-        var lines = LineSplitter(tooLarge: tooLarge, read: read)
+        var lines = LineSplitter(tooLarge: tooLarge, key: key, read: read)
         request.upload.readAhead()
         do {
             for try await chunk in request.upload {
@@ -75,7 +94,9 @@ struct LineUpload<Draft: Sendable>: Sendable {
             for start in stride(from: 0, to: lines.count, by: ControlLimits.groupEvents) {
                 let group = lines[start..<min(start + ControlLimits.groupEvents, lines.count)]
                 do throws(ControlError) {
-                    let part = try await upload.write(group.map(\.draft))
+                    let part = try await RequestKey.with(group.map(\.key)) { () throws(ControlError) in
+                        try await upload.write(group.map(\.draft))
+                    }
                     answer.count += part.count
                     answer.first = answer.first ?? part.first
                     answer.last = part.last ?? answer.last
@@ -100,6 +121,7 @@ struct LineUpload<Draft: Sendable>: Sendable {
 struct NumberedLine<Draft: Sendable>: Sendable {
     let number: Int
     let draft: Draft
+    let key: RequestKey?
 }
 
 /// Cuts a stream of bytes into lines and makes something of each. Holds at most one unfinished line.
@@ -109,15 +131,19 @@ struct LineSplitter<Draft: Sendable> {
     private static var lineBytes: Int { ControlLimits.payloadBytes + 65_536 }
 
     let tooLarge: (Int) -> ControlError
-    let read: (JSONText) throws(ControlError) -> Draft
+    /// Of the request.
+    let key: RequestKey?
+    let read: (JSONText) throws(ControlError) -> (Draft, key: String?)
     /// Of the line that was looked at last, from 1.
     private(set) var lineNumber = 0
     private var rest: [UInt8] = []
 
     init(
-        tooLarge: @escaping (Int) -> ControlError, read: @escaping (JSONText) throws(ControlError) -> Draft
+        tooLarge: @escaping (Int) -> ControlError, key: RequestKey? = nil,
+        read: @escaping (JSONText) throws(ControlError) -> (Draft, key: String?)
     ) {
         self.tooLarge = tooLarge
+        self.key = key
         self.read = read
     }
 
@@ -159,6 +185,9 @@ struct LineSplitter<Draft: Sendable> {
         } catch {
             throw ControlError(malformed: error)
         }
-        drafts.append(NumberedLine(number: lineNumber, draft: try read(value)))
+        let (draft, named) = try read(value)
+        if let named { try RequestKey.check(named) }
+        let own = named.map { RequestKey(text: $0, content: line) } ?? key?.line(lineNumber, line)
+        drafts.append(NumberedLine(number: lineNumber, draft: draft, key: own))
     }
 }

@@ -18,12 +18,20 @@ final class RequestUpload: AsyncSequence, @unchecked Sendable {
     /// Of what was announced; nil: nobody said how much comes. Once all of it is here there is no end to wait for.
     private var missingBytes: Int?
     private var ahead: ReadAhead?
+    /// The body of a request that was read as a whole.
+    private(set) var collected: [UInt8] = []
 
     init(_ request: Request) {
         chunks = request.body.makeAsyncIterator()
         missingBytes = request.headers[.contentLength].flatMap(Int.init)
         // What was not announced does not come.
         isAtEnd = (missingBytes ?? 0) == 0 && request.headers[.transferEncoding] == nil
+    }
+
+    /// Reads a body that is used as a whole. Throws as the library's `collect`.
+    func collectAll(upTo byteCount: Int) async throws -> [UInt8] {
+        collected = Array(buffer: try await collect(upTo: byteCount))
+        return collected
     }
 
     /// Reads what is left.

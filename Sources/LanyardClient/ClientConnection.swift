@@ -177,6 +177,10 @@ struct ClientRequest {
     var accept = "application/json"
     var contentType = "application/json"
     var body: [UInt8]?
+    /// The key under which a write is done once, however often it is sent (`Idempotency-Key`).
+    var key: String?
+    /// False for what the agent does anew each time: it is not sent again by itself.
+    var isRepeatable = true
     /// Of a body that is streamed; nil where nobody knows before its end.
     var streamedBytes: UInt64?
     /// The body is sent only once the agent says that it wants it (RFC 9110, section 10.1.1).
@@ -190,6 +194,7 @@ struct ClientRequest {
 
     func head(isStreamed: Bool) -> HTTPRequestHead {
         var headers = HTTPHeaders([("Host", "lanyard"), ("Accept", accept)])
+        if let key { headers.add(name: "Idempotency-Key", value: key) }
         if isStreamed {
             if let streamedBytes {
                 headers.add(name: "Content-Length", value: String(streamedBytes))

@@ -83,7 +83,7 @@ extension LanyardClient {
         try ControlError.checkAttachmentName(attaching.name)
         if let size = attaching.size, size > ControlLimits.attachmentBytes { throw .attachmentTooLarge }
         return try await withConnection { connection in
-            try await connection.check(try await connection.send(attaching.request, chunks: chunks))
+            try await connection.check(try await connection.send(keyed(attaching.request), chunks: chunks))
             return try JSONDecoding.value(
                 AttachmentEntry.self, from: try await connection.collect(), unknownKeys: .ignore)
         }

@@ -56,15 +56,16 @@ extension LanyardClient {
     /// Writes each line of `chunks` as an event of its own, in groups as they come. The chunks may end anywhere.
     ///
     /// Returns when all are durable. On a line that is not JSON or too large it stops; the error has its number (`line`)
-    /// and how many were written before it (`written`), which stay.
+    /// and how many were written before it (`written`), which stay. With `envelope` a line is an `EmitRequest`, whose `id` lets
+    /// it be written once however often it is sent.
     public func emitLines<Chunks: AsyncSequence & Sendable>(
-        _ chunks: Chunks, type: String? = nil, to stream: String, space: String = "home"
+        _ chunks: Chunks, type: String? = nil, envelope: Bool = false, to stream: String, space: String = "home"
     ) async throws(ControlError) -> EmitResponse where Chunks.Element == [UInt8] {
         var request = ClientRequest(.POST, "v1", "spaces", .name(space), "streams", .name(stream), "events")
-        request.query = [("type", type)]
+        request.query = [("type", type), ("envelope", envelope ? "true" : nil)]
         request.contentType = "application/x-ndjson"
         return try await withConnection { connection in
-            try await connection.check(try await connection.send(request, chunks: chunks))
+            try await connection.check(try await connection.send(keyed(request), chunks: chunks))
             return try JSONDecoding.value(
                 EmitResponse.self, from: try await connection.collect(), unknownKeys: .ignore)
         }

@@ -103,12 +103,16 @@ extension LanyardClient {
 
     /// A one-time ticket that lets another device in.
     public func invite(_ invitation: InviteRequest = InviteRequest()) async throws(ControlError) -> InviteResponse {
-        try await value(ClientRequest(.POST, "v1", "invitations"), body: invitation)
+        var request = ClientRequest(.POST, "v1", "invitations")
+        request.isRepeatable = false
+        return try await value(request, body: invitation)
     }
 
     /// Joins with a ticket made elsewhere; returns when the other side has let us in.
     public func join(ticket: String) async throws(ControlError) -> JoinResponse {
-        try await value(ClientRequest(.POST, "v1", "join"), body: JoinRequest(ticket: ticket))
+        var request = ClientRequest(.POST, "v1", "join")
+        request.isRepeatable = false
+        return try await value(request, body: JoinRequest(ticket: ticket))
     }
 
     /// Lets a member go: nobody waits for it any more. It is named by its name, the beginning of its id, or the id. Should it

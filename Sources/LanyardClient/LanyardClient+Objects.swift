@@ -30,7 +30,7 @@ extension LanyardClient {
         request.query = [("replace", replace ? "true" : nil), ("ifAbsent", ifAbsent ? "true" : nil)]
         request.contentType = "application/x-ndjson"
         return try await withConnection { connection in
-            try await connection.check(try await connection.send(request, chunks: chunks))
+            try await connection.check(try await connection.send(keyed(request), chunks: chunks))
             return try JSONDecoding.value(
                 EmitResponse.self, from: try await connection.collect(), unknownKeys: .ignore)
         }

@@ -55,7 +55,7 @@ extension LanyardClient {
     ) async throws(ControlError) -> SavedSnapshot where Chunks.Element == [UInt8] {
         if let size = saving.size, size > ControlLimits.attachmentBytes { throw .attachmentTooLarge }
         return try await withConnection { connection in
-            try await connection.check(try await connection.send(saving.request, chunks: chunks))
+            try await connection.check(try await connection.send(keyed(saving.request), chunks: chunks))
             return try JSONDecoding.value(
                 SavedSnapshot.self, from: try await connection.collect(), unknownKeys: .ignore)
         }

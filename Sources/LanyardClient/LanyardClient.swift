@@ -6,12 +6,15 @@ public import NIOPosix
 /// Speaks to the agent on this machine over its control socket.
 ///
 /// A value without state: each call opens a connection of its own (about 0.1 ms on a Unix socket), so calls may run at
-/// once and a lost agent is found again by the next call. All errors are `ControlError`s with a code, a sentence and a hint.
+/// once and a lost agent is found again by the next call. A write whose connection ends before the answer, because the agent
+/// stopped or was killed, is sent again for a few seconds, under a key that lets it be done only once. All errors are `ControlError`s with a code, a sentence and a hint.
 public struct LanyardClient: Sendable {
     /// The socket it speaks to.
     public let socketPath: String
     private let location: SocketLocation
     private let group: any EventLoopGroup
+    /// Given by the application; nil: a fresh one for each write.
+    private var key: String?
 
     /// A client of the agent that answers on `socketPath`. Nothing is opened yet.
     public init(
@@ -43,7 +46,21 @@ public struct LanyardClient: Sendable {
         throw location.notRunning
     }
 
+    /// A client whose write is done once, however often it is asked for with the same `key` and the same content within a day,
+    /// also by another process of the application or after a restart of either side: the first answer comes again. Another
+    /// write under the key throws `idempotency_mismatch`. Of an upload of lines, each line counts by itself.
+    ///
+    /// - Parameter key: 1 to 255 printable ASCII characters without spaces, for one write.
+    public func once(_ key: String) -> LanyardClient {
+        var client = self
+        client.key = key
+        return client
+    }
+
     // MARK: Exchanges
+
+    /// Milliseconds before each further try of a write whose answer was lost: time for an agent to be started again.
+    private static let pauses: [Int64] = [50, 250, 1_000, 2_000]
 
     func withConnection<Value: Sendable>(
         _ body: (inout ClientConnection) async throws -> Value
@@ -56,8 +73,38 @@ public struct LanyardClient: Sendable {
         }
     }
 
+    /// The request with the key that the application gave.
+    func keyed(_ request: ClientRequest) -> ClientRequest {
+        var request = request
+        if request.method != .GET { request.key = key }
+        return request
+    }
+
     /// The answer's body as it came.
     func bytes(_ request: ClientRequest) async throws(ControlError) -> [UInt8] {
+        var request = keyed(request)
+        guard request.method != .GET, request.isRepeatable else { return try await answer(to: request) }
+        request.key = request.key ?? Self.freshKey()
+        let lost: ControlError
+        do throws(ControlError) { return try await answer(to: request) } catch {
+            guard error.code == .connectionLost else { throw error }
+            lost = error
+        }
+        for pause in Self.pauses {
+            do { try await Task.sleep(for: .milliseconds(pause)) } catch { throw lost }
+            do throws(ControlError) { return try await answer(to: request) } catch {
+                // Whether the first try was written is not known before the agent answers.
+                guard error.code == .connectionLost || error.code == .agentNotRunning else { throw error }
+            }
+        }
+        throw lost
+    }
+
+    private static func freshKey() -> String {
+        (0..<2).map { _ in String(UInt64.random(in: 0 ... .max), radix: 36) }.joined(separator: "-")
+    }
+
+    private func answer(to request: ClientRequest) async throws(ControlError) -> [UInt8] {
         try await withConnection { connection in
             let head = try await connection.send(request)
             try await connection.check(head)

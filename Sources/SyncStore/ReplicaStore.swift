@@ -17,6 +17,9 @@ package protocol ReplicaStore: AnyObject, Sendable {
     /// After `leaveOpen` a commit may stay open: its segments are then no part of the result.
     func append(_ writes: [LocalWrite], wallMilliseconds: Int64) throws(StoreError) -> AppendResult
 
+    /// What was answered under a key of this name (`WriteKey`), while that is remembered.
+    func answeredWrite(_ name: [UInt8], wallMilliseconds: Int64) throws(StoreError) -> AnsweredWrite?
+
     /// Applies verified segments in one transaction, in the order given: each begins at its replica's tip and its
     /// context is covered by what is held or comes before it. Idempotent: a segment that is wholly held is skipped.
     func apply(_ segments: [VerifiedSegment], wallMilliseconds: Int64) throws(StoreError) -> Commit

@@ -56,6 +56,9 @@ package struct StoreFaults: OptionSet, Hashable, Sendable {
     /// Whom what was taken back had let in is let in again when its turn comes, behind what they wrote.
     package static let guestsComeLater = StoreFaults(rawValue: 1 << 20)
 
+    /// What a write with a key was answered is kept in a transaction of its own, behind the write.
+    package static let answersKeptLater = StoreFaults(rawValue: 1 << 21)
+
     /// A state does not say which events are dropped.
     package static let stateForgetsDrops = StoreFaults(rawValue: 1 << 19)
 

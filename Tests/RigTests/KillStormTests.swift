@@ -41,6 +41,9 @@ extension RigSuites {
                     let known = payloads.updateValue(event.payload, forKey: event.dot)
                     #expect(known == nil || known == event.payload, "dot \(event.dot) names two payloads")
                 }
+                // A writer whose connection was lost sent its event again, under the same key.
+                #expect(
+                    Set(events.map { "\($0.payload)" }).count == events.count, "node \(number) lists no event twice")
                 let held = Set(events.map(\.dot))
                 let lost = acknowledged.filter { !held.contains($0) }
                 #expect(

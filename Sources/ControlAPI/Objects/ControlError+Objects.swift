@@ -125,6 +125,16 @@ extension ControlError {
             hint: "Give the values a new field with the type you want; the old field can stay unused.")
     }
 
+    /// A write that is asked for again, whose object is gone since.
+    package static let notShownAnyMore = ControlError(
+        .objectDeleted, "This was written before, and the object was deleted since.",
+        hint: "See what became of it: lanyard history COLLECTION/ID")
+
+    /// Another request was written under the same key within a day.
+    package static let idempotencyMismatch = ControlError(
+        .idempotencyMismatch, "Another write was done under this idempotency key; this one was not done.",
+        hint: "Use a fresh key for every write, and the same one only to send the same request again.")
+
     /// A cursor that was not handed out.
     package static let badCursor = ControlError(
         .invalidArgument, "This is no place in the list.", hint: "Begin again without \"after\".")

@@ -227,11 +227,14 @@ public struct EmitRequest: Codable, Equatable, Sendable {
     public var type: String?
     /// Any JSON value; it is stored as written.
     public var payload: JSONText
+    /// Of a line with `envelope`: the key under which it is written once, as `Idempotency-Key` is of a request.
+    public var id: String?
 
-    /// Both fields.
-    public init(type: String?, payload: JSONText) {
+    /// The fields; `id` only for lines.
+    public init(type: String?, payload: JSONText, id: String? = nil) {
         self.type = type
         self.payload = payload
+        self.id = id
     }
 }
 

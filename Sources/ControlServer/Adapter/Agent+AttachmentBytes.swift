@@ -117,7 +117,11 @@ private struct ReceivedAttachment: AttachmentReceiving {
             size: blob.size, image: ImageSize(head: blob.head), blob: blob.hash)
         let key = ObjectKey(draft.owner)
         let outcome = try await agent.writeObjects([.attach(key, file)])
-        let attached = outcome.steps.first?.object?.state.shownAttachments.first { $0.id == outcome.dots?.lowerBound }
+        let id = outcome.dots?.lowerBound
+        var attached = outcome.steps.first?.object?.state.shownAttachments.first { $0.id == id }
+        if attached == nil, outcome.steps.first?.unread != nil {
+            attached = try agent.shownObject(draft.owner).state.shownAttachments.first { $0.id == id }
+        }
         guard let attached else {
             throw ControlError(
                 .internalFault, "The store did not say what became of the attachment.",

@@ -30,6 +30,8 @@ extension Agent {
     }
 
     package func detach(space: String, id: String) async throws(ControlError) -> Bool {
+        // What was detached under this key is not found any more.
+        if let before = try rememberedOutcome() { return before.steps.first?.changed ?? false }
         let found = try foundAttachment(space: space, id: id)
         let outcome = try await writeObjects([.detach(found.owner, attachment: found.attachment.id)])
         return outcome.steps.first?.changed ?? false

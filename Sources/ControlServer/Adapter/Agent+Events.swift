@@ -12,20 +12,18 @@ extension Agent {
         var response = EmitResponse(count: 0, first: nil, last: nil)
         for start in stride(from: 0, to: events.count, by: Limits.changesPerGroup) {
             let part = events[start..<min(start + Limits.changesPerGroup, events.count)]
-            let writes = part.map { event in
-                LocalWrite.operations([
+            let writes = part.indices.map { index in
+                let event = part[index]
+                return LocalWrite.operations([
                     .appendEvent(.init(stream: stream, type: event.type, payload: event.payload.bytes))
-                ])
+                ]).once(at: index)
             }
             let outcomes: [Result<WriteOutcome, WriteRefusal>]
             do { outcomes = try await write(writes) } catch {
                 let reason = ControlError(agent: error, directory: configuration.dataDirectory)
                 throw ControlError(reason.code, reason.message, hint: reason.hint, written: response.count)
             }
-            response.count += part.count
-            let dots = outcomes.compactMap { try? $0.get().dots }
-            response.first = response.first ?? dots.first.map { DotText($0.lowerBound) }
-            if let last = dots.last { response.last = DotText(last.upperBound) }
+            try response.count(outcomes)
         }
         return response
     }

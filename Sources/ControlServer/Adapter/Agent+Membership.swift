@@ -60,7 +60,7 @@ extension Agent {
         // Where nobody has settled it yet, whoever said it may be lost, too: said here once more, it can be settled here.
         let holding = now.cuts.cuts(holdingAway: id.device).map(\.dot)
         if holding.contains(where: { $0.replica.device == now.own || now.cuts.isSettled($0) }) { return found }
-        _ = try await controlled { try await write([.retire(id.device)]) }
+        _ = try await controlled { try await write([LocalWrite.retire(id.device).once(at: 0)]) }
         return try DeviceWord.find(found.id, in: try await devices(space: space))
     }
 

@@ -8,7 +8,7 @@ extension Agent {
     package func put(space: String, _ put: ObjectPut) async throws(ControlError) -> ObjectEntry {
         try checkSpace(space)
         let outcome = try await writeObjects([try write(put)])
-        return try entry(of: outcome.steps.first)
+        return try await entry(of: outcome.steps.first)
     }
 
     package func put(space: String, all puts: [ObjectPut]) async throws(ControlError) -> EmitResponse {
@@ -17,25 +17,14 @@ extension Agent {
         let row = UInt64.random(in: 0 ... .max)
         for start in stride(from: 0, to: puts.count, by: Limits.changesPerGroup) {
             var writes: [LocalWrite] = []
-            for put in puts[start..<min(start + Limits.changesPerGroup, puts.count)] {
-                writes.append(.planned([try write(put)], row: row))
+            for index in start..<min(start + Limits.changesPerGroup, puts.count) {
+                writes.append(.planned([try write(puts[index])], row: row).once(at: index))
             }
             let outcomes: [Result<WriteOutcome, WriteRefusal>]
             do { outcomes = try await self.write(writes) } catch {
                 throw ControlError(agent: error, directory: configuration.dataDirectory).having(response.count)
             }
-            var last: Dot?
-            for outcome in outcomes {
-                switch outcome {
-                case .failure(let refusal): throw ControlError(refusal.reason).having(response.count)
-                case .success(let written):
-                    response.count += 1
-                    response.first = response.first ?? written.dots.map { DotText($0.lowerBound) }
-                    last = written.dots?.upperBound ?? last
-                }
-            }
-            // A dot as text is 70 characters of base32: written for the last of a group, not for each.
-            response.last = last.map { DotText($0) } ?? response.last
+            try response.count(outcomes)
         }
         return response
     }
@@ -43,7 +32,7 @@ extension Agent {
     package func edit(space: String, _ edit: ObjectEdit) async throws(ControlError) -> ObjectEntry {
         try checkSpace(space)
         let outcome = try await writeObjects([try write(edit)])
-        return try entry(of: outcome.steps.first)
+        return try await entry(of: outcome.steps.first)
     }
 
     package func editBriefly(space: String, _ edit: ObjectEdit) async throws(ControlError) -> ObjectVersion {
@@ -68,14 +57,12 @@ extension Agent {
             }
         }
         let outcome = try await writeObjects(writes, isTransaction: true)
-        var last: [ObjectKey: StoredObject] = [:]
-        for object in outcome.steps.compactMap(\.object) { last[object.key] = object }
+        var last: [ObjectKey: WriteOutcome.Step] = [:]
+        for step in outcome.steps { if let key = step.key { last[key] = step } }
         var results: [TransactionResponse.Result] = []
         for (step, written) in zip(transaction.steps, outcome.steps) {
-            let left = written.object.flatMap { last[$0.key] }
-            let entry = try left.flatMap { object throws(ControlError) in
-                object.state.isShown ? try self.entry(of: object) : nil
-            }
+            var entry: ObjectEntry?
+            if let left = written.key.flatMap({ last[$0] }) { entry = try await shownEntry(of: left) }
             switch step {
             case .put: results.append(.put(entry))
             case .edit: results.append(.edit(entry))
@@ -160,10 +147,23 @@ extension Agent {
 
     // MARK: Writing
 
+    /// What the request's key was answered with; nil for a new one.
+    func rememberedOutcome() throws(ControlError) -> WriteOutcome? {
+        guard let key = WriteKey.ofRequest(at: 0) else { return nil }
+        let known = try stored { () throws(StoreError) in
+            try store.answeredWrite(key.name, wallMilliseconds: WallClock.milliseconds)
+        }
+        guard let known else { return nil }
+        guard known.key == key else { throw .idempotencyMismatch }
+        return known.outcome
+    }
+
+    /// - Parameter once: whether it is the write that the request's key stands for.
     func writeObjects(
-        _ writes: [ObjectWrite], isTransaction: Bool = false
+        _ writes: [ObjectWrite], isTransaction: Bool = false, once: Bool = true
     ) async throws(ControlError) -> WriteOutcome {
-        let outcomes = try await controlled { try await write([.planned(writes)]) }
+        let planned = LocalWrite.planned(writes)
+        let outcomes = try await controlled { try await write([once ? planned.once(at: 0) : planned]) }
         switch outcomes.first {
         case .success(let outcome): return outcome
         case .failure(let refusal):
@@ -177,9 +177,59 @@ extension Agent {
         ControlError(.internalFault, "The store did not say what became of a write.", hint: "See `lanyard logs`.")
     }
 
-    private func entry(of step: WriteOutcome.Step?) throws(ControlError) -> ObjectEntry {
-        guard let object = step?.object else { throw Self.missing }
-        return try entry(of: object)
+    private func entry(of step: WriteOutcome.Step?) async throws(ControlError) -> ObjectEntry {
+        guard let step else { throw Self.missing }
+        guard let entry = try await shownEntry(of: step) else { throw .notShownAnyMore }
+        return entry
+    }
+
+    /// The object as a step left it; nil where it left nothing to see. Where the outcome is a remembered one without the
+    /// object, it is read at its version, or as it is now where that is not kept any more.
+    private func shownEntry(of step: WriteOutcome.Step) async throws(ControlError) -> ObjectEntry? {
+        if let object = step.object { return object.state.isShown ? try entry(of: object) : nil }
+        guard let key = step.unread, let version = step.version else { throw Self.missing }
+        do throws(ControlError) { return try await object(space: Self.homeName, key.name, at: DotText(version)) } catch {
+            guard error.code == .notFound else { throw error }
+            return try? await object(space: Self.homeName, key.name)
+        }
+    }
+}
+
+extension WriteOutcome.Step {
+    /// The object that it wrote to.
+    fileprivate var key: ObjectKey? { object?.key ?? unread }
+}
+
+extension LocalWrite {
+    /// The same under the key of the request's write at `index`; itself where that has none.
+    func once(at index: Int) -> LocalWrite {
+        WriteKey.ofRequest(at: index).map { .once($0, self) } ?? self
+    }
+}
+
+extension WriteKey {
+    /// Nil where the request's write at `index` has none.
+    fileprivate static func ofRequest(at index: Int) -> WriteKey? {
+        guard RequestKey.ofWrites.indices.contains(index), let key = RequestKey.ofWrites[index] else { return nil }
+        return WriteKey(text: key.text, request: key.content)
+    }
+}
+
+extension EmitResponse {
+    /// Counts the writes of a group. Throws at the first that was refused.
+    mutating func count(_ outcomes: [Result<WriteOutcome, WriteRefusal>]) throws(ControlError) {
+        // A dot as text is 70 characters of base32: written for the last of a group, not for each.
+        var last: Dot?
+        for outcome in outcomes {
+            switch outcome {
+            case .failure(let refusal): throw ControlError(refusal.reason).having(count)
+            case .success(let written):
+                count += 1
+                first = first ?? written.dots.map { DotText($0.lowerBound) }
+                last = written.dots?.upperBound ?? last
+            }
+        }
+        self.last = last.map { DotText($0) } ?? self.last
     }
 }
 

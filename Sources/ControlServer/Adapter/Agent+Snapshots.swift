@@ -112,7 +112,11 @@ extension Agent {
             .put(key, ObjectWrite.Put(fields: record.fields, ifAbsent: true)), .attach(key, file),
         ])
         let context = try SnapshotContext(self)
-        guard let object = outcome.steps.last?.object, let saved = KnownSnapshot(object, context) else {
+        var written = outcome.steps.last?.object
+        if written == nil, let known = outcome.steps.last?.unread {
+            written = try stored { () throws(StoreError) in try store.object(known, space: .home) }
+        }
+        guard let object = written, let saved = KnownSnapshot(object, context) else {
             throw ControlError(
                 .internalFault, "The store did not say what became of the snapshot.", hint: "See: lanyard snapshot list"
             )
@@ -126,7 +130,7 @@ extension Agent {
         let alike = try snapshotShelf().known.filter { $0.problem == nil && $0.isAlike(saved) }
         var removed: [String] = []
         for index in SnapshotChoice.superfluous(alike.map(\.candidate), keepingNewest: count) {
-            let outcome = try await writeObjects([.delete(alike[index].owner, ifVersion: nil)])
+            let outcome = try await writeObjects([.delete(alike[index].owner, ifVersion: nil)], once: false)
             if outcome.steps.first?.changed ?? false { removed.append(alike[index].attachment.label) }
         }
         return removed

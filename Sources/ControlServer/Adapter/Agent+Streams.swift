@@ -75,7 +75,7 @@ extension Agent {
         let setting = SyncModel.Operation.StreamSetting(
             stream: ExactString(stream), latestOnly: settings.latestOnly ?? known?.setting?.latestOnly ?? false,
             retainMilliseconds: retain)
-        _ = try await controlled { try await write([.planned([.setStream(setting)])]) }
+        _ = try await controlled { try await write([LocalWrite.planned([.setStream(setting)]).once(at: 0)]) }
         let terms = try await retentionTerms()
         return try await controlled {
             try entry(

@@ -125,6 +125,7 @@ extension ControlError {
         case .invalidSchema(let key):
             self.init(
                 .schemaInvalid, "\"\(key)\" is not what a schema holds there.", hint: "See: lanyard schema set --help")
+        case .keyReused: self = .idempotencyMismatch
         case .wouldLoseData(let field, let type): self = .schemaWouldLoseData(field, is: type.rawValue)
         }
     }

@@ -17,7 +17,7 @@ struct AttachmentRoutes: Sendable {
                 let receiver = try await agent.beginAttaching(try request.attachmentDraft())
                 return .json(
                     try await request.upload.pass(to: receiver) { () throws(ControlError) in
-                        try await receiver.finish()
+                        try await request.once { () throws(ControlError) in try await receiver.finish() }
                     })
             } admission: { [agent] request throws(ControlError) in
                 // What has no room, or no object, is refused before the client sends a byte of it.
@@ -34,7 +34,10 @@ struct AttachmentRoutes: Sendable {
                 .json(try await agent.attachment(space: try request.name(.space), id: request.attachmentID))
             },
             Route(.delete, Self.one) { [agent] request throws(ControlError) in
-                let detached = try await agent.detach(space: try request.name(.space), id: request.attachmentID)
+                let (space, id) = (try request.name(.space), request.attachmentID)
+                let detached = try await request.once { () throws(ControlError) in
+                    try await agent.detach(space: space, id: id)
+                }
                 return .json(DetachedResponse(detached: detached))
             },
             Route(.get, Self.one + "/content") { [agent] request throws(ControlError) in

@@ -27,8 +27,10 @@ struct ConflictRoutes: Sendable {
             Route(.post, ObjectRoutes.object + "/resolve") { [agent] request throws(ControlError) in
                 let (space, name) = (try request.name(.space), try request.objectName())
                 let resolution = try await request.body(Resolution.self)
-                return .json(
-                    ResolveResponse(resolved: try await agent.resolve(space: space, name, resolution)))
+                let resolved = try await request.once { () throws(ControlError) in
+                    try await agent.resolve(space: space, name, resolution)
+                }
+                return .json(ResolveResponse(resolved: resolved))
             },
         ]
     }

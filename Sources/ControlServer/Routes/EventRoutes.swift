@@ -19,7 +19,7 @@ struct EventRoutes: Sendable {
                 .get, "/v1/spaces/{space}/streams/{stream}/events",
                 query: ["after", "order", "consumer", "limit", "follow"]
             ) { [agent] request throws(ControlError) in try await Self.read(request, from: agent) },
-            Route(.post, "/v1/spaces/{space}/streams/{stream}/events", query: ["type"]) {
+            Route(.post, "/v1/spaces/{space}/streams/{stream}/events", query: ["type", "envelope"]) {
                 [agent] request throws(ControlError) in
                 if try request.hasLines() { return try await Self.upload(request, to: agent).run() }
                 return try await Self.emit(request, to: agent)
@@ -27,7 +27,10 @@ struct EventRoutes: Sendable {
             Route(.put, "/v1/spaces/{space}/streams/{stream}") { [agent] request throws(ControlError) in
                 let (space, stream) = (try request.name(.space), try request.name(.stream))
                 let settings = try await request.body(StreamSettings.self)
-                return .json(try await agent.setStream(space: space, stream: stream, settings: settings))
+                return .json(
+                    try await request.once { () throws(ControlError) in
+                        try await agent.setStream(space: space, stream: stream, settings: settings)
+                    })
             },
         ]
     }
@@ -39,9 +42,12 @@ struct EventRoutes: Sendable {
     ) throws(ControlError) -> LineUpload<EventDraft> {
         let (space, stream) = (try request.name(.space), try request.name(.stream))
         let type = try request.queryName(.type)
-        return LineUpload(request: request, noun: "events", tooLarge: ControlError.payloadTooLarge) {
-            payload throws(ControlError) in
-            try EventDraft(checking: payload, type: type)
+        let hasEnvelopes = try request.flag("envelope")
+        return try LineUpload(request: request, noun: "events", tooLarge: ControlError.payloadTooLarge) {
+            line throws(ControlError) in
+            guard hasEnvelopes else { return (try EventDraft(checking: line, type: type), nil) }
+            let event = try JSONDecoding.value(EmitRequest.self, from: line.bytes, unknownKeys: .refuse)
+            return (try EventDraft(checking: event.payload, type: event.type ?? type), event.id)
         } write: { events throws(ControlError) in
             try await agent.emit(space: space, stream: stream, events: events)
         }
@@ -55,11 +61,18 @@ struct EventRoutes: Sendable {
         let (space, stream) = (try request.name(.space), try request.name(.stream))
         guard request.query.isEmpty else {
             throw ControlError(
-                .invalidArgument, "The query key \"type\" is for lines.", hint: "Put the type into the JSON body.")
+                .invalidArgument, "The query keys of this path are for lines.", hint: "Put the type into the JSON body.")
         }
         let body = try await request.body(EmitRequest.self)
+        guard body.id == nil else {
+            throw ControlError(
+                .unknownKey, "The key \"id\" is for lines.", hint: "Of one event, give the header Idempotency-Key.")
+        }
         let event = try EventDraft(checking: body.payload, type: body.type)
-        return .json(try await agent.emit(space: space, stream: stream, events: [event]))
+        return .json(
+            try await request.once { () throws(ControlError) in
+                try await agent.emit(space: space, stream: stream, events: [event])
+            })
     }
 
     // MARK: Reading

@@ -28,8 +28,11 @@ struct MembershipRoutes: Sendable {
                 .json(try await agent.devices(space: try request.name(.space)))
             },
             Route(.post, "/v1/spaces/{space}/devices/{device}/retirement") { [agent] request throws(ControlError) in
-                .json(
-                    try await agent.retire(space: try request.name(.space), device: request.parameters["device"] ?? ""))
+                let (space, device) = (try request.name(.space), request.parameters["device"] ?? "")
+                return .json(
+                    try await request.once { () throws(ControlError) in
+                        try await agent.retire(space: space, device: device)
+                    })
             },
             Route(.put, "/v1/spaces/{space}/devices/{device}/block") { [agent] request throws(ControlError) in
                 .json(

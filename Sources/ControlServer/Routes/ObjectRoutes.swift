@@ -35,17 +35,27 @@ struct ObjectRoutes: Sendable {
                 let operations = try EditOperation.list(parsing: try await request.jsonBody())
                 let edit = try ObjectEdit(
                     name, operations, create: creates, wholeCharacters: keepsCharacters, condition: condition)
-                if isBrief { return .json(try await agent.editBriefly(space: space, edit)) }
-                return .json(try await agent.edit(space: space, edit))
+                if isBrief {
+                    return .json(
+                        try await request.once { () throws(ControlError) in
+                            try await agent.editBriefly(space: space, edit)
+                        })
+                }
+                return .json(
+                    try await request.once { () throws(ControlError) in try await agent.edit(space: space, edit) })
             },
             Route(.delete, Self.object, query: ["ifVersion"]) { [agent] request throws(ControlError) in
                 let (space, name) = (try request.name(.space), try request.objectName())
-                let deleted = try await agent.delete(
-                    space: space, name, ifVersion: try request.version("ifVersion"))
+                let version = try request.version("ifVersion")
+                let deleted = try await request.once { () throws(ControlError) in
+                    try await agent.delete(space: space, name, ifVersion: version)
+                }
                 return .json(DeletedResponse(deleted: deleted))
             },
             Route(.post, "/v1/transactions") { [agent] request throws(ControlError) in
-                .json(try await agent.perform(try await request.body(Transaction.self)))
+                let transaction = try await request.body(Transaction.self)
+                return .json(
+                    try await request.once { () throws(ControlError) in try await agent.perform(transaction) })
             },
         ]
     }
@@ -58,7 +68,7 @@ struct ObjectRoutes: Sendable {
         let put = try ObjectPut(
             collection: collection, id: id, fields: try await request.bodyText(), replace: replaces,
             condition: condition)
-        return .json(try await agent.put(space: space, put))
+        return .json(try await request.once { () throws(ControlError) in try await agent.put(space: space, put) })
     }
 
     private static func upload(
@@ -66,12 +76,12 @@ struct ObjectRoutes: Sendable {
     ) throws(ControlError) -> LineUpload<ObjectPut> {
         let (space, collection) = (try request.name(.space), try request.name(.collection))
         let (replaces, condition) = (try request.flag("replace"), try request.condition())
-        return LineUpload(request: request, noun: "objects", tooLarge: ValueRule.tooLarge) {
+        return try LineUpload(request: request, noun: "objects", tooLarge: ValueRule.tooLarge) {
             line throws(ControlError) in
             var put = try ObjectPut(line: line, collection: collection)
             put.replace = replaces
             put.condition = condition
-            return put
+            return (put, nil)
         } write: { puts throws(ControlError) in
             try await agent.put(space: space, all: puts)
         }

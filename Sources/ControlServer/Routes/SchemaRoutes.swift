@@ -24,7 +24,10 @@ struct SchemaRoutes: Sendable {
             Route(.put, Self.schema) { [agent] request throws(ControlError) in
                 let (space, collection) = (try request.name(.space), try request.name(.collection))
                 let schema = try SchemaEntry(setting: try await request.bodyText(), of: collection)
-                return .json(try await agent.setSchema(space: space, schema))
+                return .json(
+                    try await request.once { () throws(ControlError) in
+                        try await agent.setSchema(space: space, schema)
+                    })
             },
         ]
     }

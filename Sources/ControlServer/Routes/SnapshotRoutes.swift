@@ -27,7 +27,7 @@ struct SnapshotRoutes: Sendable {
                 let receiver = try await agent.beginSnapshot(try request.snapshotDraft())
                 return .json(
                     try await request.upload.pass(to: receiver) { () throws(ControlError) in
-                        try await receiver.finish()
+                        try await request.once { () throws(ControlError) in try await receiver.finish() }
                     })
             } admission: { [agent] request throws(ControlError) in
                 try await agent.beginSnapshot(try request.snapshotDraft()).giveUp()

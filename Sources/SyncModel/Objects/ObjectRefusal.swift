@@ -35,6 +35,8 @@ package enum ObjectRefusal: Error, Hashable, Sendable {
     case unknownType(field: String, name: String)
     /// A part of a schema is not what it has to be; `key` says which.
     case invalidSchema(key: String)
+    /// Another write was done under the same key.
+    case keyReused
     /// The field's values of its present type would not be shown any more.
     case wouldLoseData(field: String, from: FieldType)
 }
@@ -64,6 +66,7 @@ extension ObjectRefusal {
         case .unknownType: "unknown_type"
         case .invalidSchema: "invalid_schema"
         case .wouldLoseData: "would_lose_data"
+        case .keyReused: "key_reused"
         }
     }
 }

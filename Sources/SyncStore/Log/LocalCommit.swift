@@ -12,6 +12,10 @@ package struct LocalCommit {
     /// Where work is that was written again, in earlier commits and in this one.
     private var rewritten: [Rewriting]
     private var outcomes: [Result<WriteOutcome, WriteRefusal>] = []
+    private var answers: [AnsweredWrite] = []
+    /// Indices in `answers`, by the names of keys.
+    private var answered: [[UInt8]: Int] = [:]
+    private let wallMilliseconds: Int64
 
     /// Everything a store has to make durable.
     package struct Planned: Sendable {
@@ -20,9 +24,11 @@ package struct LocalCommit {
         package let objects: ObjectPlan
         package let streams: StreamPlan
         package let result: AppendResult
+        /// Of the writes that have a key.
+        package let answers: [AnsweredWrite]
 
         /// False when every write was refused or had nothing to write.
-        package var writesAnything: Bool { !log.entries.isEmpty || objects.isChanged }
+        package var writesAnything: Bool { !log.entries.isEmpty || objects.isChanged || !answers.isEmpty }
     }
 
     private let faults: ModelFaults
@@ -32,6 +38,7 @@ package struct LocalCommit {
     ) {
         self.state = state
         self.faults = faults
+        self.wallMilliseconds = wallMilliseconds
         rewritten = state.cuts.rewritten
         batch = ChangeBatch(
             author, held: state.nameable(by: author.replica.device), greatestStamp: state.greatestStamp,
@@ -42,6 +49,28 @@ package struct LocalCommit {
 
     /// Takes the next write. A refused one leaves nothing behind; those before and behind it stand.
     package mutating func take(
+        _ write: LocalWrite, reading: some ObjectSource, sign: ([UInt8]) -> [UInt8]
+    ) throws(StoreError) {
+        guard case .once(let key, let inner) = write else {
+            return try takeUnkeyed(write, reading: reading, sign: sign)
+        }
+        if let known = try answer(to: key, reading) {
+            outcomes.append(known.key == key ? .success(known.outcome) : .failure(WriteRefusal(step: 0, .keyReused)))
+            return
+        }
+        try takeUnkeyed(inner, reading: reading, sign: sign)
+        guard case .success(let outcome)? = outcomes.last else { return }
+        answered[key.name] = answers.count
+        answers.append(AnsweredWrite(key: key, wallMilliseconds: wallMilliseconds, outcome: outcome))
+    }
+
+    /// What was answered under the key's name, in this commit or within a day before it.
+    private func answer(to key: WriteKey, _ reading: some ObjectSource) throws(StoreError) -> AnsweredWrite? {
+        if let index = answered[key.name] { return answers[index] }
+        return try reading.answeredWrite(key.name)?.remembered(at: wallMilliseconds)
+    }
+
+    private mutating func takeUnkeyed(
         _ write: LocalWrite, reading: some ObjectSource, sign: ([UInt8]) -> [UInt8]
     ) throws(StoreError) {
         if case .planned(_, let row?) = write, let refusal = refusedRows[row] {
@@ -82,6 +111,7 @@ package struct LocalCommit {
                     return WriteRefusal(step: step, reason)
                 }
             }
+        case .once(_, let inner): return try apply(inner, in: &change, reading)
         case .retire(let device):
             // It would say nothing (`LogPlan.note`).
             guard state.members.knows(change.origin.dot.replica.device, at: change.origin) else {
@@ -117,6 +147,6 @@ package struct LocalCommit {
         log.take(objects)
         return Planned(
             author: batch.author, log: log, objects: objects, streams: streams,
-            result: AppendResult(commit: log.commit, outcomes: outcomes))
+            result: AppendResult(commit: log.commit, outcomes: outcomes), answers: answers)
     }
 }

@@ -1,7 +1,7 @@
 package import SyncModel
 
 /// What an application asks to be written as one change, all or nothing.
-package enum LocalWrite: Sendable, Hashable {
+package indirect enum LocalWrite: Sendable, Hashable {
     /// As it is.
     case operations([Operation])
     /// Planned against what is stored when its turn comes, each seeing what those before it did. Of the writes of one
@@ -11,6 +11,9 @@ package enum LocalWrite: Sendable, Hashable {
     case retire(DeviceID)
     /// What this device had written under a history that was cut.
     case again(VoidChange)
+    /// Written unless a write under this key is remembered; then that one's outcome is the outcome. A refused write is not
+    /// remembered: nothing was written, and the cause may be gone when it is asked for again.
+    case once(WriteKey, LocalWrite)
 }
 
 /// Why a write was refused, and at which of its steps, from 0.
@@ -52,11 +55,14 @@ package struct WriteOutcome: Sendable, Equatable {
         package let changed: Bool
         /// As this write left it; nil for what is no object.
         package let object: StoredObject?
+        /// The object's name where a remembered outcome does not hold it: it can be read at `version`.
+        package let unread: ObjectKey?
 
-        package init(version: Dot?, changed: Bool, object: StoredObject?) {
+        package init(version: Dot?, changed: Bool, object: StoredObject?, unread: ObjectKey? = nil) {
             self.version = version
             self.changed = changed
             self.object = object
+            self.unread = unread
         }
     }
 

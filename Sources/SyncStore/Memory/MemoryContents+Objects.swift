@@ -3,6 +3,18 @@ import SyncModel
 extension MemoryContents: ObjectSource {
     func object(_ key: ObjectKey) -> StoredObject? { objects[key] }
 
+    func answeredWrite(_ name: [UInt8]) -> AnsweredWrite? { answers.last { $0.key.name == name } }
+
+    /// Adds these, and forgets the oldest beyond the bounds.
+    mutating func write(_ added: [AnsweredWrite]) {
+        guard let newest = added.last else { return }
+        // As another store keeps them: what is too large is not kept.
+        answers += added.map(\.reread)
+        let oldest = newest.wallMilliseconds - WriteKey.rememberedMilliseconds
+        answers.removeFirst(answers.firstIndex { $0.wallMilliseconds > oldest } ?? 0)
+        answers.removeFirst(max(0, answers.count - Int(WriteKey.rememberedCount)))
+    }
+
     func schema(of collection: ExactString) -> CollectionSchema? { schemas[collection] }
 
     var collections: [StoredCollection] {

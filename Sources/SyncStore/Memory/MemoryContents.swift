@@ -66,6 +66,9 @@ struct MemoryContents: Sendable {
     var settled: Set<ReplicaID> = []
     var gaveWay: [ReplicaID: Set<ChainEnd>] = [:]
 
+    /// In the order they were written.
+    var answers: [AnsweredWrite] = []
+
     init(space: SpaceID) { log = LogState(space: space) }
 
     mutating func write(_ streams: StreamPlan) {

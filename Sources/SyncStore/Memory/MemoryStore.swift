@@ -160,6 +160,10 @@ extension MemoryStore {
         }
     }
 
+    package func answeredWrite(_ name: [UInt8], wallMilliseconds: Int64) throws(StoreError) -> AnsweredWrite? {
+        try snapshot().answeredWrite(name)?.remembered(at: wallMilliseconds)
+    }
+
     /// - Parameter noting: what else is written in the same transaction.
     func append(
         _ writes: [LocalWrite], _ wallMilliseconds: Int64, isSealed: Bool, _ running: inout Running,
@@ -180,6 +184,7 @@ extension MemoryStore {
             noting?(&contents, planned.result)
             contents.write(planned.log, planned.objects, at: wallMilliseconds)
             contents.write(planned.streams)
+            contents.write(planned.answers)
             if !planned.log.entries.isEmpty {
                 contents.own = planned.author.replica
             }

@@ -13,6 +13,8 @@ package protocol ObjectSource {
     func beginning(of key: ObjectKey) throws(StoreError) -> ObjectBeginning?
     /// Whether nothing of it is here but what a state on its way brings.
     func isArriving(_ key: ObjectKey) throws(StoreError) -> Bool
+    /// The newest write that was answered under a key of this name.
+    func answeredWrite(_ name: [UInt8]) throws(StoreError) -> AnsweredWrite?
     /// Every object of the collection, in the order of ids, until `body` returns false.
     func objects(
         of collection: ExactString, _ body: (StoredObject) throws(StoreError) -> Bool
@@ -33,6 +35,9 @@ package struct ObjectToChange: Sendable {
 extension ObjectSource {
     /// For stores that keep every change.
     package func beginning(of key: ObjectKey) throws(StoreError) -> ObjectBeginning? { nil }
+
+    /// For what is not asked by writes of applications.
+    package func answeredWrite(_ name: [UInt8]) throws(StoreError) -> AnsweredWrite? { nil }
 
     package func isArriving(_ key: ObjectKey) throws(StoreError) -> Bool { false }
 

@@ -28,6 +28,10 @@ struct ObjectRows: ObjectSource {
         ) { row throws(StoreError) in try object(row, key.collection) }
     }
 
+    func answeredWrite(_ name: [UInt8]) throws(StoreError) -> AnsweredWrite? {
+        try AnsweredWriteRows(access: access).find(name)
+    }
+
     func isArriving(_ key: ObjectKey) throws(StoreError) -> Bool { try ArrivingObjects(log).contains(key) }
 
     /// Of `object`, as `object(_:_:)` reads them.

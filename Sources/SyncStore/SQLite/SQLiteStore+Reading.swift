@@ -1,6 +1,11 @@
 package import SyncModel
 
 extension SQLiteStore {
+    package func answeredWrite(_ name: [UInt8], wallMilliseconds: Int64) throws(StoreError) -> AnsweredWrite? {
+        let found = try read { access throws(StoreError) in try AnsweredWriteRows(access: access).find(name) }
+        return found?.remembered(at: wallMilliseconds)
+    }
+
     package func segments(of replica: ReplicaID, from start: UInt64, byteBudget: Int) throws(StoreError) -> [Segment] {
         try readLog(space) { rows throws(StoreError) in
             try rows.segments(of: replica, from: start, byteBudget: byteBudget)

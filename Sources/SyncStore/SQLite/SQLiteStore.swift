@@ -295,8 +295,7 @@ extension SQLiteStore {
         let before = writing.own.author
         let sign = isSealed ? sign : { _ in [] }
         let commit = LocalCommit(writing.own.nextAuthor(on: state), on: state, wallMilliseconds: wallMilliseconds)
-        let hot = writing.hot
-        let planned = try write(&writing) { access throws(StoreError) in
+        let planned = try write(&writing) { [hot = writing.hot] access throws(StoreError) in
             let rows = try spaceRows(access)
             let objects = ObjectRows(rows, hot: hot)
             var commit = commit
@@ -309,10 +308,12 @@ extension SQLiteStore {
             }
             try objects.write(planned.objects, segments: try rows.write(planned.log), at: wallMilliseconds)
             try StreamRows(rows).write(planned.streams)
+            if !faults.contains(.answersKeptLater) { try AnsweredWriteRows(access: access).write(planned.answers) }
             if !planned.log.entries.isEmpty { try rows.remember(planned.author, before: before) }
             return planned
         }
         guard planned.writesAnything else { return planned.result }
+        if faults.contains(.answersKeptLater) { try keep(planned.answers, &writing) }
         writing.log = planned.log.after
         if !planned.log.entries.isEmpty {
             if !isSealed {

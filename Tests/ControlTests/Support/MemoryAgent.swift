@@ -36,6 +36,8 @@ actor MemoryAgent: AgentControl {
     private var retired: Set<String> = []
     private var blocked: Set<String> = []
     private var watchers: [AsyncStream<[Peer]>.Continuation] = []
+    /// Of the calls of `emit`, with the keys of their events.
+    private(set) var emitKeys: [[RequestKey?]] = []
     private var emitFault: ControlError?
     private(set) var emitGroups: [Int] = []
     private(set) var acknowledgements: [UInt64] = []
@@ -216,6 +218,7 @@ actor MemoryAgent: AgentControl {
             throw fault
         }
         emitGroups.append(events.count)
+        emitKeys.append(RequestKey.ofWrites)
         let first = arrivals + 1
         for event in events {
             arrivals += 1

@@ -1,0 +1,63 @@
+import ControlAPI
+import HTTPTypes
+import HummingbirdCore
+
+/// The key under which a client may send a write again (`Idempotency-Key`), and what the write asks for.
+///
+/// The agent remembers it with the write for a day: the same key and content again are answered with the first answer, the
+/// same key with another content is `idempotency_mismatch`.
+package struct RequestKey: Sendable, Equatable {
+    package let text: String
+    package let content: [UInt8]
+
+    /// Of the writes that the present call of the agent asks for, in their order; empty where none has a key.
+    @TaskLocal package static var ofWrites: [RequestKey?] = []
+
+    /// 1 to 255 printable ASCII characters without spaces.
+    static func check(_ text: String) throws(ControlError) {
+        guard (1...255).contains(text.utf8.count), text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            throw ControlError(
+                .invalidArgument, "An idempotency key has 1 to 255 printable ASCII characters and no spaces.",
+                hint: "Take a UUID, a fresh one for each write.")
+        }
+    }
+
+    /// Of a line of an upload that names none itself: a space stands in no key that a client gives.
+    func line(_ number: Int, _ content: [UInt8]) -> RequestKey {
+        RequestKey(text: "\(text) \(number)", content: self.content + content)
+    }
+
+    /// Calls the agent for writes that have these keys.
+    static func with<Value: Sendable>(
+        _ keys: [RequestKey?], _ write: () async throws(ControlError) -> Value
+    ) async throws(ControlError) -> Value {
+        let result: Result<Value, ControlError> = await $ofWrites.withValue(keys) {
+            do throws(ControlError) { return .success(try await write()) } catch { return .failure(error) }
+        }
+        return try result.get()
+    }
+}
+
+extension ControlRequest {
+    /// Nil where the client gave none.
+    func key() throws(ControlError) -> RequestKey? {
+        guard let text = request.headers[.idempotencyKey] else { return nil }
+        try RequestKey.check(text)
+        return RequestKey(
+            text: text, content: Array("\(request.method.rawValue) \(request.uri.path)?\(request.uri.query ?? "")\n".utf8))
+    }
+
+    /// Asks the agent for one write, which is done once however often the request comes under its key. The body was read.
+    func once<Value: Sendable>(
+        _ write: () async throws(ControlError) -> Value
+    ) async throws(ControlError) -> Value {
+        guard let key = try key() else { return try await write() }
+        let whole = RequestKey(text: key.text, content: key.content + upload.collected)
+        return try await RequestKey.with([whole], write)
+    }
+}
+
+extension HTTPField.Name {
+    /// draft-ietf-httpapi-idempotency-key-header
+    static let idempotencyKey = HTTPField.Name("Idempotency-Key")!
+}
