@@ -41,15 +41,17 @@ final class BlobDriver: Sendable {
     // MARK: What comes
 
     func begin(_ blob: BlobHash, _ layout: BlobLayout, hashes: [UInt8]?) {
-        writing.start { [self] in inlet.tell(begun(blob, layout, hashes: hashes)) }
+        writing.start { [self] in
+            if let answer = begun(blob, layout, hashes: hashes) { inlet.tell(answer) }
+        }
     }
 
-    private func begun(_ blob: BlobHash, _ layout: BlobLayout, hashes: [UInt8]?) -> BulkInput {
+    /// Nil: a part was begun, and the answer comes once the disk was searched for its chunks.
+    private func begun(_ blob: BlobHash, _ layout: BlobLayout, hashes: [UInt8]?) -> BulkInput? {
         do throws(BlobError) {
             if let partial = try partial(of: blob, layout, hashes: hashes) {
-                let present = try partial.present()
-                working.withLock { $0[blob] = partial }
-                return .begun(blob, partial.layout, present: present)
+                reuse(partial, from: 0)
+                return nil
             }
             // Records may be wrong about the size; what is here was proven.
             guard let layout = try blobs.layout(ofWhole: blob) else { return .hashesMissing(blob) }
@@ -61,6 +63,22 @@ final class BlobDriver: Sendable {
         } catch {
             note(error)
             return .refused(blob, code: error.code)
+        }
+    }
+
+    /// Copies what other blobs on this disk have of it, so that only the rest is asked of peers. In slices: what comes
+    /// of other blobs meanwhile is written between them.
+    private func reuse(_ partial: BlobPartial, from chunk: Int) {
+        do throws(BlobError) {
+            if let next = try blobs.reuseChunks(for: partial, from: chunk, limit: BlobStore.reuseSliceChunks) {
+                return writing.start { [self] in reuse(partial, from: next) }
+            }
+            let present = try partial.present()
+            working.withLock { $0[partial.hash] = partial }
+            inlet.tell(.begun(partial.hash, partial.layout, present: present))
+        } catch {
+            note(error)
+            inlet.tell(.refused(partial.hash, code: error.code))
         }
     }
 

@@ -50,6 +50,9 @@ package final class BlobPartial: Sendable {
         self.blobs = blobs
     }
 
+    /// Nil for a number beyond the last.
+    func hash(of chunk: Int) -> ChunkHash? { chunks.hash(at: chunk) }
+
     /// The chunks that are here, each checked since the process began.
     /// - Throws: `inputOutput`, `unreadable`, `diskFull`; `notHere` if it was whole before anybody looked; `store(.closed)`
     ///   behind `BlobStore.endScans`.

@@ -18,6 +18,7 @@ struct BlobRows {
     }
 
     var references: ReferenceRows { ReferenceRows(access) }
+    var chunkPlaces: ChunkPlaceRows { ChunkPlaceRows(access) }
 
     func find(_ hash: BlobHash) throws(StoreError) -> BlobRow? {
         try access.first("SELECT \(Self.columns) FROM blob WHERE hash = ?", .blob(hash.bytes), read: Self.row)
@@ -158,25 +159,34 @@ struct BlobRows {
         try removeChunks(of: id)
         let pageBytes = Self.pageChunks * BlobHash.byteCount
         for (page, start) in stride(from: 0, to: chunks.bytes.count, by: pageBytes).enumerated() {
-            let end = min(start + pageBytes, chunks.bytes.count)
+            let hashes = Array(chunks.bytes[start..<min(start + pageBytes, chunks.bytes.count)])
             try access.run(
                 "INSERT INTO chunk_hashes (blob, page, hashes) VALUES (?, ?, ?)", .integer(id), .integer(Int64(page)),
-                .blob(Array(chunks.bytes[start..<end])))
+                .blob(hashes))
+            try chunkPlaces.insert(hashes, of: id, page: page)
         }
     }
 
     func removeChunks(of id: Int64) throws(StoreError) {
+        let pages = try allPages(of: id)
+        for (page, hashes) in pages { try chunkPlaces.remove(hashes, of: id, page: page) }
         try access.run("DELETE FROM chunk_hashes WHERE blob = ?", .integer(id))
+    }
+
+    /// The pages of `chunk_hashes` in order.
+    private func allPages(of id: Int64) throws(StoreError) -> [(page: Int, hashes: [UInt8])] {
+        var pages: [(page: Int, hashes: [UInt8])] = []
+        try access.forEach("SELECT page, hashes FROM chunk_hashes WHERE blob = ? ORDER BY page", .integer(id)) {
+            row throws(StoreError) in
+            pages.append((Int(row.integer(0)), row.blob(1)))
+            return true
+        }
+        return pages
     }
 
     /// - Throws: `corrupt` unless there is a hash for each chunk.
     func chunks(of row: BlobRow) throws(StoreError) -> ChunkList {
-        var bytes: [UInt8] = []
-        try access.forEach("SELECT hashes FROM chunk_hashes WHERE blob = ? ORDER BY page", .integer(row.id)) {
-            page throws(StoreError) in
-            bytes += page.blob(0)
-            return true
-        }
+        let bytes = try allPages(of: row.id).flatMap(\.hashes)
         guard let chunks = ChunkList(bytes: bytes), chunks.count == row.layout.chunkCount else {
             throw .corrupt(detail: "a blob's chunk hashes are not all there")
         }

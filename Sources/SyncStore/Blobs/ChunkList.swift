@@ -27,6 +27,12 @@ package struct ChunkList: Hashable, Sendable {
         return bytes[chunk * BlobHash.byteCount..<(chunk + 1) * BlobHash.byteCount].elementsEqual(hash.bytes)
     }
 
+    /// Nil for a chunk that is not of it.
+    func hash(at chunk: Int) -> ChunkHash? {
+        guard chunk >= 0, chunk < count else { return nil }
+        return ChunkHash(bytes: bytes[chunk * BlobHash.byteCount..<(chunk + 1) * BlobHash.byteCount])
+    }
+
     package var hashes: [ChunkHash] {
         stride(from: 0, to: bytes.count, by: BlobHash.byteCount).compactMap {
             ChunkHash(bytes: bytes[$0..<$0 + BlobHash.byteCount])

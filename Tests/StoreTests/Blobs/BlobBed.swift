@@ -58,8 +58,10 @@ final class BlobBed: @unchecked Sendable {
     var database: String { machine.directory + "/lanyard.sqlite" }
 
     /// Opens it as a new process does. The machine lives as long as the store.
-    func open(_ faults: BlobFaults = [], _ change: (inout BlobConfiguration) -> Void = { _ in }) throws -> BlobStore {
-        guard let store = try machine.open() as? SQLiteStore else { throw StoreError.closed }
+    func open(
+        _ faults: BlobFaults = [], schema: Schema = .current, _ change: (inout BlobConfiguration) -> Void = { _ in }
+    ) throws -> BlobStore {
+        guard let store = try machine.open(schema: schema) as? SQLiteStore else { throw StoreError.closed }
         self.store = store
         run += 1
         var configuration = BlobConfiguration(run: run, now: { [self] in clock.now })
