@@ -82,13 +82,19 @@ package struct AttachmentDraft: Sendable, Equatable {
     package var mediaType: String?
     /// Of all of it, in bytes; nil where nobody knows before the end.
     package var size: UInt64?
+    /// The hash, or an attachment with the bytes, where they are here already; nil: they come with the request.
+    package var from: String?
 
-    package init(space: String, owner: ObjectName, name: String, mediaType: String? = nil, size: UInt64? = nil) {
+    package init(
+        space: String, owner: ObjectName, name: String, mediaType: String? = nil, size: UInt64? = nil,
+        from: String? = nil
+    ) {
         self.space = space
         self.owner = owner
         self.name = name
         self.mediaType = mediaType
         self.size = size
+        self.from = from
     }
 }
 

@@ -26,6 +26,14 @@ public struct AttachRequest: Sendable {
         self.size = size
     }
 
+    /// The same for bytes that the node has: `source` is their hash, or an attachment with them.
+    fileprivate func request(from source: String) -> ClientRequest {
+        var request = ClientRequest(.POST, object: owner, space: space)
+        request.path += "/attachments"
+        request.query = [("name", name.isEmpty ? nil : name), ("type", mediaType), ("from", source)]
+        return request
+    }
+
     fileprivate var request: ClientRequest {
         var request = ClientRequest(.POST, object: owner, space: space)
         request.path += "/attachments"
@@ -87,6 +95,16 @@ extension LanyardClient {
             return try JSONDecoding.value(
                 AttachmentEntry.self, from: try await connection.collect(), unknownKeys: .ignore)
         }
+    }
+
+    /// Attaches bytes that this node has, also those that were detached and are not cleaned up yet: `source` is their hash,
+    /// or another attachment, whose name and type are taken where `attaching` has none. Throws `not_found` where they are
+    /// not on this node.
+    public func attach(
+        from source: String, _ attaching: AttachRequest
+    ) async throws(ControlError) -> AttachmentEntry {
+        try ControlError.checkAttachmentName(attaching.name)
+        return try await value(attaching.request(from: source))
     }
 
     /// Brings the bytes to this node, if they are not here. `progress` is told how far it is, a few times a second.

@@ -54,6 +54,11 @@ extension ControlError {
     package static let attachmentMissing = ControlError(
         .notFound, "Its bytes are not on this machine.", hint: "Bring them here: lanyard fetch ATTACHMENT")
 
+    /// A request that names bytes, and brings others.
+    package static let bytesAreHere = ControlError(
+        .invalidArgument, "With \"from\" the request has no body: the bytes are taken from this machine.",
+        hint: "Leave out the body, or \"from\".")
+
     /// No type, slash, subtype.
     package static let badMediaType = ControlError(
         .invalidArgument, "This is no media type.", hint: "Write type/subtype, for example image/png.")

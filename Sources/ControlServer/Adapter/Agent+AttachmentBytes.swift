@@ -16,12 +16,50 @@ extension Agent {
         }
         // What cannot be attached in the end is not sent first. That it is so then, too, the write sees to.
         _ = try shownObject(draft.owner)
+        if let from = draft.from { return try keptAttachment(from, draft, mediaType) }
         do throws(BlobError) {
             let upload = try await attachments.begin(size: draft.size)
             return ReceivedAttachment(agent: self, upload: upload, draft: draft, mediaType: mediaType)
         } catch {
             throw refusal(error, size: draft.size)
         }
+    }
+
+    /// Bytes that are on this machine: those of a hash, or of another attachment, whose name and type are taken where the
+    /// draft has none.
+    private func keptAttachment(
+        _ from: String, _ draft: AttachmentDraft, _ mediaType: MediaType?
+    ) throws(ControlError) -> KeptAttachment {
+        if let bytes = [UInt8](hexadecimal: from), let blob = BlobHash(bytes: bytes) {
+            return KeptAttachment(agent: self, blob: blob, draft: draft, mediaType: mediaType)
+        }
+        let file = try foundAttachment(space: draft.space, id: from).attachment.file
+        var draft = draft
+        if draft.name.isEmpty { draft.name = file.name.string }
+        return KeptAttachment(agent: self, blob: file.blob, draft: draft, mediaType: mediaType ?? file.mediaType)
+    }
+
+    /// Writes the record of bytes that are here.
+    fileprivate func attach(
+        _ blob: UploadedBlob, _ draft: AttachmentDraft, _ mediaType: MediaType?
+    ) async throws(ControlError) -> AttachmentEntry {
+        let file = AttachedFile(
+            name: ExactString(draft.name),
+            mediaType: mediaType ?? MediaType(head: blob.head, isWhole: UInt64(blob.head.count) == blob.size),
+            size: blob.size, image: ImageSize(head: blob.head), blob: blob.hash)
+        let key = ObjectKey(draft.owner)
+        let outcome = try await writeObjects([.attach(key, file)])
+        let id = outcome.dots?.lowerBound
+        var attached = outcome.steps.first?.object?.state.shownAttachments.first { $0.id == id }
+        if attached == nil, outcome.steps.first?.unread != nil {
+            attached = try shownObject(draft.owner).state.shownAttachments.first { $0.id == id }
+        }
+        guard let attached else {
+            throw ControlError(
+                .internalFault, "The store did not say what became of the attachment.",
+                hint: "See: lanyard attachments \(draft.owner)")
+        }
+        return try entry(of: StoredAttachment(owner: key, attachment: attached))
     }
 
     package func openAttachment(space: String, id: String) async throws(ControlError) -> any AttachmentReading {
@@ -111,26 +149,30 @@ private struct ReceivedAttachment: AttachmentReceiving {
         do throws(BlobError) { blob = try await upload.finish() } catch {
             throw agent.refusal(error, size: draft.size)
         }
-        let file = AttachedFile(
-            name: ExactString(draft.name),
-            mediaType: mediaType ?? MediaType(head: blob.head, isWhole: UInt64(blob.head.count) == blob.size),
-            size: blob.size, image: ImageSize(head: blob.head), blob: blob.hash)
-        let key = ObjectKey(draft.owner)
-        let outcome = try await agent.writeObjects([.attach(key, file)])
-        let id = outcome.dots?.lowerBound
-        var attached = outcome.steps.first?.object?.state.shownAttachments.first { $0.id == id }
-        if attached == nil, outcome.steps.first?.unread != nil {
-            attached = try agent.shownObject(draft.owner).state.shownAttachments.first { $0.id == id }
-        }
-        guard let attached else {
-            throw ControlError(
-                .internalFault, "The store did not say what became of the attachment.",
-                hint: "See: lanyard attachments \(draft.owner)")
-        }
-        return try agent.entry(of: StoredAttachment(owner: key, attachment: attached))
+        return try await agent.attach(blob, draft, mediaType)
     }
 
     func giveUp() { upload.giveUp() }
+}
+
+/// An attachment whose bytes are here already.
+private struct KeptAttachment: AttachmentReceiving {
+    let agent: Agent
+    let blob: BlobHash
+    let draft: AttachmentDraft
+    let mediaType: MediaType?
+
+    func append(_ bytes: ByteBuffer) async throws(ControlError) {
+        guard bytes.readableBytes == 0 else { throw .bytesAreHere }
+    }
+
+    func finish() async throws(ControlError) -> AttachmentEntry {
+        let kept: UploadedBlob
+        do throws(BlobError) { kept = try await agent.attachments.kept(blob) } catch { throw agent.refusal(error) }
+        return try await agent.attach(kept, draft, mediaType)
+    }
+
+    func giveUp() {}
 }
 
 /// An attachment on its way out.

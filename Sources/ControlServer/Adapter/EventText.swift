@@ -31,7 +31,7 @@ extension CanonicalKey {
 
 extension [UInt8] {
     /// Nil unless an even number of hexadecimal digits.
-    fileprivate init?(hexadecimal text: some StringProtocol) {
+    init?(hexadecimal text: some StringProtocol) {
         let digits = text.utf8.compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
         guard digits.count == text.utf8.count, digits.count.isMultiple(of: 2) else { return nil }
         self = stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] * 16 + digits[$0 + 1]) }

@@ -13,7 +13,7 @@ struct AttachmentRoutes: Sendable {
 
     var routes: [Route] {
         [
-            Route(.post, Self.ofObject, query: ["name", "type"]) { [agent] request throws(ControlError) in
+            Route(.post, Self.ofObject, query: ["name", "type", "from"]) { [agent] request throws(ControlError) in
                 let receiver = try await agent.beginAttaching(try request.attachmentDraft())
                 return .json(
                     try await request.upload.pass(to: receiver) { () throws(ControlError) in
@@ -85,6 +85,6 @@ extension ControlRequest {
         if let size, size > ControlLimits.attachmentBytes { throw .attachmentTooLarge }
         return AttachmentDraft(
             space: try self.name(.space), owner: try objectName(), name: name, mediaType: query["type"],
-            size: request.headers[.transferEncoding] == nil ? size : nil)
+            size: request.headers[.transferEncoding] == nil ? size : nil, from: query["from"])
     }
 }

@@ -44,6 +44,18 @@ package final class AttachmentService: Sendable {
         }
     }
 
+    /// A blob that is here as a whole, to be attached once more: kept for the grace period from now on.
+    ///
+    /// - Throws: `notHere`, `damaged`, `inputOutput`, `unreadable`, `store`.
+    package func kept(_ blob: BlobHash) async throws(BlobError) -> UploadedBlob {
+        try await reading.run { [blobs] () throws(BlobError) in
+            guard try blobs.touch(blob) else { throw .notHere(blob) }
+            var reader = try blobs.open(blob)
+            let head = reader.layout.chunkCount > 0 ? try reader.read(0).prefix(UploadedBlob.headBytes) : []
+            return UploadedBlob(hash: blob, size: reader.layout.size, head: Array(head))
+        }
+    }
+
     /// Opens a blob that is here as a whole.
     ///
     /// - Throws: `notHere`, `damaged`, `inputOutput`, `unreadable`, `store`.

@@ -173,8 +173,8 @@ extension BlobStore {
         try read { rows throws(StoreError) in try rows.hasWhole(size: size) }
     }
 
-    /// Lets grace begin anew. False: the blob is not here.
-    func touch(_ hash: BlobHash) throws(BlobError) -> Bool {
+    /// Lets grace begin anew, so that a record can name it. False: the blob is not here.
+    package func touch(_ hash: BlobHash) throws(BlobError) -> Bool {
         try update { rows throws(StoreError) in
             guard let row = try rows.find(hash), row.isWhole else { return false }
             try rows.touch(row.id, at: configuration.now())

@@ -29,11 +29,22 @@ extension RigSuites.AttachmentStories {
             #expect(second.id != attachment.id && second.hash == attachment.hash)
             try rig.expectContent(second, of: "album/a", file)
 
+            // Without the file: by the hash of what was detached, or by an attachment that has the bytes.
+            try rig.node(1).lanyard("detach", second.id, "--yes")
+            try rig.inStep()
+            let third = try rig.node(3).attachAgain("album/a", from: attachment.hash, "--name", "kept.bin")
+            #expect(third.hash == attachment.hash && third.name == "kept.bin" && third.size == file.size)
+            let copy = try rig.node(3).attachAgain("album/a", from: third.id)
+            #expect(copy.hash == third.hash && copy.id != third.id && copy.name == "kept.bin")
+            try rig.expectContent(copy, of: "album/a", file)
+            try rig.node(3).expectRefusal(
+                ["attach", "album/a", "--from-hash", String(repeating: "0", count: 64)], code: "not_found", exit: 3)
+
             // An object takes its attachments along.
             #expect(try rig.node(3).delete("album/a"))
             try rig.inStep()
             for number in 1...3 {
-                #expect(try !rig.node(number).attachments().contains { $0.id == second.id }, "node \(number)")
+                #expect(try !rig.node(number).attachments().contains { $0.id == third.id }, "node \(number)")
             }
         }
     }

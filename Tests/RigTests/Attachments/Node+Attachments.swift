@@ -21,6 +21,12 @@ extension Node {
         try decode(Attachment.self, try lanyard(["attach", object, file.path, "--json"] + options).output)
     }
 
+    /// Bytes that the node has: their hash, or an attachment.
+    func attachAgain(_ object: String, from source: String, _ options: String...) throws -> Attachment {
+        try decode(
+            Attachment.self, try lanyard(["attach", object, "--from-hash", source, "--json"] + options).output)
+    }
+
     func attachments(_ object: String? = nil) throws -> [Attachment] {
         try decode(
             [Attachment].self, try lanyard(["attachments"] + (object.map { [$0] } ?? []) + ["--json"]).output)
