@@ -106,6 +106,28 @@ struct BulkOffenceTests {
         #expect(talk.closed == .unsolicited)
     }
 
+    @Test func `what still comes of a blob that is whole is no offence`() throws {
+        var talk = Talk()
+        let first = try talk.askedLarge()
+        let want = BulkWorld.want(1, size: 4 * UInt64(BlobLayout.chunkBytes))
+        talk.hear(.endFetch(want.blob))
+        talk.hear(.fetch(want))
+        talk.hear(.holding(.init(blob: want.blob, part: .nothing)))
+        talk.hear(.holding(.init(blob: want.blob, part: .all(want.layout))))
+        talk.hear(.begun(want.blob, want.layout, present: ChunkSet(count: 4)))
+        let second = try #require(
+            talk.sent.lazy.compactMap { if case .request(let request) = $0 { request.id } else { nil } }.first)
+        // The first request was taken back, and its answer was under way.
+        for chunk in 0..<4 {
+            talk.hear(.chunk(.init(id: first, index: UInt32(chunk), bytes: Self.full)))
+            talk.hear(.chunkWritten(want.blob, chunk: chunk, .right))
+        }
+        talk.hear(.finished(want.blob))
+        #expect(talk.sent.contains(.cancel(.init(id: second))))
+        talk.hear(.chunk(.init(id: second, index: 0, bytes: Self.full)))
+        #expect(talk.closed == nil)
+    }
+
     @Test func `too many requests are refused, too many wants end the connection`() {
         var talk = Talk()
         talk.greet()

@@ -102,6 +102,11 @@ extension BulkCore {
         work[blob] = nil
         planner.end(blob)
         reconsider(blob)
+        cancelAsks(of: blob)
+        effects.append(.putAside(blob))
+    }
+
+    private mutating func cancelAsks(of blob: BlobHash) {
         for index in links.indices {
             for id in links[index].asks.keys.sorted() {
                 switch links[index].asks[id]?.subject {
@@ -110,7 +115,6 @@ extension BulkCore {
                 }
             }
         }
-        effects.append(.putAside(blob))
     }
 
     // MARK: The whole
@@ -126,6 +130,8 @@ extension BulkCore {
         refusals.noteSuccess()
         work[blob] = nil
         planner.end(blob)
+        // Late answers of an earlier request may have been quicker.
+        cancelAsks(of: blob)
         noteFetched(blob)
     }
 
