@@ -92,7 +92,7 @@ extension Agent {
         let transport = SessionTransport(identity: identity, eventLoop: eventLoop, logger: logger, events: relay)
         let loop = AgentLoop(
             eventLoop: eventLoop, transport: transport, store: driver, state: state, core: core, journal: journal,
-            feed: feed, objectFeed: objectFeed, logger: logger)
+            feed: feed, objectFeed: objectFeed, logger: logger, sign: { identity.sign($0) })
         let bulk = BulkLoop(
             eventLoop: eventLoop, transport: transport, driver: blobDriver, arrivals: arrivals,
             core: BulkCore(

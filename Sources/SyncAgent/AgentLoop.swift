@@ -29,6 +29,8 @@ final class AgentLoop: TransportEvents {
     /// How long superseded events stay of a stream that says nothing of it itself; nil: for ever.
     var supersededMilliseconds: UInt64?
     private(set) var core: AgentCore
+    /// Ed25519 with the device's signing key.
+    private let sign: ([UInt8]) -> [UInt8]
     private(set) var digest: Sum256
     private(set) var counts: StoreCounts
     /// Called after the members changed (a record may be a member's now).
@@ -43,8 +45,8 @@ final class AgentLoop: TransportEvents {
 
     init(
         eventLoop: any EventLoop, transport: SessionTransport, store: StoreDriver, state: StoreState, core: AgentCore,
-        journal: AgentJournal, feed: EventFeed, objectFeed: EventFeed,
-        logger: Logger
+        journal: AgentJournal, feed: EventFeed, objectFeed: EventFeed, logger: Logger,
+        sign: @escaping ([UInt8]) -> [UInt8]
     ) {
         self.eventLoop = eventLoop
         self.transport = transport
@@ -56,6 +58,7 @@ final class AgentLoop: TransportEvents {
         self.feed = feed
         self.objectFeed = objectFeed
         self.logger = logger
+        self.sign = sign
     }
 
     var now: Tick { Tick(nanoseconds: Int64(NIODeadline.now().uptimeNanoseconds)) }
@@ -256,10 +259,10 @@ final class AgentLoop: TransportEvents {
 
     private func send(_ id: ConnectionID, _ frame: Frame) {
         var frame = frame
-        // The core has no wall clock; the peer compares ours with its own.
+        // The core has no wall clock (the peer compares ours with its own) and no key.
         if case .hello(var hello) = frame {
             hello.wallMilliseconds = WallClock.milliseconds
-            frame = .hello(hello)
+            frame = .hello(hello.signing(as: core.configuration.own, sign))
         }
         do {
             transport.send(id.rawValue, try FrameCodec.encode(frame))
@@ -316,6 +319,6 @@ extension StoreChange {
     init(_ commit: Commit) {
         self.init(
             segments: commit.segments, stateDigest: commit.digest, additions: commit.additions, cuts: commit.cuts,
-            isIncomplete: commit.isIncomplete)
+            ignoredRevocations: commit.ignoredRevocations, isIncomplete: commit.isIncomplete)
     }
 }

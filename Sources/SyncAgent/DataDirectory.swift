@@ -26,17 +26,11 @@ enum DataDirectory {
     }
 
     static func openStore(_ path: String, identity: DeviceIdentity) throws(StoreError) -> SQLiteStore {
-        let signingKey = identity.signingKey
         let leases = leaseDirectories.lazy.compactMap { LeaseFolder(path: $0) }.first
         return try SQLiteStore(
             SQLiteConfiguration(directory: path, leases: leases), device: identity.deviceID,
             incarnations: { UInt64.random(in: .min ... .max) },
-            sign: { message in
-                guard let signature = try? signingKey.signature(for: message) else {
-                    preconditionFailure("Ed25519 signs any message")
-                }
-                return Array(signature)
-            })
+            sign: { identity.sign($0) })
     }
 
     /// The folder of large blobs, beside the database.

@@ -19,12 +19,7 @@ package struct AgentCore: Sendable {
     /// In the order they opened.
     var sessions: [PeerSession] = []
     var sessionNumber: UInt64 = 0
-    /// Runs of devices with twins that were told so by us.
-    var toldTwins: [UInt64] = []
-    /// How often we were told that our own key is used twice.
-    var twinGoodbyes = 0
-    /// Another live agent has our key: known for as long as this one runs.
-    var isKeyShared = false
+    var twins = TwinKeeping()
     /// Changes of our own came back, and that was said.
     var haveOwnReturned = false
     var book = DialBook()
@@ -32,6 +27,7 @@ package struct AgentCore: Sendable {
     var listenPort: UInt16 = 0
 
     var room = WaitingRoom()
+    var replicas: ReplicaKeeping
     var pulls: [Pull] = []
     var persisting: Persisting?
     /// Reads under way: who asked.
@@ -66,6 +62,8 @@ package struct AgentCore: Sendable {
     var stateRetryAt: Tick?
     /// States that are being handed to peers.
     var outlets: [StateOutlet] = []
+    /// Those that ended before the store had answered that it opened them: they cost until it does.
+    var unansweredOutlets: [StateOutlet] = []
 
     /// Devices with a session on which both know bulk connections, as the shell was told.
     var bulkPeers: [BulkPeering] = []
@@ -134,6 +132,7 @@ package struct AgentCore: Sendable {
         )
         self.now = now
         random = SplitMix64(seed: configuration.seed)
+        replicas = ReplicaKeeping(configuration)
         held = TipTable()
         for known in tips { held.set(known.replica, known.tip) }
         for signed in acknowledgements { _ = self.acknowledgements.take(signed) }
@@ -255,7 +254,7 @@ package struct AgentCore: Sendable {
             sessionDeadlines.min(), pullDeadlines.min(), acknowledgementDeadlines.min(), nextDialAt, storeRetryAt,
             sealRetryAt,
             acknowledgeDeadline, collectionDeadline, compactionDeadline, stateDeadlines.min(), cutDeadlines.min(),
-            eventRetentionDeadline, redoDeadline, forks.lookAt,
+            eventRetentionDeadline, redoDeadline, forks.lookAt, replicaDeadline,
         ].compactMap(\.self).min()
     }
 
@@ -288,6 +287,8 @@ package struct CoreCounters: Sendable, Equatable {
     package var pushesSent = 0
     package var wantsSent = 0
     package var wantsReassigned = 0
+    /// Replicas that peers claim, each time that one was looked at to ask for it.
+    package var claimsVisited = 0
     package var havesSent = 0
     /// Rows, to all peers.
     package var acknowledgementsSent = 0

@@ -49,6 +49,8 @@ package struct CoreConfiguration: Sendable, Equatable {
         package var recent = Tick.Span.seconds(3600)
         /// A peer that has a session with another holder of our key is dialled this often.
         package var twinRedial = Tick.Span.seconds(10)
+        /// For so long nothing is acknowledged after a peer said, without proof, that our key is used twice.
+        package var twinDoubt = Tick.Span.seconds(60)
         package var backoffLeast = Tick.Span.milliseconds(250)
         package var backoffGreatest = Tick.Span.seconds(30)
         package var storeRetry = Tick.Span.seconds(2)
@@ -79,6 +81,12 @@ package struct CoreConfiguration: Sendable, Equatable {
         package var dropEventsEvery = Tick.Span.seconds(60)
         /// From letting a device in again to the next try, if nothing came of it.
         package var readmitEvery = Tick.Span.seconds(10)
+        /// Between two histories that another device begins, once it has used up what may begin at once.
+        package var newReplicaEvery = Tick.Span.milliseconds(125)
+        /// Between two devices that another one lets in, once it has used up what it may at once.
+        package var admissionEvery = Tick.Span.seconds(10)
+        /// Until what was not taken in is looked at again.
+        package var newReplicaLook = Tick.Span.seconds(1)
 
         package init() {}
     }
@@ -104,6 +112,14 @@ package struct CoreConfiguration: Sendable, Equatable {
         package var stateOfferOperations: UInt64 = 4_096
         package var stateOfferBytes: UInt64 = 1 << 20
         package var stateOfferFactor: UInt64 = 4
+        /// Histories of one other device that may begin here at once; more begin one after the other.
+        package var newReplicasAtOnce = 1_024
+        /// Histories of one other device that are taken in by its word alone: two a day for ten years.
+        package var replicasPerDevice = 8_192
+        /// Devices that one other device may let in at once.
+        package var admissionsAtOnce = 256
+        /// Replicas that waiting changes build on, looked at in one step.
+        package var missingPerStep = 256
         /// One transaction's worth: some milliseconds.
         package var collectionStepObjects = 128
         /// The same, of changes that are written again.

@@ -21,7 +21,8 @@ extension AgentCore {
             bufferedBytes: sessions.map(\.bufferedBytes).max() ?? 0, sessions: sessions.count, pulls: pulls.count,
             reads: reads.count, dialTargets: book.targets.count,
             outstandingWantBytes: pulls.reduce(0) { $0 + max(0, $1.creditBytes) },
-            stateBytes: intake.map { $0.creditBytes + $0.queuedBytes + $0.stagingBytes } ?? 0, outlets: outlets.count)
+            stateBytes: intake.map { $0.creditBytes + $0.queuedBytes + $0.stagingBytes } ?? 0,
+            outlets: outlets.count + unansweredOutlets.count)
     }
 
     /// Connections the core counts as up, in the order they opened.

@@ -123,6 +123,10 @@ package enum Report: Sendable, Equatable {
     /// Once in a run.
     case ownChangesReturned
     case memberAdmitted(DeviceID)
+    /// It began more histories than are taken in; once in a run.
+    case tooManyHistories(DeviceID)
+    /// A member wrote that a device is revoked; that has no effect.
+    case revocationIgnored(IgnoredRevocation)
     /// State came from there in place of changes, and is joined.
     case stateTaken(DeviceID)
     case storeRefused(code: String)

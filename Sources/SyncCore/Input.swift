@@ -35,14 +35,16 @@ package struct StoreChange: Sendable, Equatable {
     package var additions: [Membership.Addition]
     /// All cuts, where this moved one; nil else.
     package var cuts: CutTable?
+    package var ignoredRevocations: [IgnoredRevocation]
     /// Objects may be wrong here until a member has said what they are: cuts moved, and a part of their history came as state.
     package var isIncomplete: Bool
 
     package init(
         segments: [VerifiedSegment], stateDigest: Sum256, additions: [Membership.Addition], cuts: CutTable? = nil,
-        isIncomplete: Bool = false
+        ignoredRevocations: [IgnoredRevocation] = [], isIncomplete: Bool = false
     ) {
         self.cuts = cuts
+        self.ignoredRevocations = ignoredRevocations
         self.isIncomplete = isIncomplete
         self.segments = segments
         self.stateDigest = stateDigest

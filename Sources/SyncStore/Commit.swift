@@ -16,12 +16,15 @@ package struct Commit: Sendable, Equatable {
     package var objectPosition: Int64
     /// All cuts, where this moved one; nil else.
     package var cuts: CutTable?
+    /// At most one of each author.
+    package var ignoredRevocations: [IgnoredRevocation]
     /// See `LogState`.
     package var isIncomplete: Bool
 
     package init(
         segments: [VerifiedSegment], digest: Sum256, counts: StoreCounts, additions: [Membership.Addition],
-        lastPosition: Int64, streams: [String], objectPosition: Int64, cuts: CutTable? = nil, isIncomplete: Bool = false
+        lastPosition: Int64, streams: [String], objectPosition: Int64, cuts: CutTable? = nil,
+        ignoredRevocations: [IgnoredRevocation] = [], isIncomplete: Bool = false
     ) {
         self.segments = segments
         self.digest = digest
@@ -31,6 +34,7 @@ package struct Commit: Sendable, Equatable {
         self.streams = streams
         self.objectPosition = objectPosition
         self.cuts = cuts
+        self.ignoredRevocations = ignoredRevocations
         self.isIncomplete = isIncomplete
     }
 }
@@ -49,6 +53,7 @@ extension Commit {
         both.segments = first.segments + segments
         both.additions = first.additions + additions
         both.cuts = cuts ?? first.cuts
+        both.ignoredRevocations = first.ignoredRevocations + ignoredRevocations
         return both
     }
 

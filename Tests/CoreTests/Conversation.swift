@@ -43,13 +43,19 @@ struct Conversation {
         hear(.deadlinePassed)
     }
 
+    /// The other side dialled us, and has said nothing.
+    mutating func open(_ device: Int) -> ConnectionID {
+        lastAccepted += 2
+        let id = ConnectionID(rawValue: lastAccepted)
+        hear(.opened(id, Self.devices[device].id, remote: Endpoint(host: "h\(device)", port: 40_000)))
+        return id
+    }
+
     /// The other side dialled us and said hello; what we answered is in `effects`.
     mutating func accept(
         _ device: Int, runID: UInt64 = 7, protocols: ClosedRange<UInt32> = 1...1, features: UInt64 = 0
     ) -> ConnectionID {
-        lastAccepted += 2
-        let id = ConnectionID(rawValue: lastAccepted)
-        hear(.opened(id, Self.devices[device].id, remote: Endpoint(host: "h\(device)", port: 40_000)))
+        let id = open(device)
         hear(.received(id, .hello(Self.hello(runID: runID, protocols: protocols, features: features)), bytes: 60))
         return id
     }
@@ -114,8 +120,15 @@ struct Author {
     /// One segment of `count` changes, written by somebody who holds `held`.
     mutating func write(_ count: Int = 1, holding held: VersionVector = VersionVector()) -> VerifiedSegment {
         let event = Operation.appendEvent(.init(stream: "s", type: nil, payload: Array("{}".utf8)))
+        return write(Array(repeating: [event], count: count), holding: held)
+    }
+
+    /// One segment of these changes.
+    mutating func write(
+        _ changes: [[Operation]], holding held: VersionVector = VersionVector()
+    ) -> VerifiedSegment {
         let segments = author.author(
-            Array(repeating: [event], count: count), held: held, greatestStamp: .zero, wallMilliseconds: 1_000,
+            changes, held: held, greatestStamp: .zero, wallMilliseconds: 1_000,
             sign: device.sign)
         guard let first = segments?.first else { preconditionFailure("stamps are not used up") }
         return first

@@ -23,7 +23,7 @@ import Testing
         return haves
     }
 
-    @Test(arguments: [8_191, 8_192, 8_193, Limits.contextEntries])
+    @Test(arguments: [8_191, 8_192, 8_193, Limits.vectorEntries])
     func `is said in several frames and understood as one`(count: Int) throws {
         let frames = try answer(holding: Self.tips(count))
         #expect(frames.count == (count + Limits.haveEntries - 1) / Limits.haveEntries)
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test func `one of more entries than a vector may have ends the session`() throws {
-        let frames = try answer(holding: Self.tips(Limits.contextEntries + 1))
+        let frames = try answer(holding: Self.tips(Limits.vectorEntries + 1))
         var listener = Conversation(own: 1)
         let id = listener.accept(0)
         for frame in frames { listener.hear(.received(id, frame, bytes: 1_000)) }

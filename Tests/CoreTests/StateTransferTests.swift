@@ -305,6 +305,54 @@ struct StateTransferTests {
         #expect(states(talk) == [.close(state)])
     }
 
+    @Test func `requests that outrun their answers open one state at a time`() throws {
+        var author = Author(1)
+        var talk = holding(&author)
+        let id = talk.accept(2, features: Self.state)
+        func request(_ number: UInt64) -> Input {
+            let since = VersionVector()
+            return .received(
+                id,
+                .stateRequest(
+                    .init(id: number, space: .home, since: since, stagedEvents: since, asks: false, creditBytes: 10)),
+                bytes: 60)
+        }
+        var opened: [StateID] = []
+        for number in 0..<1_000 as Range<UInt64> {
+            talk.hear(request(number))
+            opened += states(talk).compactMap { if case .open(let id, _, _, _) = $0 { id } else { nil } }
+            talk.hear(.received(id, .credit(Frame.Credit(wantID: number, bytes: 0, cancel: true)), bytes: 10))
+        }
+        #expect(opened.count == 1 && talk.core.load.outlets == 1)
+        talk.hear(.state(.opened(try #require(opened.first), vector: VersionVector())))
+        #expect(talk.core.load.outlets == 0)
+        // Who takes back what it asked for may ask again; who does not, may not.
+        talk.hear(request(2_000))
+        guard case .open(let state, _, _, _)? = states(talk).first else { throw Missing() }
+        talk.hear(request(2_001))
+        #expect(talk.closed(id) == .overLimit && states(talk) == [.close(state)])
+        talk.hear(.state(.failed(state, code: "x")))
+        #expect(talk.core.load.outlets == 0)
+    }
+
+    @Test func `a state that ends before it was opened counts until the store has answered`() throws {
+        var author = Author(1)
+        var talk = holding(&author)
+        let nothing = VersionVector()
+        var opened: [StateID] = []
+        for number in 0..<20 as Range<UInt64> {
+            let id = talk.accept(2, runID: 100 + number, features: Self.state)
+            let request = Frame.StateRequest(
+                id: number, space: .home, since: nothing, stagedEvents: nothing, asks: false, creditBytes: 10)
+            talk.hear(.received(id, .stateRequest(request), bytes: 60))
+            opened += states(talk).compactMap { if case .open(let id, _, _, _) = $0 { id } else { nil } }
+            talk.hear(.closed(id, code: "lost"))
+        }
+        #expect(opened.count == talk.core.configuration.bounds.statesServed)
+        for state in opened { talk.hear(.state(.opened(state, vector: nothing))) }
+        #expect(talk.core.load.outlets == 0)
+    }
+
     @Test func `what was wanted before waits until it is known what the state covers, and not for ever`() throws {
         var author = Author(1)
         var talk = holding(&author)

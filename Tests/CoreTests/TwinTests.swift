@@ -65,11 +65,116 @@ import Testing
         #expect(talk.core.upConnections.isEmpty)
     }
 
-    @Test func `whoever is told by a peer says so`() {
+    private func goodbye(otherRun: UInt64, proof: [UInt8]) -> Frame {
+        .goodbye(Frame.Goodbye(code: "duplicate_identity", message: "", otherRun: otherRun, proof: proof))
+    }
+
+    /// What a device signed as one run about another.
+    private func statement(_ device: Int, run: UInt64, other: UInt64, by signer: Int? = nil) -> [UInt8] {
+        TwinStatement.signed(
+            device: Conversation.devices[device].id, run: run, other: other,
+            Conversation.devices[signer ?? device].sign
+        ).signature
+    }
+
+    @Test func `what a peer says of a second holder of our key counts with a signature of that one`() {
+        let ownTwin = Report.duplicateIdentity(Conversation.devices[0].id)
+        let claims: [(otherRun: UInt64, proof: [UInt8])] = [
+            (0, []), (9, []), (9, [UInt8](repeating: 1, count: 64)),
+            // Signed by the member itself; by us, about another run than this; by this very run.
+            (9, statement(0, run: 9, other: 1, by: 1)), (9, statement(0, run: 9, other: 2)),
+            (1, statement(0, run: 1, other: 1)), (9, statement(0, run: 1, other: 9)),
+        ]
+        for claim in claims {
+            var talk = Conversation()
+            let id = talk.accept(1)
+            talk.hear(.received(id, goodbye(otherRun: claim.otherRun, proof: claim.proof), bytes: 30))
+            #expect(!reports(talk).contains(ownTwin))
+        }
         var talk = Conversation()
         let id = talk.accept(1)
-        talk.hear(.received(id, .goodbye(Frame.Goodbye(code: "duplicate_identity", message: "")), bytes: 30))
-        #expect(reports(talk).contains(.duplicateIdentity(Conversation.devices[0].id)))
+        talk.hear(.received(id, goodbye(otherRun: 9, proof: statement(0, run: 9, other: 1)), bytes: 30))
+        #expect(reports(talk).contains(ownTwin))
+    }
+
+    @Test func `a run that is told of another one names it to the peer that told it, and to no other`() {
+        var talk = Conversation()
+        let id = talk.accept(1)
+        talk.hear(.received(id, goodbye(otherRun: 9, proof: []), bytes: 30))
+        func hello(_ device: Int) -> Frame.Hello? {
+            let connection = talk.open(device)
+            return talk.sent(connection).lazy.compactMap { if case .hello(let hello) = $0 { hello } else { nil } }.first
+        }
+        #expect(hello(1)?.twinRun == 9)
+        #expect(hello(2)?.twinRun == 0)
+    }
+
+    /// Two live agents with the key of device 1, and what each was told by the core between them.
+    private struct Pair {
+        var talk = Conversation()
+        /// By run: the session that is up, and what it was told of.
+        var connections: [UInt64: ConnectionID] = [:]
+        var told: [UInt64: UInt64] = [:]
+        var isConvinced: Set<UInt64> = []
+        var ended: [UInt64: Int] = [:]
+
+        /// One of them dials, says hello, and answers what it is asked.
+        mutating func dial(_ run: UInt64) {
+            let device = Conversation.devices[1]
+            var hello = Conversation.hello(runID: run, sessionNumber: UInt64.random(in: 1 ... .max))
+            hello.twinRun = told[run] ?? 0
+            let id = talk.open(1)
+            connections[run] = id
+            step(.received(id, .hello(hello.signing(as: device.id, device.sign)), bytes: 60))
+        }
+
+        private mutating func step(_ input: Input) {
+            talk.hear(input)
+            let effects = talk.effects
+            var ended: [UInt64] = []
+            for (run, id) in connections {
+                for frame in talk.sent(id) {
+                    guard case .goodbye(let goodbye) = frame, goodbye.code == "duplicate_identity" else { continue }
+                    told[run] = goodbye.otherRun
+                    let statement = TwinStatement(
+                        device: Conversation.devices[1].id, run: goodbye.otherRun, other: run,
+                        signature: goodbye.proof)
+                    if statement.isSigned(by: Conversation.devices[1].fact.signingKey) { isConvinced.insert(run) }
+                    self.ended[run, default: 0] += 1
+                }
+                if talk.closed(id) != nil { ended.append(run) }
+            }
+            for run in ended { connections[run] = nil }
+            for case .send(let id, .ping(let ping)) in effects where connections.values.contains(id) {
+                step(.received(id, .pong(Frame.Pong(nonce: ping.nonce)), bytes: 12))
+            }
+        }
+    }
+
+    @Test(arguments: 0..<64)
+    func `two holders of a key that meet in a third both learn it, in whatever order they come back`(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        var pair = Pair()
+        pair.dial(21)
+        pair.dial(22)
+        var dials = 0
+        while pair.isConvinced.count < 2, dials < 100 {
+            let waiting = [21, 22].filter { pair.connections[$0] == nil }
+            dials += 1
+            pair.talk.wait(milliseconds: 100)
+            guard let run = waiting.randomElement(using: &random) else { continue }
+            pair.dial(run)
+        }
+        #expect(pair.isConvinced == [21, 22])
+        // And then one of them has peace.
+        for _ in 0..<20 {
+            for run in [21, 22] as [UInt64] where pair.connections[run] == nil { pair.dial(run) }
+        }
+        let ended = pair.ended
+        for _ in 0..<5 {
+            for run in [21, 22] as [UInt64] where pair.connections[run] == nil { pair.dial(run) }
+        }
+        #expect([21, 22].contains { pair.ended[$0] == ended[$0] })
     }
 
     @Test(arguments: [false, true])

@@ -163,6 +163,7 @@ extension Agent: AgentControl {
                         "Its disk was put back to an earlier state, lost its end, or was copied. Nothing is lost. If it was none "
                         + "of these on purpose, look at the disk: lanyard doctor --deep"))
         }
+        warnings += memberWarnings(now)
         for peer in journal.divergedPeers.sorted() {
             warnings.append(
                 .init(

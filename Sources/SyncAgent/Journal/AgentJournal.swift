@@ -20,6 +20,10 @@ package final class AgentJournal: Sendable {
         var haveOwnReturned = false
         var forks: Set<ReplicaID> = []
         var tookBack: Set<ReplicaID> = []
+        /// Devices that began more histories than are taken in.
+        var flooding: Set<DeviceID> = []
+        /// By author: members, so there are not many.
+        var ignoredRevocations: [DeviceID: IgnoredRevocation] = [:]
         var lastSync: [DeviceID: Int64] = [:]
     }
 
@@ -62,13 +66,18 @@ package final class AgentJournal: Sendable {
     /// Another live agent has our key. Nothing is written here until one of the two has a key of its own: what is told to the
     /// wrong one of them would be on a machine that is about to be put away.
     package var isIdentityShared: Bool { state.withLock { $0.duplicates[own] != nil } }
-    private static let twinMemoryMilliseconds: Int64 = 300_000
+    private static let twinMemoryMilliseconds: Int64 = 45_000
     /// Changes of this device came back from others in this run.
     package var haveOwnReturned: Bool { state.withLock(\.haveOwnReturned) }
     package var divergedPeers: Set<DeviceID> { state.withLock(\.diverged) }
     package var forks: Set<ReplicaID> { state.withLock(\.forks) }
     /// Of our own, those of which another history took the place of ours in this run.
     package var tookBack: Set<ReplicaID> { state.withLock { [own] in $0.tookBack.filter { $0.device == own } } }
+    /// Of each author the first in this run, sorted by author.
+    package var ignoredRevocations: [IgnoredRevocation] {
+        state.withLock { $0.ignoredRevocations.values.sorted { $0.author < $1.author } }
+    }
+    package var floodingDevices: [DeviceID] { state.withLock { $0.flooding.sorted() } }
     package var lastSeen: [DeviceID: Int64] { state.withLock(\.lastSync) }
 
     func noteSeen(_ device: DeviceID) {
@@ -143,6 +152,8 @@ package final class AgentJournal: Sendable {
                 metadata: ["code": "own_changes_returned"])
         case .memberAdmitted(let device):
             logger.notice("A device became a member.", metadata: ["peer.id": "\(device.shortID)"])
+        case .revocationIgnored(let ignored): noteIgnored(ignored, logger)
+        case .tooManyHistories(let device): noteFlood(of: device, logger)
         case .stateTaken(let device):
             logger.notice("State came in place of changes.", metadata: ["peer.id": "\(device.shortID)"])
         case .storeRefused(let code):
@@ -150,6 +161,31 @@ package final class AgentJournal: Sendable {
             logger.error("The store refuses writes.", metadata: ["code": "\(code)"])
         case .storeRecovered: logger.notice("The store takes writes again.")
         }
+    }
+
+    private func noteIgnored(_ revocation: IgnoredRevocation, _ logger: Logger) {
+        note(code: "revocation_ignored")
+        let isNews = state.withLock { state in
+            if state.ignoredRevocations[revocation.author] != nil { return false }
+            state.ignoredRevocations[revocation.author] = revocation
+            return true
+        }
+        // Said once of each author: a member that turned bad may write thousands.
+        guard isNews else { return }
+        logger.warning(
+            "A device revoked another one; this has no effect.",
+            metadata: [
+                "peer.id": "\(revocation.author.shortID)", "device.id": "\(revocation.device.shortID)",
+                "code": "revocation_ignored",
+            ])
+    }
+
+    private func noteFlood(of device: DeviceID, _ logger: Logger) {
+        note(code: "too_many_histories")
+        state.withLock { _ = $0.flooding.insert(device) }
+        logger.warning(
+            "A device begins more histories than are taken in.",
+            metadata: ["device.id": "\(device.shortID)", "code": "too_many_histories"])
     }
 
     func note(_ report: BulkReport, logger: Logger) {

@@ -17,7 +17,12 @@ extension AgentCore {
     /// A peer said what it holds.
     mutating func noteTips(_ index: Int) {
         sessions[index].forks.isDue = true
-        for entry in sessions[index].peerTips.entries {
+        // Of what moved on neither side there is nothing new to say, unless a fork was seen meanwhile.
+        let moved = sessions[index].claims.takeMoved()
+        let replicas = forked.isEmpty ? moved : Set(moved + forked).sorted()
+        for replica in replicas {
+            guard let tip = sessions[index].peerTips[replica] else { continue }
+            let entry = TipTable.Entry(replica: replica, tip: tip)
             if entry.replica.device == configuration.own {
                 forks.shown[sessions[index].device, default: VersionVector()].advance(entry.replica, to: entry.tip.next)
             }
@@ -71,7 +76,7 @@ extension AgentCore {
         return true
     }
 
-    private func mayLookInto(_ replica: ReplicaID, of session: PeerSession) -> Bool {
+    func mayLookInto(_ replica: ReplicaID, of session: PeerSession) -> Bool {
         mayTakeBack(replica, for: session) || forks.settled.contains(replica)
     }
 
@@ -125,8 +130,7 @@ extension AgentCore {
 
     /// Whether it is still to be looked up or asked how the peer holds one of our own.
     func doubtsOurs(_ session: PeerSession) -> Bool {
-        session.forks.isDue
-            && session.peerTips.entries.contains { $0.replica.device == configuration.own && isDoubtful($0, session) }
+        session.forks.isDue && doubtful(of: configuration.own, session) != nil
     }
 
     private var isAwaitingOurs: Bool {
@@ -165,7 +169,7 @@ extension AgentCore {
         }
     }
 
-    private func isOnOurs(
+    func isOnOurs(
         _ theirs: ReplicaTip, _ ours: ReplicaTip, _ replica: ReplicaID, _ session: PeerSession
     ) -> Bool {
         isGivingWay(theirs, replica) || ours.isSamePlace(as: theirs)
@@ -208,10 +212,7 @@ extension AgentCore {
         forgetSuspicions(index)
         let session = sessions[index]
         // Our own first: of others' histories nobody waits for what we do.
-        let doubtful =
-            session.peerTips.entries.first { $0.replica.device == configuration.own && isDoubtful($0, session) }
-            ?? session.peerTips.entries.first { isDoubtful($0, session) }
-        guard let entry = doubtful else {
+        guard let entry = doubtful(of: configuration.own, session) ?? doubtfulOfOthers(session) else {
             // What is still being written is compared once it is.
             sessions[index].forks.isDue = sessions[index].forks.suspects.keys.contains { held[$0] == nil }
             return considerOffer(index)
@@ -238,19 +239,6 @@ extension AgentCore {
                 sessions[index].forks.suspects[replica] = nil
             }
         }
-    }
-
-    private func isDoubtful(_ entry: TipTable.Entry, _ session: PeerSession) -> Bool {
-        let (replica, theirs) = (entry.replica, entry.tip)
-        let isSuspected = session.forks.suspects[replica] != nil
-        // Whatever was reported meanwhile, its author's word ends it.
-        let isAuthors = forked.contains(replica) && replica.device == session.device
-        guard mayLookInto(replica, of: session) || isSuspected, theirs.next > 0,
-            let ours = held[replica], !session.forks.givenUp.contains(replica), !isAwaited(replica)
-        else { return false }
-        if !isSuspected, !isAuthors, session.forks.agreed[replica]?.isSamePlace(as: theirs) ?? false { return false }
-        if theirs.next <= ours.next { return !isOnOurs(theirs, ours, replica, session) }
-        return isSuspected || forked.contains(replica)
     }
 
     /// - Returns: whether this was what a comparison or an inquiry had asked for.

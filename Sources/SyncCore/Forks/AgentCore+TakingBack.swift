@@ -58,8 +58,8 @@ extension AgentCore {
             hasTakenBack: history.hasTakenBack, blocked: blocked, at: now)
         core.random = random
         (core.sessions, core.sessionNumber, core.bulkPeers) = (sessions, sessionNumber, bulkPeers)
-        (core.toldTwins, core.twinGoodbyes, core.isKeyShared) = (toldTwins, twinGoodbyes, isKeyShared)
-        (core.haveOwnReturned, core.forks.shown) = (haveOwnReturned, forks.shown)
+        for index in core.sessions.indices { core.sessions[index].claims = PeerClaims() }
+        (core.twins, core.haveOwnReturned, core.forks.shown) = (twins, haveOwnReturned, forks.shown)
         (core.book, core.instance, core.listenPort) = (book, instance, listenPort)
         (core.mayStayOpen, core.isSealing, core.isStoreRefusing) = (mayStayOpen, isSealing, isStoreRefusing)
         (core.counters, core.lastID, core.effects) = (counters, lastID, effects)

@@ -134,8 +134,8 @@ extension AgentCore {
         // At once, unless it was at once before: a peer that accepts and hangs up must not make us spin.
         let isShort = now - session.openedAt < .seconds(1)
         var again = isShort ? now + configuration.timing.recentRedial : now
-        // Somebody else has our place there, and keeps it: looking again now and then is enough.
-        if isShort, twinGoodbyes > 1 { again = now + configuration.timing.twinRedial }
+        // Another holder of our key has our place there, and keeps it: looking again now and then is enough.
+        if isShort, twins.isRefused(by: session.device) { again = now + configuration.timing.twinRedial }
         book.updateAll { target in
             if target.attempt == session.id { target.attempt = nil }
             if target.device == session.device { target.nextAt = again }

@@ -68,7 +68,7 @@ extension AgentCore {
             device: device, name: session.map(\.peerName) ?? name, state: state,
             endpoint: session?.address ?? target?.endpoint, via: via(of: targets), roundTrip: session?.roundTrip,
             connection: session?.id,
-            weLack: session.flatMap { $0.peerTipsAreComplete ? $0.peerTips.operations(beyond: held) : nil },
+            weLack: session.flatMap { $0.peerTipsAreComplete ? $0.claims.lacking : nil },
             theyLack: session.flatMap { $0.peerTipsAreComplete ? held.operations(beyond: $0.peerTips) : nil },
             operationsPerSecond: session?.progress.perSecond(at: now) ?? 0,
             agentVersion: session?.peerVersion ?? "", lastFailure: failure?.lastFailure,

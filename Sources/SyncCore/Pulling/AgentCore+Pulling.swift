@@ -26,6 +26,7 @@ extension AgentCore {
     private var leastGrant: Int { min(Limits.segmentBytes, configuration.bounds.wantWindowBytes / 2) }
 
     mutating func planPulls() {
+        if let at = replicas.lookAt, now >= at { replicas.lookAt = nil }
         guard storeRetryAt == nil else { return }
         if pulls.isEmpty, intake == nil { askAboutMissedPushes() }
         let sources = upSessions.filter { index in
@@ -34,19 +35,46 @@ extension AgentCore {
                 && session.pullsPausedUntil.map { $0 <= now } ?? true
         }
         guard !sources.isEmpty else { return }
-        let missing = room.missing(held: held)
-        topUp(urgent: missing.map(\.replica))
-        var wanted: [ReplicaID] = []
+        let missing = missingReplicas()
+        topUp(urgent: missing)
+        pullMissing(missing, from: sources)
         for index in sources where sessions[index].peerTips.digest != held.digest {
-            for entry in sessions[index].peerTips.entries where entry.tip.next > frontier(of: entry.replica).next {
-                wanted.append(entry.replica)
+            pull(sessions[index].claims.unfinished, of: index, from: sources)
+            pull(sessions[index].claims.unknown, of: index, from: sources)
+        }
+    }
+
+    /// Dependencies come first. A change may name thousands that nobody has: one step looks at some, and the next goes on.
+    private mutating func pullMissing(_ missing: [WaitingRoom.Missing], from sources: [Int]) {
+        let count = min(missing.count, configuration.bounds.missingPerStep)
+        for number in 0..<count {
+            let next = missing[(replicas.missingOffset + number) % missing.count]
+            pull(next.replica, from: sources, isUrgent: true, isNamed: next.isNamedByOthers)
+        }
+        replicas.missingOffset = missing.count > count ? (replicas.missingOffset + count) % missing.count : 0
+        if !replicas.reported.isEmpty {
+            for replica in acknowledgedElsewhere { pull(replica, from: sources, isUrgent: false, isNamed: true) }
+        }
+    }
+
+    /// What one peer claims, in the order of the replicas, as long as more can be asked of it: the same plan for the same state.
+    private mutating func pull(_ claimed: SortedReplicas, of index: Int, from sources: [Int]) {
+        var position = 0
+        while position < claimed.elements.count, hasFreeWant(sessions[index]), freeBytes >= leastGrant {
+            let replica = claimed.elements[position]
+            counters.claimsVisited += 1
+            if mayBegin(replica, isNamed: false) {
+                pull(replica, from: sources, isUrgent: false, isNamed: false)
+                position += 1
+            } else {
+                noteReplicaRefused(replica.device)
+                position = claimed.index(behind: replica.device)
             }
         }
-        // Dependencies first, then in the order of the replicas: the same plan for the same state.
-        let urgent = missing.map(\.replica)
-        for replica in urgent + Set(wanted).sorted() {
-            pull(replica, from: sources, isUrgent: urgent.contains(replica))
-        }
+    }
+
+    private func hasFreeWant(_ session: PeerSession) -> Bool {
+        pulls.count { $0.connection == session.id } < configuration.bounds.wantsPerSession
     }
 
     private mutating func askAboutMissedPushes() {
@@ -56,20 +84,21 @@ extension AgentCore {
         }
     }
 
-    private mutating func pull(_ replica: ReplicaID, from sources: [Int], isUrgent: Bool) {
+    /// - Parameter isNamed: the work of another device than the replica's builds on it.
+    private mutating func pull(_ replica: ReplicaID, from sources: [Int], isUrgent: Bool, isNamed: Bool) {
         guard !pulls.contains(where: { $0.replica == replica }), !forked.contains(replica),
             forks.inquiry?.replica != replica, !isAwaited(replica), isUrgent || !hasGivenWay(replica),
             !isSealing || replica.device != configuration.own,
             membership.signingKey(of: replica.device) != nil
         else { return }
         let from = frontier(of: replica).next
-        guard !comesAsState(replica, from: from) else { return }
+        guard !comesAsState(replica, from: from), from > 0 || mayBegin(replica, isNamed: isNamed) else { return }
         let candidates = sources.filter { index in
             sessions[index].peerTips.next(of: replica) > from && hasChanges(index, of: replica, from: from)
                 && sessions[index].forks.suspects[replica] == nil && !isDisputed(replica, sessions[index])
                 && !(replica.device == sessions[index].device && mayTakeItsOwnBack(sessions[index]))
                 && (isUrgent || !(sessions[index].peerTips[replica].map { isGivingWay($0, replica) } ?? false))
-                && pulls.count(where: { $0.connection == sessions[index].id }) < configuration.bounds.wantsPerSession
+                && hasFreeWant(sessions[index])
         }
         func load(_ index: Int) -> Int {
             pulls.reduce(0) { $0 + ($1.connection == sessions[index].id ? max(0, $1.creditBytes) : 0) }
@@ -106,12 +135,13 @@ extension AgentCore {
 
     /// Keeps the pipe full: more credit once half of the window is used and there is room. What others wait for gets
     /// another segment even when the room is full of those others, or nothing would ever move again.
-    private mutating func topUp(urgent: [ReplicaID]) {
+    private mutating func topUp(urgent: [WaitingRoom.Missing]) {
         for number in pulls.indices {
             let window = configuration.bounds.wantWindowBytes
             let isEmptyHanded = pulls[number].creditBytes <= 0
             let isStarved =
-                isEmptyHanded && (room.isEmpty && persisting == nil || urgent.contains(pulls[number].replica))
+                isEmptyHanded
+                && (room.isEmpty && persisting == nil || urgent.contains { $0.replica == pulls[number].replica })
             let grant = max(
                 min(window - pulls[number].creditBytes, freeBytes), isStarved ? 1 - pulls[number].creditBytes : 0)
             guard pulls[number].creditBytes < window / 2, grant >= leastGrant || isStarved,

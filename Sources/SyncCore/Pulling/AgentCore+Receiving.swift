@@ -26,7 +26,9 @@ extension AgentCore {
             }
         }
         if changes.last {
-            if changes.firstHeld > 0, let index = sessionIndex(id) {
+            // Of what was asked for: whatever else a peer says that it does not have costs nothing.
+            let isAnswer = pulls.contains { $0.connection == id && $0.wantID == changes.wantID }
+            if changes.firstHeld > 0, isAnswer, let index = sessionIndex(id) {
                 sessions[index].stateExchange.firstHeld.advance(changes.replica, to: changes.firstHeld)
             }
             endPull(id, changes.wantID)
@@ -83,6 +85,7 @@ extension AgentCore {
             }
             return
         }
+        guard frontier.next > 0 || mayBegin(replica) else { return leaveOut(index, segment, isPush: isPush) }
         guard let fresh = segment.suffix(from: frontier.next) else {
             if suspectFork(index, segment) { return }
             return refuse(index, .badSegment, detail: "boundary")
@@ -94,14 +97,25 @@ extension AgentCore {
             } else {
                 verified = try fresh.verified(from: frontier, space: space, signingKey: signingKey)
             }
+            if frontier.next == 0 { replicas.beginning.take(replica.device, at: now) }
             room.append(verified)
-            if isPush { sessions[index].peerTips.advance(replica, verified.tip) }
+            recordAdmissions(verified)
+            if isPush { claim(index, replica, verified.tip) }
             if configuration.faults.contains(.sendBeforeCommit) { pushUncommitted(verified, besides: index) }
             limitRoom()
         } catch {
             noteOwnKey(index, segment)
             if !suspectFork(index, segment) { noteBadSegment(index, error) }
         }
+    }
+
+    /// A history that may not begin here now. It is asked for once it may; until then no more of it is to be pushed.
+    private mutating func leaveOut(_ index: Int, _ segment: Segment, isPush: Bool) {
+        let replica = segment.replica
+        noteReplicaRefused(replica.device)
+        guard isPush, let walked = try? segment.walked(from: .empty(space: space, replica: replica)) else { return }
+        claim(index, replica, walked.tip)
+        prune(index, replica)
     }
 
     /// What does not continue our own history may yet have been signed by us: by this machine, before it was put back to an
@@ -123,7 +137,7 @@ extension AgentCore {
     /// A push of what is here already: the peer holds it too, should push no more of it, and wants to hear that we have it.
     private mutating func noteDuplicate(_ index: Int, _ segment: Segment, _ frontier: ReplicaTip) {
         if segment.end == frontier.next {
-            sessions[index].peerTips.advance(segment.replica, frontier)
+            claim(index, segment.replica, frontier)
             sessions[index].confirm()
         } else {
             // Which head the peer has there is not kept; it says so itself.
@@ -131,6 +145,12 @@ extension AgentCore {
         }
         scheduleHave(index)
         prune(index, segment.replica)
+    }
+
+    /// What a peer sent it holds.
+    private mutating func claim(_ index: Int, _ replica: ReplicaID, _ tip: ReplicaTip) {
+        sessions[index].claims.advance(
+            replica, tip, held: held, isAuthor: { membership.signingKey(of: $0) != nil })
     }
 
     private mutating func prune(_ index: Int, _ replica: ReplicaID) {
@@ -157,9 +177,7 @@ extension AgentCore {
         guard persisting == nil, storeRetryAt == nil, !room.isEmpty, !isJoiningState, !forks.isTakingBack,
             forks.inquiry?.stage != .walked
         else { return }
-        let batch = room.takeReady(
-            held: held, byteBudget: configuration.bounds.persistBatchBytes,
-            ignoringContext: configuration.faults.contains(.skipWaitingRoom))
+        let batch = takeReady()
         guard !batch.isEmpty else { return }
         let id = PersistID(rawValue: nextID())
         var tips = TipTable()

@@ -13,26 +13,68 @@ struct WaitingRoom: Sendable {
     /// Sorted by replica, none empty.
     private var queues: [Queue] = []
     private(set) var bytes = 0
+    /// Grows with every change of what waits.
+    private(set) var version: UInt64 = 0
 
     var isEmpty: Bool { queues.isEmpty }
+    var replicaCount: Int { queues.count }
 
     /// The tip after the last waiting segment; nil when nothing of this replica waits.
     func tip(of replica: ReplicaID) -> ReplicaTip? {
-        queues.first { $0.replica == replica }?.segments.last?.tip
+        position(of: replica).flatMap { queues[$0].segments.last?.tip }
+    }
+
+    /// Whether a segment that begins there waits.
+    func contains(_ start: Dot) -> Bool {
+        position(of: start.replica).map { queues[$0].segments.contains { $0.segment.start == start.counter } } ?? false
+    }
+
+    /// Whether what another device wrote waits for more of the replica than its operations before `start`.
+    func isNamedByOthers(_ replica: ReplicaID, beyond start: UInt64) -> Bool {
+        queues.contains { queue in
+            queue.replica.device != replica.device
+                && queue.segments.contains { $0.context.contains { $0.replica == replica && $0.next > start } }
+        }
+    }
+
+    /// How many replicas of the device wait of which nothing is held.
+    func newReplicas(of device: DeviceID, held: TipTable) -> Int {
+        let first = firstIndex { !($0 < ReplicaID(device: device, incarnation: 0)) }
+        return queues[first...].lazy.prefix { $0.replica.device == device }.count { held[$0.replica] == nil }
+    }
+
+    /// By halves.
+    private func firstIndex(where holds: (ReplicaID) -> Bool) -> Int {
+        var (low, high) = (0, queues.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if holds(queues[middle].replica) { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
+
+    private func position(of replica: ReplicaID) -> Int? {
+        let index = firstIndex { !($0 < replica) }
+        return index < queues.count && queues[index].replica == replica ? index : nil
     }
 
     mutating func append(_ segment: VerifiedSegment) {
         bytes += segment.segment.bytes.count
-        if let index = queues.firstIndex(where: { $0.replica == segment.segment.replica }) {
+        version += 1
+        if let index = position(of: segment.segment.replica) {
             queues[index].segments.append(segment)
         } else {
-            let index = queues.firstIndex { segment.segment.replica < $0.replica } ?? queues.count
+            let index = firstIndex { segment.segment.replica < $0 }
             queues.insert(Queue(replica: segment.segment.replica, segments: [segment]), at: index)
         }
     }
 
     /// Takes, in causal order, what is covered by `held` and by what was taken before, up to about `byteBudget`.
-    mutating func takeReady(held: TipTable, byteBudget: Int, ignoringContext: Bool) -> [VerifiedSegment] {
+    ///
+    /// - Parameter isHeldUp: asked of a segment that could be taken.
+    mutating func takeReady(
+        held: TipTable, byteBudget: Int, ignoringContext: Bool, unless isHeldUp: (VerifiedSegment) -> Bool
+    ) -> [VerifiedSegment] {
         var taken: [VerifiedSegment] = []
         var reached = VersionVector()
         var takenBytes = 0
@@ -48,7 +90,8 @@ struct WaitingRoom: Sendable {
                 for segment in queues[index].segments {
                     guard takenBytes < byteBudget,
                         ignoringContext
-                            || segment.context.allSatisfy(isCovered) && segment.isReachable(from: greatest)
+                            || segment.context.allSatisfy(isCovered) && segment.isReachable(from: greatest),
+                        !isHeldUp(segment)
                     else { break }
                     taken.append(segment)
                     greatest = max(greatest, segment.tip.stamp)
@@ -64,33 +107,46 @@ struct WaitingRoom: Sendable {
             queues.removeAll { $0.segments.isEmpty }
         }
         bytes -= takenBytes
+        if !taken.isEmpty { version += 1 }
         return taken
     }
 
     /// Replicas that waiting segments name beyond what is held or waits here too: what must come first. Sorted.
-    func missing(held: TipTable) -> [VersionVector.Entry] {
-        var missing = VersionVector()
+    func missing(held: TipTable) -> [Missing] {
+        var missing: [ReplicaID: Bool] = [:]
         for queue in queues {
             guard let first = queue.segments.first else { continue }
             for entry in first.context {
                 let known = max(held.next(of: entry.replica), tip(of: entry.replica)?.next ?? 0)
-                if known < entry.next { missing.advance(entry.replica, to: entry.next) }
+                guard known < entry.next else { continue }
+                let isNamed = queue.replica.device != entry.replica.device
+                missing[entry.replica] = missing[entry.replica] ?? false || isNamed
             }
         }
-        return missing.entries
+        return missing.map { Missing(replica: $0.key, isNamedByOthers: $0.value) }.sorted { $0.replica < $1.replica }
+    }
+
+    /// What waiting segments build on.
+    struct Missing: Sendable, Equatable {
+        let replica: ReplicaID
+        /// Those are of another device than the replica's.
+        let isNamedByOthers: Bool
     }
 
     /// Of these replicas.
     mutating func remove(_ replicas: [ReplicaID]) {
-        for queue in queues where replicas.contains(queue.replica) {
-            bytes -= queue.segments.reduce(0) { $0 + $1.segment.bytes.count }
+        for replica in replicas {
+            guard let index = position(of: replica) else { continue }
+            bytes -= queues[index].segments.reduce(0) { $0 + $1.segment.bytes.count }
+            queues.remove(at: index)
+            version += 1
         }
-        queues.removeAll { replicas.contains($0.replica) }
     }
 
     mutating func removeAll() {
         queues = []
         bytes = 0
+        version += 1
     }
 
     /// Makes room by dropping what waits longest for others: whole queues that are not ready, the largest first.
@@ -105,6 +161,7 @@ struct WaitingRoom: Sendable {
             guard let largest = blocked.max(by: { size($0) < size($1) }) else { return }
             bytes -= size(largest)
             queues.remove(at: largest)
+            version += 1
         }
     }
 }

@@ -68,7 +68,7 @@ extension AgentCore {
         guard frame.space == space else { return }
         var have = frame
         have.entries = sessions[index].haveRow + frame.entries
-        guard have.entries.count <= Limits.contextEntries else {
+        guard have.entries.count <= Limits.vectorEntries else {
             return refuse(index, .badVector, detail: "size")
         }
         guard frame.complete || frame.entries.count < Limits.haveEntries else {
@@ -82,19 +82,17 @@ extension AgentCore {
     /// All that a peer said in one go.
     private mutating func learn(_ index: Int, _ have: Frame.Have) {
         noteAcknowledgementsDigest(index, have.acknowledgementsDigest)
-        if have.complete {
-            sessions[index].peerTips = TipTable()
-            sessions[index].haveRequested = false
+        if have.complete { sessions[index].haveRequested = false }
+        let entries = have.entries.map {
+            TipTable.Entry(replica: $0.replica, tip: ReplicaTip(next: $0.next, head: $0.head, stamp: .zero))
         }
-        for entry in have.entries {
-            sessions[index].peerTips.set(
-                entry.replica, ReplicaTip(next: entry.next, head: entry.head, stamp: .zero))
-        }
-        guard sessions[index].peerTips.entries.count <= Limits.contextEntries else {
+        sessions[index].claims.take(
+            entries, isComplete: have.complete, held: held, isAuthor: { membership.signingKey(of: $0) != nil })
+        guard sessions[index].peerTips.entries.count <= Limits.vectorEntries else {
             return refuse(index, .badVector, detail: "size")
         }
         if sessions[index].peerTips.digest != have.vectorDigest, have.vectorDigest == held.digest {
-            sessions[index].peerTips = held
+            sessions[index].claims.agree(with: held)
         }
         let isKnown = sessions[index].peerTips.digest == have.vectorDigest
         sessions[index].peerTipsAreComplete = isKnown
@@ -102,7 +100,7 @@ extension AgentCore {
             if have.complete { return refuse(index, .badVector, detail: "digest") }
             return requestHave(index)
         }
-        sessions[index].progress.note(sessions[index].peerTips.operations(beyond: TipTable()), at: now)
+        sessions[index].progress.note(sessions[index].claims.operations, at: now)
         sessions[index].confirm()
         noteTips(index)
         if have.vectorDigest == held.digest, have.stateDigest != stateDigest, persisting == nil {

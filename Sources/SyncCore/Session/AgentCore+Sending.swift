@@ -4,12 +4,18 @@ import SyncModel
 extension AgentCore {
     /// Something became durable: only now is it ours to announce and to send.
     mutating func noteDurable(_ change: StoreChange) {
-        for segment in change.segments { held.advance(segment.segment.replica, segment.tip) }
+        for segment in change.segments { raiseHeld(segment.segment.replica, segment.tip) }
         stateDigest = change.stateDigest
         compaction.hasCompany = true
         var admitted: [DeviceID] = []
         for addition in change.additions { admitted += membership.add(addition) }
-        if !change.additions.isEmpty { forks.hasAdditions = true }
+        if !change.additions.isEmpty {
+            forks.hasAdditions = true
+            let devices = Set(admitted + change.additions.map(\.fact.device)).sorted()
+            for device in devices where membership.signingKey(of: device) != nil {
+                for index in sessions.indices { sessions[index].claims.noteAuthor(device, held: held) }
+            }
+        }
         if !admitted.isEmpty {
             for device in admitted { effects.append(.report(.memberAdmitted(device))) }
             stability.isMoved = true
@@ -18,9 +24,18 @@ extension AgentCore {
         }
         note(isIncomplete: change.isIncomplete)
         if let cuts = change.cuts { note(cuts) }
+        for ignored in change.ignoredRevocations { effects.append(.report(.revocationIgnored(ignored))) }
         for index in upSessions {
             for segment in change.segments { offer(segment, to: index) }
         }
+    }
+
+    /// This much of a replica is durable here.
+    mutating func raiseHeld(_ replica: ReplicaID, _ tip: ReplicaTip) {
+        let before = held.next(of: replica)
+        guard before < tip.next else { return }
+        held.set(replica, tip)
+        for index in sessions.indices { sessions[index].claims.noteHeld(replica, from: before, to: tip.next) }
     }
 
     mutating func trustMembers() {

@@ -10,20 +10,22 @@ extension AgentCore {
         sessions.append(session)
         let index = sessions.count - 1
         // Ourselves, or a copy of our disk that runs elsewhere: the Hello tells which.
-        if device == configuration.own { return send(index, .hello(hello)) }
+        if device == configuration.own { return send(index, .hello(hello(to: device))) }
         guard isTrusted(device) else { return refuse(index, .notMember, detail: device.shortID) }
-        send(index, .hello(hello))
+        send(index, .hello(hello(to: device)))
         counters.sessionsOpened += 1
     }
 
-    private var hello: Frame.Hello {
+    /// The shell adds what only it has: the time, and a signature if there is a twin.
+    private func hello(to device: DeviceID) -> Frame.Hello {
         Frame.Hello(
             protocols: SessionProtocol.versions,
             features: SessionProtocol.features & (configuration.exchangesState ? .max : ~SessionProtocol.state),
             featuresRequired: SessionProtocol.featuresRequired, name: configuration.name, runID: configuration.runID,
             sessionNumber: sessionNumber, wallMilliseconds: 0,
             agentVersion: configuration.agentVersion, instance: instance, listenPort: listenPort,
-            waitingRoomBytes: UInt64(configuration.bounds.waitingRoomBytes))
+            waitingRoomBytes: UInt64(configuration.bounds.waitingRoomBytes),
+            twinRun: twins.claims[device]?.otherRun ?? 0)
     }
 
     mutating func noteReceived(_ id: ConnectionID, _ frame: Frame, _ bytes: Int) {
@@ -57,7 +59,7 @@ extension AgentCore {
     private mutating func accept(_ index: Int, _ hello: Frame.Hello) {
         if sessions[index].device == configuration.own { return meetOwnKey(index, hello) }
         do {
-            let agreement = try self.hello.agreed(with: hello)
+            let agreement = try self.hello(to: sessions[index].device).agreed(with: hello)
             sessions[index].acknowledgements.isSpoken = agreement.features & SessionProtocol.acknowledgements != 0
             sessions[index].packsChanges = agreement.features & SessionProtocol.packedChanges != 0
             sessions[index].knowsBulk = agreement.features & SessionProtocol.bulk != 0
@@ -76,6 +78,7 @@ extension AgentCore {
         sessions[index].peerVersion = hello.agentVersion
         sessions[index].peerInstance = hello.instance
         sessions[index].listenPort = hello.listenPort
+        recordTwinStatement(of: device, hello)
         if isDuplicateIdentity(index) { return }
         sessions[index].state = .up
         effects.append(.establish(id))
@@ -116,9 +119,7 @@ extension AgentCore {
 
     private mutating func noteGoodbye(_ index: Int, _ goodbye: Frame.Goodbye) {
         if goodbye.code == CloseReason.duplicateIdentity.rawValue {
-            // The peer has seen our key twice: the identity that two agents share is ours.
-            twinGoodbyes += 1
-            noteSharedKey()
+            handleTwinGoodbye(from: sessions[index].device, goodbye)
         }
         noteFarewell(sessions[index].id, code: goodbye.code)
         close(index, .redundant, sayingGoodbye: false)
@@ -141,9 +142,17 @@ extension AgentCore {
         close(index, reason, detail: detail)
     }
 
-    mutating func close(_ index: Int, _ reason: CloseReason, detail: String = "", sayingGoodbye: Bool = true) {
+    /// - Parameter twin: with `duplicateIdentity`, the other run of the peer's device, and what that signed if it has.
+    mutating func close(
+        _ index: Int, _ reason: CloseReason, detail: String = "", sayingGoodbye: Bool = true,
+        twin: (run: UInt64, proof: [UInt8]) = (0, [])
+    ) {
         guard sessions[index].state != .closing else { return }
-        if sayingGoodbye { send(index, .goodbye(Frame.Goodbye(code: reason.rawValue, message: detail))) }
+        if sayingGoodbye {
+            let goodbye = Frame.Goodbye(
+                code: reason.rawValue, message: detail, otherRun: twin.run, proof: twin.proof)
+            send(index, .goodbye(goodbye))
+        }
         let wasUp = sessions[index].state == .up
         sessions[index].state = .closing
         effects.append(.close(sessions[index].id, reason))

@@ -11,11 +11,65 @@ struct TwinChallenge: Sendable, Equatable {
     var isAnswered = false
 }
 
+/// What the core remembers, for as long as it runs, of devices whose keys two live agents have.
+struct TwinKeeping: Sendable {
+    /// What a peer says of another run of ours, whether or not it could show a proof.
+    struct Claim: Sendable {
+        let otherRun: UInt64
+        var count = 1
+    }
+
+    /// A run of a device with a twin that this side told so: without proof, and once more when there was one.
+    struct Told: Sendable {
+        let run: UInt64
+        let hasProof: Bool
+    }
+
+    /// Another live agent has our key.
+    var isKeyShared = false
+    /// A peer said so without proof: until then nothing is acknowledged in the name of both.
+    var doubtedUntil: Tick?
+    /// By the peer that said it last.
+    private(set) var claims: [DeviceID: Claim] = [:]
+    /// What runs of members signed about each other: the newest few of each device.
+    private var statements: [DeviceID: [TwinStatement]] = [:]
+    /// The newest last.
+    private var told: [Told] = []
+
+    private static let toldLimit = 32
+    private static let statementLimit = 4
+
+    mutating func record(_ claim: UInt64, by peer: DeviceID) {
+        let isSame = claims[peer]?.otherRun == claim
+        claims[peer] = Claim(otherRun: claim, count: isSame ? (claims[peer]?.count ?? 0) + 1 : 1)
+    }
+
+    /// Both runs come back a few times until each has signed, and heard, of the other.
+    func isRefused(by peer: DeviceID) -> Bool { (claims[peer]?.count ?? 0) > 3 }
+
+    mutating func record(_ statement: TwinStatement) {
+        let known = statements[statement.device, default: []].filter { $0 != statement }
+        statements[statement.device] = (known + [statement]).suffix(Self.statementLimit)
+    }
+
+    /// What the one run signed about the other; empty if that was not heard.
+    func proof(of device: DeviceID, run: UInt64, other: UInt64) -> [UInt8] {
+        statements[device]?.last { $0.run == run && $0.other == other }?.signature ?? []
+    }
+
+    /// Telling a run ends its session, and it comes back: so each is told once, and once more with a proof.
+    func isNews(to run: UInt64, hasProof: Bool) -> Bool {
+        !told.contains { $0.run == run && ($0.hasProof || !hasProof) }
+    }
+
+    mutating func recordTold(_ run: UInt64, hasProof: Bool) {
+        guard isNews(to: run, hasProof: hasProof) else { return }
+        told = (told + [Told(run: run, hasProof: hasProof)]).suffix(Self.toldLimit)
+    }
+}
+
 // Two live agents with one key: a copied disk, or a backup that was put back beside its original (design: "Incarnations").
 extension AgentCore {
-    /// Runs that were told once, so that telling them does not end their sessions for ever: who is told comes back.
-    private static let toldLimit = 16
-
     /// A connection on which both ends have our key: to ourselves, or to somebody who runs from a copy of our disk.
     mutating func meetOwnKey(_ index: Int, _ hello: Frame.Hello) {
         guard hello.runID != configuration.runID else {
@@ -26,9 +80,35 @@ extension AgentCore {
         close(index, .duplicateIdentity, detail: configuration.own.shortID)
     }
 
-    mutating func noteSharedKey() {
-        isKeyShared = true
+    private mutating func noteSharedKey() {
+        twins.isKeyShared = true
         effects.append(.report(.duplicateIdentity(configuration.own)))
+    }
+
+    /// A peer says that it has seen our key twice. A member that turned bad could say so of anybody: it counts with the
+    /// signature of the other run. Without one our next Hello to the peer has ours, for it to pass on.
+    mutating func handleTwinGoodbye(from peer: DeviceID, _ goodbye: Frame.Goodbye) {
+        let own = configuration.runID
+        guard goodbye.otherRun != 0, goodbye.otherRun != own else { return }
+        twins.record(goodbye.otherRun, by: peer)
+        let statement = TwinStatement(
+            device: configuration.own, run: goodbye.otherRun, other: own, signature: goodbye.proof)
+        guard let key = membership[configuration.own]?.fact.signingKey, statement.isSigned(by: key) else {
+            twins.doubtedUntil = now + configuration.timing.twinDoubt
+            return
+        }
+        noteSharedKey()
+    }
+
+    /// Others forget by what a device acknowledges: with two of them, the one does not speak for the other.
+    var isKeyDoubted: Bool { twins.isKeyShared || twins.doubtedUntil.map { now < $0 } ?? false }
+
+    /// What a run of a member signed about another one is kept, for that one to be shown.
+    mutating func recordTwinStatement(of device: DeviceID, _ hello: Frame.Hello) {
+        guard !hello.twinSignature.isEmpty, let key = membership[device]?.fact.signingKey else { return }
+        let statement = TwinStatement(
+            device: device, run: hello.runID, other: hello.twinRun, signature: hello.twinSignature)
+        if statement.isSigned(by: key) { twins.record(statement) }
     }
 
     /// Whether another run of the device holds its place, or it is one session twice.
@@ -37,7 +117,7 @@ extension AgentCore {
         for other in upSessions where sessions[other].device == new.device && other != index {
             if sessions[other].runID == new.runID {
                 guard sessions[other].sessionNumber == new.sessionNumber else { continue }
-                refuseTwin(index)
+                refuseTwin(index, of: other)
             } else if isSuspected(sessions[other]) {
                 close(other, .peerRestarted)
                 continue
@@ -45,7 +125,7 @@ extension AgentCore {
                 // Until the old one has answered, or has not for too long, the new one comes back. Whatever else comes of the
                 // old one may have been under way when it ended.
                 if challenge.isAnswered {
-                    refuseTwin(index)
+                    refuseTwin(index, of: other)
                 } else if now - challenge.askedAt >= configuration.timing.suspectAfter {
                     close(other, .peerRestarted)
                     continue
@@ -70,25 +150,30 @@ extension AgentCore {
         }
     }
 
-    /// Both are told, each once: the session of the one that holds the place ends for it, the other one is refused.
+    /// Both are told: the session of the one that holds the place ends for it, the other one is refused.
     mutating func noteTwinAnswer(_ index: Int, _ nonce: UInt64) {
-        guard sessions[index].twin?.nonce == nonce else { return }
+        guard let challenge = sessions[index].twin, challenge.nonce == nonce else { return }
         sessions[index].twin?.isAnswered = true
         effects.append(.report(.duplicateIdentity(sessions[index].device)))
-        let runID = sessions[index].runID
-        guard !toldTwins.contains(runID) else { return }
-        tell(runID)
-        close(index, .duplicateIdentity, detail: sessions[index].device.shortID)
+        tellHolder(index, of: challenge.runID)
     }
 
-    private mutating func refuseTwin(_ index: Int) {
+    private mutating func tellHolder(_ index: Int, of otherRun: UInt64) {
+        let hasProof = !twins.proof(of: sessions[index].device, run: otherRun, other: sessions[index].runID).isEmpty
+        if twins.isNews(to: sessions[index].runID, hasProof: hasProof) { tell(index, of: otherRun) }
+    }
+
+    private mutating func refuseTwin(_ index: Int, of holder: Int) {
         effects.append(.report(.duplicateIdentity(sessions[index].device)))
-        tell(sessions[index].runID)
-        close(index, .duplicateIdentity, detail: sessions[index].device.shortID)
+        tell(index, of: sessions[holder].runID)
+        // It may have come with what the holder has to see.
+        if sessions[holder].runID != sessions[index].runID { tellHolder(holder, of: sessions[index].runID) }
     }
 
-    private mutating func tell(_ runID: UInt64) {
-        guard !toldTwins.contains(runID) else { return }
-        toldTwins = (toldTwins + [runID]).suffix(Self.toldLimit)
+    private mutating func tell(_ index: Int, of otherRun: UInt64) {
+        let (device, run) = (sessions[index].device, sessions[index].runID)
+        let proof = twins.proof(of: device, run: otherRun, other: run)
+        twins.recordTold(run, hasProof: !proof.isEmpty)
+        close(index, .duplicateIdentity, detail: device.shortID, twin: (otherRun, proof))
     }
 }

@@ -42,7 +42,8 @@ struct PeerSession: Sendable {
 
     // What each side knows of the other
     /// What the peer holds, by its own word on this session.
-    var peerTips = TipTable()
+    var claims = PeerClaims()
+    var peerTips: TipTable { claims.tips }
     /// Entries of a `Have` that goes on in the next frame.
     var haveRow: [Frame.HaveEntry] = []
     /// The peer's vector digest matched `peerTips` when it last spoke.
@@ -129,8 +130,9 @@ struct PeerSession: Sendable {
     }
 
     mutating func confirm() {
+        let tips = claims.tips
         unconfirmed.removeAll { push in
-            guard peerTips.next(of: push.replica) >= push.end else { return false }
+            guard tips.next(of: push.replica) >= push.end else { return false }
             unconfirmedBytes -= push.bytes
             return true
         }

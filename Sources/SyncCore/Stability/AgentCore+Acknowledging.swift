@@ -8,13 +8,13 @@ extension AgentCore {
     /// When ours is due; nil while it says what we hold, or nobody would hear it. Without a session our newest changes
     /// may not be sealed, and what may still be folded is not acknowledged.
     var acknowledgeDeadline: Tick? {
-        guard !stability.isAcknowledging, !isKeyShared, !upSessions.isEmpty else { return nil }
+        guard !stability.isAcknowledging, !isKeyDoubted, !upSessions.isEmpty else { return nil }
         return stability.acknowledgeAt
     }
 
     mutating func planAcknowledgement() {
         // What we hold, the other holder of our key may not, and the others would forget for both.
-        guard !stability.isAcknowledging, !isKeyShared, !forks.isTakingBack else { return }
+        guard !stability.isAcknowledging, !isKeyDoubted, !forks.isTakingBack else { return }
         guard !isIncomplete else {
             stability.acknowledgeAt = nil
             return

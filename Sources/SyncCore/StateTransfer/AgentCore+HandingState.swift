@@ -69,9 +69,13 @@ extension AgentCore {
         }
         guard request.space == space else { return }
         let connection = sessions[index].id
-        if let old = outlets.first(where: { $0.connection == connection }) { closeOutlet(old.id) }
+        // A peer takes back what it asked for before it asks again.
+        if outlets.contains(where: { $0.connection == connection }) {
+            return refuse(index, .overLimit, detail: "stateRequest")
+        }
         guard mayHandState, !disputesOurs(sessions[index]), !doubtsOurs(sessions[index]),
-            outlets.count < configuration.bounds.statesServed
+            outlets.count + unansweredOutlets.count < configuration.bounds.statesServed,
+            !unansweredOutlets.contains(where: { $0.connection == connection })
         else {
             sessions[index].stateExchange.holdsWantsUntil = nil
             return send(index, .stateItems(Frame.StateItems(id: request.id, bytes: [], last: true)))
@@ -88,6 +92,7 @@ extension AgentCore {
     }
 
     mutating func noteOpened(_ id: StateID, _ vector: VersionVector) {
+        unansweredOutlets.removeAll { $0.id == id }
         guard let number = outlets.firstIndex(where: { $0.id == id }),
             let index = sessionIndex(outlets[number].connection)
         else { return effects.append(.state(.close(id))) }
@@ -196,8 +201,13 @@ extension AgentCore {
             sessions[index].stateExchange.weighing = nil
             return true
         }
+        if let number = unansweredOutlets.firstIndex(where: { $0.id == id }) {
+            unansweredOutlets.remove(at: number)
+            return true
+        }
         guard outlets.contains(where: { $0.id == id }) else { return false }
         endOutlet(id)
+        unansweredOutlets.removeAll { $0.id == id }
         return true
     }
 
@@ -210,6 +220,7 @@ extension AgentCore {
     }
 
     private mutating func closeOutlet(_ id: StateID) {
+        unansweredOutlets += outlets.filter { $0.id == id && !$0.isOpen }
         outlets.removeAll { $0.id == id }
         effects.append(.state(.close(id)))
     }

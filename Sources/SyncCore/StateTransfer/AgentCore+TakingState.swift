@@ -40,7 +40,7 @@ extension AgentCore {
     /// What an offer was about came as changes, or from somebody else.
     private mutating func forgetOldOffers() {
         for index in upSessions where sessions[index].stateExchange.isOffered && sessions[index].peerTipsAreComplete {
-            if sessions[index].peerTips.operations(beyond: held) == 0 {
+            if sessions[index].claims.lacking == 0 {
                 sessions[index].stateExchange.isOffered = false
             }
         }
@@ -57,7 +57,7 @@ extension AgentCore {
     var isCaughtUp: Bool {
         let up = upSessions
         return !up.isEmpty
-            && up.allSatisfy { sessions[$0].peerTipsAreComplete && sessions[$0].peerTips.operations(beyond: held) == 0 }
+            && up.allSatisfy { sessions[$0].peerTipsAreComplete && sessions[$0].claims.lacking == 0 }
     }
 
     /// Of the writers that hold more than we do: whoever offered state; if some is staged already, anybody; and whoever can
@@ -68,15 +68,13 @@ extension AgentCore {
             return session.stateExchange.isSpoken && session.peerTipsAreComplete && !isSuspected(session)
                 && session.stateExchange.pausedUntil.map { $0 <= now } ?? true
                 && membership[session.device]?.fact.role == .writer && holdsWhatIsAwaited(session)
-                && (isIncomplete || session.peerTips.operations(beyond: held) > 0)
+                && (isIncomplete || session.claims.lacking > 0)
         }
         let offering = candidates.filter { sessions[$0].stateExchange.isOffered }
         let needed = candidates.filter { isStateNeeded(from: $0) }
         let chosen =
             !offering.isEmpty ? offering : !needed.isEmpty ? needed : hasStaging || isIncomplete ? candidates : []
-        return chosen.max {
-            sessions[$0].peerTips.operations(beyond: held) < sessions[$1].peerTips.operations(beyond: held)
-        }
+        return chosen.max { sessions[$0].claims.lacking < sessions[$1].claims.lacking }
     }
 
     /// Whether it has something that we lack, does not hold it as changes, and neither does anybody else that is connected.
@@ -251,7 +249,7 @@ extension AgentCore {
         floor = joined.floor
         var moved: [ReplicaID] = []
         for entry in joined.tips where held.next(of: entry.replica) < entry.tip.next {
-            held.set(entry.replica, entry.tip)
+            raiseHeld(entry.replica, entry.tip)
             moved.append(entry.replica)
         }
         // What waited was checked behind another end.

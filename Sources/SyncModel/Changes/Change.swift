@@ -108,6 +108,9 @@ package struct ChangeView: Sendable {
         guard covered == count else { throw .outOfRange(field: "change.count") }
     }
 
+    /// Whether an add-fact with this counter counts: one change lets in a few dozen devices, or one would let in thousands.
+    package func mayAdmit(at counter: UInt64) -> Bool { counter - start < Limits.admissionsPerChange }
+
     /// The operations with the counters they begin at, in order.
     package func forEachOperation<Failure: Error>(
         in bytes: [UInt8], _ body: (_ counter: UInt64, OperationView) throws(Failure) -> Void

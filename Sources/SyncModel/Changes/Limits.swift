@@ -24,6 +24,8 @@ package enum Limits {
     package static let contextEntries = 16_384
     /// A whole change in canonical bytes, context included.
     package static let changeBytes = operationsBytes + contextEntries * (ReplicaID.byteCount + 10) + 64
+    /// Add-facts count within so many counters of their change; those behind are void.
+    package static let admissionsPerChange: UInt64 = 64
     /// Operations one change may count; a run of text counts each scalar.
     package static let operationsPerChange: UInt64 = 1 << 32
     /// An author signs at least this often; a segment is longer only when it is a single change.
@@ -41,6 +43,8 @@ package enum Limits {
     package static let packedFrameBytes = frameBytes / 2
     /// Segments, or parts of them, in one frame.
     package static let segmentsPerFrame = 4_096
+    /// Replicas that one side of a session may say it holds.
+    package static let vectorEntries = 65_536
     /// Vector entries in one frame, about 90 bytes each.
     package static let haveEntries = 8_192
     /// Fields of a frame's body: the longest list and a few beside it.

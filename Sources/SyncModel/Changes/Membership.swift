@@ -89,7 +89,15 @@ package struct Membership: Hashable, Sendable {
         return false
     }
 
-    package subscript(device: DeviceID) -> Member? { members.first { $0.device == device } }
+    /// By halves: it is asked for every change that comes.
+    package subscript(device: DeviceID) -> Member? {
+        var (low, high) = (0, members.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if members[middle].device < device { low = middle + 1 } else { high = middle }
+        }
+        return low < members.count && members[low].device == device ? members[low] : nil
+    }
 
     /// The key a device signs its changes with; nil for a device that is no member or may only read.
     package func signingKey(of device: DeviceID) -> [UInt8]? {

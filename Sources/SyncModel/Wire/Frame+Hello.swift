@@ -22,11 +22,15 @@ extension Frame {
         package var listenPort: UInt16
         /// How much that cannot be applied yet this side keeps for all peers together.
         package var waitingRoomBytes: UInt64
+        /// Another run of the sender's device that the receiver told it of, 0 for none.
+        package var twinRun: UInt64
+        /// What the sender signed of that (`TwinStatement`), 64 bytes; empty when there is no such run.
+        package var twinSignature: [UInt8]
 
         package init(
             protocols: ClosedRange<UInt32>, features: UInt64, featuresRequired: UInt64, name: String, runID: UInt64,
             sessionNumber: UInt64, wallMilliseconds: Int64, agentVersion: String, instance: String,
-            listenPort: UInt16, waitingRoomBytes: UInt64
+            listenPort: UInt16, waitingRoomBytes: UInt64, twinRun: UInt64 = 0, twinSignature: [UInt8] = []
         ) {
             self.protocols = protocols
             self.features = features
@@ -39,6 +43,8 @@ extension Frame {
             self.instance = instance
             self.listenPort = listenPort
             self.waitingRoomBytes = waitingRoomBytes
+            self.twinRun = twinRun
+            self.twinSignature = twinSignature
         }
     }
 }

@@ -100,10 +100,16 @@ extension Frame {
         package var code: String
         /// For people, at most `Limits.messageBytes`.
         package var message: String
+        /// With `duplicate_identity`: another run of the receiver's device, 0 for none.
+        package var otherRun: UInt64
+        /// What that run signed (`TwinStatement`), 64 bytes; empty while it has not.
+        package var proof: [UInt8]
 
-        package init(code: String, message: String) {
+        package init(code: String, message: String, otherRun: UInt64 = 0, proof: [UInt8] = []) {
             self.code = code
             self.message = message
+            self.otherRun = otherRun
+            self.proof = proof
         }
     }
 }

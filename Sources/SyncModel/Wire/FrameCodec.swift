@@ -49,6 +49,8 @@ package enum FrameCodec {
         case .goodbye(let goodbye):
             message.goodbye.code = goodbye.code
             message.goodbye.message = goodbye.message
+            message.goodbye.otherRun = goodbye.otherRun
+            message.goodbye.proof = Data(goodbye.proof)
         case .acknowledgements(let sent):
             message.acknowledgements.space = Data(sent.space.bytes)
             message.acknowledgements.rows = sent.rows.map { Data($0.encoded) }
@@ -81,7 +83,11 @@ package enum FrameCodec {
             .prune(Frame.Prune(space: try prune.space.spaceID(), replica: try prune.replica.replicaID()))
         case .ping(let ping): .ping(Frame.Ping(nonce: ping.nonce))
         case .pong(let pong): .pong(Frame.Pong(nonce: pong.nonce))
-        case .goodbye(let goodbye): .goodbye(Frame.Goodbye(code: goodbye.code, message: goodbye.message))
+        case .goodbye(let goodbye):
+            .goodbye(
+                Frame.Goodbye(
+                    code: goodbye.code, message: goodbye.message, otherRun: goodbye.otherRun,
+                    proof: [UInt8](goodbye.proof)))
         case .acknowledgements(let sent): .acknowledgements(try Frame.Acknowledgements(sent))
         case .acknowledgementRequest(let request):
             .acknowledgementRequest(try Frame.AcknowledgementRequest(request))
@@ -130,6 +136,8 @@ extension Lanyard_V1_Hello {
         instance = hello.instance
         listenPort = UInt32(hello.listenPort)
         waitingRoomBytes = hello.waitingRoomBytes
+        twinRun = hello.twinRun
+        twinSignature = Data(hello.twinSignature)
     }
 }
 
@@ -143,7 +151,8 @@ extension Frame.Hello {
             protocols: hello.protocolLeast...hello.protocolGreatest, features: hello.features,
             featuresRequired: hello.featuresRequired, name: hello.name, runID: hello.runID,
             sessionNumber: hello.sessionNumber, wallMilliseconds: clock, agentVersion: hello.agentVersion,
-            instance: hello.instance, listenPort: port, waitingRoomBytes: hello.waitingRoomBytes)
+            instance: hello.instance, listenPort: port, waitingRoomBytes: hello.waitingRoomBytes,
+            twinRun: hello.twinRun, twinSignature: [UInt8](hello.twinSignature))
     }
 }
 

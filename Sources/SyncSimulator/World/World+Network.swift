@@ -66,6 +66,10 @@ extension World {
         else {
             return
         }
+        var frame = frame
+        if case .hello(let hello) = frame {
+            frame = .hello(hello.signing(as: nodes[node].device.id, nodes[node].device.sign))
+        }
         var bytes: [UInt8]
         do { bytes = try FrameCodec.encode(frame) } catch {
             return fail("codec", "node \(node) cannot encode a frame: \(error)")

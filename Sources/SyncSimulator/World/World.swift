@@ -275,7 +275,7 @@ extension StoreChange {
     init(_ commit: Commit) {
         self.init(
             segments: commit.segments, stateDigest: commit.digest, additions: commit.additions, cuts: commit.cuts,
-            isIncomplete: commit.isIncomplete)
+            ignoredRevocations: commit.ignoredRevocations, isIncomplete: commit.isIncomplete)
     }
 }
 

@@ -43,8 +43,8 @@ extension MemoryStore {
         let guests = contents.log.guests(of: contents.takenBack, by: running.own.device, faults)
         var said = Commit(nothingOn: contents.log)
         if !guests.isEmpty {
-            let facts = LocalWrite.operations(guests.map { .addMember($0) })
-            said = try append([facts], wallMilliseconds, isSealed: true, &running) { contents, _ in
+            let facts = LocalWrite.admissions(of: guests)
+            said = try append(facts, wallMilliseconds, isSealed: true, &running) { contents, _ in
                 contents.takenBack = contents.takenBack.map { $0.without(guests) ?? $0 }
             }.serving(running.takeUnserved(), andOwn: true).commit
         }

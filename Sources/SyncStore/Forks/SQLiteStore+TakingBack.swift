@@ -68,8 +68,8 @@ extension SQLiteStore {
         let guests = try guests(&writing)
         var said = Commit(nothingOn: writing.log)
         if !guests.isEmpty {
-            let facts = LocalWrite.operations(guests.map { .addMember($0) })
-            said = try append([facts], wallMilliseconds, isSealed: true, &writing) { log, _ throws(StoreError) in
+            let facts = LocalWrite.admissions(of: guests)
+            said = try append(facts, wallMilliseconds, isSealed: true, &writing) { log, _ throws(StoreError) in
                 try log.noteLetIn(guests)
             }.serving(writing.takeUnserved(), andOwn: true).commit
             writing.guests = []

@@ -130,7 +130,9 @@ extension Segment {
         var reader = ByteReader(bytes)
         while !reader.isAtEnd, let view = try? ChangeView(&reader) {
             view.forEachOperation(in: bytes) { counter, operation in
-                guard case .addMember(let fact) = Operation(operation, in: bytes), fact.isBound else { return }
+                guard view.mayAdmit(at: counter), case .addMember(let fact) = Operation(operation, in: bytes),
+                    fact.isBound
+                else { return }
                 body(fact, Dot(replica: replica, counter: counter))
             }
         }

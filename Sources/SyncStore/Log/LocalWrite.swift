@@ -71,3 +71,13 @@ package struct WriteOutcome: Sendable, Equatable {
         self.steps = steps
     }
 }
+
+extension LocalWrite {
+    /// Lets these in, with as many changes as that takes.
+    static func admissions(of facts: [MemberFact]) -> [LocalWrite] {
+        let limit = Int(Limits.admissionsPerChange)
+        return stride(from: 0, to: facts.count, by: limit).map { first in
+            .operations(facts[first..<min(facts.count, first + limit)].map { .addMember($0) })
+        }
+    }
+}

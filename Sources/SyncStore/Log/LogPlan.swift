@@ -172,6 +172,7 @@ package struct LogPlan: Sendable {
             additions: entries.flatMap(\.scan.additions), lastPosition: after.lastPosition,
             streams: Set(entries.flatMap { $0.scan.runs.map { Name.Bytes($0.stream) } }).sorted().map(\.text),
             objectPosition: after.objectPosition, cuts: changesCuts ? after.cuts : nil,
+            ignoredRevocations: IgnoredRevocation.amongst(entries.lazy.flatMap(\.scan.statements)),
             isIncomplete: after.isIncomplete)
     }
 }

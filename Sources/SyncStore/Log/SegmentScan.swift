@@ -106,7 +106,10 @@ package struct SegmentScan: Sendable {
             guard case .dropEvents(let drop) = Operation(operation, in: segment.bytes) else { return }
             drops.append((counter, drop))
         } else if operation.kind == Operation.Kind.addMember {
-            guard let fact = try? MemberFact(encoded: segment.bytes, operation.body) else { return }
+            guard change.mayAdmit(at: counter), let fact = try? MemberFact(encoded: segment.bytes, operation.body)
+            else {
+                return
+            }
             additions.append(
                 Membership.Addition(
                     author: segment.replica.device, fact: fact, wallMilliseconds: change.wallMilliseconds))

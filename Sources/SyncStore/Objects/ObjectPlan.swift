@@ -86,6 +86,8 @@ package struct ObjectPlan: Sendable {
     package struct Change {
         /// Of its next operation.
         package internal(set) var origin: Origin
+        /// The counter of its first operation.
+        let start: UInt64
         package let wallMilliseconds: Int64
         package internal(set) var operations: [Operation] = []
         package internal(set) var steps: [WriteOutcome.Step] = []
@@ -94,6 +96,7 @@ package struct ObjectPlan: Sendable {
 
         package init(origin: Origin, wallMilliseconds: Int64) {
             self.origin = origin
+            start = origin.dot.counter
             self.wallMilliseconds = wallMilliseconds
         }
     }
@@ -241,7 +244,10 @@ package struct ObjectPlan: Sendable {
             let before = try loaded(schema: edit.collection, reading)
             if undo.isKept { undo.schemas.append((edit.collection, before)) }
             schemas[edit.collection]?.apply(edit, at: change.origin)
-        case .addMember(let fact): if fact.isBound { members.add(fact.device, at: change.origin.dot) }
+        case .addMember(let fact):
+            // See `ChangeView.mayAdmit`.
+            let mayAdmit = change.origin.dot.counter - change.start < Limits.admissionsPerChange
+            if mayAdmit, fact.isBound { members.add(fact.device, at: change.origin.dot) }
         case .appendEvent, .setStream, .cut, .markRewriting, .settleCut, .dropEvents, .void, .unknown: break
         }
         change.operations.append(operation)

@@ -12,6 +12,8 @@ struct Derivation {
 
     let rows: LogRows
 
+    /// Also where an older program gave effect to strict cuts (`CutFact.hasEffect`).
+    ///
     /// Never where history came as state: what follows from that is not in the log. The tables stay as an older program
     /// understood the operations; a state of the objects that it did not understand has to be asked for.
     var isDue: Bool {
@@ -23,7 +25,8 @@ struct Derivation {
             let done = try rows.access.first("SELECT derived FROM space WHERE id = ?", .integer(rows.spaceRow)) {
                 row throws(StoreError) in row.isNull(0) ? 0 : row.integer(0)
             }
-            return done != Self.version
+            if done != Self.version { return true }
+            return CutTable.holdsStrictCut(encoded: try rows.cutBytes())
         }
     }
 

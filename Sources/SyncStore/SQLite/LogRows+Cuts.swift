@@ -16,12 +16,16 @@ extension LogRows: CutHistory {
     }
 
     func cuts(_ members: MemberFacts) throws(StoreError) -> CutTable {
-        let bytes = try access.first("SELECT cuts FROM space WHERE id = ?", .integer(spaceRow)) {
-            row throws(StoreError) in row.blob(0)
-        }
-        do { return try CutTable(encoded: bytes ?? [], members: members) } catch {
+        let bytes = try cutBytes()
+        do { return try CutTable(encoded: bytes, members: members) } catch {
             throw .corrupt(detail: "the cuts do not read back")
         }
+    }
+
+    func cutBytes() throws(StoreError) -> [UInt8] {
+        try access.first("SELECT cuts FROM space WHERE id = ?", .integer(spaceRow)) {
+            row throws(StoreError) in row.blob(0)
+        } ?? []
     }
 
     func contextSteps(

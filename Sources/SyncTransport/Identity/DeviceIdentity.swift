@@ -28,6 +28,14 @@ package struct DeviceIdentity: Sendable {
         return identity
     }
 
+    /// Signs with the signing key; 64 bytes.
+    package func sign(_ message: [UInt8]) -> [UInt8] {
+        guard let signature = try? signingKey.signature(for: message) else {
+            preconditionFailure("Ed25519 signs any message")
+        }
+        return Array(signature)
+    }
+
     /// The file of keys as it is, for a backup.
     package static func fileBytes(in directory: String) throws(IdentityError) -> [UInt8] {
         let file = IdentityFile(directory: directory)

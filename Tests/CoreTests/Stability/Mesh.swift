@@ -32,10 +32,15 @@ struct Mesh {
     private(set) var now = Tick.milliseconds(1_000)
     private var lastConnection: UInt64 = 0
     private let faults: CoreFaults
+    private let bounds: CoreConfiguration.Bounds
 
     /// - Parameter onDatabases: only those can drop changes from their logs.
-    init(_ count: Int, faults: CoreFaults = [], readers: Set<Int> = [], onDatabases: Bool = false) throws {
+    init(
+        _ count: Int, faults: CoreFaults = [], readers: Set<Int> = [], onDatabases: Bool = false,
+        bounds: CoreConfiguration.Bounds = .init()
+    ) throws {
         self.faults = faults
+        self.bounds = bounds
         for number in 0..<count {
             let device = SimulatedDevice.all[number]
             let disk = onDatabases ? SimulatedDisk.database(try #require(ScratchDirectory())) : .memory(MemoryDisk())
@@ -46,7 +51,7 @@ struct Mesh {
                     subjectPublicKeyInfo: fact.subjectPublicKeyInfo, signingKey: fact.signingKey,
                     binding: fact.binding, discoveryKey: fact.discoveryKey, role: .reader, name: fact.name)
             }
-            let core = try Self.core(device, store, at: now, faults: faults)
+            let core = try Self.core(device, store, at: now, faults: faults, bounds)
             nodes.append(Node(device: device, fact: fact, disk: disk, store: store, core: core))
         }
     }
@@ -64,7 +69,8 @@ struct Mesh {
     }
 
     private static func core(
-        _ device: SimulatedDevice, _ store: some SimulatedStore, at now: Tick, faults: CoreFaults
+        _ device: SimulatedDevice, _ store: some SimulatedStore, at now: Tick, faults: CoreFaults,
+        _ bounds: CoreConfiguration.Bounds
     ) throws -> AgentCore {
         let state = try store.state()
         var membership = Membership(own: device.fact, sinceMilliseconds: 0)
@@ -72,6 +78,7 @@ struct Mesh {
         var configuration = CoreConfiguration(
             own: device.id, name: device.fact.name, agentVersion: "test", runID: UInt64(now.nanoseconds), seed: 1)
         configuration.faults = faults
+        configuration.bounds = bounds
         configuration.exchangesState = false
         configuration.collectsDeletions = true
         configuration.bounds.collectionStepObjects = 4
@@ -121,7 +128,7 @@ struct Mesh {
         disconnect(node)
         nodes[node].store.crash(losingPower: false)
         nodes[node].store = try Self.open(nodes[node].disk, nodes[node].device, incarnation: UInt64(now.nanoseconds))
-        nodes[node].core = try Self.core(nodes[node].device, nodes[node].store, at: now, faults: faults)
+        nodes[node].core = try Self.core(nodes[node].device, nodes[node].store, at: now, faults: faults, bounds)
     }
 
     /// What the machine is now, with what is in its memory.
@@ -155,7 +162,14 @@ struct Mesh {
         nodes[node].store = try Self.open(
             nodes[node].disk, nodes[node].device, incarnation: UInt64(now.nanoseconds),
             faults.union(.reuseCounterAfterCrash))
-        nodes[node].core = try Self.core(nodes[node].device, nodes[node].store, at: now, faults: self.faults)
+        nodes[node].core = try Self.core(nodes[node].device, nodes[node].store, at: now, faults: self.faults, bounds)
+    }
+
+    /// A node that turned bad sends this on its session with another one.
+    mutating func send(_ frame: Frame, from hostile: Int, to node: Int) {
+        guard let link = links.first(where: { $0.isOpen && Set($0.ends) == [hostile, node] }) else { return }
+        step(node, .received(link.ids[0], frame, bytes: 300))
+        settle()
     }
 
     func isConnected(_ left: Int, _ right: Int) -> Bool {
@@ -378,6 +392,8 @@ extension Mesh {
 
 extension StoreChange {
     init(of commit: Commit) {
-        self.init(segments: commit.segments, stateDigest: commit.digest, additions: commit.additions, cuts: commit.cuts)
+        self.init(
+            segments: commit.segments, stateDigest: commit.digest, additions: commit.additions, cuts: commit.cuts,
+            ignoredRevocations: commit.ignoredRevocations)
     }
 }

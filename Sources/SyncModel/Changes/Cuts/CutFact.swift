@@ -18,7 +18,7 @@ package struct CutFact: Hashable, Sendable {
     }
 
     package let device: DeviceID
-    /// Of a revocation or a fork: nothing that others made of it keeps what lies beyond.
+    /// A revocation. It has no effect: see `hasEffect`.
     package let isStrict: Bool
     /// Sorted by incarnation, each once.
     package let ends: [End]
@@ -28,6 +28,10 @@ package struct CutFact: Hashable, Sendable {
         self.isStrict = isStrict
         self.ends = ends.sorted { $0.incarnation < $1.incarnation }
     }
+
+    /// Whether the cut ends anything. Strict cuts do not: no rule says yet who may write one, so a single member could revoke
+    /// all others. The answer depends on the fact alone, so all nodes agree in whatever order they learn of it.
+    package var hasEffect: Bool { !isStrict }
 
     /// Where a history of the device ends; 0 for one that is not named.
     package func end(of replica: ReplicaID) -> UInt64 {

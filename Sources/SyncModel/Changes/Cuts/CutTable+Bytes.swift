@@ -33,6 +33,12 @@ extension CutTable {
         join(try Self.rows(bytes), members: members)
     }
 
+    /// Whether strict cuts are among them: a program that gave those effect wrote this.
+    package static func holdsStrictCut(encoded bytes: [UInt8]) -> Bool {
+        guard !bytes.isEmpty, let rows = try? rows(bytes) else { return false }
+        return rows.cuts.contains { !$0.fact.hasEffect }
+    }
+
     /// Of what follows from them nothing is computed.
     private static func rows(_ bytes: [UInt8]) throws(CodecError) -> CutTable {
         var reader = ByteReader(bytes)

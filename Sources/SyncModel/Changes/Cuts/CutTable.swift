@@ -38,7 +38,7 @@ package struct CutTable: Hashable, Sendable {
         package let reason: Return
     }
 
-    /// Sorted by dot.
+    /// Those that have effect (`CutFact.hasEffect`), sorted by dot.
     package private(set) var cuts: [Cut] = []
     package private(set) var witnesses: [Witness] = []
     package private(set) var returns: [Return] = []
@@ -143,7 +143,7 @@ package struct CutTable: Hashable, Sendable {
         for (dot, says) in operations {
             switch says {
             case .cut(let fact):
-                guard fact.device != dot.replica.device, isAllowed(fact, context),
+                guard fact.hasEffect, fact.device != dot.replica.device, isAllowed(fact, context),
                     !cuts.contains(where: { $0.dot == dot })
                 else { continue }
                 cuts.insert(Cut(dot: dot, fact: fact), at: cuts.firstIndex { dot < $0.dot } ?? cuts.count)
@@ -179,13 +179,13 @@ package struct CutTable: Hashable, Sendable {
     /// Whether such a change would be a witness of anything: the held ones are read only where this says so.
     package func concerns(_ replica: ReplicaID, context: VersionVector) -> Bool {
         cuts.contains { cut in
-            !cut.fact.isStrict && cut.fact.device != replica.device && !beyond(cut, context).isEmpty
+            cut.fact.device != replica.device && !beyond(cut, context).isEmpty
         }
     }
 
     private mutating func addWitness(_ change: Dot, _ context: VersionVector) {
         for cut in cuts
-        where !cut.fact.isStrict && cut.fact.device != change.replica.device && !Self.knows(cut.dot, change, context) {
+        where cut.fact.device != change.replica.device && !Self.knows(cut.dot, change, context) {
             for entry in beyond(cut, context) {
                 keep(Witness(cut: cut.dot, change: change, replica: entry.replica, next: entry.next))
             }
@@ -210,7 +210,7 @@ package struct CutTable: Hashable, Sendable {
     /// Takes what another node says that it knows. Of changes that only one of the two holds neither has asked the other's
     /// cuts: the caller does (`witness`).
     package mutating func join(_ other: CutTable, members: MemberFacts) {
-        for cut in other.cuts where cut.fact.device != cut.dot.replica.device {
+        for cut in other.cuts where cut.fact.hasEffect && cut.fact.device != cut.dot.replica.device {
             guard !cuts.contains(where: { $0.dot == cut.dot }) else { continue }
             cuts.insert(cut, at: cuts.firstIndex { cut.dot < $0.dot } ?? cuts.count)
         }
@@ -237,13 +237,11 @@ package struct CutTable: Hashable, Sendable {
         cut.replica == operation.replica ? cut.counter < operation.counter : context.covers(cut)
     }
 
-    /// Whoever lets a device go has to count what it holds of it: what it ever acknowledged lies below. (A strict cut may
-    /// leave out what a fork wrote; who says it sees to that.)
+    /// Whoever lets a device go has to count what it holds of it: what it ever acknowledged lies below.
     private func isAllowed(_ fact: CutFact, _ context: VersionVector) -> Bool {
-        fact.isStrict
-            || context.entries.allSatisfy {
-                $0.replica.device != fact.device || fact.end(of: $0.replica) >= $0.next
-            }
+        context.entries.allSatisfy {
+            $0.replica.device != fact.device || fact.end(of: $0.replica) >= $0.next
+        }
     }
 }
 

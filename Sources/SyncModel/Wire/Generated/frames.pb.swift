@@ -241,6 +241,12 @@ package nonisolated struct Lanyard_V1_Hello: Sendable {
 
   package var waitingRoomBytes: UInt64 = 0
 
+  /// of this device, another run that the receiver told this one of
+  package var twinRun: UInt64 = 0
+
+  /// 64 bytes, over both runs
+  package var twinSignature: Data = Data()
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package init() {}
@@ -441,6 +447,12 @@ package nonisolated struct Lanyard_V1_Goodbye: Sendable {
   package var code: String = String()
 
   package var message: String = String()
+
+  /// with duplicate_identity: the receiver's device has this run, too
+  package var otherRun: UInt64 = 0
+
+  /// 64 bytes, what the other run signed; empty while it has not
+  package var proof: Data = Data()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -943,7 +955,7 @@ nonisolated extension Lanyard_V1_Frame: SwiftProtobuf.Message, SwiftProtobuf._Me
 
 nonisolated extension Lanyard_V1_Hello: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Hello"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}protocol_least\0\u{3}protocol_greatest\0\u{1}features\0\u{3}features_required\0\u{1}name\0\u{3}run_id\0\u{3}session_number\0\u{3}wall_milliseconds\0\u{3}agent_version\0\u{1}instance\0\u{3}listen_port\0\u{3}waiting_room_bytes\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}protocol_least\0\u{3}protocol_greatest\0\u{1}features\0\u{3}features_required\0\u{1}name\0\u{3}run_id\0\u{3}session_number\0\u{3}wall_milliseconds\0\u{3}agent_version\0\u{1}instance\0\u{3}listen_port\0\u{3}waiting_room_bytes\0\u{3}twin_run\0\u{3}twin_signature\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -963,6 +975,8 @@ nonisolated extension Lanyard_V1_Hello: SwiftProtobuf.Message, SwiftProtobuf._Me
       case 10: try { try decoder.decodeSingularStringField(value: &self.instance) }()
       case 11: try { try decoder.decodeSingularUInt32Field(value: &self.listenPort) }()
       case 12: try { try decoder.decodeSingularUInt64Field(value: &self.waitingRoomBytes) }()
+      case 13: try { try decoder.decodeSingularFixed64Field(value: &self.twinRun) }()
+      case 14: try { try decoder.decodeSingularBytesField(value: &self.twinSignature) }()
       default: break
       }
     }
@@ -1005,6 +1019,12 @@ nonisolated extension Lanyard_V1_Hello: SwiftProtobuf.Message, SwiftProtobuf._Me
     if self.waitingRoomBytes != 0 {
       try visitor.visitSingularUInt64Field(value: self.waitingRoomBytes, fieldNumber: 12)
     }
+    if self.twinRun != 0 {
+      try visitor.visitSingularFixed64Field(value: self.twinRun, fieldNumber: 13)
+    }
+    if !self.twinSignature.isEmpty {
+      try visitor.visitSingularBytesField(value: self.twinSignature, fieldNumber: 14)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -1021,6 +1041,8 @@ nonisolated extension Lanyard_V1_Hello: SwiftProtobuf.Message, SwiftProtobuf._Me
     if lhs.instance != rhs.instance {return false}
     if lhs.listenPort != rhs.listenPort {return false}
     if lhs.waitingRoomBytes != rhs.waitingRoomBytes {return false}
+    if lhs.twinRun != rhs.twinRun {return false}
+    if lhs.twinSignature != rhs.twinSignature {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -1448,7 +1470,7 @@ nonisolated extension Lanyard_V1_Pong: SwiftProtobuf.Message, SwiftProtobuf._Mes
 
 nonisolated extension Lanyard_V1_Goodbye: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Goodbye"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}code\0\u{1}message\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}code\0\u{1}message\0\u{3}other_run\0\u{1}proof\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1458,6 +1480,8 @@ nonisolated extension Lanyard_V1_Goodbye: SwiftProtobuf.Message, SwiftProtobuf._
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularStringField(value: &self.code) }()
       case 2: try { try decoder.decodeSingularStringField(value: &self.message) }()
+      case 3: try { try decoder.decodeSingularFixed64Field(value: &self.otherRun) }()
+      case 4: try { try decoder.decodeSingularBytesField(value: &self.proof) }()
       default: break
       }
     }
@@ -1470,12 +1494,20 @@ nonisolated extension Lanyard_V1_Goodbye: SwiftProtobuf.Message, SwiftProtobuf._
     if !self.message.isEmpty {
       try visitor.visitSingularStringField(value: self.message, fieldNumber: 2)
     }
+    if self.otherRun != 0 {
+      try visitor.visitSingularFixed64Field(value: self.otherRun, fieldNumber: 3)
+    }
+    if !self.proof.isEmpty {
+      try visitor.visitSingularBytesField(value: self.proof, fieldNumber: 4)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   package static func ==(lhs: Lanyard_V1_Goodbye, rhs: Lanyard_V1_Goodbye) -> Bool {
     if lhs.code != rhs.code {return false}
     if lhs.message != rhs.message {return false}
+    if lhs.otherRun != rhs.otherRun {return false}
+    if lhs.proof != rhs.proof {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -1,0 +1,66 @@
+import SyncModel
+
+// Devices that others let in: each is waited for by all before anything is forgotten, so an author's admissions are taken in at a
+// rate. Changes beyond it wait like early ones; none is void. What another device's work builds on does not wait.
+extension AgentCore {
+    /// A segment that waits from now on: how many devices it would make members.
+    mutating func recordAdmissions(_ verified: VerifiedSegment) {
+        let segment = verified.segment
+        guard segment.replica.device != configuration.own else { return }
+        var devices: Set<DeviceID> = []
+        segment.forEachAdmission { device in if membership[device] == nil { devices.insert(device) } }
+        guard !devices.isEmpty else { return }
+        // Of what was dropped from the room.
+        replicas.admissions = replicas.admissions.filter { room.contains($0.key) }
+        replicas.admissions[Dot(replica: segment.replica, counter: segment.start)] = devices.count
+    }
+
+    /// What may be taken of the waiting room, in causal order.
+    mutating func takeReady() -> [VerifiedSegment] {
+        guard !replicas.admissions.isEmpty else { return takeReady(unless: { _ in false }) }
+        var admitting = replicas.admitting
+        var isWaiting = false
+        let (now, room, admissions) = (now, room, replicas.admissions)
+        let batch = takeReady { segment in
+            let replica = segment.segment.replica
+            let dot = Dot(replica: replica, counter: segment.segment.start)
+            guard let count = admissions[dot] else { return false }
+            guard
+                admitting.mayTake(replica.device, at: now)
+                    || room.isNamedByOthers(replica, beyond: segment.segment.start)
+            else {
+                isWaiting = true
+                return true
+            }
+            admitting.take(replica.device, count: count, at: now)
+            return false
+        }
+        replicas.admitting = admitting
+        for segment in batch {
+            replicas.admissions[Dot(replica: segment.segment.replica, counter: segment.segment.start)] = nil
+        }
+        if isWaiting { replicas.lookAt = now + configuration.timing.admissionEvery }
+        return batch
+    }
+
+    private mutating func takeReady(unless isHeldUp: (VerifiedSegment) -> Bool) -> [VerifiedSegment] {
+        room.takeReady(
+            held: held, byteBudget: configuration.bounds.persistBatchBytes,
+            ignoringContext: configuration.faults.contains(.skipWaitingRoom), unless: isHeldUp)
+    }
+}
+
+extension Segment {
+    /// The devices that its add-facts name.
+    fileprivate func forEachAdmission(_ body: (DeviceID) -> Void) {
+        var reader = ByteReader(bytes)
+        while !reader.isAtEnd, let view = try? ChangeView(&reader) {
+            view.forEachOperation(in: bytes) { counter, operation in
+                guard operation.kind == Operation.Kind.addMember, view.mayAdmit(at: counter),
+                    let fact = try? MemberFact(encoded: bytes, operation.body)
+                else { return }
+                body(fact.device)
+            }
+        }
+    }
+}

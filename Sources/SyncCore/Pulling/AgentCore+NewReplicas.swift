@@ -1,0 +1,122 @@
+import SyncModel
+
+/// How much each device may do at once, and how fast after that.
+///
+/// Bounds: one row for each device that did something since the start.
+struct DeviceBudgets: Sendable {
+    private struct Budget: Sendable {
+        /// In nanoseconds of waiting, so that nothing is rounded; below zero after more than was left was done at once.
+        var credit: Int64
+        var at: Tick
+    }
+
+    private let burst: Int
+    private let everyNanoseconds: Int64
+    private var budgets: [DeviceID: Budget] = [:]
+
+    init(atOnce burst: Int, every span: Tick.Span) {
+        self.burst = burst
+        everyNanoseconds = span.nanoseconds
+    }
+
+    private func credit(of device: DeviceID, at now: Tick) -> Int64 {
+        let full = Int64(burst) * everyNanoseconds
+        guard let budget = budgets[device] else { return full }
+        return min(full, budget.credit + (now - budget.at).nanoseconds)
+    }
+
+    func mayTake(_ device: DeviceID, at now: Tick) -> Bool { credit(of: device, at: now) >= everyNanoseconds }
+
+    mutating func take(_ device: DeviceID, count: Int = 1, at now: Tick) {
+        let credit = credit(of: device, at: now) - Int64(count) * everyNanoseconds
+        budgets[device] = Budget(credit: credit, at: now)
+    }
+}
+
+// Histories that other devices begin: how many are taken in, and how fast.
+//
+// An honest device begins one after a restart that found no lease: a few thousand in ten years. A member that turned bad could
+// begin thousands in a second, each for ever in every vector. A history beyond the bound is not taken in for now; nothing is
+// void by it, and no session ends. One that another device's work builds on is taken in however many there are, else that
+// work would wait: so all that hold an author's work come to hold the same.
+
+extension AgentCore {
+    /// When to look again at what was not taken in.
+    var replicaDeadline: Tick? { replicas.lookAt }
+
+    /// What waits builds on these; worked out again when what waits, or what is held, has moved.
+    mutating func missingReplicas() -> [WaitingRoom.Missing] {
+        if let known = replicas.missing, known.version == room.version, known.held == held.digest { return known.list }
+        let list = room.missing(held: held)
+        replicas.missing = ReplicaKeeping.KnownMissing(version: room.version, held: held.digest, list: list)
+        return list
+    }
+
+    /// - Parameter isNamed: another device's work builds on it.
+    func mayBegin(_ replica: ReplicaID, isNamed: Bool) -> Bool {
+        let device = replica.device
+        guard device != configuration.own, held[replica] == nil else { return true }
+        guard replicas.beginning.mayTake(device, at: now) else { return false }
+        return isNamed || !isFull(device)
+    }
+
+    private func isFull(_ device: DeviceID) -> Bool {
+        let count = held.entries(of: device).count
+        guard count + room.replicaCount >= configuration.bounds.replicasPerDevice else { return false }
+        return count + room.newReplicas(of: device, held: held) >= configuration.bounds.replicasPerDevice
+    }
+
+    /// The same of one that came: what another device wrote and waits here may name it, or what a member says is durable with it.
+    mutating func mayBegin(_ replica: ReplicaID) -> Bool {
+        if mayBegin(replica, isNamed: false) { return true }
+        return mayBegin(replica, isNamed: true)
+            && (missingReplicas().contains { $0.replica == replica && $0.isNamedByOthers }
+                || acknowledgedElsewhere.contains(replica))
+    }
+
+    /// What members' acknowledgements wait for, the next of each.
+    var acknowledgedElsewhere: [ReplicaID] {
+        acknowledgements.rows.compactMap { row in
+            guard case .waiting(let entry?) = row.check, entry.replica.device != row.device else { return nil }
+            return entry.replica
+        }
+    }
+
+    /// One that is not taken in is asked for again in a while.
+    mutating func noteReplicaRefused(_ device: DeviceID) {
+        replicas.lookAt = now + configuration.timing.newReplicaLook
+        guard !replicas.reported.contains(device) else { return }
+        replicas.reported.append(device)
+        effects.append(.report(.tooManyHistories(device)))
+    }
+}
+
+/// What the core remembers of histories that began, and that may not.
+struct ReplicaKeeping: Sendable {
+    struct KnownMissing: Sendable {
+        let version: UInt64
+        let held: Sum256
+        let list: [WaitingRoom.Missing]
+    }
+
+    /// Histories that devices begin.
+    var beginning: DeviceBudgets
+    /// Devices that authors let in.
+    var admitting: DeviceBudgets
+    /// Waiting segments that let devices in that are no members yet: how many, by the segment's first dot.
+    var admissions: [Dot: Int] = [:]
+    /// See `missingReplicas`.
+    var missing: KnownMissing?
+    /// Where among them the next step begins to ask.
+    var missingOffset = 0
+    /// Some were not taken in: looked at again then.
+    var lookAt: Tick?
+    /// Devices of which people were told.
+    var reported: [DeviceID] = []
+
+    init(_ configuration: CoreConfiguration) {
+        let (bounds, timing) = (configuration.bounds, configuration.timing)
+        beginning = DeviceBudgets(atOnce: bounds.newReplicasAtOnce, every: timing.newReplicaEvery)
+        admitting = DeviceBudgets(atOnce: bounds.admissionsAtOnce, every: timing.admissionEvery)
+    }
+}
