@@ -8,6 +8,8 @@ public enum ControlLimits {
     public static let idBytes = 1...256
     /// The fields of an object as they are written at once, and one value of an edit.
     public static let valueBytes = 1_048_576
+    /// How many elements and members a value holds, on all levels together: what is planned while other writes wait.
+    public static let valueParts = 100_000
     /// How deep a value nests, counted from the object it is in. Deeper ones cost every reader stack.
     public static let valueDepth = 64
     /// Operations of one transaction: it is one change, held in memory by every node that applies it.

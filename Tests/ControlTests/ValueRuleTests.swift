@@ -121,4 +121,10 @@ import Testing
         }
         #expect(throws: ControlError.self) { try Resolution(parsing: "Keep") }
     }
+
+    @Test func `a value of more parts than one write plans is refused by their number`() throws {
+        let many = Array(repeating: "1", count: ControlLimits.valueParts - 1).joined(separator: ",")
+        try ValueRule.check(try JSONText("[\(many)]"))
+        #expect(throws: ControlError.self) { try ValueRule.check(try JSONText("[[\(many)]]")) }
+    }
 }

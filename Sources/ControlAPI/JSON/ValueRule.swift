@@ -13,7 +13,8 @@ package enum ValueRule {
         do throws(JSONSyntaxError) { document = try JSONDocument(value.bytes) } catch {
             throw ControlError(malformed: error)
         }
-        try check(document.root, in: document, level: level)
+        var count = 0
+        try check(document.root, in: document, level: level, &count)
         return document
     }
 
@@ -37,17 +38,27 @@ package enum ValueRule {
             hint: "Split it into several objects, or attach it as a file.")
     }
 
-    private static func check(_ node: JSONNode, in document: JSONDocument, level: Int) throws(ControlError) {
+    /// What is said of a value that holds more than `ControlLimits.valueParts`.
+    private static let tooMany = ControlError(
+        .tooLarge,
+        "The value holds more than \(ControlLimits.valueParts) elements and members, which is too many for one write.",
+        hint: "Write it in several parts, each an edit of its own, or as several objects.")
+
+    private static func check(
+        _ node: JSONNode, in document: JSONDocument, level: Int, _ count: inout Int
+    ) throws(ControlError) {
+        count += 1
+        guard count <= ControlLimits.valueParts else { throw tooMany }
         switch node.kind {
         case .null, .bool, .string: return
         case .number: try checkNumber(document.source[node.range])
         case .array(let elements):
             try checkLevel(level + 1)
-            for element in elements { try check(element, in: document, level: level + 1) }
+            for element in elements { try check(element, in: document, level: level + 1, &count) }
         case .object(let members):
             try checkLevel(level + 1)
             try checkKeys(members)
-            for member in members { try check(member.value, in: document, level: level + 1) }
+            for member in members { try check(member.value, in: document, level: level + 1, &count) }
         }
     }
 

@@ -14,7 +14,7 @@ struct LifeEdits {
     private let isBirth: Bool
     /// Of the next operation.
     private var origin: Origin
-    private var edits: [Operation.ObjectEdit] = []
+    private var edits: [(life: Operation.LifeReference, operations: [ObjectFields.Operation])] = []
 
     /// Of lives that are there.
     init(_ object: ObjectKey, in state: ObjectState, births: [Dot], from origin: Origin) {
@@ -55,32 +55,28 @@ struct LifeEdits {
 
     private mutating func append(_ operations: [ObjectFields.Operation], to life: Operation.LifeReference) {
         guard !operations.isEmpty else { return }
-        if let last = edits.popLast() {
-            if last.life == life {
-                edits.append(Operation.ObjectEdit(object: object, life: life, edits: last.edits + operations))
-                return
-            }
-            edits.append(last)
+        if let last = edits.indices.last, edits[last].life == life {
+            edits[last].operations += operations
+        } else {
+            edits.append((life, operations))
         }
-        edits.append(Operation.ObjectEdit(object: object, life: life, edits: operations))
     }
 
     /// Throws `tooLarge` when no change could hold it, and `catchingUp` when an edit would be void on every node.
     func operations(_ members: MemberFacts, at start: Origin) throws(ObjectRefusal) -> [Operation] {
-        let isEmptyBirth = isBirth && edits.isEmpty
-        let all = isEmptyBirth ? [Operation.ObjectEdit(object: object, life: .birth, edits: [])] : edits
+        let all = isBirth && edits.isEmpty ? [(.birth, [])] : edits
         var operations: [Operation] = []
         var byteCount = 0
-        for edit in all {
-            guard members.admits(start, onWorkOf: edit.life.birth(at: start).replica.device) else { throw .catchingUp }
-            for nested in edit.edits {
+        for (life, nestedEdits) in all {
+            guard members.admits(start, onWorkOf: life.birth(at: start).replica.device) else { throw .catchingUp }
+            for nested in nestedEdits {
                 let count = nested.canonicalBytes.count
                 guard count <= Limits.editBytes else { throw .tooLarge(limitBytes: Limits.payloadBytes) }
                 byteCount += count
             }
             // What names the object and the life beside the edits.
             byteCount += Limits.nameBytes + Limits.objectIDBytes + ReplicaID.byteCount + 32
-            operations.append(.editObject(edit))
+            operations.append(.editObject(Operation.ObjectEdit(object: object, life: life, edits: nestedEdits)))
         }
         guard byteCount <= Limits.operationsBytes else { throw .tooLarge(limitBytes: Limits.payloadBytes) }
         return operations

@@ -13,13 +13,14 @@ struct Reordering<Name, Content> {
 
     private(set) var steps: [Step] = []
 
-    /// An element that is there, or a new one; runs of new ones become one step.
+    /// An element that is there, or a new one; runs of new ones become one step. Constant time.
     mutating func append(_ step: Step) {
-        if case .inserts(let added) = step, case .inserts(let run)? = steps.last {
-            steps[steps.count - 1] = .inserts(run + added)
-        } else {
-            steps.append(step)
-        }
+        guard case .inserts(let added) = step, let last = steps.indices.last, case .inserts(var run) = steps[last]
+        else { return steps.append(step) }
+        // Let go of first, so that the run grows where it is: copied for each element, a long list would take n² steps.
+        steps[last] = .inserts([])
+        run += added
+        steps[last] = .inserts(run)
     }
 
     /// - Parameters:
