@@ -58,6 +58,8 @@ package struct CoreConfiguration: Sendable, Equatable {
         package var acknowledgeAfter = Tick.Span.seconds(30)
         /// Between two acknowledgements of ours, and two rows of one member on one session.
         package var acknowledgeEvery = Tick.Span.seconds(60)
+        /// Between two acknowledgements of which the second is the first to cover a cut.
+        package var acknowledgeCutEvery = Tick.Span.milliseconds(500)
         /// A state of which nothing comes for this long is asked of somebody else: its sender may have much to skip.
         package var stateProgress = Tick.Span.seconds(10)
         /// Until a peer that ended a state early, or let it starve, is asked again.

@@ -8,6 +8,8 @@ public struct ConflictEntry: Codable, Hashable, Sendable {
         case types
         /// The object was edited while it was deleted elsewhere; the edits were dropped.
         case editedWhileDeleted
+        /// The object was deleted on this device while others, who had let it go, changed it: it stays. `authors` deleted it.
+        case deletedWhileEdited
         /// The object was edited while it was deleted elsewhere, and is hidden until somebody decides.
         case undecided
         /// An entry of the collection's schema (`field` says which) was set apart; `id` is empty.

@@ -103,7 +103,9 @@ extension StoredObject {
         if summary.standing == .undecided {
             entries.append(entry(.undecided, authors: deletion.map { [$0.author] } ?? []))
         }
-        if !droppedEdits.isEmpty { entries.append(entry(.editedWhileDeleted, authors: droppedEdits.map(\.author))) }
+        let (edits, deletions) = (droppedEdits.filter { !$0.isDeletion }, droppedEdits.filter(\.isDeletion))
+        if !edits.isEmpty { entries.append(entry(.editedWhileDeleted, authors: edits.map(\.author))) }
+        if !deletions.isEmpty { entries.append(entry(.deletedWhileEdited, authors: deletions.map(\.author))) }
         for conflict in reading(schema, isLive: { _ in true }).conflicts {
             let kind: ConflictEntry.Kind =
                 switch conflict.kind {
@@ -127,6 +129,6 @@ extension DeletionRecord.Edited {
     fileprivate var author: ConflictEntry.Author {
         ConflictEntry.Author(
             device: "\(replica.device)", time: Timestamp(millisecondsSinceEpoch: lastWallMilliseconds),
-            count: Int(clamping: count))
+            count: isDeletion ? 1 : Int(clamping: count))
     }
 }

@@ -1,7 +1,7 @@
 import SyncModel
 
 // Saying what is durable here, and passing on what others say: rows are sent when they change, each member's at most
-// once a minute, so a space at rest exchanges none.
+// once a minute, so a space at rest exchanges none. The first that covers a cut goes at once.
 extension AgentCore {
     // MARK: Our own
 
@@ -31,6 +31,10 @@ extension AgentCore {
             let next = stability.acknowledgedAt.map { $0 + configuration.timing.acknowledgeEvery } ?? now
             stability.acknowledgeAt = max(next, now + configuration.timing.acknowledgeAfter)
         }
+        if hasUnacknowledgedCut {
+            let next = stability.acknowledgedAt.map { $0 + configuration.timing.acknowledgeCutEvery } ?? now
+            stability.acknowledgeAt = min(stability.acknowledgeAt ?? next, max(next, now))
+        }
         guard let at = acknowledgeDeadline, now >= at else { return }
         // Logical: only its order matters, and it must lie above what we have said before, also before a restore.
         let before = max(held.greatestStamp, acknowledgements[configuration.own]?.newest.stamp ?? .zero)
@@ -42,6 +46,23 @@ extension AgentCore {
                 Acknowledgement(
                     device: configuration.own, stamp: stamp,
                     vector: held.vector(besides: unspoken.map(\.replica)), digest: digest)))
+    }
+
+    /// A cut that is held, and that our newest acknowledgement does not cover. Whoever was let go writes again what nobody had heard
+    /// of only once all have acknowledged the cut, so that is not put off: a cut is acknowledged once, at once.
+    private var hasUnacknowledgedCut: Bool {
+        let said = acknowledgements[configuration.own]?.newest.acknowledgement.vector ?? VersionVector()
+        return cuts.cuts.contains { cut in
+            held.next(of: cut.dot.replica) > cut.dot.counter && !said.covers(cut.dot)
+        }
+    }
+
+    /// The first acknowledgement of its author that covers a cut.
+    private func coversAnotherCut(_ row: AcknowledgementTable.Row) -> Bool {
+        cuts.cuts.contains { cut in
+            row.newest.acknowledgement.vector.covers(cut.dot)
+                && !(row.previous?.signed.acknowledgement.vector.covers(cut.dot) ?? false)
+        }
     }
 
     /// Our own entries, when we may only read: nobody takes what we write, so nobody could count a word of it.
@@ -148,7 +169,9 @@ extension AgentCore {
                 exchange.pending.remove(device)
                 continue
             }
-            if let next = exchange.sentAt[device].map({ $0 + configuration.timing.acknowledgeEvery }), now < next {
+            if let next = exchange.sentAt[device].map({ $0 + configuration.timing.acknowledgeEvery }), now < next,
+                !coversAnotherCut(row)
+            {
                 exchange.dueAt = min(exchange.dueAt ?? next, next)
                 continue
             }

@@ -5,6 +5,10 @@ package struct DeletionRecord: Hashable, Sendable {
         /// Nobody makes more; what peers claim adds up without overflow.
         static let countLimit: UInt64 = 1 << 32
 
+        /// In place of a count: a deletion that was not done again, because others had changed the object meanwhile. It stands in
+        /// the list of this node alone.
+        package static let deletionCount: UInt64 = 1 << 33
+
         package let replica: ReplicaID
         package var count: UInt64
         /// The author's wall clock at the last of them; for display only.
@@ -15,6 +19,8 @@ package struct DeletionRecord: Hashable, Sendable {
             self.count = count
             self.lastWallMilliseconds = lastWallMilliseconds
         }
+
+        package var isDeletion: Bool { count == Self.deletionCount }
     }
 
     package let dot: Dot
@@ -73,8 +79,9 @@ package struct DeletionRecord: Hashable, Sendable {
 extension [DeletionRecord.Edited] {
     /// One edit more of the replica; sorted by replica.
     package mutating func count(_ replica: ReplicaID, wallMilliseconds: Int64) {
-        let index = firstIndex { !($0.replica < replica) } ?? count
-        if index < count, self[index].replica == replica {
+        // Deletions stand behind.
+        let index = firstIndex { $0.isDeletion || !($0.replica < replica) } ?? count
+        if index < count, self[index].replica == replica, !self[index].isDeletion {
             self[index].count = Swift.min(self[index].count + 1, Element.countLimit)
             self[index].lastWallMilliseconds = Swift.max(self[index].lastWallMilliseconds, wallMilliseconds)
         } else {

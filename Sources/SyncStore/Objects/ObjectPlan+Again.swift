@@ -91,9 +91,16 @@ extension ObjectPlan {
                 known.next(of: $0.replica) >= $0.next || itself.map($0.isLast) ?? false
                     || (isTakenBack ? mapping.isPlace($0) : $0.replica.device == dot.replica.device)
             }
-            return isAsItWas && object.state.judgement.isThere ? operation : nil
+            guard object.state.judgement.isThere else { return nil }
+            if isAsItWas { return operation }
+            try noteDroppedDeletion(of: deletion.object, by: dot.replica, at: old.wallMilliseconds, reading)
+            return nil
         case .keepObject(let key):
-            return try object(key, reading).state.judgement == .undecided ? operation : nil
+            let judgement = try object(key, reading).state.judgement
+            if judgement == .undecided { return operation }
+            // Somebody has decided otherwise.
+            if !judgement.isThere { try list(key, dot, old, reading) }
+            return nil
         // Whom it had let in was no member meanwhile, and is one again.
         case .addMember: return operation
         // A mark says of what stands behind it, counter by counter: so it does here.

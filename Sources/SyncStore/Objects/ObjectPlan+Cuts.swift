@@ -20,6 +20,22 @@ extension ObjectPlan {
         entries[place].isChanged = true
     }
 
+    /// Lists a deletion that is not done again, on this node: others had changed the object, and it stays.
+    mutating func noteDroppedDeletion(
+        of key: ObjectKey, by replica: ReplicaID, at wallMilliseconds: Int64, _ reading: some ObjectSource
+    ) throws(StoreError) {
+        let place = try load(key, reading)
+        let isListed = entries[place].object.collectedEdits.contains { $0.isDeletion && $0.replica == replica }
+        if !isListed {
+            entries[place].object.collectedEdits.append(
+                DeletionRecord.Edited(
+                    replica: replica, count: DeletionRecord.Edited.deletionCount, lastWallMilliseconds: wallMilliseconds
+                ))
+        }
+        entries[place].object.position = nextPosition()
+        entries[place].isChanged = true
+    }
+
     /// Does again what was done to an object, with what counts now, from where its held history begins.
     ///
     /// - Parameter keepingListed: edits stay listed that were dropped by deletions which are forgotten; where such a deletion is

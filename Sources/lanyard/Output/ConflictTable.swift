@@ -29,6 +29,7 @@ struct ConflictTable {
         case .concurrentValues: "several values"
         case .types: "several types"
         case .editedWhileDeleted: "edited while deleted"
+        case .deletedWhileEdited: "deleted while edited"
         case .undecided: "keep or delete?"
         case .schema: "several schemas"
         }
@@ -46,6 +47,9 @@ struct ConflictTable {
                 let notes = (index == 0 ? ["shown"] : []) + (author.map { ["by \(names[$0.device])"] } ?? [])
                 return notes.isEmpty ? short(value) : "\(short(value)) (\(notes.joined(separator: ", ")))"
             }.joined(separator: "  |  ")
+        case .deletedWhileEdited:
+            return conflict.authors.map { "deleted by \(names[$0.device]) \($0.time), and changed by others: it stays" }
+                .joined(separator: "  |  ")
         case .editedWhileDeleted, .undecided:
             return conflict.authors.map { author in
                 "\(Amounts.count(author.count, "edit")) by \(names[author.device]), last \(author.time)"
@@ -67,6 +71,10 @@ struct ConflictTable {
                 return command(conflict, "\(field)=\(isShort ? value.description : "VALUE")")
             }
         case .editedWhileDeleted: return [command(conflict, "dismiss")]
+        case .deletedWhileEdited:
+            return [
+                line(["lanyard", "delete", "\(conflict.collection)/\(conflict.id)"]), command(conflict, "dismiss"),
+            ]
         case .undecided: return [command(conflict, "keep"), command(conflict, "delete")]
         case .schema: return [line(["lanyard", "schema", "set", conflict.collection, "FILE"])]
         }

@@ -56,6 +56,47 @@ import Testing
         #expect(try mesh.kept(0) == 1)
     }
 
+    @Test func `whoever was let go is back with all it wrote within three seconds`() throws {
+        for pause: Int64 in [0, 5] {
+            var mesh = try paired(3)
+            try mesh.put(0, "milk")
+            mesh.pass(seconds: 200)
+            mesh.disconnect(2)
+            try mesh.put(2, Mesh.key("own"), "mine")
+            try mesh.retire(0, 2)
+            if pause > 0 { mesh.pass(seconds: pause) }
+            mesh.connect(0, 2)
+            mesh.pass(seconds: 3)
+            #expect(mesh.nodes.allSatisfy { !$0.core.cuts.isAway(mesh.nodes[2].device.id) })
+            #expect(!mesh.nodes[2].core.hasVoidWork, "after a pause of \(pause) s")
+            for node in 0..<3 { #expect(try mesh.titles(node, Mesh.key("own")) == ["mine"]) }
+        }
+    }
+
+    @Test func `a deletion that is not done again is listed where it was made`() throws {
+        var mesh = try paired(3)
+        try mesh.put(0, Mesh.key("edited"), "milk")
+        try mesh.put(0, Mesh.key("left"), "bread")
+        mesh.pass(seconds: 200)
+        mesh.disconnect(2)
+        try mesh.delete(2, Mesh.key("edited"))
+        try mesh.delete(2, Mesh.key("left"))
+        try mesh.put(1, Mesh.key("edited"), "oat milk")
+        try mesh.retire(1, 2)
+        mesh.pass(seconds: 5)
+        mesh.connect(1, 2)
+        mesh.pass(seconds: 200)
+        for node in 0..<3 {
+            #expect(try mesh.titles(node, Mesh.key("edited")) == ["oat milk"])
+            #expect(try mesh.standing(node, Mesh.key("left")) != .live)
+        }
+        let listed = try mesh.nodes[2].store.objects(
+            ObjectQuery(space: .home, collection: nil, selection: .conflicted, after: nil, limit: 100))
+        #expect(listed.map(\.key) == [Mesh.key("edited")])
+        #expect(listed.first?.droppedEdits.map(\.isDeletion) == [true])
+        try expectEqual(mesh)
+    }
+
     @Test func `what others built on stays, whoever hears of the cut first`() throws {
         var mesh = try paired(3)
         mesh.disconnect(0)
