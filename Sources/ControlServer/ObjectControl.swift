@@ -101,6 +101,13 @@ package protocol ObjectControl: Sendable {
 
     /// Sets what is named and leaves the rest; the answer is the whole. Throws `schema_would_lose_data`.
     func setSchema(space: String, _ schema: SchemaEntry) async throws(ControlError) -> SchemaEntry
+
+    /// Which values would have to be converted so that the schema can be set; nothing is written. Throws
+    /// `schema_would_lose_data` where one cannot be.
+    func conversions(space: String, for schema: SchemaEntry) async throws(ControlError) -> [SchemaConversion]
+
+    /// Converts them, each object in a change of its own, and sets the schema. What was converted before an error stays so.
+    func convert(space: String, to schema: SchemaEntry) async throws(ControlError) -> SchemaEntry
 }
 
 /// One page of a long list: at most `limit` entries, and fewer when they hold more than

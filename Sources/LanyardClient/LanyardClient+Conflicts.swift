@@ -66,12 +66,24 @@ extension LanyardClient {
             ClientRequest(.GET, "v1", "spaces", .name(space), "collections", .name(collection), "schema"))
     }
 
-    /// Sets what the schema names and leaves the rest; returns the whole. Throws `schema_would_lose_data`.
+    /// Sets what the schema names and leaves the rest; returns the whole. Throws `schema_would_lose_data` where values are there
+    /// that it would hide, unless they are to be converted first, each object in a change of its own.
     public func setSchema(
-        _ schema: SchemaEntry, space: String = "home"
+        _ schema: SchemaEntry, converting: Bool = false, space: String = "home"
     ) async throws(ControlError) -> SchemaEntry {
         var request = ClientRequest(
             .PUT, "v1", "spaces", .name(space), "collections", .name(schema.collection), "schema")
+        request.query = [("convert", converting ? "true" : nil)]
+        request.body = schema.settingText.bytes
+        return try await value(request)
+    }
+
+    /// What would be converted; nothing is written. Throws `schema_would_lose_data` where a value cannot be.
+    public func conversions(
+        for schema: SchemaEntry, space: String = "home"
+    ) async throws(ControlError) -> [SchemaConversion] {
+        var request = ClientRequest(
+            .POST, "v1", "spaces", .name(space), "collections", .name(schema.collection), "schema", "conversions")
         request.body = schema.settingText.bytes
         return try await value(request)
     }

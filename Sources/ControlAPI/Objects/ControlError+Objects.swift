@@ -122,7 +122,7 @@ extension ControlError {
         ControlError(
             .schemaWouldLoseData,
             "The field \"\(field)\" is a \(type), and its values would not be shown any more under another type.",
-            hint: "Give the values a new field with the type you want; the old field can stay unused.")
+            hint: "Let them be converted (lanyard schema set asks), or give the values a new field.")
     }
 
     /// A write that is asked for again, whose object is gone since.
@@ -134,6 +134,13 @@ extension ControlError {
     package static let idempotencyMismatch = ControlError(
         .idempotencyMismatch, "Another write was done under this idempotency key; this one was not done.",
         hint: "Use a fresh key for every write, and the same one only to send the same request again.")
+
+    /// A field that cannot go on in another type, because of one object.
+    package static func cannotConvert(_ object: String, _ field: String, to type: String) -> ControlError {
+        ControlError(
+            .schemaWouldLoseData, "The field \"\(field)\" of \(object) holds something that is no \(type).",
+            hint: "Change it first: lanyard get \(object). Or give the values a new field with the type you want.")
+    }
 
     /// A cursor that was not handed out.
     package static let badCursor = ControlError(

@@ -31,13 +31,13 @@ extension Agent {
 
     package func edit(space: String, _ edit: ObjectEdit) async throws(ControlError) -> ObjectEntry {
         try checkSpace(space)
-        let outcome = try await writeObjects([try write(edit)])
+        let outcome = try await writeObjects([try write(edit)], editing: [edit])
         return try await entry(of: outcome.steps.first)
     }
 
     package func editBriefly(space: String, _ edit: ObjectEdit) async throws(ControlError) -> ObjectVersion {
         try checkSpace(space)
-        let outcome = try await writeObjects([try write(edit, isBrief: true)])
+        let outcome = try await writeObjects([try write(edit, isBrief: true)], editing: [edit])
         guard let version = outcome.steps.first?.version else { throw Self.missing }
         return ObjectVersion(id: edit.name.id, collection: edit.name.collection, version: DotText(version))
     }
@@ -56,7 +56,9 @@ extension Agent {
                 throw error.concerning("Operation \(index + 1)")
             }
         }
-        let outcome = try await writeObjects(writes, isTransaction: true)
+        let edits = transaction.steps.map { step -> ObjectEdit? in if case .edit(let edit) = step { edit } else { nil }
+        }
+        let outcome = try await writeObjects(writes, isTransaction: true, editing: edits)
         var last: [ObjectKey: WriteOutcome.Step] = [:]
         for step in outcome.steps { if let key = step.key { last[key] = step } }
         var results: [TransactionResponse.Result] = []
@@ -158,16 +160,19 @@ extension Agent {
         return known.outcome
     }
 
-    /// - Parameter once: whether it is the write that the request's key stands for.
+    /// - Parameters:
+    ///   - once: whether it is the write that the request's key stands for.
+    ///   - edits: those among the writes that are edits, to say what fits in place of one that does not.
     func writeObjects(
-        _ writes: [ObjectWrite], isTransaction: Bool = false, once: Bool = true
+        _ writes: [ObjectWrite], isTransaction: Bool = false, once: Bool = true, editing edits: [ObjectEdit?] = []
     ) async throws(ControlError) -> WriteOutcome {
         let planned = LocalWrite.planned(writes)
         let outcomes = try await controlled { try await write([once ? planned.once(at: 0) : planned]) }
         switch outcomes.first {
         case .success(let outcome): return outcome
         case .failure(let refusal):
-            let error = ControlError(refusal.reason)
+            let edit = edits.indices.contains(refusal.step) ? edits[refusal.step] : nil
+            let error = edit.map { self.refusal(refusal, of: $0) } ?? ControlError(refusal.reason)
             throw isTransaction ? error.concerning("Operation \(refusal.step + 1)") : error
         case nil: throw Self.missing
         }
@@ -188,7 +193,8 @@ extension Agent {
     private func shownEntry(of step: WriteOutcome.Step) async throws(ControlError) -> ObjectEntry? {
         if let object = step.object { return object.state.isShown ? try entry(of: object) : nil }
         guard let key = step.unread, let version = step.version else { throw Self.missing }
-        do throws(ControlError) { return try await object(space: Self.homeName, key.name, at: DotText(version)) } catch {
+        do throws(ControlError) { return try await object(space: Self.homeName, key.name, at: DotText(version)) } catch
+        {
             guard error.code == .notFound else { throw error }
             return try? await object(space: Self.homeName, key.name)
         }

@@ -21,12 +21,20 @@ struct SchemaRoutes: Sendable {
                     try await agent.schema(
                         space: try request.name(.space), collection: try request.name(.collection)))
             },
-            Route(.put, Self.schema) { [agent] request throws(ControlError) in
+            Route(.post, Self.schema + "/conversions") { [agent] request throws(ControlError) in
                 let (space, collection) = (try request.name(.space), try request.name(.collection))
+                let schema = try SchemaEntry(setting: try await request.bodyText(), of: collection)
+                return .json(try await agent.conversions(space: space, for: schema))
+            },
+            Route(.put, Self.schema, query: ["convert"]) { [agent] request throws(ControlError) in
+                let (space, collection) = (try request.name(.space), try request.name(.collection))
+                let converts = try request.flag("convert")
                 let schema = try SchemaEntry(setting: try await request.bodyText(), of: collection)
                 return .json(
                     try await request.once { () throws(ControlError) in
-                        try await agent.setSchema(space: space, schema)
+                        converts
+                            ? try await agent.convert(space: space, to: schema)
+                            : try await agent.setSchema(space: space, schema)
                     })
             },
         ]

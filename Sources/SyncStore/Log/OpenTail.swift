@@ -103,7 +103,7 @@ extension LocalWrite {
             writes.allSatisfy { write in
                 switch write {
                 case .put, .edit, .delete, .resolve, .attach, .detach, .appendEvent: true
-                case .setSchema, .setStream: false
+                case .convert, .setSchema, .setStream: false
                 }
             }
         }

@@ -26,6 +26,10 @@ extension ObjectPlan {
             return try plan(key, in: &change, reading) { planner throws(ObjectRefusal) in
                 try planner.plan(write) ?? PlannedWrite()
             }
+        case .convert(let key, let field, let type):
+            return try plan(key, in: &change, reading) { planner throws(ObjectRefusal) in
+                try planner.planConversion(of: field, to: type)
+            }
         case .setSchema(let collection, let wish): return try plan(collection, wish, in: &change, reading)
         case .appendEvent(let event):
             let dot = change.origin.dot

@@ -2,6 +2,14 @@ import Synchronization
 
 // Whether it can be written to, and how it ends.
 extension SQLiteStore {
+    /// What the writing connection itself reports as `PRAGMA synchronous`; 2 is FULL.
+    package func synchronousLevel() throws(StoreError) -> Int64 {
+        try writing.withLock { writing throws(StoreError) in
+            guard let writer = writing.writer else { throw .closed }
+            return try writer.synchronousLevel()
+        }
+    }
+
     package func health() -> StoreHealth {
         let (condition, isClosed) = published.withLock { ($0.condition, $0.isClosed) }
         return StoreHealth(bytes: files.byteCount, condition: isClosed ? .refusing(.closed) : condition)

@@ -250,14 +250,6 @@ package final class SQLiteStore: ReplicaStore {
         return rows
     }
 
-    /// What the writing connection itself reports as `PRAGMA synchronous`; 2 is FULL.
-    package func synchronousLevel() throws(StoreError) -> Int64 {
-        try writing.withLock { writing throws(StoreError) in
-            guard let writer = writing.writer else { throw .closed }
-            return try writer.synchronousLevel()
-        }
-    }
-
     func publish(_ writing: Writing) {
         let own = writing.own.author?.replica
         published.withLock { published in

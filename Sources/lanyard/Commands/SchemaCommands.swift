@@ -10,29 +10,49 @@ struct Schema: AsyncParsableCommand {
     struct Set: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Set types and rules, on all nodes.",
+            usage: "lanyard schema set COLLECTION FIELD=TYPE…|FILE|- [OPTIONS]",
             discussion: """
-                The file is JSON: {"fields":{"title":"register","plays":"counter","tags":{"type":"set","refers":"tag"}}, \
+                For example: lanyard schema set task tags=set plays=counter
+                Values that are there in another type are converted, as ordinary changes, once you have said yes.
+                A file is JSON: {"fields":{"title":"register","plays":"counter","tags":{"type":"set","refers":"tag"}}, \
                 "deletePolicy":"deleteWins","indexed":["title"],"upsert":true}. What it does not name stays as it is.
                 Types: register constant counter set addOnlySet list orderedSet text dictionary local.
                 Policies: deleteWins updateWins lastWriterWins ask.
                 """)
         @Argument(help: "The collection.")
         var collection: String
-        @Argument(help: "The file, or - for standard input.")
-        var file: String
+        @Argument(
+            help: ArgumentHelp("Types of fields; or a file, or - for standard input.", valueName: "field=type"))
+        var words: [String]
+        @Flag(help: "Convert values without asking.")
+        var yes = false
         @OptionGroup var global: GlobalOptions
 
         func run() async throws {
             try NameRule.check(collection, is: .collection)
+            let wish = try await wish()
+            let client = try global.client()
+            let schema: SchemaEntry
+            do throws(ControlError) { schema = try await client.setSchema(wish, space: global.space) } catch {
+                guard error.code == .schemaWouldLoseData else { throw error }
+                let rows = try await client.conversions(for: wish, space: global.space)
+                guard !rows.isEmpty else { throw error }
+                for row in rows { global.note(ConversionText.line(row)) }
+                try Confirmation.ask("Convert these values, as ordinary changes?", yes: yes)
+                schema = try await client.setSchema(wish, converting: true, space: global.space)
+            }
+            try global.print(schema) { global.quiet ? "" : SchemaText.text([schema], $0) }
+        }
+
+        private func wish() async throws(ControlError) -> SchemaEntry {
+            if let fields = try SchemaWords.fields(words) { return SchemaEntry(collection: collection, fields: fields) }
             let bytes =
-                try file == "-"
+                try words[0] == "-"
                 ? await StandardInput.bytes(limit: ControlLimits.valueBytes, ObjectInput.tooLarge)
-                : FileBytes.read(file, limit: ControlLimits.valueBytes)
+                : FileBytes.read(words[0], limit: ControlLimits.valueBytes)
             let text: JSONText
             do throws(JSONSyntaxError) { text = try JSONText(bytes) } catch { throw ControlError(malformed: error) }
-            let schema = try await global.client().setSchema(
-                try SchemaEntry(setting: text, of: collection), space: global.space)
-            try global.print(schema) { global.quiet ? "" : SchemaText.text([schema], $0) }
+            return try SchemaEntry(setting: text, of: collection)
         }
     }
 
@@ -55,6 +75,40 @@ struct Schema: AsyncParsableCommand {
                 }
             }
         }
+    }
+}
+
+/// `tags=set plays=counter`.
+enum SchemaWords {
+    /// Nil for a single word that names a file.
+    static func fields(_ words: [String]) throws(ControlError) -> [SchemaEntry.Field]? {
+        if words.count == 1, !words[0].utf8.contains(UInt8(ascii: "=")) { return nil }
+        var fields: [SchemaEntry.Field] = []
+        for word in words {
+            guard let equals = word.utf8.lastIndex(of: UInt8(ascii: "=")), equals != word.startIndex else {
+                throw ControlError(
+                    .invalidArgument, "A type is given as FIELD=TYPE, or all of them in one file.",
+                    hint: "For example: lanyard schema set task tags=set")
+            }
+            let type = SchemaEntry.FieldType(rawValue: String(word[word.utf8.index(after: equals)...]))
+            guard SchemaEntry.FieldType.known.contains(type) else {
+                throw ControlError(
+                    .schemaInvalid, "There is no such type of a field.",
+                    hint: "Types: \(SchemaEntry.FieldType.known.map(\.rawValue).joined(separator: ", ")).")
+            }
+            fields.append(SchemaEntry.Field(name: String(word[..<equals]), type: type))
+        }
+        return fields
+    }
+}
+
+/// What would be converted, for people.
+enum ConversionText {
+    static func line(_ row: SchemaConversion) -> String {
+        let count = row.objects == 1 ? "1 object" : "\(row.objects) objects"
+        let repeating = row.repeating == 0 ? "" : " In \(row.repeating) of them an element stands twice; it stays once."
+        return "\(shown(row.field)): \(row.from.rawValue) → \(row.to.rawValue) in \(count), such as "
+            + "\(shown(row.example)).\(repeating)"
     }
 }
 

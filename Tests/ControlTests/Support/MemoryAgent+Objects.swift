@@ -181,8 +181,28 @@ extension MemoryAgent {
         return schema
     }
 
+    /// The next schema is one that would hide values.
+    func refuseNextSchema() { refusesSchema = true }
+
     func setSchema(space: String, _ schema: SchemaEntry) throws(ControlError) -> SchemaEntry {
         try check(space)
+        if refusesSchema {
+            refusesSchema = false
+            throw ControlError(.schemaWouldLoseData, "It would hide values.", hint: "Convert them.")
+        }
+        return try objects.set(schema)
+    }
+
+    func conversions(space: String, for schema: SchemaEntry) throws(ControlError) -> [SchemaConversion] {
+        try check(space)
+        return schema.fields.map {
+            SchemaConversion(field: $0.name, from: .list, to: $0.type, objects: 2, repeating: 1, example: "task/milk")
+        }
+    }
+
+    func convert(space: String, to schema: SchemaEntry) throws(ControlError) -> SchemaEntry {
+        try check(space)
+        converted.append(schema.collection)
         return try objects.set(schema)
     }
 }

@@ -49,6 +49,9 @@ actor MemoryAgent: AgentControl {
     var streamSettings: [String: StreamSettings] = [:]
     /// How many objects each call of `put(space:all:)` brought.
     var putGroups: [Int] = []
+    var refusesSchema = false
+    /// The collections whose values were converted.
+    var converted: [String] = []
     var blameQueries: [BlameQuery] = []
     var differenceQueries: [DifferenceQuery] = []
 

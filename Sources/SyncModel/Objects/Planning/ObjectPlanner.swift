@@ -3,13 +3,13 @@
 /// Pure: it looks at nothing but what it is given and changes nothing. The store plans and applies inside one transaction,
 /// so nothing comes between looking and writing.
 package struct ObjectPlanner {
-    private let key: ObjectKey
-    private let object: ObjectState
+    let key: ObjectKey
+    let object: ObjectState
     private let localFields: [JSONValue.Member]
     private let version: Dot?
-    private let schema: CollectionSchema?
+    let schema: CollectionSchema?
     /// Of the next operation.
-    private let origin: Origin
+    let origin: Origin
     private let members: MemberFacts
 
     /// - Parameters:
@@ -41,6 +41,7 @@ package struct ObjectPlanner {
         case .resolve(_, let resolution): try plan(resolution)
         case .attach(_, let file): try planAttaching(file)
         case .detach(_, let attachment): try planDetaching(attachment)
+        case .convert(_, let field, let type): try planConversion(of: field, to: type)
         case .setSchema, .appendEvent, .setStream: nil
         }
     }
@@ -51,7 +52,9 @@ package struct ObjectPlanner {
     ///
     /// With `replacing`, fields and keys that are not named are removed, local ones too: it reads afterwards as it was put.
     /// Constants stay.
-    package func plan(_ put: ObjectWrite.Put) throws(ObjectRefusal) -> PlannedWrite {
+    package func plan(_ put: ObjectWrite.Put) throws(ObjectRefusal) -> PlannedWrite { try planPut(put, under: schema) }
+
+    func planPut(_ put: ObjectWrite.Put, under schema: CollectionSchema?) throws(ObjectRefusal) -> PlannedWrite {
         for field in put.fields { try ValueLimits.check(field.value, level: 1) }
         var edits = try editsForPut(ifVersion: put.ifVersion, ifAbsent: put.ifAbsent)
         let shipped = put.fields.filter { !isLocal($0.key) }

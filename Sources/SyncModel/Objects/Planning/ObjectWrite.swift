@@ -10,6 +10,8 @@ package enum ObjectWrite: Sendable, Hashable {
     case attach(ObjectKey, AttachedFile)
     /// What is not attached any more needs no detaching.
     case detach(ObjectKey, attachment: Dot)
+    /// Goes on with a field in another type, where it is shown in one.
+    case convert(ObjectKey, field: ExactString, to: FieldType)
     /// Sets what the JSON object names of a collection's schema.
     case setSchema(ExactString, JSONValue)
     case appendEvent(Operation.Event)

@@ -1,6 +1,6 @@
 extension FieldType {
     /// Whether something of this type can read as `value`.
-    func takes(_ value: JSONValue) -> Bool {
+    package func takes(_ value: JSONValue) -> Bool {
         switch (self, value) {
         case (.register, _), (.constant, _): true
         case (.counter, .integer): true

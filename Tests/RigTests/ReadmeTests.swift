@@ -1,0 +1,90 @@
+import Foundation
+import Testing
+
+extension RigSuites {
+    /// Every command that README.md and deploy/README.md show is typed here, or stands below with the reason why it is not.
+    @Suite struct ReadmeTests {
+        /// Blocks by the command that they begin with.
+        private static let elsewhere: [(command: String, reason: String)] = [
+            ("./deploy/demo", "these run all tests, this one too"), ("deploy/test", "the same"),
+            ("deploy/install", "it installs a service; DeployTests stage it"),
+            ("podman compose", "it needs a container engine"),
+            ("deploy/bench", "figures take minutes; deploy/bench checks itself"),
+        ]
+
+        private static func blocks(_ file: String) throws -> [[String]] {
+            let text = try String(contentsOf: Shell.root.appending(path: file), encoding: .utf8)
+            return text.components(separatedBy: "```sh\n").dropFirst().map { part in
+                (part.components(separatedBy: "```").first ?? "").split(separator: "\n").map(String.init)
+            }
+        }
+
+        @Test func `each block is run or has a reason`() throws {
+            for file in ["README.md", "deploy/README.md"] {
+                for block in try Self.blocks(file) {
+                    let first = block.first ?? ""
+                    let isRun = first.contains("deploy/rig") || block.contains { $0.hasPrefix("lanyard ") }
+                    #expect(isRun || Self.elsewhere.contains { first.hasPrefix($0.command) }, "\(file): \(first)")
+                }
+            }
+        }
+
+        @Test func `what README shows works as it stands, on two machines`() throws {
+            let block = try #require(try Self.blocks("README.md").first { $0.contains { $0.hasPrefix("lanyard ") } })
+            try Rig.with(1) { rig in
+                let (one, two) = (rig.node(1), try rig.add())
+                let folder = try Shell.temporaryFolder()
+                defer { try? FileManager.default.removeItem(at: folder) }
+                try FileManager.default.createDirectory(
+                    at: folder.appending(path: "Downloads"), withIntermediateDirectories: true)
+                try Data("a receipt".utf8).write(to: folder.appending(path: "receipt.jpg"))
+                for line in block where line.hasPrefix("lanyard ") {
+                    var parts = line.components(separatedBy: "#")
+                    let remark = parts.count > 1 ? parts.removeLast() : ""
+                    var command = parts.joined(separator: "#").trimmingCharacters(in: .whitespaces)
+                    let isSecond = remark.contains("on the second") || remark.contains("anywhere else")
+                    if command.contains("TICKET") {
+                        command = command.replacingOccurrences(of: "TICKET", with: try one.ticket())
+                    } else if isSecond {
+                        try rig.waitUntilAgree([1, two.number], within: .seconds(10))
+                    }
+                    if command.contains("7QXP") {
+                        command = command.replacingOccurrences(of: "7QXP", with: try attachment(on: one))
+                    }
+                    try type(command, on: isSecond ? two : one, in: folder)
+                }
+                #expect(try two.fields("task/milk") == ["title": "milk", "done": true, "tags": ["home", "shop"]])
+                #expect(FileManager.default.fileExists(atPath: folder.appending(path: "Downloads/receipt.jpg").path))
+            }
+        }
+
+        private func attachment(on node: Node) throws -> String {
+            struct Row: Decodable { let id: String }
+            let rows = try node.decode([Row].self, try node.lanyard("attachments", "task/milk", "--json").output)
+            return String(try #require(rows.first).id.prefix(4))
+        }
+
+        private func type(_ command: String, on node: Node, in folder: URL) throws {
+            let follows = command.hasSuffix("--follow")
+            let script = "cd \(folder.path) && HOME=\(folder.path) \(follows ? "timeout 2 " : "")\(command)"
+            let outcome = try node.run(["sh", "-c", script])
+            // A reader who follows is stopped.
+            #expect(
+                outcome.status == (follows ? 124 : 0), "\(command) on \(node.name): \(outcome.errors)\(outcome.output)")
+        }
+
+        @Test func `what the guide of the rig shows works as it stands`() throws {
+            let block = try #require(
+                try Self.blocks("deploy/README.md").first { $0.first?.contains("rig up") ?? false })
+            _ = try? Shell.run(["deploy/rig", "down"], environment: Rig.environment)
+            defer { _ = try? Shell.run(["deploy/rig", "down"], environment: Rig.environment) }
+            for line in block {
+                let command = (line.components(separatedBy: " # ").first ?? line).trimmingCharacters(in: .whitespaces)
+                let outcome = try Shell.run(["sh", "-c", command], environment: Rig.environment)
+                // The exit code of `why` says whether it found a broken link.
+                #expect(
+                    outcome.status == 0 || command.contains("why"), "\(command): \(outcome.errors)\(outcome.output)")
+            }
+        }
+    }
+}
