@@ -78,13 +78,26 @@ struct CoalescingTests {
 
     @Test(arguments: StoreKind.allCases, 1...12 as ClosedRange<UInt64>)
     func `with and without folding, all ends the same`(kind: StoreKind, seed: UInt64) throws {
+        try Self.expectSameEnd(kind, seed, rounds: 6, writes: 1...30)
+    }
+
+    /// Long enough to be folded several times before anybody hears of it.
+    @Test(arguments: [StoreKind.memory, .sqliteInTmpfs], 1...3 as ClosedRange<UInt64>)
+    func `with and without folding, all ends the same after a long time alone`(kind: StoreKind, seed: UInt64) throws {
+        try Self.expectSameEnd(kind, seed, rounds: 2, writes: 600...900, settingPercent: 80)
+    }
+
+    /// - Parameter settingPercent: how many of the writes only set a field of an object, so that folding leaves little.
+    private static func expectSameEnd(
+        _ kind: StoreKind, _ seed: UInt64, rounds: Int, writes: ClosedRange<Int>, settingPercent: Int = 0
+    ) throws {
         let folding = try Pair(kind, coalesces: true)
         let plain = try Pair(kind, coalesces: false)
         var random = SeededGenerator(seed: seed)
         var clock: Int64 = 1_000
-        for _ in 0..<6 {
+        for _ in 0..<rounds {
             for pair in [folding, plain] { try pair.part() }
-            for _ in 0..<Int.random(in: 1...30, using: &random) {
+            for _ in 0..<Int.random(in: writes, using: &random) {
                 clock += 1
                 // Births and deletions that cross are told apart by who heard of them first: only one side makes any.
                 var own = Self.write(&random, mayCreate: true, attached: try folding.author.attachments())
@@ -94,6 +107,9 @@ struct CoalescingTests {
                     try folding.peer.object(key, space: .home) == nil
                 {
                     own = .operations([.event("log", "1")])
+                }
+                if settingPercent > 0, Int.random(in: 0..<100, using: &random) < settingPercent {
+                    own = .planned([.editing("u/0", "title", .set(.integer(clock)), creating: true)])
                 }
                 let isTheirs = Int.random(in: 0..<4, using: &random) == 0
                 for pair in [folding, plain] {

@@ -58,6 +58,47 @@ struct SealingTests {
         #expect(try follower(of: store, kind).state().digest == digest)
     }
 
+    @Test(arguments: [StoreKind.memory, .sqliteInTmpfs, .sqliteOnDisk])
+    func `800 edits of one field are served as one change, also beside events of which one is shown`(
+        kind: StoreKind
+    ) throws {
+        let bed = StoreBed(kind)
+        var store = try bed.open()
+        _ = try store.append([put(member("title", "milk"))], wallMilliseconds: 1)
+        _ = try store.append(
+            [.planned([.setStream(.init(stream: "light", latestOnly: true, retainMilliseconds: nil))])],
+            wallMilliseconds: 1)
+        let other = try follower(of: store, kind)
+        try store.leaveOpen()
+        for time in 1...800 {
+            _ = try store.append([put(member("count", .integer(Int64(time))))], wallMilliseconds: 2)
+            if time.isMultiple(of: 4) {
+                _ = try store.append([.operations([.event("light", "\(time)", type: "lamp")])], wallMilliseconds: 2)
+            }
+        }
+        let (before, shown) = (try store.state(), try store.object(key, space: .home))
+        #expect(try store.recomputedDigest(of: .home) == before.digest)
+        #expect(before.counts.changes < 300, "it was folded on the way")
+        let position = try store.allEvents("light").map(\.position)
+        #expect(position == [200], "arrival numbers of events that went stay taken")
+        let copy = bed.copy(sharingLeases: false)
+
+        let commit = try store.seal()
+        #expect(commit.segments.map(\.changeCount).reduce(0, +) <= 2, "the field, and the event")
+        #expect(try store.state().digest == before.digest)
+        #expect(try store.object(key, space: .home) == shown)
+        #expect(try store.allEvents("light").map(\.position) == position)
+        try serve(from: store, to: other)
+        #expect(try other.state().digest == before.digest)
+        let operations = try store.touches(of: key, space: .home)
+        #expect(operations.count == 2, "\(operations.count) operations are in the object's history")
+
+        // A process that ends with a folded tail leaves it as it is.
+        store = try copy.open()
+        #expect(try store.state().digest == before.digest && store.recomputedDigest(of: .home) == before.digest)
+        #expect(try follower(of: store, kind).state().digest == before.digest)
+    }
+
     @Test(arguments: StoreKind.allCases)
     func `nine toggles are served as one change, and nothing that was shown changes`(kind: StoreKind) throws {
         let store = try StoreBed(kind).open()

@@ -245,20 +245,29 @@ private struct HistoryReading: Sendable {
         case .deleted, .kept: return field == nil ? [whole] : []
         case .created, .edited, .attached, .detached, .begins: break
         }
-        // A creation without fields, or an edit of what another type hides.
-        let isAboutFiles = whole.kind == .edited && !told.attachments.isEmpty
-        if told.fields.isEmpty, !isAboutFiles { return field == nil ? [whole] + entries(told.attachments, whole) : [] }
-        return told.fields.map { change in
-            var entry = whole
-            entry.field = field ?? FieldPath(field: change.field.string)
-            switch change.content {
-            case .value(let old, let new):
-                entry.old = old.map { JSONText($0) }
-                entry.new = new.map { JSONText($0) }
-            case .text(let edits): entry.edits = edits.map { TextChange($0) }
-            }
-            return entry
-        } + entries(told.attachments, whole)
+        guard told.fields.isEmpty else {
+            return told.fields.map { entry(of: $0, field, whole) } + entries(told.attachments, whole)
+        }
+        if field != nil { return [] }
+        if whole.kind == .edited {
+            // An edit without a visible effect still says which field it was about.
+            let fields = told.attachments.isEmpty ? replay.unchangedFields(of: change) : []
+            return fields.map { entry(of: $0, nil, whole) } + entries(told.attachments, whole)
+        }
+        // A creation without fields.
+        return [whole] + entries(told.attachments, whole)
+    }
+
+    private func entry(of change: FieldChange, _ field: FieldPath?, _ whole: HistoryEntry) -> HistoryEntry {
+        var entry = whole
+        entry.field = field ?? FieldPath(field: change.field.string)
+        switch change.content {
+        case .value(let old, let new):
+            entry.old = old.map { JSONText($0) }
+            entry.new = new.map { JSONText($0) }
+        case .text(let edits): entry.edits = edits.map { TextChange($0) }
+        }
+        return entry
     }
 
     private func entries(_ changes: [AttachmentChange], _ whole: HistoryEntry) -> [HistoryEntry] {

@@ -95,6 +95,15 @@ package struct OwnHistory: Sendable {
         committed(ChangeAuthor(space: author.space, replica: replica, tip: tip, named: author.named))
     }
 
+    /// After it was folded and stays open.
+    ///
+    /// - Parameter sealed: how far it is signed.
+    package mutating func folded(_ replica: ReplicaID, _ tip: ReplicaTip, sealed: ReplicaTip) {
+        guard let author, author.replica == replica else { return }
+        committed(
+            ChangeAuthor(space: author.space, replica: replica, tip: tip, named: author.named), sealed: sealed)
+    }
+
     /// After segments were applied: whoever else wrote under our incarnation has it now.
     package mutating func applied(_ plan: LogPlan) {
         if let author, plan.entries.contains(where: { $0.verified.segment.replica == author.replica }) { end() }

@@ -3,9 +3,10 @@ package import SyncModel
 /// Our own commits that are durable and not signed yet: nobody else has seen them, so they may still be folded.
 ///
 /// Lives in memory beside the rows, and ends with the process: a tail that a new process finds is sealed as it is.
+/// A full tail is folded where that helps, and stays open; else it is sealed.
 /// Bounds: `changeLimit` changes, `byteLimit` bytes of them, and as many bytes of the small objects they touched.
 package struct OpenTail: Sendable {
-    /// Beyond it a commit seals, so that sealing is always short.
+    /// Beyond it the tail is folded or sealed, so that sealing is always short.
     package static let changeLimit = 256
     package static let byteLimit = 256 << 10
     /// A commit of more writes than this is a bulk load: folding it later would write it twice.
@@ -27,8 +28,13 @@ package struct OpenTail: Sendable {
         package fileprivate(set) var attachments: Int64 = 0
     }
 
+    /// Counters of events that went when it was folded, ascending: their arrival numbers stay taken.
+    package private(set) var foldedEvents: [UInt64] = []
+
     private var changeCount = 0
     private var byteCount = 0
+    /// Of `byteCount`, what the objects take.
+    private var baseByteCount = 0
 
     package init(_ replica: ReplicaID, before: LogState) {
         self.replica = replica
@@ -46,6 +52,7 @@ package struct OpenTail: Sendable {
             if let original = entry.original, steady[entry.object.key] == nil {
                 bases[entry.object.key] = original
                 byteCount += entry.originalByteCount
+                baseByteCount += entry.originalByteCount
             } else {
                 var object = steady[entry.object.key] ?? Steady(before: entry.before.standing, now: standing)
                 object.now = standing
@@ -70,6 +77,30 @@ package struct OpenTail: Sendable {
             }
             return changes
         }
+    }
+
+    package func folding(keeps: Set<ObjectKey> = [], isLatestOnly: @escaping (String) -> Bool) -> Folding {
+        Folding(
+            changes, of: replica,
+            Folding.Rules(
+                isUnknown: { bases[$0].map { $0.state == ObjectState() } ?? false }, isLatestOnly: isLatestOnly,
+                keeps: keeps, steady: Set(steady.keys)))
+    }
+
+    /// Whether it is full, and folding leaves at most half of it.
+    func isFullAndFoldable(isLatestOnly: @escaping (String) -> Bool) -> Bool {
+        isFull && baseByteCount <= Self.byteLimit / 2
+            && folding(isLatestOnly: isLatestOnly).changes.count <= changeCount / 2
+    }
+
+    /// The tail that is left after folding, still open.
+    func folded(as sealing: Sealing) -> OpenTail {
+        var tail = self
+        tail.segments = sealing.log.entries.map(\.verified)
+        tail.foldedEvents = sealing.foldedEvents
+        tail.changeCount = tail.segments.reduce(0) { $0 + $1.changeCount }
+        tail.byteCount = tail.segments.reduce(baseByteCount) { $0 + $1.segment.bytes.count }
+        return tail
     }
 
     /// The planted bug `foldWhatWasSeen`: what was sealed stays in the tail.

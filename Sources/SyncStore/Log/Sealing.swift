@@ -1,6 +1,6 @@
 import SyncModel
 
-/// How an open tail becomes signed history: folded once, chained anew, and applied as if that had been written.
+/// How an open tail becomes signed history, or a shorter open tail: folded, chained anew, and applied as if that had been written.
 ///
 /// What the store showed does not change: objects keep positions, versions and what belongs to this node alone, events
 /// keep their arrival numbers, and the digest stays the same. An object for which that would not hold is left unfolded.
@@ -13,6 +13,8 @@ struct Sealing: Sendable {
     let tip: ReplicaTip
     /// As `LogPlan.after`, with the positions that were given out.
     let after: LogState
+    /// Counters of events that went, now or when the tail was folded before, ascending.
+    let foldedEvents: [UInt64]
 
     /// - Parameters:
     ///   - current: what the log amounts to with the tail.
@@ -24,15 +26,12 @@ struct Sealing: Sendable {
         let steady = Set(tail.steady.keys)
         var keeps: Set<ObjectKey> = []
         while true {
-            let folding = Folding(
-                tail.changes, of: tail.replica,
-                Folding.Rules(
-                    isUnknown: { tail.bases[$0].map { $0.state == ObjectState() } ?? false },
-                    isLatestOnly: isLatestOnly, keeps: keeps, steady: steady))
+            let folding = tail.folding(keeps: keeps, isLatestOnly: isLatestOnly)
+            let foldedEvents = (tail.foldedEvents + folding.events).sorted()
             var writer = SegmentWriter(space: tail.before.space, replica: tail.replica, from: tail.sealedTip)
             for change in folding.changes { writer.add(change, sign: sign) }
             let segments = writer.finish(sign: sign)
-            var log = try LogPlan(segments, on: tail.before, foldedEvents: folding.events)
+            var log = try LogPlan(segments, on: tail.before, foldedEvents: foldedEvents)
             var objects = try log.applyObjects(
                 on: tail.before, steady: steady, EarlierObjects(bases: tail.bases, stored: stored), faults: faults)
             let kept = try objects.keepWhatWasShown(
@@ -57,6 +56,7 @@ struct Sealing: Sendable {
             }
             self.log = log
             self.objects = objects
+            self.foldedEvents = foldedEvents
             self.after = after
             return
         }

@@ -146,10 +146,12 @@ extension MemoryStore {
     package func append(_ writes: [LocalWrite], wallMilliseconds: Int64) throws(StoreError) -> AppendResult {
         try running.withLock { running throws(StoreError) in
             try signWhatWasLeft(&running)
+            let mayStayOpen = running.mayStayOpen && LocalWrite.mayStayOpen(writes)
+            if mayStayOpen { try foldFullTail(&running) }
             let log = try snapshot().log
             try running.own.heedCuts(log.cuts, faults: faults)
             let next = running.own.nextAuthor(on: log)
-            let isSealed = !running.mayStayOpen || !LocalWrite.mayStayOpen(writes) || running.tail?.isFull ?? false
+            let isSealed = !mayStayOpen || running.tail?.isFull ?? false
             if isSealed || running.tail.map({ $0.replica != next.replica }) ?? false {
                 try seal(&running)
                 running.tail = nil
@@ -247,15 +249,7 @@ extension MemoryStore {
 
     func seal(_ running: inout Running) throws(StoreError) {
         guard let tail = running.tail else { return }
-        var contents = try snapshot()
-        contents.remove(tail)
-        let sealing = try Sealing(
-            tail, current: contents.log, isLatestOnly: contents.log.isLatestOnly, contents, faults: faults.model,
-            sign: sign)
-        try write(&running) { durable in
-            durable.remove(tail)
-            durable.write(sealing)
-        }
+        let sealing = try rewrite(tail, &running, sign: sign)
         running.own.sealed(tail.replica, sealing.tip)
         running.unserved += sealing.log.entries.map(\.verified)
         running.tail = faults.contains(.foldWhatWasSeen) ? tail.seen(as: sealing) : nil

@@ -264,10 +264,12 @@ extension SQLiteStore {
         try writing.withLock { writing throws(StoreError) in
             if writing.isClosed { throw .closed }
             try signWhatWasLeft(&writing)
+            let mayStayOpen = writing.mayStayOpen && LocalWrite.mayStayOpen(writes)
+            if mayStayOpen { try foldFullTail(&writing) }
             let state = writing.log
             try writing.own.heedCuts(state.cuts, faults: faults)
             let next = writing.own.nextAuthor(on: state)
-            let isSealed = !writing.mayStayOpen || !LocalWrite.mayStayOpen(writes) || writing.tail?.isFull ?? false
+            let isSealed = !mayStayOpen || writing.tail?.isFull ?? false
             if isSealed || writing.tail.map({ $0.replica != next.replica }) ?? false {
                 try seal(&writing)
                 writing.tail = nil
@@ -383,17 +385,7 @@ extension SQLiteStore {
 
     func seal(_ writing: inout Writing) throws(StoreError) {
         guard let tail = writing.tail else { return }
-        let current = writing.log
-        let hot = writing.hot
-        let sealing = try write(&writing) { access throws(StoreError) in
-            let rows = try spaceRows(access)
-            let objects = ObjectRows(rows, hot: hot)
-            try rows.remove(tail)
-            let sealing = try Sealing(
-                tail, current: current, isLatestOnly: current.isLatestOnly, objects, sign: sign)
-            try rows.write(sealing, objects)
-            return sealing
-        }
+        let sealing = try rewrite(tail, &writing, sign: sign)
         writing.log = sealing.after
         writing.own.sealed(tail.replica, sealing.tip)
         writing.unserved += sealing.log.entries.map(\.verified)

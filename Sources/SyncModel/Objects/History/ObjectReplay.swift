@@ -69,6 +69,25 @@ package struct ObjectReplay: Sendable {
         return Told(fields: fields, attachments: AttachmentChange.between(attached, left))
     }
 
+    /// The fields that an edit names where nothing that is shown changed, as they read now: a value that was set to itself, or one
+    /// that another type hides.
+    package func unchangedFields(of change: ObjectPast.Change) -> [FieldChange] {
+        var names: Set<ExactString> = []
+        for operation in change.operations {
+            guard case .edit(_, let edits) = operation.action else { continue }
+            for edit in edits {
+                switch edit {
+                case .update(let field, _), .remove(let field, _): names.insert(field)
+                case .create: break
+                }
+            }
+        }
+        return names.sorted().filter { schema?[$0]?.kind != .local }.map { field in
+            let value = state.shownValue(at: [field], schema)
+            return FieldChange(field: field, content: .value(old: value, new: value))
+        }
+    }
+
     // MARK: Edits of one life
 
     /// The life that the change edits, where it alone is shown and no deletion ends it: then what an edit of it says for or

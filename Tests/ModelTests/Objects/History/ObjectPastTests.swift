@@ -109,6 +109,18 @@ import Testing
             ])
     }
 
+    @Test func `an edit without a visible effect still says which field it was about`() throws {
+        var desk = Desk.among(1, schema: schema)[0]
+        try desk.put(#"{"r":1}"#)
+        try desk.edit("r", .set(1))
+        var replay = ObjectReplay(schema: schema, members: desk.members)
+        let change = try #require(desk.past.changes.last)
+        for change in desk.past.changes.dropLast() { replay.skip(change) }
+        #expect(replay.redo(change)?.fields.isEmpty == true)
+        let unchanged = replay.unchangedFields(of: change)
+        #expect(unchanged.map(\.field) == ["r"] && unchanged.map(\.content) == [.value(old: 1, new: 1)])
+    }
+
     @Test func `a text that is taken away is told as what it was`() throws {
         var desk = Desk.among(1, schema: schema)[0]
         try desk.put(#"{"t":"abc"}"#)
