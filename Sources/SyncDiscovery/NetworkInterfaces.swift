@@ -24,6 +24,9 @@ package struct NetworkInterfaces: Sendable, Equatable {
         }
     }
 
+    /// Where something may come from: addresses of interfaces that are up and have a carrier. Empty when the system does not answer.
+    package var runningAddresses: Set<[UInt8]> { Set(all.filter(\.isRunning).flatMap(\.addresses)) }
+
     /// By the names that Docker, Podman, CNI, LXC and libvirt give. `br-` alone is a usual name for a real bridge: only
     /// Docker's, with its 12 hex digits, is meant.
     package static func isContainerBridge(_ name: String) -> Bool {

@@ -13,6 +13,8 @@ package enum EndReason: String, Sendable, Hashable, CaseIterable {
     case reset = "connection_reset"
     /// Bytes sent were not acknowledged in time (TCP_USER_TIMEOUT).
     case silent = "peer_silent"
+    /// The interface that the connection went through is down, or has another address now.
+    case interfaceDown = "interface_down"
 
     // A dial that reached no agent.
     /// A machine answers, but nothing listens on that port.
@@ -85,7 +87,8 @@ extension EndReason {
     /// Whether somebody was turned away. Refusals are counted by code and logged.
     package var isRefusal: Bool {
         switch self {
-        case .closedHere, .shutdown, .closedByPeer, .closedBeforeHello, .reset, .silent, .pairingDone, .refused,
+        case .closedHere, .shutdown, .closedByPeer, .closedBeforeHello, .reset, .silent, .interfaceDown, .pairingDone,
+            .refused,
             .timedOut, .hostUnreachable, .networkUnreachable, .hostUnknown, .dialFailed:
             false
         case .notTLS, .oldTLS, .noCertificate, .wrongKey, .notPaired, .notPairedThere, .ownDevice, .wrongProtocol,

@@ -85,6 +85,18 @@ package final class SessionTransport {
         links[connection]?.cut(.closedHere)
     }
 
+    /// Cuts every connection whose local address is none of these: nothing can come through it any more.
+    ///
+    /// - Parameter addresses: of all interfaces that are running, network byte order, 4 or 16 bytes. Empty when the system did not
+    ///   answer: nothing is cut then.
+    package func cutLinks(besidesThoseAt addresses: Set<[UInt8]>) {
+        eventLoop.preconditionInEventLoop()
+        guard !addresses.isEmpty else { return }
+        for link in links.values where LocalAddress(link.localAddress)?.isGone(from: addresses) ?? false {
+            link.cut(.interfaceDown)
+        }
+    }
+
     /// Whether frames of this connection are read. The peer feels it as backpressure.
     package func setReading(_ connection: UInt64, _ isReading: Bool) {
         eventLoop.preconditionInEventLoop()

@@ -30,6 +30,34 @@ extension RigSuites {
             }
         }
 
+        @Test func `a cable that is pulled ends the session at once, and what is written then is one change`() throws {
+            try Rig.with(2) { rig in
+                let node = rig.node(2)
+                try node.put("box/milk", ["title": "milk", "done": false])
+                try rig.waitUntilAgree([1, 2], within: .seconds(3))
+                let before = try rig.node(1).homeChanges()
+                try rig("isolate", "2", "--carrier")
+                try eventually(within: .seconds(3), "node 2 knows that it is alone") { try node.connected().isEmpty }
+                try node.shell(
+                    """
+                    for time in $(seq 25); do
+                        lanyard edit box/milk done=true -q || exit 1
+                        lanyard edit box/milk done=false -q || exit 1
+                    done
+                    """)
+                try rig("heal", "--carrier")
+                try rig.waitUntilAgree([1, 2], within: .seconds(10))
+                #expect(try rig.node(1).homeChanges() - before <= 1)
+                struct Entry: Decodable {
+                    let kind: String
+                    let field: String?
+                }
+                let history = try rig.node(1).lanyard("history", "box/milk", "--json").output
+                let edits = try node.decode([Entry].self, history).filter { $0.kind == "edited" }
+                #expect(edits.map(\.field) == ["done"], "\(history)")
+            }
+        }
+
         @Test func `two nodes that cannot hear each other are kept in step by a third`() throws {
             try Rig.with(3) { rig in
                 try rig("cut", "1", "3")

@@ -3,6 +3,7 @@ import NIOCore
 import SyncCore
 import SyncDiscovery
 import SyncModel
+import SyncTransport
 
 /// Carries records from Avahi to the core: a member's become inputs, a stranger's are only shown.
 ///
@@ -17,6 +18,9 @@ final class DiscoveryDriver {
     /// What the core was told last, by instance.
     private var told: [String: [Endpoint]] = [:]
     private var daily: Scheduled<Void>?
+    private var complaint: Scheduled<Void>?
+    /// At a start the daemon's bus may take a moment.
+    private static let patience = TimeAmount.seconds(10)
 
     init(loop: AgentLoop) { self.loop = loop }
 
@@ -36,6 +40,7 @@ final class DiscoveryDriver {
 
     func stop() {
         daily?.cancel()
+        complaint?.cancel()
         discovery?.stop()
     }
 
@@ -79,18 +84,33 @@ final class DiscoveryDriver {
         case .lost(let key):
             records[key] = nil
             tell(key.instance)
-        case .interfacesChanged: loop.step(.networkChanged)
+        case .interfacesChanged:
+            loop.transport.cutLinks(besidesThoseAt: NetworkInterfaces.current().runningAddresses)
+            loop.step(.networkChanged)
         }
         loop.peersChanged()
     }
 
     private func note(_ state: DiscoveryState) {
         switch state {
-        case .running: loop.logger.notice("Discovery runs.")
+        case .running:
+            complaint?.cancel()
+            complaint = nil
+            loop.logger.notice("Discovery runs.")
         case .off: break
         case .unavailable(let trouble):
-            loop.journal.note(code: "discovery_unavailable")
             loop.logger.warning("Discovery is unavailable.", metadata: ["code": "\(trouble.rawValue)"])
+            countLater()
+        }
+    }
+
+    /// `why` lists what went wrong: what was over within seconds did not.
+    private func countLater() {
+        guard complaint == nil else { return }
+        let bound = NIOLoopBound(self, eventLoop: loop.eventLoop)
+        complaint = loop.eventLoop.scheduleTask(in: Self.patience) {
+            bound.value.complaint = nil
+            bound.value.loop.journal.note(code: "discovery_unavailable")
         }
     }
 

@@ -72,6 +72,7 @@ final class Link: ChannelInboundHandler {
     }
 
     var isOpen: Bool { stage == .greeting || stage == .established }
+    var localAddress: SocketAddress? { context?.channel.localAddress }
     var isWritable: Bool { context?.channel.isWritable ?? false }
 
     /// The deadline for the first frame starts here, so that TLS counts against it.
