@@ -27,9 +27,13 @@ package protocol AgentControl: ObjectControl, AttachmentControl, BackupControl, 
     /// Throws `unknown_peer` or `not_found`.
     func why(_ target: String?) async throws(ControlError) -> WhyResponse
 
-    /// Returns when this node and all connected members (at least `peers` of them) hold the same, or with
-    /// `inStep` false after `timeoutMilliseconds`.
-    func wait(peers: Int?, timeoutMilliseconds: Int64) async throws(ControlError) -> WaitResponse
+    /// Returns when this node holds all that it should, no device that was not retired lacks anything of it and at least `peers` are
+    /// connected, or with `inStep` false after `timeoutMilliseconds`.
+    ///
+    /// - Parameter connectedOnly: devices without a session do not count.
+    func wait(
+        peers: Int?, connectedOnly: Bool, timeoutMilliseconds: Int64
+    ) async throws(ControlError) -> WaitResponse
 
     // MARK: Membership
 
@@ -101,8 +105,8 @@ package protocol AgentControl: ObjectControl, AttachmentControl, BackupControl, 
 
     func readiness() async -> Readiness
 
-    /// The checks only a running agent can make: `listener`, `clock_skew`, `connected_peers`, `store`, `discovery`,
-    /// `duplicate_identity`, `attachments`. The command adds those it can make itself.
+    /// The checks only a running agent can make: `listener`, `clock_skew`, `newest_change`, `connected_peers`,
+    /// `store`, `discovery`, `duplicate_identity`, `attachments`. The command adds those it can make itself.
     ///
     /// - Parameters:
     ///   - deep: all that is stored is read, the bytes of attachments too.

@@ -34,11 +34,17 @@ extension LanyardClient {
         return try await value(request)
     }
 
-    /// Waits until this node and all connected members (at least `peers`) hold the same. After the timeout the
-    /// answer says `inStep` false.
-    public func wait(peers: Int? = nil, timeoutMilliseconds: Int = 30_000) async throws(ControlError) -> WaitResponse {
+    /// Waits until this node holds all that it should, no device that was not retired lacks anything of it, and at least `peers` are
+    /// connected. With `connectedOnly`, devices without a session do not count. After the timeout the answer says `inStep` false and
+    /// which devices were waited for.
+    public func wait(
+        peers: Int? = nil, connectedOnly: Bool = false, timeoutMilliseconds: Int = 30_000
+    ) async throws(ControlError) -> WaitResponse {
         var request = ClientRequest(.GET, "v1", "wait")
-        request.query = [("peers", peers.map(String.init)), ("timeoutMilliseconds", String(timeoutMilliseconds))]
+        request.query = [
+            ("peers", peers.map(String.init)), ("connected", connectedOnly ? "true" : nil),
+            ("timeoutMilliseconds", String(timeoutMilliseconds)),
+        ]
         return try await value(request)
     }
 

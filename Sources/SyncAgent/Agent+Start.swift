@@ -80,6 +80,7 @@ extension Agent {
         settings.collectsDeletions = sqlite != nil
         settings.dropsEvents = true
         settings.compacts = sqlite != nil && configuration.historyRetention != .forever
+        if DataDirectory.isRestored(configuration.dataDirectory) { journal.expectOwnChanges() }
         let core = AgentCore(
             configuration: settings, space: .home, membership: membership,
             tips: state.tips.map { ($0.replica, $0.tip) }, stateDigest: state.digest,

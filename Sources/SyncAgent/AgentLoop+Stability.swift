@@ -10,7 +10,10 @@ extension AgentLoop {
         let loop = NIOLoopBound(self, eventLoop: eventLoop)
         store.heads(at: entries).whenComplete { result in
             switch result {
-            case .success(let heads): loop.value.step(.headsRead(id, heads))
+            case .success(let heads):
+                loop.value.step(.headsRead(id, heads))
+                // An acknowledgement may count now.
+                loop.value.peersChanged()
             case .failure(let error):
                 loop.value.journal.note(code: StoreDriver.code(of: error))
                 loop.value.step(.headsRead(id, []))

@@ -287,8 +287,11 @@ final class AgentLoop: TransportEvents {
             // Nil is a kind of a later version: nothing to do, but a sign of life, which the core hears with the next.
             guard let frame = try FrameCodec.decode(payload) else { return }
             step(.received(id, frame, bytes: payload.count))
-            // What a peer holds is news to those who wait until all are in step.
-            if case .have = frame { peersChanged() }
+            // What a member holds is news to those who wait until all are in step.
+            switch frame {
+            case .have, .acknowledgements: peersChanged()
+            case _: break
+            }
         } catch {
             step(.malformed(id, code: error.code))
         }

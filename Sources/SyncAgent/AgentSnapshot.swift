@@ -11,10 +11,12 @@ package struct AgentSnapshot: Sendable {
     package var uptimeSeconds: Int
     /// Sorted by replica.
     package var tips: [KnownReplica]
+    /// Milliseconds since 1970 of the newest change held, by its stamp; 0 before the first.
+    package var newestStampMilliseconds: Int64
     package var vectorDigest: Sum256
     package var stateDigest: Sum256
     package var counts: StoreCounts
-    package var members: [Membership.Member]
+    package var membership: Membership
     package var cuts: CutTable
     /// What this device wrote while it was let go waits to be written again.
     package var hasVoidWork: Bool
@@ -27,7 +29,10 @@ package struct AgentSnapshot: Sendable {
     package var discovery: DiscoveryState
     package var instance: String
     package var listenPort: UInt16
-    package var isInStep: Bool
+    /// All sessions are level both ways; says nothing of members without one.
+    package var isInStepWithConnected: Bool
+    /// Of every member but this device and those that were retired.
+    package var standings: [MemberStanding]
     /// Over the last seconds.
     package var changesPerSecond: Double
     package var core: CoreCounters
@@ -50,6 +55,8 @@ package struct AgentSnapshot: Sendable {
         package var host: String
         package var port: UInt16
     }
+
+    package var members: [Membership.Member] { membership.members }
 
     /// What people call the device: its name, or its short id while that is unknown.
     package func name(of device: DeviceID) -> String {
@@ -75,13 +82,15 @@ extension AgentSnapshot {
         self.init(
             own: agent.device, name: agent.configuration.name, uptimeSeconds: agent.uptimeSeconds,
             tips: core.held.entries.map { KnownReplica(replica: $0.replica, tip: $0.tip) },
-            vectorDigest: core.held.digest, stateDigest: loop.digest, counts: loop.counts,
-            members: core.membership.members, cuts: core.cuts, hasVoidWork: core.hasVoidWork, peers: peers,
+            newestStampMilliseconds: core.held.greatestStamp.milliseconds, vectorDigest: core.held.digest,
+            stateDigest: loop.digest, counts: loop.counts,
+            membership: core.membership, cuts: core.cuts, hasVoidWork: core.hasVoidWork, peers: peers,
             blocked: core.blocked,
             traffic: traffic,
             strangers: discovery.strangers,
             discovery: discovery.state, instance: discovery.instance, listenPort: agent.listenPort,
-            isInStep: core.isInStep, changesPerSecond: loop.changesPerSecond, core: core.counters,
+            isInStepWithConnected: core.isInStepWithConnected, standings: core.standings,
+            changesPerSecond: loop.changesPerSecond, core: core.counters,
             stability: core.stabilityView, blobs: bulk.figures, bulk: bulk.core.counters, bulkLoad: bulk.core.load,
             now: loop.now,
             wallMilliseconds: WallClock.milliseconds)

@@ -18,6 +18,14 @@ enum DataDirectory {
         guard access(path + "/restoring", F_OK) != 0 else { throw .unfinishedRestore(path: path) }
     }
 
+    /// Whether `lanyard restore` filled the directory within a week: a device that was switched off then may bring changes back until
+    /// then.
+    static func isRestored(_ path: String) -> Bool {
+        var status = stat()
+        guard stat(path + "/restored", &status) == 0 else { return false }
+        return WallClock.milliseconds / 1_000 - Int64(status.st_mtim.tv_sec) < 7 * 86_400
+    }
+
     /// Where leases may live: directories that a reboot empties and no backup holds. The store checks that they are.
     private static var leaseDirectories: [String] {
         let environment = ProcessInfo.processInfo.environment

@@ -68,6 +68,8 @@ package struct AgentCore: Sendable {
     /// Devices with a session on which both know bulk connections, as the shell was told.
     var bulkPeers: [BulkPeering] = []
 
+    /// What members held when their last session ended.
+    var lastWords = LastWords()
     /// What members say is durable with them, and what follows from it.
     var acknowledgements = AcknowledgementTable()
     var stability = Stability()

@@ -38,6 +38,8 @@ package struct CoreConfiguration: Sendable, Equatable {
         /// its answer serve both.
         package var pingAfter = Tick.Span.seconds(10)
         package var deadAfter = Tick.Span.seconds(15)
+        /// Between the first few pings of a session.
+        package var sampleEvery = Tick.Span.seconds(1)
         /// Something we sent wants an answer for this long: a second connection is tried.
         package var suspectAfter = Tick.Span.seconds(1)
         package var wantProgress = Tick.Span.seconds(2)
@@ -167,4 +169,6 @@ package struct CoreFaults: OptionSet, Sendable, Hashable {
     package static let dropUnstableEvents = CoreFaults(rawValue: 1 << 13)
     /// A blocked device is served and dialled like any other.
     package static let serveBlocked = CoreFaults(rawValue: 1 << 14)
+    /// A member that has said nothing counts as in step.
+    package static let takeSilenceForInStep = CoreFaults(rawValue: 1 << 15)
 }

@@ -42,6 +42,10 @@ package protocol ReplicaStore: AnyObject, Sendable {
     /// Empty when `start` is the tip. Served from readers: never waits for a write.
     func segments(of replica: ReplicaID, from start: UInt64, byteBudget: Int) throws(StoreError) -> [Segment]
 
+    /// How many changes are held, open ones too, that `vector` does not cover. Of what came as state or was dropped from the log
+    /// the operations count.
+    func changeCount(beyond vector: VersionVector) throws(StoreError) -> Int64
+
     // Events
 
     func events(_ query: EventQuery) throws(StoreError) -> [StoredEvent]

@@ -69,7 +69,8 @@ import Testing
             let answer = try #require(try restored.json() as? [String: Any])
             #expect(answer["dataDirectory"] as? String == lanyard.data)
             #expect((answer["device"] as? [String: Any])?["shortID"] as? String == "AAAAAAA")
-            #expect(lanyard.names(lanyard.data) == ["agent.lock", "blobs", "identity.pem", "lanyard.sqlite"])
+            #expect(
+                lanyard.names(lanyard.data) == ["agent.lock", "blobs", "identity.pem", "lanyard.sqlite", "restored"])
             for file in MemoryBackup().files {
                 #expect(try lanyard.bytes("\(lanyard.data)/\(file.name)") == file.bytes)
                 #expect(try lanyard.mode("\(lanyard.data)/\(file.name)") == 0o600)
@@ -151,11 +152,12 @@ import Testing
             try lanyard.write([9], to: lanyard.data + "/identity.pem")
             let refused = try await lanyard.restore(lanyard.saved, "--json")
             #expect(refused.exitCode == 4 && code(refused) == "already_exists")
-            #expect(lanyard.names(lanyard.data) == ["agent.lock", "blobs", "identity.pem", "lanyard.sqlite"])
+            #expect(
+                lanyard.names(lanyard.data) == ["agent.lock", "blobs", "identity.pem", "lanyard.sqlite", "restored"])
             let forced = try await lanyard.restore(lanyard.saved, "--force", "--json")
             let aside = try #require((try forced.json() as? [String: Any])?["movedTo"] as? String)
             #expect(try lanyard.bytes(aside + "/identity.pem") == [9])
-            #expect(lanyard.names(aside) == ["blobs", "identity.pem", "lanyard.sqlite"])
+            #expect(lanyard.names(aside) == ["blobs", "identity.pem", "lanyard.sqlite", "restored"])
             #expect(try lanyard.bytes(lanyard.data + "/identity.pem") == Array("keys".utf8))
             #expect(try lanyard.mode(aside) == 0o700)
         }
@@ -236,7 +238,8 @@ import Testing
             try FileManager.default.createDirectory(atPath: staged, withIntermediateDirectories: true)
             try lanyard.write([1], to: staged + "/rest")
             #expect(try await lanyard.restore(lanyard.saved).exitCode == 0)
-            #expect(lanyard.names(lanyard.data) == ["agent.lock", "blobs", "identity.pem", "lanyard.sqlite"])
+            #expect(
+                lanyard.names(lanyard.data) == ["agent.lock", "blobs", "identity.pem", "lanyard.sqlite", "restored"])
             // Stopped while files took their places.
             try FileManager.default.removeItem(atPath: lanyard.data + "/identity.pem")
             try FileManager.default.createDirectory(atPath: staged, withIntermediateDirectories: true)

@@ -12,6 +12,8 @@ import Testing
             #expect(run.exitCode == 0)
             #expect(
                 run.output == """
+                    No other device is paired with this one.
+
                     device     memory  AAAAAAA
                     agent      lanyard 0.1.0, up 7 s
                     discovery  running as random-instance
@@ -138,7 +140,8 @@ import Testing
         ),
         (["--json", "why"], ["chain", "errors", "hint", "inStep", "nextAttempt"]),
         (["invite", "--json"], ["expires", "ticket"]), (["join", "TICKET-GOOD-ONCE", "--json"], ["device", "space"]),
-        (["emit", "s", "1", "--json"], ["count", "first", "last"]), (["wait", "--json"], ["inStep", "waitedSeconds"]),
+        (["emit", "s", "1", "--json"], ["count", "first", "last"]),
+        (["wait", "--json"], ["inStep", "waitedSeconds", "waitingFor"]),
         (["version", "--json"], ["agent", "version"]),
     ])
     func `objects have the promised keys`(arguments: [String], keys: [String]) async throws {

@@ -32,15 +32,18 @@ public struct DoctorCheck: Codable, Equatable, Sendable {
 
 /// Answer of `lanyard wait`. After the time given, `inStep` is false; that is no error over HTTP.
 public struct WaitResponse: Codable, Equatable, Sendable {
-    /// This node and all connected members hold the same vector and all wanted attachments.
+    /// This node holds all that it should, and the devices that count lack nothing of it.
     public var inStep: Bool
     /// How long it took.
     public var waitedSeconds: Double
+    /// Devices that lack something, or have not said what they hold. Empty where only this node is missing something.
+    public var waitingFor: [DeviceStanding]
 
     /// All fields.
-    public init(inStep: Bool, waitedSeconds: Double) {
+    public init(inStep: Bool, waitedSeconds: Double, waitingFor: [DeviceStanding] = []) {
         self.inStep = inStep
         self.waitedSeconds = waitedSeconds
+        self.waitingFor = waitingFor
     }
 }
 

@@ -50,7 +50,7 @@ public struct Peer: Codable, Equatable, Sendable {
     public var address: String?
     /// How its address became known.
     public var via: Via?
-    /// Round trip of the newest ping.
+    /// The least round trip of the newest pings.
     public var rttMilliseconds: Double?
     /// How many operations each side lacks.
     public var behind: Behind

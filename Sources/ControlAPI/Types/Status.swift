@@ -63,7 +63,7 @@ public struct StatusResponse: Codable, Equatable, Sendable {
                 public var shortID: String
                 /// What people call it.
                 public var name: String
-                /// When the oldest change was made that it has not acknowledged, by its author's clock.
+                /// When the oldest change was made that it has not acknowledged, by its author's clock; when it was admitted, if later.
                 public var since: Timestamp
                 /// When this node last had a session with it; null for one never met.
                 public var lastSeen: Timestamp?
@@ -102,12 +102,17 @@ public struct StatusResponse: Codable, Equatable, Sendable {
         public var incomplete: Int
         /// What holds back compaction.
         public var stable: Stable
+        /// Nothing is missing here, and no device that was not retired lacks anything of what is here, by its own last word.
+        public var inStep: Bool
+        /// Every other device of the space that was not retired.
+        public var standings: [DeviceStanding]
 
         /// All fields.
         public init(
             name: String, id: String, changes: Int = 0, objects: Int = 0, events: Int = 0, attachments: Int = 0,
             deletedObjects: Int = 0, versionVector: VersionVectorText = VersionVectorText([]), digest: String,
-            incomplete: Int = 0, stable: Stable = Stable(), droppedChanges: Int = 0
+            incomplete: Int = 0, stable: Stable = Stable(), droppedChanges: Int = 0, inStep: Bool = true,
+            standings: [DeviceStanding] = []
         ) {
             self.droppedChanges = droppedChanges
             self.name = name
@@ -121,6 +126,8 @@ public struct StatusResponse: Codable, Equatable, Sendable {
             self.digest = digest
             self.incomplete = incomplete
             self.stable = stable
+            self.inStep = inStep
+            self.standings = standings
         }
     }
 

@@ -8,9 +8,15 @@ import SyncStore
 extension Agent {
     package func why(_ target: String?) async throws(ControlError) -> WhyResponse {
         let now = try await controlled { try await snapshot() }
+        var unsent: [DeviceID: Int] = [:]
+        for member in now.standings where member.isConnected {
+            guard case .behind = member.state, let known = member.known else { continue }
+            unsent[member.device] = Int(try await controlled { try store.changeCount(beyond: known) })
+        }
         let reasoning = WhyReasoning(
             now: now, storeRefusal: storeRefusal, hasInterface: NetworkInterfaces.current().announced.isEmpty == false,
-            clockSkews: journal.clockSkews, changesPerSecond: now.changesPerSecond)
+            clockSkews: journal.clockSkews, changesPerSecond: now.changesPerSecond,
+            unsent: unsent)
         let errors = journal.occurrences.map {
             WhyResponse.Occurrence(
                 code: $0.code, time: Timestamp(millisecondsSinceEpoch: $0.lastMilliseconds), count: $0.count)
@@ -82,6 +88,7 @@ extension Agent {
     ) async throws(ControlError) -> [DoctorCheck] {
         let now = try await controlled { try await snapshot() }
         var checks = [listenerCheck(now), discoveryCheck(now), connectionCheck(now), clockCheck(now), identityCheck]
+        checks.append(ClockLead.check(ClockLead(newest: now.newestStampMilliseconds, now: now.wallMilliseconds)))
         checks.append(try await storeCheck(deep: deep))
         checks.append(deep ? try await deepAttachmentCheck(progress) : try attachmentCheck())
         return checks
@@ -180,6 +187,10 @@ extension Agent {
     package func metricsText() async -> String {
         guard let now = try? await snapshot() else { return "" }
         let refused = (try? await refusals()) ?? []
-        return AgentMetrics(now: now, store: store.health(), occurrences: journal.occurrences, refusals: refused).text
+        let isInStep = (try? standings(now))?.allSatisfy { $0.state == .inStep } ?? false
+        return AgentMetrics(
+            now: now, isInStep: isInStep && now.isInStepWithConnected, store: store.health(),
+            occurrences: journal.occurrences, refusals: refused
+        ).text
     }
 }

@@ -29,10 +29,11 @@ extension Agent {
         return now.members.map { member in
             let peer = now.peers.first { $0.device == member.device }
             let isOwn = member.device == now.own
+            let admission = now.membership.admission(of: member.device)
             return DeviceEntry(
                 id: "\(member.device)", name: isOwn ? now.name : peer?.name ?? member.fact.name,
-                role: member.fact.role == .writer ? .writer : .reader, addedBy: member.addedBy.map { "\($0)" },
-                addedAt: member.addedBy == nil ? nil : Timestamp(millisecondsSinceEpoch: member.addedAtMilliseconds),
+                role: member.fact.role == .writer ? .writer : .reader, addedBy: admission.map { "\($0.author)" },
+                addedAt: admission.map { Timestamp(millisecondsSinceEpoch: $0.wallMilliseconds) },
                 lastSeen: seen[member.device].map(Timestamp.init(millisecondsSinceEpoch:)),
                 state: state(of: member.device, now, isConnected: peer?.state == .connected))
         }

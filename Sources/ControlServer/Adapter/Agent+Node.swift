@@ -28,6 +28,7 @@ extension Agent: AgentControl {
         let now = try await controlled { try await snapshot() }
         let incomplete = try await controlled { try await missingCount(of: .home) }
         let heldBackBy = try heldBackBy(now)
+        let standings = try standings(now)
         let home = StatusResponse.Space(
             name: Self.homeName, id: SpaceID.home.bytes.hexadecimal, changes: Int(now.counts.changes),
             objects: Int(now.counts.objects), events: Int(now.counts.events),
@@ -39,7 +40,9 @@ extension Agent: AgentControl {
                 heldBackBy: heldBackBy,
                 versionVector: VersionVectorText(
                     now.stability.stable.entries.map { .init(replica: "\($0.replica)", next: $0.next) })),
-            droppedChanges: Int(now.counts.droppedChanges))
+            droppedChanges: Int(now.counts.droppedChanges),
+            inStep: incomplete == 0 && now.isInStepWithConnected && standings.allSatisfy { $0.state == .inStep },
+            standings: standings)
         let connected = now.peers.count { $0.state == .connected }
         let seen = now.strangers.count + Set(now.peers.filter { $0.via == "mdns" }.map { $0.device }).count
         return StatusResponse(
@@ -66,13 +69,30 @@ extension Agent: AgentControl {
                     return try? ChangeView(&reader).wallMilliseconds
                 }
             }
+            // A member cannot have acknowledged what was written before it was one.
+            let admitted = now.membership.admission(of: member.device)?.wallMilliseconds
+            guard let oldest = times.min() else { return nil }
+            let since = max(oldest, admitted ?? oldest)
             // Members say a minute's work at a time: less than two such minutes is no delay.
-            guard let since = times.min(), now.wallMilliseconds - since > 120_000 else { return nil }
+            guard now.wallMilliseconds - since > Self.acknowledgementPatience, !hasJustArrived(member.device, now)
+            else {
+                return nil
+            }
             return .init(
                 id: "\(member.device)", shortID: member.device.shortID, name: now.name(of: member.device),
                 since: Timestamp(millisecondsSinceEpoch: since),
                 lastSeen: seen[member.device].map(Timestamp.init(millisecondsSinceEpoch:)))
         }
+    }
+
+    private static let acknowledgementPatience: Int64 = 120_000
+
+    /// Whether the member lacks nothing, and its session is too young for an acknowledgement to be due.
+    private func hasJustArrived(_ device: DeviceID, _ now: AgentSnapshot) -> Bool {
+        guard let peer = now.peers.first(where: { $0.device == device }), let since = peer.connectedAt,
+            peer.theyLack == 0
+        else { return false }
+        return (now.now - since).nanoseconds < Self.acknowledgementPatience * 1_000_000
     }
 
     /// When each member was last heard from, by this node's clock, also before a restart.
@@ -145,6 +165,9 @@ extension Agent: AgentControl {
                     message: "The clock of \(peer.shortID) is \(abs(skew) / 1_000) s \(skew > 0 ? "ahead" : "behind").",
                     hint: "Set both clocks, for example with systemd-timesyncd; nothing is lost meanwhile."))
         }
+        if let lead = ClockLead(newest: now.newestStampMilliseconds, now: now.wallMilliseconds) {
+            warnings.append(lead.warning)
+        }
         for peer in journal.duplicateIdentities.sorted() {
             warnings.append(
                 .init(
@@ -158,10 +181,10 @@ extension Agent: AgentControl {
             warnings.append(
                 .init(
                     code: "own_changes_returned",
-                    message: "Changes of this device that its disk did not hold came back from other devices.",
+                    message: "This disk was older than the network; missing changes were recovered.",
                     hint:
-                        "Its disk was put back to an earlier state, lost its end, or was copied. Nothing is lost. If it was none "
-                        + "of these on purpose, look at the disk: lanyard doctor --deep"))
+                        "It was put back to an earlier state, lost its end, or was copied. Nothing is lost. If it was none of these on "
+                        + "purpose, look at the disk: lanyard doctor --deep"))
         }
         warnings += memberWarnings(now)
         for peer in journal.divergedPeers.sorted() {
@@ -271,37 +294,6 @@ extension Agent: AgentControl {
                 .unknownPeer, "The address \(address) was not added.", hint: "`lanyard peers` lists the addresses.")
         }
         return PeerChange(address: "\(address)", changed: true)
-    }
-
-    /// Whether all attachments that should be here are.
-    private func isComplete() async throws(ControlError) -> Bool {
-        try await controlled { try await missingCount(of: .home) } == 0
-    }
-
-    /// Looks again after every change, and at the end of the time.
-    package func wait(peers least: Int?, timeoutMilliseconds: Int64) async throws(ControlError) -> WaitResponse {
-        let clock = ContinuousClock()
-        let start = clock.now
-        let deadline = start + .milliseconds(timeoutMilliseconds)
-        func waited() -> Double { Double((clock.now - start) / .milliseconds(1)) / 1_000 }
-        while true {
-            let (peerVersion, eventVersion) = (peerFeed.version, feed.version)
-            let now = try await controlled { try await snapshot() }
-            let connected = now.peers.count { $0.state == .connected }
-            if now.isInStep, connected >= (least ?? 0), try await isComplete() {
-                return WaitResponse(inStep: true, waitedSeconds: waited())
-            }
-            guard clock.now < deadline, !feed.isFinished else {
-                return WaitResponse(inStep: false, waitedSeconds: waited())
-            }
-            await withTaskGroup(of: Void.self) { group in
-                group.addTask { [self] in await peerFeed.wait(beyond: peerVersion) }
-                group.addTask { [self] in await feed.wait(beyond: eventVersion) }
-                group.addTask { try? await Task.sleep(until: deadline, clock: clock) }
-                await group.next()
-                group.cancelAll()
-            }
-        }
     }
 }
 

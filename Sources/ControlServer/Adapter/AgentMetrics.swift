@@ -6,6 +6,8 @@ import SyncStore
 /// The agent's figures in Prometheus' text format 0.0.4. Labels come from our own enums, so their number is bounded.
 struct AgentMetrics {
     let now: AgentSnapshot
+    /// No device that was not retired lacks anything, and nothing is missing here.
+    let isInStep: Bool
     let store: StoreHealth
     let occurrences: [AgentJournal.Occurrence]
     let refusals: [(code: String, count: Int)]
@@ -24,7 +26,12 @@ struct AgentMetrics {
         add("replicas", "gauge", "Replicas in the version vector.", one(now.tips.count))
         add("members", "gauge", "Devices of the space, this one included.", one(now.members.count))
         add("peers_connected", "gauge", "Members with a session.", one(now.peers.count { $0.state == .connected }))
-        add("in_step", "gauge", "1 if every connected peer holds the same.", one(now.isInStep ? 1 : 0))
+        add(
+            "in_step", "gauge", "1 if no device that was not retired lacks anything, connected or not.",
+            one(isInStep ? 1 : 0))
+        add(
+            "in_step_connected", "gauge", "1 if every connected device holds the same.",
+            one(now.isInStepWithConnected ? 1 : 0))
         add("store_bytes", "gauge", "Size of the database.", one(Int(store.bytes)))
         add("store_ok", "gauge", "1 if the store takes writes.", one(store.condition == .ok ? 1 : 0))
         add("discovery_running", "gauge", "1 if mDNS runs.", one(now.discovery == .running ? 1 : 0))

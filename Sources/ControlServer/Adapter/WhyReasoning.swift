@@ -12,6 +12,8 @@ struct WhyReasoning {
     let hasInterface: Bool
     let clockSkews: [DeviceID: Int64]
     let changesPerSecond: Double
+    /// Changes held here that a device lacks, where that is known.
+    let unsent: [DeviceID: Int]
 
     typealias LinkName = WhyResponse.LinkName
 
@@ -220,9 +222,10 @@ struct WhyReasoning {
                 hint: "Wait: `lanyard wait` returns when all is here.")
         }
         guard let behind = peer.theyLack, behind > 0 else { return nil }
+        let count = peer.device.flatMap { unsent[$0] } ?? Int(clamping: behind)
+        let rate = peer.operationsPerSecond > 0 ? "; \(peer.operationsPerSecond) operations a second arrive there" : ""
         return Fault(
-            link: .vector,
-            detail: "\(label) is catching up: \(behind) operations behind, \(peer.operationsPerSecond) a second",
+            link: .vector, detail: "\(count == 1 ? "1 change" : "\(count) changes") not yet sent to \(label)\(rate)",
             hint: "Wait: `lanyard wait` returns when all is there.")
     }
 }

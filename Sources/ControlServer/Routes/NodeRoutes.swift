@@ -16,11 +16,14 @@ struct NodeRoutes: Sendable {
             Route(.get, "/v1/why", query: ["target"]) { [agent] request throws(ControlError) in
                 .json(try await agent.why(request.query["target"]))
             },
-            Route(.get, "/v1/wait", query: ["peers", "timeoutMilliseconds"]) { [agent] request throws(ControlError) in
+            Route(.get, "/v1/wait", query: ["peers", "connected", "timeoutMilliseconds"]) {
+                [agent] request throws(ControlError) in
+                let connectedOnly = try request.flag("connected")
                 let peers = try request.optionalInteger("peers", in: 0...10_000)
                 let timeout = try request.integer("timeoutMilliseconds", in: 0...86_400_000, default: 30_000)
                 let answer = try await request.whileClientListens { () throws(ControlError) in
-                    try await agent.wait(peers: peers, timeoutMilliseconds: Int64(timeout))
+                    try await agent.wait(
+                        peers: peers, connectedOnly: connectedOnly, timeoutMilliseconds: Int64(timeout))
                 }
                 var response = Response.json(answer)
                 response.headers[.connection] = "close"

@@ -48,7 +48,7 @@ final class PairingDriver {
         }
         return loop.transport.join(ticket, as: profile(), nowMilliseconds: WallClock.milliseconds) { [self] inviter in
             let driver = NIOLoopBound(self, eventLoop: loop.eventLoop)
-            return admit(inviter).map { driver.value.dial(inviter) }
+            return admit(inviter, isHost: true).map { driver.value.dial(inviter) }
         }
     }
 
@@ -66,8 +66,8 @@ final class PairingDriver {
     }
 
     /// Makes the device a member. Idempotent.
-    private func admit(_ device: JoinedDevice) -> EventLoopFuture<Void> {
-        let fact = device.memberFact(role: .writer)
+    private func admit(_ device: JoinedDevice, isHost: Bool = false) -> EventLoopFuture<Void> {
+        let fact = device.memberFact(role: .writer, isHost: isHost)
         guard loop.core.membership[device.deviceID]?.fact != fact else {
             return loop.eventLoop.makeSucceededVoidFuture()
         }

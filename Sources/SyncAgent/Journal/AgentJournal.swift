@@ -17,7 +17,9 @@ package final class AgentJournal: Sendable {
         /// When two agents with the identity were seen last.
         var duplicates: [DeviceID: Int64] = [:]
         var diverged: Set<DeviceID> = []
-        var haveOwnReturned = false
+        /// When changes of this device came back.
+        var ownReturned: Int64?
+        var isRestored = false
         var forks: Set<ReplicaID> = []
         var tookBack: Set<ReplicaID> = []
         /// Devices that began more histories than are taken in.
@@ -67,8 +69,16 @@ package final class AgentJournal: Sendable {
     /// wrong one of them would be on a machine that is about to be put away.
     package var isIdentityShared: Bool { state.withLock { $0.duplicates[own] != nil } }
     private static let twinMemoryMilliseconds: Int64 = 45_000
-    /// Changes of this device came back from others in this run.
-    package var haveOwnReturned: Bool { state.withLock(\.haveOwnReturned) }
+    /// Changes of this device came back from others in the last day, without a restore that explains it.
+    package var haveOwnReturned: Bool {
+        let now = WallClock.milliseconds
+        return state.withLock { state in
+            !state.isRestored && state.ownReturned.map { now - $0 < Self.returnMemoryMilliseconds } ?? false
+        }
+    }
+    private static let returnMemoryMilliseconds: Int64 = 86_400_000
+    /// A backup was restored just before this run: that changes come back is what was wanted.
+    func expectOwnChanges() { state.withLock { $0.isRestored = true } }
     package var divergedPeers: Set<DeviceID> { state.withLock(\.diverged) }
     package var forks: Set<ReplicaID> { state.withLock(\.forks) }
     /// Of our own, those of which another history took the place of ours in this run.
@@ -146,8 +156,12 @@ package final class AgentJournal: Sendable {
                 metadata: ["device.id": "\(device.shortID)", "code": "\(CloseReason.duplicateIdentity.rawValue)"])
         case .ownChangesReturned:
             note(code: "own_changes_returned")
-            state.withLock { $0.haveOwnReturned = true }
-            logger.warning(
+            let isRestored = state.withLock { state in
+                state.ownReturned = WallClock.milliseconds
+                return state.isRestored
+            }
+            logger.log(
+                level: isRestored ? .notice : .warning,
                 "Changes of this device that its disk did not hold came back from other devices; nothing is lost.",
                 metadata: ["code": "own_changes_returned"])
         case .memberAdmitted(let device):

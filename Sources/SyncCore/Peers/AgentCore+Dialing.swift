@@ -20,6 +20,7 @@ extension AgentCore {
                     target.instances.sort()
                 }
                 if let device { target.device = device }
+                target.isRemoved = false
                 target.wake(at: now)
             }
         }
@@ -46,13 +47,17 @@ extension AgentCore {
         book.update(index) { [now] target in
             if isStatic { target.isStatic = true } else { target.isLastKnown = true }
             if let device { target.device = device }
+            target.isRemoved = false
             target.wake(at: now)
         }
     }
 
     mutating func removeAddress(_ endpoint: Endpoint) {
         guard let index = book.index(of: endpoint) else { return }
-        book.update(index) { target in (target.isStatic, target.isLastKnown) = (false, false) }
+        book.update(index) { target in
+            (target.isStatic, target.isLastKnown) = (false, false)
+            target.isRemoved = !target.isVouched
+        }
         book.removeUnvouched()
     }
 
@@ -90,6 +95,7 @@ extension AgentCore {
             target.lastFailure = code
             target.lastFailureAt = now
         }
+        if book.targets[index].isRemoved { book.removeUnvouched() }
     }
 
     private func isRecentlyMet(_ device: DeviceID?) -> Bool {
@@ -106,7 +112,10 @@ extension AgentCore {
             if target.attempt == session.id { target.attempt = nil }
             if !hello.instance.isEmpty, target.instances.contains(hello.instance) { target.device = session.device }
         }
-        guard session.id.isOutbound || session.listenPort != 0,
+        // A person who removes an address does not want it to come back by a dial that was under way.
+        let isRemoved = book.index(of: session.address).map { book.targets[$0].isRemoved } ?? false
+        book.removeUnvouched()
+        guard !isRemoved, session.id.isOutbound || session.listenPort != 0,
             let target = book.insert(session.address, limit: configuration.bounds.dialTargets)
         else { return }
         book.update(target) { target in
@@ -150,7 +159,7 @@ extension AgentCore {
     }
 
     private func isWanted(_ target: DialBook.Target) -> Bool {
-        guard !target.isOwn, target.attempt == nil, target.nextAt != nil else { return false }
+        guard !target.isOwn, !target.isRemoved, target.attempt == nil, target.nextAt != nil else { return false }
         guard let device = target.device else { return true }
         return isTrusted(device) && !isServed(device) && isInActiveView(device)
     }

@@ -18,12 +18,16 @@ struct DialBook: Sendable {
         var lastFailureAt: Tick?
         /// Our own address: never dialled.
         var isOwn = false
+        /// A person removed it while it was being dialled: not shown, and gone once the attempt has ended.
+        var isRemoved = false
 
         /// A sign of life: to be tried at once.
         mutating func wake(at now: Tick) {
             failures = 0
             if attempt == nil { nextAt = now }
         }
+
+        var isVouched: Bool { isStatic || isLastKnown || !instances.isEmpty }
 
         var via: Via { !instances.isEmpty ? .mdns : isStatic ? .static : .lastKnown }
     }
@@ -69,8 +73,11 @@ struct DialBook: Sendable {
 
     /// Forgets addresses that nothing vouches for any more.
     mutating func removeUnvouched() {
-        targets.removeAll { !$0.isStatic && !$0.isLastKnown && $0.instances.isEmpty && $0.attempt == nil }
+        targets.removeAll { !$0.isVouched && $0.attempt == nil }
     }
+
+    /// Targets that were not removed.
+    var present: [Target] { targets.filter { !$0.isRemoved } }
 
     mutating func noteConnected(_ device: DeviceID, at tick: Tick) {
         if let index = lastConnected.firstIndex(where: { $0.device == device }) {

@@ -33,6 +33,8 @@ package struct PeerView: Sendable, Equatable {
     package var lastConnectedAt: Tick?
     /// When we last heard from it on the present session.
     package var lastHeardAt: Tick?
+    /// When the present session opened.
+    package var connectedAt: Tick?
     package var outstandingBytes: Int
     /// Since when something we sent has wanted an answer, if that is long enough to mean something.
     package var unansweredSince: Tick?
@@ -46,13 +48,13 @@ extension AgentCore {
         let members = membership.members.filter { $0.device != configuration.own }.map { member in
             view(of: member.device, name: member.fact.name, at: now)
         }
-        let addresses = book.targets.filter { $0.device == nil && !$0.isOwn }.map { view(of: $0) }
+        let addresses = book.present.filter { $0.device == nil && !$0.isOwn }.map { view(of: $0) }
         return members + addresses
     }
 
     private func view(of device: DeviceID, name: String, at now: Tick) -> PeerView {
         let session = sessions.first { $0.device == device && $0.state == .up }
-        let targets = book.targets.filter { $0.device == device }
+        let targets = book.present.filter { $0.device == device }
         let isDialling = targets.contains { $0.attempt != nil } || sessions.contains { $0.device == device }
         let target =
             targets.first { $0.endpoint == session?.address } ?? targets.first { !$0.instances.isEmpty }
@@ -75,6 +77,7 @@ extension AgentCore {
             lastFailureAt: failure?.lastFailureAt,
             nextAttemptAt: session == nil ? targets.compactMap(\.nextAt).min() : nil,
             lastConnectedAt: book.lastConnected(device), lastHeardAt: session?.lastReceivedAt,
+            connectedAt: session?.openedAt,
             outstandingBytes: pulls.reduce(0) { $0 + ($1.connection == session?.id ? $1.creditBytes : 0) },
             unansweredSince: session.flatMap { isSuspected($0, at: now) ? $0.unansweredSince : nil },
             isBlocked: isBlocked(device))
@@ -86,7 +89,7 @@ extension AgentCore {
             via: target.via.rawValue, roundTrip: nil, connection: nil, weLack: nil, theyLack: nil,
             operationsPerSecond: 0, agentVersion: "",
             lastFailure: target.lastFailure, lastFailureAt: target.lastFailureAt, nextAttemptAt: target.nextAt,
-            lastConnectedAt: nil, lastHeardAt: nil, outstandingBytes: 0, unansweredSince: nil)
+            lastConnectedAt: nil, lastHeardAt: nil, connectedAt: nil, outstandingBytes: 0, unansweredSince: nil)
     }
 
     /// How a peer is known best: a live record, an address a person gave, or where it was met before.
@@ -95,8 +98,8 @@ extension AgentCore {
         return (ways.contains(.mdns) ? DialBook.Via.mdns : ways.contains(.static) ? .static : ways.first)?.rawValue
     }
 
-    /// All sessions are up to date with us, both ways, as far as their last word goes.
-    package var isInStep: Bool {
+    /// All sessions are up to date with us, both ways, as far as their last word goes. Says nothing of members without a session.
+    package var isInStepWithConnected: Bool {
         room.isEmpty && persisting == nil && pulls.isEmpty && intake == nil
             && upSessions.allSatisfy { sessions[$0].peerTipsAreComplete && sessions[$0].peerTips.digest == held.digest }
     }

@@ -175,6 +175,7 @@ extension AgentCore {
         abandonInquiry(of: session.id)
         reads.removeAll { $0.connection == session.id }
         noteSessionEnded(session, wasUp: wasUp, code: code)
+        if wasUp { recordLastWord(of: session) }
         let isStillConnected = sessions.contains { $0.device == session.device && $0.state == .up }
         if wasUp, !isStillConnected { effects.append(.report(.sessionDown(session.device, code: code))) }
     }
@@ -191,7 +192,7 @@ extension AgentCore {
 
     private mutating func notePong(_ index: Int, _ nonce: UInt64) {
         guard let ping = sessions[index].ping, ping.nonce == nonce else { return }
-        sessions[index].roundTrip = now - ping.sentAt
+        sessions[index].record(roundTrip: now - ping.sentAt, at: now, again: configuration.timing.sampleEvery)
         sessions[index].ping = nil
         noteTwinAnswer(index, nonce)
     }
@@ -226,7 +227,7 @@ extension AgentCore {
             let suspicion =
                 isSuspected(session) ? nil : session.unansweredSince.map { $0 + configuration.timing.suspectAfter }
             let pause = session.pullsPausedUntil.flatMap { $0 > now ? $0 : nil }
-            return [session.haveDue, alive, suspicion, pause].compactMap(\.self).min()
+            return [session.haveDue, alive, suspicion, pause, session.sampleAt].compactMap(\.self).min()
         }
     }
 
@@ -245,6 +246,10 @@ extension AgentCore {
 
     private mutating func passDeadline(ofUp index: Int) {
         if let due = sessions[index].haveDue, now >= due { sendHave(index, isComplete: false) }
+        if let due = sessions[index].sampleAt, now >= due {
+            sessions[index].sampleAt = nil
+            sendPing(index)
+        }
         guard !configuration.faults.contains(.countDeadSessionAsAlive) else { return }
         if sessions[index].ping != nil, now >= sessions[index].lastReceivedAt + configuration.timing.deadAfter {
             close(index, .silent)

@@ -29,7 +29,10 @@ struct PeerSession: Sendable {
     // Liveness
     var lastReceivedAt: Tick
     var ping: Ping?
-    var roundTrip: Tick.Span?
+    /// Round trips of the newest pings, at most `roundTripSamples`.
+    private var roundTrips: [Tick.Span] = []
+    /// When the next of the first few pings is due.
+    var sampleAt: Tick?
     /// Since when something we sent wants an answer and no byte came; nil when nothing is due.
     var unansweredSince: Tick?
     /// Another run of the device wants this place.
@@ -38,6 +41,16 @@ struct PeerSession: Sendable {
     struct Ping: Sendable, Equatable {
         let nonce: UInt64
         let sentAt: Tick
+    }
+
+    /// The least of the newest few: a ping that waits behind a burst measures the burst.
+    var roundTrip: Tick.Span? { roundTrips.min() }
+    private static let roundTripSamples = 4
+
+    /// Records a measurement and plans the next. The first few follow each other within seconds: a session begins with a burst.
+    mutating func record(roundTrip: Tick.Span, at now: Tick, again: Tick.Span) {
+        roundTrips = roundTrips.suffix(Self.roundTripSamples - 1) + [roundTrip]
+        sampleAt = roundTrips.count < Self.roundTripSamples ? now + again : nil
     }
 
     // What each side knows of the other

@@ -111,7 +111,7 @@ extension AgentCore {
 
     private mutating func letInAgain(_ member: Membership.Member) {
         cutKeeping.readmissions.append((member.device, now + configuration.timing.readmitEvery))
-        effects.append(.readmit(member.fact))
+        effects.append(.readmit(member.fact.withoutHost))
     }
 
     // MARK: Settling

@@ -21,6 +21,8 @@ package struct MemberFact: Hashable, Sendable {
     package let role: Role
     /// A label, not an identity.
     package let name: String
+    /// Bit 0: the author joined through this device. Others are a later version's, and kept.
+    private let flags: UInt64
     /// Fields of a later version, kept byte for byte.
     package let laterFields: [UInt8]
 
@@ -28,7 +30,16 @@ package struct MemberFact: Hashable, Sendable {
 
     package init(
         subjectPublicKeyInfo: [UInt8], signingKey: [UInt8], binding: [UInt8], discoveryKey: [UInt8], role: Role,
-        name: String, laterFields: [UInt8] = []
+        name: String, isHost: Bool = false, laterFields: [UInt8] = []
+    ) {
+        self.init(
+            subjectPublicKeyInfo: subjectPublicKeyInfo, signingKey: signingKey, binding: binding,
+            discoveryKey: discoveryKey, role: role, name: name, flags: isHost ? 1 : 0, laterFields: laterFields)
+    }
+
+    private init(
+        subjectPublicKeyInfo: [UInt8], signingKey: [UInt8], binding: [UInt8], discoveryKey: [UInt8], role: Role,
+        name: String, flags: UInt64, laterFields: [UInt8]
     ) {
         self.subjectPublicKeyInfo = subjectPublicKeyInfo
         self.signingKey = signingKey
@@ -36,8 +47,19 @@ package struct MemberFact: Hashable, Sendable {
         self.discoveryKey = discoveryKey
         self.role = role
         self.name = name
+        self.flags = flags
         self.laterFields = laterFields
         device = DeviceID(subjectPublicKeyInfo: subjectPublicKeyInfo)
+    }
+
+    /// Whether the author joined the space through this device: the fact answers an invitation, and is not one.
+    package var isHost: Bool { flags & 1 != 0 }
+
+    /// The same device, let in by another author than the one that joined through it.
+    package var withoutHost: MemberFact {
+        MemberFact(
+            subjectPublicKeyInfo: subjectPublicKeyInfo, signingKey: signingKey, binding: binding,
+            discoveryKey: discoveryKey, role: role, name: name, flags: flags & ~1, laterFields: laterFields)
     }
 
     /// What the device key signs to bind `signingKey` to itself.
@@ -53,7 +75,8 @@ package struct MemberFact: Hashable, Sendable {
 }
 
 extension MemberFact {
-    /// Layout: SPKI, signing key (32), binding, discovery key (32), role, name; parts of free length are prefixed with it.
+    /// Layout: SPKI, signing key (32), binding, discovery key (32), role, name; parts of free length are prefixed with it. Flags follow
+    /// where one is set or fields of a later version do.
     package var encoded: [UInt8] {
         var bytes: [UInt8] = []
         bytes.append(lengthPrefixed: subjectPublicKeyInfo)
@@ -62,6 +85,7 @@ extension MemberFact {
         bytes += discoveryKey
         bytes.append(varint: role.rawValue)
         bytes.append(lengthPrefixed: name.utf8)
+        if flags != 0 || !laterFields.isEmpty { bytes.append(varint: flags) }
         bytes += laterFields
         return bytes
     }
@@ -77,10 +101,15 @@ extension MemberFact {
         guard let role = Role(rawValue: try reader.varint()) else { throw .outOfRange(field: "member.role") }
         let name = try reader.lengthPrefixed(upTo: Limits.deviceNameBytes, "member.name")
         guard Name.isText(bytes[name]) else { throw .outOfRange(field: "member.name") }
+        var flags: UInt64 = 0
+        if !reader.isAtEnd {
+            flags = try reader.varint()
+            guard flags != 0 || !reader.isAtEnd else { throw .outOfRange(field: "member.flags") }
+        }
         self.init(
             subjectPublicKeyInfo: Array(bytes[spki]), signingKey: Array(bytes[signingKey]),
             binding: Array(bytes[binding]), discoveryKey: Array(bytes[discoveryKey]), role: role,
-            name: String(decoding: bytes[name], as: UTF8.self),
+            name: String(decoding: bytes[name], as: UTF8.self), flags: flags,
             laterFields: Array(bytes[reader.position..<range.upperBound]))
     }
 }

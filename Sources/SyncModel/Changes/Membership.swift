@@ -19,7 +19,7 @@ package struct Membership: Hashable, Sendable {
     package struct Member: Hashable, Sendable {
         package let device: DeviceID
         package let fact: MemberFact
-        /// Nil for our own device while no other member has added it.
+        /// The author of `fact`; nil for our own device while no other member has added it. Who let the device in is `admission(of:)`.
         package let addedBy: DeviceID?
         package let addedAtMilliseconds: Int64
 
@@ -43,6 +43,7 @@ package struct Membership: Hashable, Sendable {
     package private(set) var members: [Member]
     /// Facts by authors that are not members, sorted, each once.
     private var waiting: [Addition] = []
+    private var pairings = Pairings()
 
     package init(own fact: MemberFact, sinceMilliseconds: Int64) {
         own = fact.device
@@ -61,6 +62,7 @@ package struct Membership: Hashable, Sendable {
         var admitted: [DeviceID] = []
         var ready = [addition]
         while let next = ready.popLast() {
+            pairings.record(next)
             guard take(next) else { continue }
             admitted.append(next.fact.device)
             ready += waiting.filter { $0.author == next.fact.device }
@@ -87,6 +89,13 @@ package struct Membership: Hashable, Sendable {
         let held = Addition(author: author, fact: present.fact, wallMilliseconds: present.addedAtMilliseconds)
         if addition < held { members[index] = Member(addition) }
         return false
+    }
+
+    /// The host that let the device in, and when, by the host's clock. Nil for the founder of the space.
+    package func admission(of device: DeviceID) -> Admission? {
+        if let admission = pairings.admission(of: device) { return admission }
+        guard !pairings.isHost(device), let member = self[device], let author = member.addedBy else { return nil }
+        return Admission(author: author, wallMilliseconds: member.addedAtMilliseconds)
     }
 
     /// By halves: it is asked for every change that comes.

@@ -230,7 +230,7 @@ extension World {
                 let digest = (try? node.store?.state().digest) ?? .zero
                 return WorldEnding.Node(
                     number: node.number, durable: node.durable, vectorDigest: node.core?.held.digest ?? .zero,
-                    stateDigest: digest, recomputedDigest: digest, isInStep: node.core?.isInStep ?? false,
+                    stateDigest: digest, recomputedDigest: digest, isInStep: node.core?.isInStepWithConnected ?? false,
                     connected: node.core?.connectedDevices.count ?? 0,
                     bufferedBytes: node.core?.load.bufferedBytes ?? 0)
             }, healedAfterNanoseconds: nil)
@@ -259,7 +259,8 @@ extension World {
 extension AgentCore {
     /// Nothing is left to do, and there is somebody to do it with.
     fileprivate var isAtRest: Bool {
-        isInStep && !connectedDevices.isEmpty && load.bufferedBytes == 0 && cuts.away.isEmpty && !hasVoidWork
+        isInStepWithConnected && !connectedDevices.isEmpty && load.bufferedBytes == 0 && cuts.away.isEmpty
+            && !hasVoidWork
             && !isIncomplete
     }
 }

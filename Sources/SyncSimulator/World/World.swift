@@ -265,7 +265,8 @@ struct World {
                 return WorldEnding.Node(
                     number: node.number, durable: node.durable, vectorDigest: node.core?.held.digest ?? .zero,
                     stateDigest: state?.digest ?? .zero, recomputedDigest: recomputed ?? .zero,
-                    isInStep: node.core?.isInStep ?? false, connected: node.core?.connectedDevices.count ?? 0,
+                    isInStep: node.core?.isInStepWithConnected ?? false,
+                    connected: node.core?.connectedDevices.count ?? 0,
                     bufferedBytes: node.core?.load.bufferedBytes ?? 0)
             }, healedAfterNanoseconds: restedAt.flatMap { rest in healedAt.map { rest - $0 } })
     }

@@ -16,10 +16,12 @@ package struct JoinedDevice: Sendable, Equatable {
     package let addresses: [HostPort]
 
     /// The fact that makes it a member.
-    package func memberFact(role: MemberFact.Role) -> MemberFact {
+    ///
+    /// - Parameter isHost: the author of the fact joins through this device.
+    package func memberFact(role: MemberFact.Role, isHost: Bool = false) -> MemberFact {
         MemberFact(
             subjectPublicKeyInfo: subjectPublicKeyInfo, signingKey: signingKey, binding: binding,
-            discoveryKey: discoveryKey, role: role, name: name)
+            discoveryKey: discoveryKey, role: role, name: name, isHost: isHost)
     }
 }
 

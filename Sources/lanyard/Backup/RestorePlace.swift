@@ -10,6 +10,8 @@ package final class RestorePlace {
     private static let staging = "restoring"
     private static let asidePrefix = "before-restore-"
     private static let lockFile = "agent.lock"
+    /// Says to the agent that changes which come back from others were expected.
+    private static let mark = "restored"
 
     package let directory: String
     private let lock: Int32
@@ -83,6 +85,7 @@ package final class RestorePlace {
         Interruption.hasRemoved()
         isDone = true
         let aside = try moveAside(time)
+        try RestoredFile("\(directory)/\(Self.mark)", owner).finish()
         // The keys last: a directory with keys has everything.
         for name in [BackupFormat.blobFolder, BackupFormat.database, BackupFormat.identity] {
             try Self.move("\(staged)/\(name)", to: "\(directory)/\(name)")

@@ -21,8 +21,16 @@ struct StatusText {
     let isQuiet: Bool
 
     var text: String {
-        var lines = [
-            row("device", "\(style.strong(shown(status.device.name)))  \(status.device.shortID)"),
+        var lines = status.spaces.map { space in
+            let sentence = StandingText(standings: space.standings).sentence(isInStep: space.inStep)
+            let prefix = status.spaces.count > 1 ? "\(shown(space.name)): " : ""
+            return prefix + (space.inStep ? style.good(sentence) : style.careful(sentence))
+        }
+        for warning in status.warnings {
+            lines.append(style.careful("warning    \(shown(warning.message)) \(shown(warning.hint))"))
+        }
+        lines += [
+            "", row("device", "\(style.strong(shown(status.device.name)))  \(status.device.shortID)"),
             row("agent", "lanyard \(shown(status.version)), up \(Amounts.seconds(status.uptimeSeconds))"),
             row("discovery", discovery),
             row(
@@ -33,9 +41,6 @@ struct StatusText {
         ]
         lines += status.spaces.flatMap(space)
         lines += TransferText.lines(status.transfers).map { row("arriving", $0) }
-        for warning in status.warnings {
-            lines.append(style.careful("warning    \(shown(warning.message)) \(shown(warning.hint))"))
-        }
         if let next, !isQuiet { lines += ["", next] }
         return lines.joined(separator: "\n") + "\n"
     }
@@ -68,12 +73,9 @@ struct StatusText {
             lines.append(
                 row("", style.careful("\(Amounts.count(space.incomplete, "object")) incomplete (see: lanyard why)")))
         }
-        for member in space.stable.heldBackBy {
-            lines.append(
-                row(
-                    "",
-                    "\(shown(member.name)) has not acknowledged changes made \(Amounts.ago(member.since)), last seen \(Amounts.ago(member.lastSeen)); deletions wait"
-                ))
+        if !space.stable.heldBackBy.isEmpty {
+            let names = Amounts.some(space.stable.heldBackBy.map(\.name))
+            lines.append(row("", "Waiting for \(names) to confirm; deletions are kept until then."))
         }
         return lines
     }

@@ -4,7 +4,13 @@ import LanyardClient
 
 struct Wait: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Wait until this node and all connected members hold the same.")
+        abstract: "Wait until no device lacks anything of what this one holds.",
+        discussion: """
+            Devices that are away count, too, unless they were retired: what they lack is only here until they come back. With \
+            --connected only devices with a session count.
+            """)
+    @Flag(help: "Do not wait for devices that are away.")
+    var connected = false
     @Option(help: ArgumentHelp("Wait until at least so many are connected, too.", valueName: "n"))
     var peers: Int?
     @Option(help: ArgumentHelp("Give up after this time.", valueName: "time"))
@@ -18,14 +24,21 @@ struct Wait: AsyncParsableCommand {
             progress?.cancel()
             StandardError.progress("")
         }
-        let answer = try await client.wait(peers: peers, timeoutMilliseconds: timeout.milliseconds)
+        let answer = try await client.wait(
+            peers: peers, connectedOnly: connected, timeoutMilliseconds: timeout.milliseconds)
         StandardError.progress("")
         try global.print(answer) { style in
             global.quiet || !answer.inStep ? "" : "\(style.good("In step")) after \(seconds(answer)) s.\n"
         }
         guard answer.inStep else {
+            let reasons = StandingText(standings: answer.waitingFor).reasons
+            guard !reasons.isEmpty else {
+                throw ControlError(
+                    .timedOut, "Not in step after \(seconds(answer)) s.", hint: "See what is missing with: lanyard why")
+            }
             throw ControlError(
-                .timedOut, "Not in step after \(seconds(answer)) s.", hint: "See what is missing with: lanyard why")
+                .timedOut, "Not in step after \(seconds(answer)) s: \(reasons.joined(separator: "; ")).",
+                hint: "See what is in the way: lanyard why. For connected devices only: lanyard wait --connected")
         }
     }
 

@@ -33,6 +33,7 @@ actor MemoryAgent: AgentControl {
     private var addresses: Set<HostPort> = []
     private var ticketIsUsed = false
     private var peerList: [Peer]
+    private let standings: [DeviceStanding]
     private var retired: Set<String> = []
     private var blocked: Set<String> = []
     private var watchers: [AsyncStream<[Peer]>.Continuation] = []
@@ -59,8 +60,9 @@ actor MemoryAgent: AgentControl {
     let ownDevice: String
     private var ownReplica: String { "\(ownDevice).0000000000000001" }
 
-    init(peers: [Peer] = [], device: String = MemoryAgent.device) {
+    init(peers: [Peer] = [], standings: [DeviceStanding] = [], device: String = MemoryAgent.device) {
         peerList = peers
+        self.standings = standings
         ownDevice = device
     }
 
@@ -101,7 +103,8 @@ actor MemoryAgent: AgentControl {
                 .init(
                     name: "home", id: "00000000000000000000000000000000", changes: events, events: events,
                     versionVector: VersionVectorText([.init(replica: ownReplica, next: arrivals + 1)]),
-                    digest: "0123456789abcdef")
+                    digest: "0123456789abcdef", inStep: standings.allSatisfy { $0.state == .inStep },
+                    standings: standings)
             ],
             peers: .init(
                 connected: peerList.count { $0.state == .connected }, discovered: peerList.count,
@@ -145,8 +148,10 @@ actor MemoryAgent: AgentControl {
             ], nextAttempt: Timestamp(millisecondsSinceEpoch: 0), hint: "Start an agent on another machine.")
     }
 
-    func wait(peers: Int?, timeoutMilliseconds: Int64) -> WaitResponse {
-        WaitResponse(inStep: (peers ?? 0) <= peerList.count, waitedSeconds: 0.1)
+    func wait(peers: Int?, connectedOnly: Bool, timeoutMilliseconds: Int64) -> WaitResponse {
+        let waitingFor = standings.filter { $0.state != .inStep && ($0.connected || !connectedOnly) }
+        return WaitResponse(
+            inStep: (peers ?? 0) <= peerList.count && waitingFor.isEmpty, waitedSeconds: 0.1, waitingFor: waitingFor)
     }
 
     // MARK: Membership

@@ -105,12 +105,45 @@ import Testing
         #expect(membership[own.id]?.addedBy == host.id)
     }
 
+    @Test(arguments: 0..<20) func `who let a device in is shown by the pairing, whatever anybody says later`(
+        seed: UInt64
+    ) throws {
+        // Device 1 founds the space; 2 and 3 join through it, 4 through 2. The hosts' clocks are far apart.
+        let devices = try Self.devices()
+        func pairing(_ host: Int, _ guest: Int, at time: Int64) throws -> [Addition] {
+            let answer = try TestDevice(UInt8(host + 1), isHost: true).fact
+            return [
+                Addition(author: devices[host].id, fact: devices[guest].fact, wallMilliseconds: time),
+                Addition(author: devices[guest].id, fact: answer, wallMilliseconds: time - 900),
+            ]
+        }
+        var facts = try pairing(0, 1, at: 5_000) + pairing(0, 2, at: 1_000) + pairing(1, 3, at: 9_000)
+        // A member adds the founder and a member again with the first second of 1970, in every way that it can.
+        for (device, isHost) in [(0, false), (0, true), (1, false), (3, true)] {
+            let fact = try TestDevice(UInt8(device + 1), isHost: isHost).fact
+            facts.append(Addition(author: devices[2].id, fact: fact, wallMilliseconds: 1))
+        }
+        var random = SeededGenerator(seed: seed)
+        for own in 0..<4 {
+            var membership = Membership(own: devices[own].fact, sinceMilliseconds: 0)
+            for fact in facts.shuffled(using: &random) { _ = membership.add(fact) }
+            #expect(membership.members.count == 4)
+            #expect(membership.admission(of: devices[0].id) == nil, "seen by \(own)")
+            #expect(membership.admission(of: devices[1].id)?.author == devices[0].id, "seen by \(own)")
+            #expect(membership.admission(of: devices[1].id)?.wallMilliseconds == 5_000)
+            #expect(membership.admission(of: devices[2].id)?.author == devices[0].id, "seen by \(own)")
+            #expect(membership.admission(of: devices[3].id)?.author == devices[1].id, "seen by \(own)")
+        }
+    }
+
     @Test func `a member fact reads back, later fields included, and every truncation is refused`() throws {
         let fact = try TestDevice(4, name: "Küche").fact
         let later = MemberFact(
             subjectPublicKeyInfo: fact.subjectPublicKeyInfo, signingKey: fact.signingKey, binding: fact.binding,
             discoveryKey: fact.discoveryKey, role: fact.role, name: fact.name, laterFields: [1, 2, 3])
-        for fact in [fact, later] {
+        let host = try TestDevice(4, name: "Küche", isHost: true).fact
+        #expect(host.isHost && !fact.isHost && !later.isHost && host.withoutHost == fact)
+        for fact in [fact, later, host] {
             let bytes = fact.encoded
             #expect(try MemberFact(encoded: bytes, 0..<bytes.count) == fact)
         }

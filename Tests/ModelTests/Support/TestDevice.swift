@@ -10,7 +10,9 @@ struct TestDevice {
     var id: DeviceID { fact.device }
     var signingKey: [UInt8] { Array(signing.publicKey.rawRepresentation) }
 
-    init(_ number: UInt8, role: MemberFact.Role = .writer, name: String = "device") throws {
+    init(
+        _ number: UInt8, role: MemberFact.Role = .writer, name: String = "device", isHost: Bool = false
+    ) throws {
         deviceKey = try P256.Signing.PrivateKey(rawRepresentation: [UInt8](repeating: number, count: 32))
         signing = try Curve25519.Signing.PrivateKey(rawRepresentation: [UInt8](repeating: number, count: 32))
         let key = Array(signing.publicKey.rawRepresentation)
@@ -18,7 +20,7 @@ struct TestDevice {
             subjectPublicKeyInfo: Array(deviceKey.publicKey.derRepresentation), signingKey: key,
             binding: Array(
                 try deviceKey.signature(for: MemberFact.bindingMessage(signingKey: key)).rawRepresentation),
-            discoveryKey: [UInt8](repeating: number, count: 32), role: role, name: name)
+            discoveryKey: [UInt8](repeating: number, count: 32), role: role, name: name, isHost: isHost)
     }
 
     func replica(_ incarnation: UInt64 = 1) -> ReplicaID { ReplicaID(device: id, incarnation: incarnation) }

@@ -37,6 +37,8 @@ extension RigSuites {
                 try rig("start", "2")
                 try rig.waitUntilAgree([1, 2, 3], within: .seconds(30))
                 #expect(try node.digest() == digest, "its own later changes came back")
+                let warnings = try node.status().warnings.map(\.code)
+                #expect(!warnings.contains("own_changes_returned"), "that was what the restore was for")
                 #expect(try node.events("busy").count == wanted)
                 #expect(try node.events("later").count == 20)
                 #expect(try node.fields("album/a")["title"] == "after")

@@ -14,6 +14,9 @@ extension RigSuites.ClockStories {
             try rig.inStep(within: .seconds(10))
             #expect(try rig.show([1, 2, 3], "sign/door", ["text": "closed until next year"]))
             try rig("clock", "3", "0")
+            // The year stays in the stamps, and somebody should know why the order of edits made apart is not that of time.
+            #expect(try one.status().warnings.map(\.code).contains("changes_ahead"))
+            #expect(try one.run(["lanyard", "doctor"]).output.contains("days ahead"))
             for (number, text) in [(1, "open again"), (3, "open late"), (2, "closed")] {
                 try rig.node(number).put("sign/door", ["text": .text(text)])
                 try eventually(within: .seconds(1), "all see what node \(number) wrote after the year ahead") {

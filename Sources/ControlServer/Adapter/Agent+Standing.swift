@@ -1,0 +1,75 @@
+package import ControlAPI
+import SyncAgent
+import SyncCore
+import SyncModel
+import SyncStore
+
+// Whether all devices hold the same, and which does not.
+extension Agent {
+    /// Every other device of the space that was not retired. A device in step by the core's word may still lack changes that are
+    /// open: the store counts those, too.
+    func standings(_ now: AgentSnapshot) throws(ControlError) -> [DeviceStanding] {
+        guard !now.standings.isEmpty else { return [] }
+        let seen: [DeviceID: Int64]
+        do { seen = lastSeen(now, try store.addresses()) } catch {
+            throw ControlError(agent: error, directory: configuration.dataDirectory)
+        }
+        var standings: [DeviceStanding] = []
+        for member in now.standings {
+            let unsent: Int64?
+            do {
+                unsent = try member.known.map { known throws(StoreError) in try store.changeCount(beyond: known) }
+            } catch {
+                throw ControlError(agent: error, directory: configuration.dataDirectory)
+            }
+            let admitted = now.membership.admission(of: member.device)?.wallMilliseconds
+            let away = member.isConnected ? nil : seen[member.device] ?? admitted
+            standings.append(
+                DeviceStanding(
+                    id: "\(member.device)", shortID: member.device.shortID, name: now.name(of: member.device),
+                    state: unsent.map { $0 == 0 ? .inStep : .behind } ?? .unknown, connected: member.isConnected,
+                    unsent: unsent.map { Int($0) }, awaySince: away.map(Timestamp.init(millisecondsSinceEpoch:)),
+                    lastSeen: seen[member.device].map(Timestamp.init(millisecondsSinceEpoch:))))
+        }
+        return standings
+    }
+
+    /// Whether all attachments that should be here are.
+    private func isComplete() async throws(ControlError) -> Bool {
+        try await controlled { try await missingCount(of: .home) } == 0
+    }
+
+    /// Looks again after every change, and at the end of the time.
+    package func wait(
+        peers least: Int?, connectedOnly: Bool, timeoutMilliseconds: Int64
+    ) async throws(ControlError) -> WaitResponse {
+        let clock = ContinuousClock()
+        let start = clock.now
+        let deadline = start + .milliseconds(timeoutMilliseconds)
+        func waited() -> Double { Double((clock.now - start) / .milliseconds(1)) / 1_000 }
+        while true {
+            let (peerVersion, eventVersion) = (peerFeed.version, feed.version)
+            let now = try await controlled { try await snapshot() }
+            let isOver = clock.now >= deadline || feed.isFinished
+            let isLevel =
+                now.isInStepWithConnected
+                && now.standings.allSatisfy { $0.state == .inStep || connectedOnly && !$0.isConnected }
+            // Changes are counted only where the count decides or is shown: after each change of a peer that would cost too much.
+            if isLevel || isOver {
+                let waitingFor = try standings(now).filter { $0.state != .inStep && ($0.connected || !connectedOnly) }
+                let connected = now.peers.count { $0.state == .connected }
+                if isLevel, waitingFor.isEmpty, connected >= (least ?? 0), try await isComplete() {
+                    return WaitResponse(inStep: true, waitedSeconds: waited())
+                }
+                if isOver { return WaitResponse(inStep: false, waitedSeconds: waited(), waitingFor: waitingFor) }
+            }
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { [self] in await peerFeed.wait(beyond: peerVersion) }
+                group.addTask { [self] in await feed.wait(beyond: eventVersion) }
+                group.addTask { try? await Task.sleep(until: deadline, clock: clock) }
+                await group.next()
+                group.cancelAll()
+            }
+        }
+    }
+}
