@@ -63,7 +63,13 @@ final class AgentLoop: TransportEvents {
 
     var now: Tick { Tick(nanoseconds: Int64(NIODeadline.now().uptimeNanoseconds)) }
 
+    /// Members that come back find a place, however many others knock.
+    private func standing(of host: String) -> AddressStanding {
+        core.isKnownAddress(host) ? .known : core.isNamedAddress(host) ? .named : .stranger
+    }
+
     func start() {
+        transport.standing = { [weak self] host in self?.standing(of: host) ?? .stranger }
         perform(core.start(at: now))
         scheduleWake()
     }

@@ -64,6 +64,8 @@ package enum EndReason: String, Sendable, Hashable, CaseIterable {
     // Caps.
     case tooManyUnauthenticated = "too_many_unauthenticated"
     case tooManyFromAddress = "too_many_from_address"
+    /// From strangers of one network.
+    case tooManyFromNetwork = "too_many_from_network"
     case tooManyFromDevice = "too_many_from_device"
     /// The peer reads so slowly that what we hold for it reached its limit.
     case tooSlow = "peer_too_slow"
@@ -93,7 +95,8 @@ extension EndReason {
             false
         case .notTLS, .oldTLS, .noCertificate, .wrongKey, .notPaired, .notPairedThere, .ownDevice, .wrongProtocol,
             .closedInHandshake, .tlsFailed, .handshakeTimedOut, .helloTimedOut, .frameTimedOut, .emptyFrame,
-            .oversizeFrame, .truncatedFrame, .tooManyUnauthenticated, .tooManyFromAddress, .tooManyFromDevice,
+            .oversizeFrame, .truncatedFrame, .tooManyUnauthenticated, .tooManyFromAddress, .tooManyFromNetwork,
+            .tooManyFromDevice,
             .tooSlow, .ticketUnknown, .ticketExpired, .ticketAlreadyUsed, .tooManyAttempts, .keyNotBound, .notAdmitted,
             .pairingTimedOut, .pairingMalformed:
             true

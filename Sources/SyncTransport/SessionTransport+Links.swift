@@ -10,12 +10,12 @@ extension SessionTransport: LinkDelegate {
         try channel.pipeline.syncOperations.addHandlers([link.meter, tls, link])
     }
 
-    /// Why a key may not pass TLS; nil when it may. With an invitation open any key may, and what it is for is known
-    /// only after the handshake.
-    func objection(to key: PeerKey, isInviting: Bool) -> EndReason? {
+    /// Why a key may not pass TLS; nil when it may. With an unused ticket open any key may that comes to us, and what it is for
+    /// is known only after the handshake.
+    func objection(to key: PeerKey, _ direction: Direction) -> EndReason? {
         // Our own key: ourselves, or a copy of our disk that runs elsewhere. A session tells which by its first frame.
-        if key.device == identity.deviceID { return nil }
-        return trusted.contains(key.device) || isInviting ? nil : .notPaired
+        if key.device == identity.deviceID || trusted.contains(key.device) { return nil }
+        return direction == .inbound && inviter?.isOpen(for: key.device) ?? false ? nil : .notPaired
     }
 
     func linkSecured(_ link: Link, peer: PeerKey, negotiated: ApplicationProtocol?) {
@@ -50,7 +50,9 @@ extension SessionTransport: LinkDelegate {
 
     private func admitPairing(_ link: Link, _ peer: PeerKey) {
         if peer.device == identity.deviceID { return link.cut(.ownDevice) }
-        guard link.direction == .inbound, let inviter, inviter.isOpen else { return link.cut(.wrongProtocol) }
+        guard link.direction == .inbound, let inviter, inviter.isOpen(for: peer.device) else {
+            return link.cut(.wrongProtocol)
+        }
         exchanges[link.number] = InviterExchange(link: link, peer: peer, inviter: inviter)
     }
 
@@ -82,6 +84,6 @@ extension SessionTransport: LinkDelegate {
     }
 
     private func leaveCaps(_ link: Link) {
-        if unauthenticated.remove(link.number) != nil { caps.leave(link.remote.host) }
+        if let place = unauthenticated.removeValue(forKey: link.number) { caps.leave(place) }
     }
 }

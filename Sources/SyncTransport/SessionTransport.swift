@@ -24,7 +24,9 @@ package final class SessionTransport {
     var links: [UInt64: Link] = [:]
     var caps: ConnectionCaps
     /// Links that hold a place in `caps`.
-    var unauthenticated: Set<UInt64> = []
+    var unauthenticated: [UInt64: ConnectionCaps.Place] = [:]
+    /// What is known of an address, asked for each connection that is accepted.
+    package var standing: (_ host: String) -> AddressStanding = { _ in .stranger }
     var exchanges: [UInt64: InviterExchange] = [:]
     /// Links whose `opened` was reported and whose `closed` was not.
     var opened: Set<UInt64> = []

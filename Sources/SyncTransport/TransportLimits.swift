@@ -15,9 +15,14 @@ package struct TransportLimits: Sendable {
     package var closeDeadline: TimeAmount = .seconds(1)
     /// For the other side of a pairing to answer; it commits a transaction meanwhile.
     package var pairingDeadline: TimeAmount = .seconds(15)
-    /// Connections accepted whose device is not known yet, in all. Connections of a pairing count until their end.
-    package var unauthenticated = 16
+    /// Connections accepted whose device is not known yet, by what is known of the address they come from. Connections of a
+    /// pairing count until their end.
+    package var unauthenticatedKnown = 32
+    package var unauthenticatedNamed = 16
+    package var unauthenticatedStrangers = 16
     package var unauthenticatedPerAddress = 4
+    /// Of strangers: from one /24 of IPv4, or /64 of IPv6.
+    package var strangersPerNetwork = 8
     /// Connections accepted from one device: one for the session, one to probe, one for bulk, and their successors while
     /// the old ones are not known to be dead.
     package var connectionsPerDevice = 8
@@ -29,4 +34,12 @@ package struct TransportLimits: Sendable {
     package var wrongProofsPerMinute = 3
 
     package init() {}
+
+    func unauthenticated(_ standing: AddressStanding) -> Int {
+        switch standing {
+        case .known: unauthenticatedKnown
+        case .named: unauthenticatedNamed
+        case .stranger: unauthenticatedStrangers
+        }
+    }
 }

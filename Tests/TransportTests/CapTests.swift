@@ -2,12 +2,21 @@ import NIOCore
 import SyncTransport
 import Testing
 
+/// Who is let as far as the handshake while others take all the places they can. Addresses of one /24 stand for one host.
 @Suite struct CapTests {
+    /// Holds as many connections as it gets from each of these addresses.
+    private func crowd(_ address: HostPort, _ hosts: [String], each count: Int = 4) async throws -> [RawPeer] {
+        var held: [RawPeer] = []
+        for host in hosts {
+            for _ in 0..<count { held.append(try await RawPeer(address, from: host)) }
+        }
+        return held
+    }
+
     @Test func `the fifth unknown connection of one address is turned away`() async throws {
         let server = try await Node()
         let address = try await server.listen()
-        var held: [RawPeer] = []
-        for _ in 0..<4 { held.append(try await RawPeer(address)) }
+        let held = try await crowd(address, ["127.0.0.1"])
         let fifth = try await RawPeer(address)
         try await fifth.closed()
         try await server.expectTurnedAway(.tooManyFromAddress)
@@ -23,15 +32,45 @@ import Testing
         try await sixth.closed()
     }
 
-    @Test func `the seventeenth unknown connection is turned away, wherever it comes from`() async throws {
+    @Test func `the ninth stranger of one network is turned away, and the seventeenth wherever it comes from`()
+        async throws
+    {
         let server = try await Node()
         let address = try await server.listen()
-        var held: [RawPeer] = []
-        for index in 0..<16 { held.append(try await RawPeer(address, from: "127.0.0.\(2 + index / 4)")) }
-        let last = try await RawPeer(address, from: "127.0.0.9")
-        try await last.closed()
+        let held = try await crowd(address, ["127.0.0.2", "127.0.0.3"])
+        let ninth = try await RawPeer(address, from: "127.0.0.9")
+        try await ninth.closed()
+        try await server.expectTurnedAway(.tooManyFromNetwork)
+        let others = try await crowd(address, ["127.0.1.2", "127.0.1.3"])
+        let seventeenth = try await RawPeer(address, from: "127.0.2.2")
+        try await seventeenth.closed()
         try await server.expectTurnedAway(.tooManyUnauthenticated)
-        #expect(held.allSatisfy { $0.seen.all.isEmpty })
+        #expect((held + others).allSatisfy { $0.seen.all.isEmpty })
+    }
+
+    @Test func `a member comes back from where it was met while one host with six addresses holds all it can`()
+        async throws
+    {
+        var limits = TransportLimits()
+        limits.greetingDeadline = .minutes(1)
+        let (server, member) = (try await Node(limits: limits), try await Node())
+        try await server.trust(member)
+        try await member.trust(server)
+        try await server.on { transport in
+            transport.standing = { host in
+                // The host that crowds also has itself announced.
+                host == "127.0.0.1" ? .known : host.hasPrefix("127.0.9.") ? .named : .stranger
+            }
+        }
+        let address = try await server.listen()
+        let strangers = (2...7).map { "127.0.0.\($0)" } + (2...7).map { "127.0.5.\($0)" }
+        let held = try await crowd(address, strangers + (2...7).map { "127.0.9.\($0)" })
+        try await member.dial(address)
+        _ = try await server.opened(.inbound)
+        // There are 32 places for strangers and for names.
+        try await server.events.first("all others turned away") { events in
+            events.count { if case .turnedAway = $0 { true } else { false } } == held.count - 32 ? () : nil
+        }
     }
 
     @Test func `members that are in hold no place`() async throws {

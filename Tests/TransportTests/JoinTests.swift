@@ -38,15 +38,35 @@ import Testing
         #expect(try await joiner.join(many).deviceID == inviter.node.device)
     }
 
-    @Test func `a second device with the same ticket is refused, the first may repeat`() async throws {
+    @Test func `a used ticket closes the pairing protocol`() async throws {
+        let (inviter, first) = (try await Pairer("hall"), try await Pairer("desk"))
+        let second = try await Pairer("thief")
+        let met = History<JoinedDevice>()
+        inviter.onMet.withLock { $0 = { met.append($0) } }
+        let ticket = try await inviter.invite()
+        let closed = JoinError.notInviting(address: "\(ticket.addresses[0])")
+        _ = try await first.join(ticket)
+        _ = try await met.first("the inviter to hear of it") { $0.first }
+        for device in [second, first] { await #expect(throws: closed) { try await device.join(ticket) } }
+        let stranger = try await RawPeer(
+            ticket.addresses[0], tls: try RawPeer.tls(as: second.node, alpn: ["lanyard-pair/1"]))
+        try await stranger.closed()
+        #expect(inviter.admitted.all.map(\.deviceID) == [first.node.device])
+        #expect(second.admitted.all.isEmpty)
+    }
+
+    @Test func `while the answer to a used ticket may be lost, only the device that used it asks again`() async throws {
         let (inviter, first) = (try await Pairer("hall"), try await Pairer("desk"))
         let second = try await Pairer("thief")
         let ticket = try await inviter.invite()
-        _ = try await first.join(ticket)
-        await #expect(throws: JoinError.refused(code: "ticket_already_used")) { try await second.join(ticket) }
-        try await inviter.node.expectRefused(.ticketAlreadyUsed)
+        first.isFailing.withLock { $0 = true }
+        await #expect(throws: JoinError.notAdmitted) { try await first.join(ticket) }
+        await #expect(throws: JoinError.notInviting(address: "\(ticket.addresses[0])")) {
+            try await second.join(ticket)
+        }
+        try await inviter.node.expectTurnedAway(.notPaired)
+        first.isFailing.withLock { $0 = false }
         #expect(try await first.join(ticket).deviceID == inviter.node.device)
-        #expect(inviter.admitted.all.map(\.deviceID) == [first.node.device, first.node.device])
         #expect(second.admitted.all.isEmpty)
     }
 
@@ -71,7 +91,8 @@ import Testing
         _ = try await joiner.join(ticket)
         #expect(try await events.first("both") { $0.count == 2 ? $0 : nil } == ["joiner admits", "met"])
         joiner.isFailing.withLock { $0 = true }
-        await #expect(throws: JoinError.notAdmitted) { try await joiner.join(ticket) }
+        let another = try await inviter.invite()
+        await #expect(throws: JoinError.notAdmitted) { try await joiner.join(another) }
         _ = try await events.first("the second end") { $0.last == "met" && $0.count == 4 ? true : nil }
     }
 
@@ -118,7 +139,7 @@ import Testing
         try await naked.closed()
     }
 
-    @Test func `a wrong secret is unknown, and three a minute are the most`() async throws {
+    @Test func `a wrong secret is unknown, three end every ticket, and more wait a minute`() async throws {
         let (inviter, joiner) = (try await Pairer("hall"), try await Pairer("desk"))
         let ticket = try await inviter.invite()
         for attempt in 0..<3 {
@@ -128,7 +149,11 @@ import Testing
             await #expect(throws: JoinError.refused(code: "ticket_unknown")) { try await joiner.join(guess) }
         }
         try await inviter.node.expectRefused(.ticketUnknown)
-        await #expect(throws: JoinError.refused(code: "too_many_attempts")) { try await joiner.join(ticket) }
+        await #expect(throws: JoinError.notInviting(address: "\(ticket.addresses[0])")) {
+            try await joiner.join(ticket)
+        }
+        let another = try await inviter.invite()
+        await #expect(throws: JoinError.refused(code: "too_many_attempts")) { try await joiner.join(another) }
         try await inviter.node.expectRefused(.tooManyAttempts)
         #expect(inviter.admitted.all.isEmpty)
     }

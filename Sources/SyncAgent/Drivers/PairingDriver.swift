@@ -1,3 +1,4 @@
+import Logging
 import NIOCore
 import SyncCore
 import SyncModel
@@ -20,7 +21,12 @@ final class PairingDriver {
         self.loop = loop
         self.writer = writer
         self.profile = profile
-        tickets = StoredTickets(records)
+        let (store, journal, logger) = (loop.store, loop.journal, loop.logger)
+        tickets = StoredTickets(records) { record in
+            _ = store.write { store throws(StoreError) in try store.save(record) }
+            journal.note(code: "invitations_ended")
+            logger.warning("Three wrong tickets were shown: all invitations were ended.")
+        }
         let driver = NIOLoopBound(self, eventLoop: loop.eventLoop)
         let eventLoop = loop.eventLoop
         loop.transport.inviter = TicketInviter(

@@ -8,8 +8,11 @@ final class StoredTickets: TicketStore {
     /// More invitations at once than anybody needs.
     private static let limit = 64
     private let tickets: Mutex<[IssuedTicket]>
+    private let save: @Sendable (TicketRecord) -> Void
 
-    init(_ records: [TicketRecord]) {
+    /// - Parameter save: makes a ticket durable that ends before its time.
+    init(_ records: [TicketRecord], save: @escaping @Sendable (TicketRecord) -> Void) {
+        self.save = save
         tickets = Mutex(
             records.map { record in
                 IssuedTicket(
@@ -30,14 +33,34 @@ final class StoredTickets: TicketStore {
         tickets.withLock { $0.first { $0.id == id } }
     }
 
-    func hasOpenTicket(atMilliseconds milliseconds: Int64) -> Bool {
-        tickets.withLock { $0.contains { $0.expiresAtMilliseconds > milliseconds } }
+    func hasOpenTicket(atMilliseconds milliseconds: Int64, for device: DeviceID?) -> Bool {
+        tickets.withLock { $0.contains { $0.isOpen(atMilliseconds: milliseconds, for: device) } }
     }
 
     func markUsed(_ id: TicketID, by device: DeviceID) {
         tickets.withLock { tickets in
             guard let index = tickets.firstIndex(where: { $0.id == id }) else { return }
             tickets[index].usedBy = device
+        }
+    }
+
+    func markConfirmed(_ id: TicketID) {
+        tickets.withLock { tickets in
+            guard let index = tickets.firstIndex(where: { $0.id == id }) else { return }
+            tickets[index].isConfirmed = true
+        }
+    }
+
+    func endAll(atMilliseconds milliseconds: Int64) {
+        let ended = tickets.withLock { tickets in
+            let open = tickets.indices.filter { tickets[$0].expiresAtMilliseconds > milliseconds }
+            for index in open { tickets[index].expiresAtMilliseconds = milliseconds }
+            return open.map { tickets[$0] }
+        }
+        for ticket in ended {
+            save(
+                TicketRecord(
+                    secret: ticket.secret, expiresMilliseconds: ticket.expiresAtMilliseconds, usedBy: ticket.usedBy))
         }
     }
 }

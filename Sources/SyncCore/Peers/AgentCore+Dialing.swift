@@ -151,6 +151,18 @@ extension AgentCore {
         }
     }
 
+    /// Whether a trusted member was met at this address, or a person gave it.
+    package func isKnownAddress(_ host: String) -> Bool {
+        book.targets.contains { target in
+            target.endpoint.host == host && (target.isStatic || target.device.map { isTrusted($0) } ?? false)
+        }
+    }
+
+    /// Whether a record of a member names this address.
+    package func isNamedAddress(_ host: String) -> Bool {
+        book.targets.contains { $0.endpoint.host == host && !$0.instances.isEmpty }
+    }
+
     // MARK: Planning
 
     /// Devices with a session that works (or is about to).

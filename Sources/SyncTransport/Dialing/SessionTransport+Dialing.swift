@@ -36,7 +36,7 @@ extension SessionTransport {
                     protocols: [`protocol`],
                     verify: { [weak self] key in
                         guard let self else { return .shutdown }
-                        return objection(to: key, isInviting: false)
+                        return objection(to: key, .outbound)
                     },
                     verdict: { [weak link] in link?.note($0) }))
             try channel.syncOptions?.setOption(.autoRead, value: true)

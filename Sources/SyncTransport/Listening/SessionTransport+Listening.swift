@@ -35,16 +35,17 @@ extension SessionTransport {
     private func accept(_ channel: any Channel) -> EventLoopFuture<Void> {
         let remote = channel.remoteAddress.map(HostPort.init) ?? HostPort.unknown
         if isStopped { return eventLoop.makeFailedFuture(ChannelError.ioOnClosedChannel) }
-        if let reason = caps.enter(remote.host) {
-            refuse(remote, nil, .inbound, reason)
-            events?.turnedAway(remote, device: nil, reason: reason)
+        let place: ConnectionCaps.Place
+        do throws(ConnectionCaps.Refusal) { place = try caps.enter(remote.host, standing(remote.host)) } catch {
+            refuse(remote, nil, .inbound, error.reason)
+            events?.turnedAway(remote, device: nil, reason: error.reason)
             return eventLoop.makeFailedFuture(ChannelError.ioOnClosedChannel)
         }
         let link = Link(
             number: nextAccepted(), direction: .inbound, remote: remote, limits: limits, eventLoop: eventLoop)
-        unauthenticated.insert(link.number)
+        unauthenticated[link.number] = place
         return eventLoop.makeCompletedFuture {
-            // The pairing protocol is offered, and strange keys get through TLS, only while somebody is invited.
+            // The pairing protocol is offered only while somebody is invited.
             let isInviting = inviter?.isOpen ?? false
             try install(
                 link, on: channel,
@@ -52,7 +53,7 @@ extension SessionTransport {
                     protocols: isInviting ? [.session, .bulk, .pairing] : [.session, .bulk],
                     verify: { [weak self] key in
                         guard let self else { return .shutdown }
-                        return objection(to: key, isInviting: isInviting)
+                        return objection(to: key, .inbound)
                     },
                     verdict: { [weak link] in link?.note($0) }))
         }

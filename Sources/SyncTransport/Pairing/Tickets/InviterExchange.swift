@@ -18,6 +18,8 @@ final class InviterExchange {
     private let peer: PeerKey
     private let inviter: TicketInviter
     private var stage = Stage.awaitingRequest
+    /// Of the ticket that the device was admitted with.
+    private var ticket: TicketID?
     /// A member here that may not know us yet: dialled now, it would turn us away.
     private var admitted: JoinedDevice?
 
@@ -32,6 +34,7 @@ final class InviterExchange {
         case (.awaitingRequest, .joinRequest(let request)): answer(request)
         case (.awaitingConfirmation, .joinConfirmed):
             stage = .done
+            if let ticket { inviter.confirm(ticket) }
             meet()
             link.close(.pairingDone)
         case (_, _): link.cut(.pairingMalformed)
@@ -83,6 +86,7 @@ final class InviterExchange {
         if isAdmitted { admitted = device }
         guard stage == .admitting else { return meet() }
         guard isAdmitted else { return refuse(.notAdmitted) }
+        self.ticket = ticket.id
         let introduction = Introduction(inviter.identity, inviter.profile())
         let proof = TicketProof.inviter(
             secret: ticket.secret, inviter: introduction, joinerKey: peer.subjectPublicKeyInfo, joinerProof: joinerProof

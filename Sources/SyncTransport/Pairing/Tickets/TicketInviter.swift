@@ -39,8 +39,12 @@ package final class TicketInviter {
         wrongProofs = WrongProofs(perMinute: limits.wrongProofsPerMinute)
     }
 
-    /// Whether a ticket is open. A used one counts until it expires, so that a lost answer can be asked for again.
-    package var isOpen: Bool { store.hasOpenTicket(atMilliseconds: nowMilliseconds()) }
+    /// Whether any device may ask with a ticket: without one the pairing protocol is not spoken.
+    package var isOpen: Bool { store.hasOpenTicket(atMilliseconds: nowMilliseconds(), for: nil) }
+
+    /// Whether this device may: from when a ticket is used, only the one that used it, so that a lost answer can be asked for
+    /// again.
+    func isOpen(for device: DeviceID) -> Bool { store.hasOpenTicket(atMilliseconds: nowMilliseconds(), for: device) }
 
     /// A new ticket, in the store when this returns.
     package func issue(
@@ -66,7 +70,7 @@ package final class TicketInviter {
             TicketProof.isJoiner(
                 Array(request.proof), secret: ticket.secret, inviterKey: identity.subjectPublicKeyInfo, joiner: joiner)
         else {
-            wrongProofs.note(host, now: now)
+            if wrongProofs.note(host, now: now) { store.endAll(atMilliseconds: nowMilliseconds()) }
             return .failure(.unknownTicket)
         }
         let device = DeviceID(subjectPublicKeyInfo: joiner.subjectPublicKeyInfo)
@@ -83,4 +87,7 @@ package final class TicketInviter {
         reserved[id] = nil
         if let device { store.markUsed(id, by: device) }
     }
+
+    /// The device that joined has our answer.
+    func confirm(_ id: TicketID) { store.markConfirmed(id) }
 }

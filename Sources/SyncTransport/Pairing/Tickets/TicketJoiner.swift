@@ -155,7 +155,9 @@ final class TicketJoiner: LinkDelegate {
     func linkEnded(_ link: Link, reason: EndReason) {
         guard outcome == nil, !isAnswered else { return }
         if link === chosen {
-            finish(.failure(.interrupted(reason)))
+            // TLS is up on this side before the inviter has looked at our key: its ticket was used by another device.
+            let isTurnedAway = reason == .notPairedThere
+            finish(.failure(isTurnedAway ? .notInviting(address: link.remote.description) : .interrupted(reason)))
         } else if chosen == nil {
             failed(link.remote, reason)
         }

@@ -5,11 +5,13 @@ package import SyncModel
 package struct IssuedTicket: Sendable, Equatable {
     package let id: TicketID
     package let secret: [UInt8]
-    package let expiresAtMilliseconds: Int64
+    package var expiresAtMilliseconds: Int64
     /// What the device that joins may do.
     package let role: MemberFact.Role
     /// The one device that joined with it.
     package var usedBy: DeviceID?
+    /// That device said that it has our answer: nothing is left to be asked with this ticket. Not kept across a restart.
+    package var isConfirmed = false
 
     package init(
         id: TicketID, secret: [UInt8], expiresAtMilliseconds: Int64, role: MemberFact.Role, usedBy: DeviceID? = nil
@@ -20,6 +22,12 @@ package struct IssuedTicket: Sendable, Equatable {
         self.role = role
         self.usedBy = usedBy
     }
+
+    /// Whether the device may ask with it: anyone before it is used, from then on only the device that joined, whose answer may
+    /// have been lost.
+    package func isOpen(atMilliseconds milliseconds: Int64, for device: DeviceID? = nil) -> Bool {
+        expiresAtMilliseconds > milliseconds && !isConfirmed && (usedBy == nil || device == nil || usedBy == device)
+    }
 }
 
 /// Where an inviter keeps its tickets. Called on the transport's event loop: it must answer from memory.
@@ -29,10 +37,14 @@ package struct IssuedTicket: Sendable, Equatable {
 package protocol TicketStore: Sendable {
     func insert(_ ticket: IssuedTicket)
     func ticket(_ id: TicketID) -> IssuedTicket?
-    /// Whether a ticket, used or not, expires after `milliseconds`.
-    func hasOpenTicket(atMilliseconds milliseconds: Int64) -> Bool
+    /// Whether the device may ask with one of the tickets (`IssuedTicket.isOpen`); nil: whether any device may.
+    func hasOpenTicket(atMilliseconds milliseconds: Int64, for device: DeviceID?) -> Bool
     /// Idempotent.
     func markUsed(_ id: TicketID, by device: DeviceID)
+    /// The device that used it has our answer.
+    func markConfirmed(_ id: TicketID)
+    /// All tickets expire now. A restart must not open them again.
+    func endAll(atMilliseconds milliseconds: Int64)
 }
 
 /// Tickets for as long as the process lives. At most 64: the ones that expire first make room.
@@ -54,14 +66,29 @@ package final class MemoryTicketStore: TicketStore {
         tickets.withLock { $0.first { $0.id == id } }
     }
 
-    package func hasOpenTicket(atMilliseconds milliseconds: Int64) -> Bool {
-        tickets.withLock { $0.contains { $0.expiresAtMilliseconds > milliseconds } }
+    package func hasOpenTicket(atMilliseconds milliseconds: Int64, for device: DeviceID?) -> Bool {
+        tickets.withLock { $0.contains { $0.isOpen(atMilliseconds: milliseconds, for: device) } }
     }
 
     package func markUsed(_ id: TicketID, by device: DeviceID) {
         tickets.withLock { tickets in
             guard let index = tickets.firstIndex(where: { $0.id == id }) else { return }
             tickets[index].usedBy = device
+        }
+    }
+
+    package func markConfirmed(_ id: TicketID) {
+        tickets.withLock { tickets in
+            guard let index = tickets.firstIndex(where: { $0.id == id }) else { return }
+            tickets[index].isConfirmed = true
+        }
+    }
+
+    package func endAll(atMilliseconds milliseconds: Int64) {
+        tickets.withLock { tickets in
+            for index in tickets.indices {
+                tickets[index].expiresAtMilliseconds = min(tickets[index].expiresAtMilliseconds, milliseconds)
+            }
         }
     }
 }

@@ -1,11 +1,16 @@
 import NIOCore
 
-/// Remembers wrong proofs per address for a minute. Bounded: beyond 256 addresses the oldest are forgotten.
+/// Remembers wrong proofs per address for a minute, and counts them in all. Bounded: beyond 256 addresses the oldest are
+/// forgotten.
 struct WrongProofs {
     private static let window = TimeAmount.minutes(1)
     private static let limit = 256
 
+    /// So many, from any addresses, end every ticket.
+    private static let limitInAll = 3
+
     let perMinute: Int
+    private var countInAll = 0
     private var recent: [(host: String, at: NIODeadline)] = []
 
     init(perMinute: Int) { self.perMinute = perMinute }
@@ -15,8 +20,13 @@ struct WrongProofs {
         return recent.count { $0.host == host } < perMinute
     }
 
-    mutating func note(_ host: String, now: NIODeadline) {
+    /// - Returns: whether every ticket is to end; the count begins anew then.
+    mutating func note(_ host: String, now: NIODeadline) -> Bool {
         if recent.count == Self.limit { recent.removeFirst() }
         recent.append((host, now))
+        countInAll += 1
+        guard countInAll >= Self.limitInAll else { return false }
+        countInAll = 0
+        return true
     }
 }
