@@ -9,6 +9,7 @@
 #include <sqlite3.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -57,3 +58,8 @@ void lanyard_let_others_run_first(void) {
 int64_t lanyard_next_written(int descriptor, int64_t offset) { return lseek(descriptor, offset, SEEK_DATA); }
 
 int64_t lanyard_next_gap(int descriptor, int64_t offset) { return lseek(descriptor, offset, SEEK_HOLE); }
+
+bool lanyard_keep_memory_private(void) {
+    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+    return prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) == 0;
+}

@@ -14,6 +14,8 @@ extension Agent {
     /// dials; whatever failed before is undone.
     package static func start(_ configuration: AgentConfiguration, log: AgentLog) async throws(AgentError) -> Agent {
         let directory = configuration.dataDirectory
+        // Before the keys are read.
+        ProcessMemory.keepPrivate()
         try DataDirectory.prepare(directory)
         let identity: DeviceIdentity
         do { identity = try DeviceIdentity.loadOrCreate(in: directory) } catch { throw .identity(error) }

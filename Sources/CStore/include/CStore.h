@@ -34,4 +34,8 @@ int64_t lanyard_next_written(int descriptor, int64_t offset);
 /// Where the next gap begins, at or behind `offset`; the end of the file is one. -1 on an error.
 int64_t lanyard_next_gap(int descriptor, int64_t offset);
 
+/// No other process of the same user may read this one's memory from now on: prctl(2), PR_SET_DUMPABLE, which is variadic.
+/// Whether it is so.
+bool lanyard_keep_memory_private(void);
+
 #endif
