@@ -47,6 +47,12 @@ package struct ControlResponder: Sendable {
     private func match(
         _ request: Request, _ upload: RequestUpload, _ origin: ControlRequest.Origin
     ) throws(ControlError) -> (Route, ControlRequest) {
+        // No page is served here: what a browser sends for one comes from elsewhere (RFC 6454, section 7).
+        guard request.headers[.origin] == nil else {
+            throw ControlError(
+                .forbidden, "Requests of web pages are not answered.",
+                hint: "Ask from a program, without the header Origin.")
+        }
         let (route, parameters) = try table.route(for: request)
         let (query, lists) = try Self.query(try Self.queryPairs(of: request), for: route)
         let asked = ControlRequest(

@@ -15,13 +15,17 @@ package struct ControlServer: Service {
     private let eventLoopGroup: any EventLoopGroup
     private let logger: Logger
     private let onListening: @Sendable () async -> Void
+    private let connections: ControlConnections
 
-    /// `onListening` is called once, when commands can connect.
+    /// - Parameters:
+    ///   - connectionLimit: nil for a share of the descriptors this process may have.
+    ///   - onListening: called once, when commands can connect.
     package init(
         agent: any AgentControl, socket: ControlSocket, eventLoopGroup: any EventLoopGroup, logger: Logger,
-        onListening: @escaping @Sendable () async -> Void = {}
+        connectionLimit: Int? = nil, onListening: @escaping @Sendable () async -> Void = {}
     ) {
         self.socket = socket
+        connections = ControlConnections(limit: connectionLimit)
         responder = ControlResponder(agent: agent, logger: logger)
         self.eventLoopGroup = eventLoopGroup
         self.logger = logger
@@ -31,9 +35,11 @@ package struct ControlServer: Service {
     /// Returns after a graceful shutdown. Throws `ControlError` when the socket cannot be had.
     package func run() async throws {
         try socket.prepare()
-        let responder = responder
-        let channel = AdmittedChannel(rule: AdmissionRule(socket: socket)) { origin in
-            { request, writer, _ in
+        let (responder, connections) = (responder, connections)
+        let channel = AdmittedChannel(rule: AdmissionRule(socket: socket), connections: connections) { origin in
+            { request, writer, channel in
+                connections.beginRequest(channel)
+                defer { connections.endRequest(channel) }
                 let upload = RequestUpload(request)
                 if request.headers[.expect]?.lowercased() == "100-continue" {
                     if let refusal = await responder.refusal(of: request, upload: upload, over: origin) {
@@ -53,7 +59,12 @@ package struct ControlServer: Service {
         let (socket, logger, onListening) = (socket, logger, onListening)
         let server = channel.server(
             configuration: ServerConfiguration(address: .unixDomainSocket(path: socket.path)),
-            onServerRunning: { _ in
+            onServerRunning: { channel in
+                // Out of descriptors: try again in a second. Unheard, the error would end the server.
+                try? await channel.eventLoop.submit {
+                    try channel.pipeline.syncOperations.addHandler(
+                        AcceptBackoffHandler(shouldForwardIOErrorCaught: false), position: .first)
+                }.get()
                 do throws(ControlError) {
                     try socket.restrict()
                 } catch {

@@ -1,4 +1,5 @@
 import ControlAPI
+import Glibc
 import NIOCore
 import NIOHTTP1
 import NIOPosix
@@ -53,12 +54,32 @@ struct ClientConnection {
                     return try Channel(wrappingChannelSynchronously: channel)
                 }
             }
-        } catch let error as IOError where error.errnoCode == EACCES || error.errnoCode == EPERM {
-            throw ControlError(
+        } catch {
+            throw failure(of: path, (error as? IOError)?.errnoCode)
+        }
+    }
+
+    /// Only a socket that is not there, or on which nobody listens, says that no agent runs.
+    private static func failure(of path: String, _ code: CInt?) -> ControlError {
+        switch code {
+        case ENOENT, ENOTDIR, ECONNREFUSED: ControlError(.agentNotRunning, "No agent answers on \(path).")
+        case EACCES, EPERM:
+            ControlError(
                 .forbidden, "This user may not open the control socket \(path).",
                 hint: "Run the command as the agent's user or root, or join the socket's group.")
-        } catch {
-            throw ControlError(.agentNotRunning, "No agent answers on \(path).")
+        case EMFILE, ENFILE:
+            ControlError(
+                .unreachable, "This program may not open more files, so it cannot ask the agent.",
+                hint: "Close some, or raise the limit: ulimit -n shows it.")
+        case EAGAIN:
+            ControlError(
+                .unreachable, "The agent takes no more connections on \(path) now.",
+                hint: "End some of the programs and commands that watch or follow, and try again.")
+        case let code:
+            ControlError(
+                .unreachable,
+                "The control socket \(path) cannot be opened: \(code.map { String(cString: strerror($0)) } ?? "unknown").",
+                hint: "lanyard doctor looks at the socket and its directory.")
         }
     }
 

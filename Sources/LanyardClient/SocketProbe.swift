@@ -3,11 +3,12 @@ import Glibc
 
 /// Whether something listens on a Unix socket.
 package enum SocketProbe {
-    /// Connects and hangs up. A socket that may not be opened counts as answering: the error is then worth showing.
+    /// Connects and hangs up, without waiting. Only a socket that is not there, or on which nobody listens, does not answer:
+    /// what else goes wrong is worth showing.
     package static func answers(_ path: String) -> Bool {
         guard path.utf8.count <= ControlLimits.socketPathBytes else { return false }
-        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-        guard descriptor >= 0 else { return false }
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | O_NONBLOCK, 0)
+        guard descriptor >= 0 else { return true }
         defer { close(descriptor) }
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
@@ -16,6 +17,6 @@ package enum SocketProbe {
         let result = withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(descriptor, $0, size) }
         }
-        return result == 0 || errno == EACCES
+        return result == 0 || errno != ENOENT && errno != ENOTDIR && errno != ECONNREFUSED
     }
 }

@@ -73,6 +73,83 @@ import Testing
         }
     }
 
+    /// Connects and asks nothing.
+    private func idle(_ path: String) throws -> CInt {
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        try #require(Self.connect(descriptor, path) == 0)
+        return descriptor
+    }
+
+    private static func connect(_ descriptor: CInt, _ path: String) -> CInt {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        return withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+    }
+
+    @Test func `a command takes the place of the connection that is idle longest`() async throws {
+        try await LiveServer.with(connectionLimit: 4) { server async throws in
+            let idlers = try (0..<12).map { _ in try self.idle(server.socketPath) }
+            defer { for descriptor in idlers { close(descriptor) } }
+            #expect(try await server.client.version().version == LanyardVersion.current)
+            // The server hung up on the first of them.
+            var byte: UInt8 = 0
+            #expect(read(idlers[0], &byte, 1) == 0)
+        }
+    }
+
+    @Test func `where all connections are in use a command is told so, and those go on`() async throws {
+        try await LiveServer.with(connectionLimit: 2) { server async throws in
+            let followers = (0..<2).map { _ in
+                Task { try await server.client.watchPeers { _ in try await Task.sleep(for: .seconds(60)) } }
+            }
+            defer { for follower in followers { follower.cancel() } }
+            await server.agent.peerWatchersComing(2)
+            let error = await #expect(throws: ControlError.self) { try await server.client.version() }
+            #expect(error?.code == .limitReached)
+            await server.agent.show([Peer]())
+            followers[0].cancel()
+            _ = try? await followers[0].value
+            while await (try? server.client.version()) == nil { await Task.yield() }
+        }
+    }
+
+    @Test func `a socket that cannot be opened for another reason is not taken for a stopped agent`() async throws {
+        let temporary = try TemporaryDirectory()
+        let path = "\(temporary.path)/control.sock"
+        // Nobody accepts here, and the queue of one is full.
+        let listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        let isBound = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(listener, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+            }
+        }
+        try #require(isBound && listen(listener, 0) == 0)
+        let filler = try idle(path)
+        defer { for descriptor in [listener, filler] { close(descriptor) } }
+        let error = await #expect(throws: ControlError.self) { try await LanyardClient(socketPath: path).status() }
+        #expect(error?.code == .unreachable)
+        let run = try await CommandRun.lanyard(["status"], socket: path)
+        #expect(run.exitCode == 1 && run.errors.contains("takes no more connections"))
+    }
+
+    @Test func `a request of a web page is refused, whatever it asks`() async throws {
+        try await LiveServer.with { server async throws in
+            for request in ["GET /v1/status", "POST /v1/backup", "GET /nowhere"] {
+                let text = "\(request) HTTP/1.1\r\nHost: x\r\nOrigin: http://example.com\r\nContent-Length: 0\r\n\r\n"
+                let answer = try await RawSocket.send(server.socketPath, Array(text.utf8))
+                #expect(String(decoding: answer, as: UTF8.self).hasPrefix("HTTP/1.1 403"))
+            }
+        }
+    }
+
     @Test func `other users are not admitted`() async throws {
         // Only root can become somebody else; elsewhere the file's mode is the whole story.
         guard geteuid() == 0 else { return }

@@ -35,6 +35,8 @@ struct AdmissionRule: Sendable {
         case owner
         case group
         case refused
+        /// There are too many connections, whoever this is.
+        case turnedAway
     }
 
     func admission(of credential: PeerCredential) -> Admission {

@@ -37,6 +37,7 @@ struct LiveServer: Sendable {
 
     static func with<Value: Sendable>(
         _ agent: MemoryAgent = MemoryAgent(), audience: ControlSocket.Audience = .owner,
+        connectionLimit: Int? = nil,
         _ body: (LiveServer) async throws -> Value
     ) async throws -> Value {
         let temporary = try TemporaryDirectory()
@@ -45,7 +46,7 @@ struct LiveServer: Sendable {
         let server = ControlServer(
             agent: agent, socket: ControlSocket(path: path, audience: audience),
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: Logger(label: "test"),
-            onListening: { isListening.finish() })
+            connectionLimit: connectionLimit, onListening: { isListening.finish() })
         let group = ServiceGroup(services: [server], logger: Logger(label: "test"))
         let ended = Task {
             defer { isListening.finish() }

@@ -86,6 +86,9 @@ actor MemoryAgent: AgentControl {
         await withCheckedContinuation { observers.append((count, $0)) }
     }
 
+    /// Returns once so many watch peers.
+    func peerWatchersComing(_ count: Int) async { while watchers.count < count { await Task.yield() } }
+
     private func tellObservers() {
         for observer in observers where observer.count == waiting.count { observer.continuation.resume() }
         observers.removeAll { $0.count == waiting.count }
