@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// libFuzzer targets for every decoder of bytes from peers. A package of its own, so that the sanitizer's flags and
+// libFuzzer targets for every decoder of bytes from peers, and of what programs and files bring. A package of its own, so that the sanitizer's flags and
 // objects stay out of the agent's build. SyncModel is the same folder, linked: its `package` symbols are visible here.
 // Libraries are those the agent's build fetched.
 let settings: [SwiftSetting] = [
@@ -12,8 +12,8 @@ let settings: [SwiftSetting] = [
     .unsafeFlags(["-parse-as-library"]),
 ]
 
-func fuzzTarget(_ name: String) -> Target {
-    .executableTarget(name: name, dependencies: ["SyncModel"], swiftSettings: settings)
+func fuzzTarget(_ name: String, of library: Target.Dependency = "SyncModel") -> Target {
+    .executableTarget(name: name, dependencies: [library], swiftSettings: settings)
 }
 
 let package = Package(
@@ -31,9 +31,17 @@ let package = Package(
                 .product(name: "SwiftProtobuf", package: "swift-protobuf"),
             ],
             exclude: ["Wire/frames.proto"], swiftSettings: settings),
+        .target(name: "ControlAPI", swiftSettings: settings),
+        // The two files of SyncDiscovery that read what comes from the network, without Avahi.
+        .target(
+            name: "DiscoveryText", dependencies: [.product(name: "Crypto", package: "swift-crypto")],
+            swiftSettings: settings),
+        fuzzTarget("FuzzArchive", of: "ControlAPI"),
         fuzzTarget("FuzzBulk"),
         fuzzTarget("FuzzChange"),
+        fuzzTarget("FuzzControl", of: "ControlAPI"),
         fuzzTarget("FuzzDelta"),
+        fuzzTarget("FuzzDiscovery", of: "DiscoveryText"),
         fuzzTarget("FuzzFrame"),
         fuzzTarget("FuzzJSON"),
         fuzzTarget("FuzzMember"),

@@ -1,0 +1,1 @@
+../../../../Sources/SyncDiscovery/DiscoveryText.swift
