@@ -72,6 +72,9 @@ package protocol AgentControl: ObjectControl, AttachmentControl, BackupControl, 
     /// one that reads in the other order, `restore_unfinished`.
     func events(_ query: EventQuery, limit: Int) async throws(ControlError) -> EventPage
 
+    /// Where the last events of the stream begin in arrival order, at most `count`: of one type or all, below `before` or of all.
+    func start(ofLast count: Int, _ query: EventQuery, before: EventPosition?) async throws(ControlError) -> EventStart
+
     /// The same, but an empty page is not returned: the call waits until there is an event, the agent stops, or the task
     /// is cancelled (then the page is empty). A stream that does not exist yet is waited for. The server asks again only
     /// after the reader took the page before, so a slow reader holds back one page and memory does not grow.
@@ -122,6 +125,17 @@ package protocol AgentControl: ObjectControl, AttachmentControl, BackupControl, 
     func metricsText() async -> String
 }
 
+/// Where to begin reading, and how many there are from there.
+package struct EventStart: Sendable, Equatable {
+    package var after: EventPosition
+    package var count: Int
+
+    package init(after: EventPosition, count: Int) {
+        self.after = after
+        self.count = count
+    }
+}
+
 /// What to read from a stream.
 package struct EventQuery: Sendable, Equatable {
     package var space: String
@@ -132,6 +146,8 @@ package struct EventQuery: Sendable, Equatable {
     /// Events handed out for a consumer are remembered, durably, before the page is returned: what is handed out again
     /// without having been acknowledged has `redelivered` set, also after a crash of either side.
     package var consumer: String?
+    /// Only events of this type; nil for all. The server leaves the others out of the pages that it is given.
+    package var type: String?
     /// In canonical order: tell when something came late, as a consumer always is told.
     package var rewinds = false
 

@@ -16,11 +16,18 @@ public struct EventReadRequest: Sendable {
     public var consumer: String?
     /// Go on with what comes later.
     public var follow: Bool
+    /// Only the last so many events, in the order of arrival; with `follow`, and then what comes later.
+    public var last: Int?
+    /// Of those that arrived before this position; without `last` 1,000.
+    public var before: EventPosition?
+    /// Only events of this type.
+    public var type: String?
 
     /// A request to read `stream` once from the beginning, unless told otherwise.
     public init(
         space: String = "home", stream: String, order: EventOrder = .arrival, after: EventPosition? = nil,
-        consumer: String? = nil, follow: Bool = false
+        consumer: String? = nil, follow: Bool = false, last: Int? = nil, before: EventPosition? = nil,
+        type: String? = nil
     ) {
         self.space = space
         self.stream = stream
@@ -28,13 +35,17 @@ public struct EventReadRequest: Sendable {
         self.after = after
         self.consumer = consumer
         self.follow = follow
+        self.last = last
+        self.before = before
+        self.type = type
     }
 
     var request: ClientRequest {
         var request = ClientRequest(.GET, "v1", "spaces", .name(space), "streams", .name(stream), "events")
         request.query = [
             ("after", after?.text), ("order", order == .arrival ? nil : order.rawValue), ("consumer", consumer),
-            ("follow", follow ? "true" : nil),
+            ("follow", follow ? "true" : nil), ("last", last.map(String.init)), ("before", before?.text),
+            ("type", type),
         ]
         request.accept = "application/x-ndjson"
         return request

@@ -49,6 +49,8 @@ package protocol ReplicaStore: AnyObject, Sendable {
     // Events
 
     func events(_ query: EventQuery) throws(StoreError) -> [StoredEvent]
+    /// Where the last events of a stream begin. Costs what it counts, not what the stream holds.
+    func start(of last: LastEvents, space: SpaceID) throws(StoreError) -> LastEvents.Place
     /// Retained events of the stream that arrived after `position`.
     func eventCount(stream: String, space: SpaceID, after position: Int64) throws(StoreError) -> Int64
     /// Which events the retention of streams has let go.

@@ -65,6 +65,31 @@ import Testing
     }
 
     @Test(arguments: Road.allCases)
+    func `a stream is read from its end, and by type`(road: Road) async throws {
+        try await road.with { request async throws in
+            let lines = [("Content-Type", "application/x-ndjson")]
+            _ = try await request("POST", Self.events + "?type=a", headers: lines, body: "1\n2\n3\n")
+            _ = try await request("POST", Self.events + "?type=b", headers: lines, body: "4\n5\n6\n")
+            func payloads(_ query: String) async throws -> [[String]] {
+                let page = try (try await request("GET", Self.events + query)).value(EventPage.self)
+                let read = try await request("GET", Self.events + query, headers: [("Accept", "application/x-ndjson")])
+                let events = try read.text.split(separator: "\n").map {
+                    try JSONDecoding.value(EventLine.self, from: Array($0.utf8), unknownKeys: .refuse)
+                }
+                return [page.events.map(\.payload.description), events.map(\.payload.description)]
+            }
+            #expect(try await payloads("?last=2") == [["5", "6"], ["5", "6"]])
+            #expect(try await payloads("?last=2&before=5") == [["3", "4"], ["3", "4"]])
+            #expect(try await payloads("?before=3") == [["1", "2"], ["1", "2"]])
+            #expect(try await payloads("?before=1") == [[], []])
+            #expect(try await payloads("?type=b&limit=2") == [["4", "5"], ["4", "5"]])
+            #expect(try await payloads("?type=a&last=2") == [["2", "3"], ["2", "3"]])
+            #expect(try await request("GET", Self.events + "?last=2&after=1").code == "invalid_argument")
+            #expect(try await request("GET", Self.events + "?type=a&consumer=c").code == "invalid_argument")
+        }
+    }
+
+    @Test(arguments: Road.allCases)
     func `many lines are committed in bounded groups`(road: Road) async throws {
         let agent = MemoryAgent()
         try await road.with(agent) { request async throws in

@@ -33,6 +33,16 @@ extension Agent {
         return try await controlled { try await page(query, limit: limit) }
     }
 
+    package func start(
+        ofLast count: Int, _ query: EventQuery, before: EventPosition?
+    ) async throws(ControlError) -> EventStart {
+        try checkSpace(query.space)
+        let bound = try before.map { position throws(ControlError) in try EventPlace(position, .arrival) }?.position
+        let last = LastEvents(stream: query.stream, count: count, before: bound, type: query.type)
+        let found = try stored { () throws(StoreError) in try store.start(of: last, space: .home) }
+        return EventStart(after: .arrival(UInt64(clamping: found.after)), count: found.count)
+    }
+
     package func nextEvents(_ query: EventQuery, limit: Int) async throws(ControlError) -> ControlAPI.EventPage {
         try checkSpace(query.space)
         return try await controlled {

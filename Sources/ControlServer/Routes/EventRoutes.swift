@@ -17,7 +17,7 @@ struct EventRoutes: Sendable {
             },
             Route(
                 .get, "/v1/spaces/{space}/streams/{stream}/events",
-                query: ["after", "order", "consumer", "limit", "follow"]
+                query: ["after", "before", "last", "type", "order", "consumer", "limit", "follow"]
             ) { [agent] request throws(ControlError) in try await Self.read(request, from: agent) },
             Route(.post, "/v1/spaces/{space}/streams/{stream}/events", query: ["type", "envelope"]) {
                 [agent] request throws(ControlError) in
@@ -61,7 +61,8 @@ struct EventRoutes: Sendable {
         let (space, stream) = (try request.name(.space), try request.name(.stream))
         guard request.query.isEmpty else {
             throw ControlError(
-                .invalidArgument, "The query keys of this path are for lines.", hint: "Put the type into the JSON body.")
+                .invalidArgument, "The query keys of this path are for lines.", hint: "Put the type into the JSON body."
+            )
         }
         let body = try await request.body(EmitRequest.self)
         guard body.id == nil else {
@@ -93,8 +94,51 @@ struct EventRoutes: Sendable {
             try NameRule.check(consumer, is: .consumer)
             query.consumer = consumer
         }
+        query.type = try request.queryName(.type)
+        if query.type != nil, query.consumer != nil {
+            throw ControlError(
+                .invalidArgument, "A consumer reads events of all types.", hint: "Leave out \"type\" or \"consumer\".")
+        }
         try query.check()
         return query
+    }
+
+    /// `last` and `before` are a place to begin at, and how many to read from there.
+    private static func begin(
+        _ query: inout EventQuery, _ request: ControlRequest, follows: Bool, from agent: any AgentControl
+    ) async throws(ControlError) -> Int? {
+        let last = try request.optionalInteger("last", in: ControlLimits.pageEvents)
+        let before = try request.query["before"].map { text throws(ControlError) in try EventPosition(parsing: text) }
+        let limit = try request.optionalInteger("limit", in: ControlLimits.pageEvents)
+        guard last != nil || before != nil else { return limit }
+        guard query.order == .arrival, query.after == nil, query.consumer == nil, limit == nil,
+            before == nil || !follows
+        else {
+            throw ControlError(
+                .invalidArgument,
+                "Reading backwards goes with the order of arrival, and without other places or limits.",
+                hint: "Give \"last\", with \"before\" for what came earlier, or with \"follow\" for what comes later.")
+        }
+        let count = last ?? 1_000
+        let start = try await agent.start(ofLast: count, query, before: before)
+        if start.count > 0 || !follows { query.after = start.after }
+        return follows ? nil : start.count
+    }
+
+    /// One page, without the events of other types.
+    private static func page(
+        _ query: EventQuery, limit: Int, from agent: any AgentControl
+    ) async throws(ControlError) -> EventPage {
+        var page = try await agent.events(query, limit: limit)
+        guard let type = query.type else { return page }
+        var (query, found) = (query, page.events.filter { $0.type == type })
+        while found.count < limit, let next = page.next {
+            query.after = next
+            page = try await agent.events(query, limit: limit)
+            found += page.events.filter { $0.type == type }
+        }
+        found = Array(found.prefix(limit))
+        return EventPage(events: found, next: found.last?.position, streamExists: page.streamExists)
     }
 
     private static func read(_ request: ControlRequest, from agent: any AgentControl) async throws(ControlError)
@@ -102,15 +146,16 @@ struct EventRoutes: Sendable {
     {
         var query = try query(of: request)
         let follows = try request.flag("follow")
-        let limit = try request.optionalInteger("limit", in: ControlLimits.pageEvents)
+        let limit = try await begin(&query, request, follows: follows, from: agent)
         // Who reads once is given what is there; who goes on must hear of what belongs before it.
         query.rewinds = follows
         guard request.format != .page || follows else {
-            return .json(try await agent.events(query, limit: limit ?? 1_000))
+            return .json(try await page(query, limit: limit ?? 1_000, from: agent))
         }
         let format = request.format == .lines ? StreamFormat.lines : .serverSentEvents
         // The first page is read before the answer begins, so that what is wrong has a status of its own.
-        let first = try await agent.events(query, limit: min(limit ?? .max, bulkPageEvents))
+        let first = try await agent.events(
+            query, limit: query.type == nil ? min(limit ?? .max, bulkPageEvents) : bulkPageEvents)
         let reading = EventReading(
             agent: agent, query: query, remaining: limit, follows: follows, pageEvents: bulkPageEvents)
         var response = request.stream(format) { try await reading.write(from: first, to: &$0) }
@@ -148,12 +193,13 @@ private struct EventReading: Sendable {
                 if let rewind = page.rewind {
                     try await writer.write(RewindLine(stream: query.stream, position: rewind))
                 }
-                try await writer.write(page.events)
-                remaining -= page.events.count
+                let wanted = query.type.map { type in page.events.filter { $0.type == type } } ?? page.events
+                try await writer.write(Array(wanted.prefix(remaining)))
+                remaining -= wanted.count
                 guard remaining > 0 else { return }
                 query.after = page.next
             }
-            let limit = min(remaining, pageEvents)
+            let limit = query.type == nil ? min(remaining, pageEvents) : pageEvents
             page =
                 follows
                 ? try await agent.nextEvents(query, limit: limit) : try await agent.events(query, limit: limit)

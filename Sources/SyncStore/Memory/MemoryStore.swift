@@ -320,6 +320,14 @@ extension MemoryStore {
         return page.events
     }
 
+    package func start(of last: LastEvents, space: SpaceID) throws(StoreError) -> LastEvents.Place {
+        var walk = LastEventsWalk(last)
+        let query = EventQuery(
+            space: space, stream: last.stream, order: .arrival(after: 0), limit: .max, byteBudget: .max)
+        walk.take(try events(query))
+        return walk.found
+    }
+
     package func dropped(of space: SpaceID) throws(StoreError) -> DroppedByStream {
         try snapshot(of: space)?.log.dropped ?? DroppedByStream()
     }

@@ -107,6 +107,40 @@ struct EventRows {
         return page.events
     }
 
+    /// Runs of one stream do not overlap: backwards from the one that holds the bound.
+    func start(of last: LastEvents) throws(StoreError) -> LastEvents.Place {
+        guard let stream = try log.findStream(last.stream) else { return LastEvents.Place(after: .max, count: 0) }
+        var walk = LastEventsWalk(last)
+        if try StreamRows(log).isLatestOnly(stream) {
+            let shown = try StreamRows(log).latestEvents(of: ExactString(last.stream))
+            for event in shown.sorted(by: { $0.position > $1.position }) where !walk.isDone {
+                walk.take([try self.event(at: event.position, stream, last.stream)])
+            }
+            return walk.found
+        }
+        let dropped = try StreamRows(log).dropped(of: stream)
+        try access.forEach(
+            """
+            SELECT replica.replica, segment.first_position, run.places, segment.bytes
+            FROM run JOIN segment ON segment.id = run.segment JOIN replica ON replica.id = run.replica
+            WHERE run.stream = ?1 AND run.last_position <= coalesce(
+                (SELECT last_position FROM run WHERE stream = ?1 AND last_position >= ?2 ORDER BY last_position LIMIT 1), ?2)
+            ORDER BY run.last_position DESC
+            """, .integer(stream), .integer(last.before ?? .max)
+        ) { row throws(StoreError) in
+            var events: [StoredEvent] = []
+            let reader = try Self.reader(row, stream: last.stream, dropped: dropped)
+            try Self.check(
+                reader.forEach(from: Int64(0)) { event in
+                    events.append(event)
+                    return true
+                })
+            walk.take(events)
+            return !walk.isDone
+        }
+        return walk.found
+    }
+
     /// How many events arrived after `position`: those of the run it falls into, and the runs behind by their totals.
     func count(stream name: String, after position: Int64) throws(StoreError) -> Int64 {
         guard let stream = try log.findStream(name) else { return 0 }

@@ -16,6 +16,11 @@ extension SQLiteStore {
         try readLog(query.space) { rows throws(StoreError) in try EventRows(rows).events(query) } ?? []
     }
 
+    package func start(of last: LastEvents, space: SpaceID) throws(StoreError) -> LastEvents.Place {
+        try readLog(space) { rows throws(StoreError) in try EventRows(rows).start(of: last) }
+            ?? LastEvents.Place(after: .max, count: 0)
+    }
+
     package func dropped(of space: SpaceID) throws(StoreError) -> DroppedByStream {
         let known = try known()
         return known.space == space ? known.dropped : DroppedByStream()

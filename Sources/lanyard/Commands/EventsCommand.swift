@@ -19,6 +19,13 @@ struct Events: AsyncParsableCommand {
     var consumer: String?
     @Option(help: ArgumentHelp("Begin after this position.", valueName: "position"))
     var after: String?
+    @Option(help: ArgumentHelp("Only the last so many.", valueName: "n"))
+    var last: Int?
+    @Option(
+        help: ArgumentHelp("Those that came before this position; the last 1,000, or --last.", valueName: "position"))
+    var before: String?
+    @Option(help: ArgumentHelp("Only events of this type.", valueName: "type"))
+    var type: String?
     @Flag(help: "Go on with events that come later.")
     var follow = false
     @Option(help: "arrival: as they came here. canonical: the same on every node.")
@@ -31,10 +38,13 @@ struct Events: AsyncParsableCommand {
         var reading = EventReadRequest(
             space: global.space, stream: stream, order: order, consumer: consumer, follow: follow)
         if let after { reading.after = try EventPosition(parsing: after) }
+        if let type { try NameRule.check(type, is: .type) }
+        (reading.last, reading.type) = (last, type)
+        if let before { reading.before = try EventPosition(parsing: before) }
         let exists = try await global.client().readEventLines(reading) { block in
             try StandardOutput.write(block)
         }
-        if exists, consumer == nil, after == nil, !follow {
+        if exists, consumer == nil, after == nil, before == nil, last == nil, !follow {
             let entry = try await global.client().streams(space: global.space).first { $0.name == stream }
             if let entry, entry.letGo {
                 let gone = entry.begins.map { "Events from before \($0) were let go" } ?? "Its events were let go"

@@ -255,6 +255,17 @@ actor MemoryAgent: AgentControl {
         }
     }
 
+    func start(ofLast count: Int, _ query: EventQuery, before: EventPosition?) throws(ControlError) -> EventStart {
+        try check(query.space)
+        var bound = UInt64.max
+        if case .arrival(let number)? = before { bound = number }
+        let all = (streams[query.stream] ?? []).filter { event in
+            number(event) < bound && (query.type.map { event.type == $0 } ?? true)
+        }
+        let last = all.suffix(count)
+        return EventStart(after: .arrival(last.first.map { number($0) - 1 } ?? .max), count: last.count)
+    }
+
     private func arrivalPage(_ all: [EventLine], _ query: EventQuery, _ limit: Int) -> EventPage {
         let key = query.consumer.map { CursorKey(name: $0, stream: query.stream) }
         let cursor = key.map { cursors[$0] ?? Cursor() }
