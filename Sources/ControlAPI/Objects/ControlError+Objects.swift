@@ -51,7 +51,7 @@ extension ControlError {
     /// A write to something that is still arriving, or by a device whose membership is.
     package static let catchingUp = ControlError(
         .catchingUp, "This object is still arriving from another device; it can be read, not yet written.",
-        hint: "Try again in a moment: lanyard wait")
+        hint: "Try again in a moment: lanyard wait --connected")
 
     /// Its state cannot be served.
     package static let objectIncomplete = ControlError(

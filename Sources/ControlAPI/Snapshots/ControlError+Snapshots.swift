@@ -4,7 +4,7 @@ extension ControlError {
     package static func noSnapshot(of stream: String, schema: Int64) -> ControlError {
         ControlError(
             .unknownSnapshot, "There is no snapshot of \"\(stream)\" for schema version \(schema) here.",
-            hint: "Wait for the other devices (lanyard wait), or begin from nothing: \(events(stream)).")
+            hint: "Wait for the other devices (lanyard wait --connected), or begin from nothing: \(events(stream)).")
     }
 
     /// What there is was saved by other versions of the application, and does not hold all that this one needs.
@@ -33,7 +33,9 @@ extension ControlError {
     /// What it covers is still arriving, or its author claims more than there is.
     package static let snapshotAhead = ControlError(
         .catchingUp, "The snapshot holds events that are not on this device yet.",
-        hint: "Wait until it is in step (lanyard wait), then restore again; or take another: lanyard snapshot list")
+        hint:
+            "Wait until it is in step (lanyard wait --connected), then restore again; or take another: lanyard snapshot list"
+    )
 
     /// What it does not hold is not there any more.
     package static let snapshotOutdated = ControlError(

@@ -219,14 +219,14 @@ struct WhyReasoning {
             return Fault(
                 link: .vector,
                 detail: "catching up with \(label): \(behind) operations behind, \(Int(changesPerSecond)) a second",
-                hint: "Wait: `lanyard wait` returns when all is here.")
+                hint: "Wait: `lanyard wait --connected` returns when all is here.")
         }
         guard let behind = peer.theyLack, behind > 0 else { return nil }
         let count = peer.device.flatMap { unsent[$0] } ?? Int(clamping: behind)
         let rate = peer.operationsPerSecond > 0 ? "; \(peer.operationsPerSecond) operations a second arrive there" : ""
         return Fault(
             link: .vector, detail: "\(count == 1 ? "1 change" : "\(count) changes") not yet sent to \(label)\(rate)",
-            hint: "Wait: `lanyard wait` returns when all is there.")
+            hint: "Wait: `lanyard wait --connected` returns when all is there.")
     }
 }
 
