@@ -127,4 +127,12 @@ import Testing
         try ValueRule.check(try JSONText("[\(many)]"))
         #expect(throws: ControlError.self) { try ValueRule.check(try JSONText("[[\(many)]]")) }
     }
+
+    @Test func `a condition names a value or an element`() throws {
+        let element = try FieldCondition(parsing: "tags.contains=home")
+        #expect(element.path.description == "tags" && element.isElement && element.value.description == #""home""#)
+        #expect(element.text == #"tags.contains="home""#)
+        #expect(try FieldCondition(parsing: element.text) == element)
+        #expect(try !FieldCondition(parsing: "tags=home").isElement)
+    }
 }

@@ -99,27 +99,43 @@ public struct FieldCondition: Hashable, Sendable {
     public let path: FieldPath
     /// Compared as a value: `1` and `1.0` differ, the order of an object's keys does not matter.
     public let value: JSONText
+    /// Whether the field, a set or a list, is to have the value as an element, rather than to read as it.
+    public let isElement: Bool
 
-    /// Both parts. Throws what `ValueRule` does.
+    /// The field reads as the value. Throws what `ValueRule` does.
     public init(_ path: FieldPath, equals value: JSONText) throws(ControlError) {
+        try self.init(path, value, isElement: false)
+    }
+
+    /// The field, a set or a list, has the value as an element. Throws what `ValueRule` does.
+    public init(_ path: FieldPath, contains value: JSONText) throws(ControlError) {
+        try self.init(path, value, isElement: true)
+    }
+
+    private init(_ path: FieldPath, _ value: JSONText, isElement: Bool) throws(ControlError) {
         try ValueRule.check(value, level: path.keys.count)
         self.path = path
         self.value = value
+        self.isElement = isElement
     }
 
-    /// Reads `FIELD=VALUE`; VALUE is JSON if it parses, else the text itself. Throws `invalid_argument`.
+    /// Reads `FIELD=VALUE` or `FIELD.contains=VALUE`; VALUE is JSON if it parses, else the text itself. Throws `invalid_argument`.
     public init(parsing text: String, valueAsText: Bool = false) throws(ControlError) {
         guard let equals = text.utf8.firstIndex(of: UInt8(ascii: "=")), equals != text.startIndex else {
             throw ControlError(
                 .invalidArgument, "The condition has no form FIELD=VALUE.", hint: "For example --where done=true.")
         }
-        let path = try FieldPath(parsing: String(text[..<equals]))
-        try self.init(
-            path, equals: try JSONText(typed: String(text[text.utf8.index(after: equals)...]), asText: valueAsText))
+        let field = text[..<equals]
+        let isElement = field.hasSuffix(Self.elementSuffix) && field.utf8.count > Self.elementSuffix.utf8.count
+        let path = try FieldPath(parsing: String(isElement ? field.dropLast(Self.elementSuffix.count) : field))
+        let value = try JSONText(typed: String(text[text.utf8.index(after: equals)...]), asText: valueAsText)
+        try self.init(path, value, isElement: isElement)
     }
 
+    private static let elementSuffix = ".contains"
+
     /// What `init(parsing:)` reads.
-    public var text: String { "\(path)=\(value)" }
+    public var text: String { "\(path)\(isElement ? Self.elementSuffix : "")=\(value)" }
 
     /// Throws `too_large` when the conditions together have more than `ControlLimits.conditionBytes`.
     package static func check(_ conditions: [FieldCondition]) throws(ControlError) {

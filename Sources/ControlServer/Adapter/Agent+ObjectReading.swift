@@ -65,7 +65,9 @@ extension Agent {
         var conditions: [StoreQuery.Condition] = []
         for condition in query.conditions {
             conditions.append(
-                StoreQuery.Condition(path: condition.path.exactKeys, value: try JSONValue(condition.value)))
+                StoreQuery.Condition(
+                    path: condition.path.exactKeys, value: try JSONValue(condition.value),
+                    isElement: condition.isElement))
         }
         var after: ObjectKey?
         if let cursor = query.after { after = try ObjectKey(cursor: cursor) }

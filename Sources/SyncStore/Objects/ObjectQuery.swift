@@ -2,15 +2,17 @@ package import SyncModel
 
 /// Which objects to read.
 package struct ObjectQuery: Sendable, Hashable {
-    /// A field, or a key below it, reads as this value.
+    /// A field, or a key below it, reads as this value, or has it as an element.
     package struct Condition: Sendable, Hashable {
         /// Not empty.
         package let path: [ExactString]
         package let value: JSONValue
+        package let isElement: Bool
 
-        package init(path: [ExactString], value: JSONValue) {
+        package init(path: [ExactString], value: JSONValue, isElement: Bool = false) {
             self.path = path
             self.value = value
+            self.isElement = isElement
         }
     }
 

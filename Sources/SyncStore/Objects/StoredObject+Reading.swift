@@ -62,7 +62,9 @@ extension StoredObject {
                 path = path.dropFirst()
             }
             for key in path { value = value?[key] }
-            return value == condition.value
+            guard condition.isElement else { return value == condition.value }
+            guard case .array(let elements)? = value else { return false }
+            return elements.contains(condition.value)
         }
     }
 }

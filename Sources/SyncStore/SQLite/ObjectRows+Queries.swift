@@ -10,7 +10,8 @@ extension ObjectRows {
             let schema = query.conditions.isEmpty ? nil : try schema(of: name)
             let indexes = schema?.indexes ?? []
             let isIndexed = { (condition: ObjectQuery.Condition) in
-                condition.path.count == 1 && indexes.contains { $0.field == condition.path[0] }
+                // An index holds values as a whole.
+                !condition.isElement && condition.path.count == 1 && indexes.contains { $0.field == condition.path[0] }
             }
             if query.selection == .standing(.live), let condition = query.conditions.first(where: isIndexed) {
                 try indexed(condition, row, name, after: after, schema, &page)

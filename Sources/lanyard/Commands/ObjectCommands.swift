@@ -41,7 +41,8 @@ struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show the objects of a collection.",
         discussion: """
-            --where FIELD=VALUE keeps those whose field reads as VALUE; given several times, all must hold. VALUE is JSON if \
+            --where FIELD=VALUE keeps those whose field reads as VALUE, --where FIELD.contains=VALUE those whose set or list \
+            has it; given several times, all must hold. VALUE is JSON if \
             it parses, else the text itself. Fields that the schema names as indexed are found without looking at every object.
             """)
     @Argument(help: "The collection.")

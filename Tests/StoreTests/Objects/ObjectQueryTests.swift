@@ -68,6 +68,26 @@ struct ObjectQueryTests {
     }
 
     @Test(arguments: StoreKind.allCases)
+    func `a condition asks for an element of a set or a list, also of an indexed one`(kind: StoreKind) throws {
+        let store = try StoreBed(kind).open()
+        try store.write(.schema("n", #"{"fields":{"tags":"set"},"indexed":["tags"]}"#))
+        try store.write(.putting("n/a", #"{"tags":["x","y"],"l":[1,2]}"#), .putting("n/b", #"{"tags":["y"],"l":[3]}"#))
+        try store.write(.putting("n/c", #"{"tags":[],"l":"1"}"#))
+        func found(_ field: ExactString, _ value: JSONValue) throws -> [String] {
+            try store.objects(
+                ObjectQuery(
+                    space: .home, collection: "n", selection: .standing(.live),
+                    conditions: [.init(path: [field], value: value, isElement: true)], limit: 9)
+            ).map(\.key.id.string)
+        }
+        #expect(try found("tags", "y") == ["a", "b"])
+        #expect(try found("tags", "x") == ["a"])
+        #expect(try found("l", 1) == ["a"])
+        #expect(try found("tags", "z").isEmpty)
+        store.close()
+    }
+
+    @Test(arguments: StoreKind.allCases)
     func `conditions reach below a field, and all of them hold`(kind: StoreKind) throws {
         let store = try StoreBed(kind).open()
         try store.write(.schema("c", #"{"indexed":["f"]}"#))
