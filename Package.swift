@@ -47,8 +47,6 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         // Session frames: a format with rules for growing, read by every language.
         .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
-        // The configuration file.
-        .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
     ],
     targets: [
         .target(
@@ -81,7 +79,7 @@ let package = Package(
             name: "SyncAgent",
             dependencies: [
                 "SyncModel", "SyncCore", "SyncStore", "SyncTransport", "SyncDiscovery", nio, nioPosix, crypto, logging,
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"), "TOMLKit",
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ], swiftSettings: common),
         .target(name: "ControlAPI", swiftSettings: pure),
         .target(

@@ -109,6 +109,7 @@ struct Lanyardd: AsyncParsableCommand {
 
     /// One line: what happened, and what to do next.
     static func complain(_ message: String, hint: String) {
-        try? FileHandle.standardError.write(contentsOf: Data("lanyardd: \(message). Next: \(hint)\n".utf8))
+        try? FileHandle.standardError.write(
+            contentsOf: Data(AgentLog.plain("lanyardd: \(message). Next: \(hint)").utf8) + [0x0A])
     }
 }

@@ -25,7 +25,7 @@ enum Permissions {
         (
             "SyncAgent",
             "SyncModel SyncCore SyncStore SyncTransport SyncDiscovery Crypto Dispatch Foundation FoundationEssentials Glibc "
-                + "Musl Logging NIOCore NIOPosix ServiceLifecycle Synchronization TOMLKit"
+                + "Musl Logging NIOCore NIOPosix ServiceLifecycle Synchronization"
         ),
         (
             "ControlServer",

@@ -1,5 +1,5 @@
 import Foundation
-import TOMLKit
+import SyncModel
 
 /// One place settings come from: every value optional, as text or flag.
 package struct ConfigurationLayer: Sendable, Hashable {
@@ -43,24 +43,27 @@ package struct ConfigurationLayer: Sendable, Hashable {
 
     /// Reads a TOML file. An unknown key, a table or a value of another kind is an error that names it.
     package init(file path: String) throws(ConfigurationError) {
-        let table: TOMLTable
-        do {
-            table = try TOMLTable(string: String(contentsOfFile: path, encoding: .utf8))
-        } catch let error as TOMLParseError {
-            throw .unreadableFile(path: path, detail: "\(error.description)")
-        } catch {
+        let text: String
+        do { text = try String(contentsOfFile: path, encoding: .utf8) } catch {
             throw .unreadableFile(path: path, detail: error.localizedDescription)
         }
-        for (name, value) in table {
-            guard let key = Key(rawValue: name) else { throw .unknownKey(name, path: path) }
-            if key.isSwitch, let isOn = value.bool {
-                values[key] = isOn ? "on" : "off"
-            } else if key.isRate, let count = value.int, count >= 0 {
-                values[key] = "\(count)"
-            } else if let text = value.string {
-                values[key] = text
-            } else {
-                throw .badValue(key, value: "\(value)", allowed: key.allowedInFile)
+        try self.init(text: text, path: path)
+    }
+
+    /// - Parameter path: for messages.
+    package init(text: String, path: String) throws(ConfigurationError) {
+        let file: ConfigurationFile
+        do throws(ConfigurationFile.Fault) { file = try ConfigurationFile(text) } catch {
+            throw .badLine(path: path, line: error.line, detail: error.detail)
+        }
+        for setting in file.settings {
+            guard let key = Key(rawValue: setting.key) else { throw .unknownKey(setting.key, path: path) }
+            switch setting.value {
+            case .flag(let isOn) where key.isSwitch: values[key] = isOn ? "on" : "off"
+            case .number(let count) where key.isRate && count >= 0: values[key] = "\(count)"
+            case .text(let text): values[key] = text
+            case .flag(let isOn): throw .badValue(key, value: "\(isOn)", allowed: key.allowedInFile)
+            case .number(let count): throw .badValue(key, value: "\(count)", allowed: key.allowedInFile)
             }
         }
     }
@@ -68,12 +71,14 @@ package struct ConfigurationLayer: Sendable, Hashable {
 
 package enum ConfigurationError: Error, Sendable, Hashable, CustomStringConvertible {
     case unreadableFile(path: String, detail: String)
+    case badLine(path: String, line: Int, detail: String)
     case unknownKey(String, path: String)
     case badValue(ConfigurationLayer.Key, value: String, allowed: String)
 
     package var description: String {
         switch self {
         case .unreadableFile(let path, let detail): "cannot read \(path): \(detail)"
+        case .badLine(let path, let line, let detail): "\(path) line \(line): \(detail)"
         case .unknownKey(let name, let path):
             "unknown key \"\(name)\" in \(path); known are: "
                 + ConfigurationLayer.Key.allCases.map(\.rawValue).joined(separator: ", ")
@@ -132,7 +137,8 @@ extension AgentConfiguration {
             historyRetention = .usual
         }
         let name = value(.name) ?? hostName
-        guard !name.isEmpty, name.utf8.count <= 128, !name.unicodeScalars.contains(where: { $0.value < 0x20 }) else {
+        // The rule for names of members: another one would be refused by all devices that it is sent to.
+        guard !name.isEmpty, name.utf8.count <= Limits.deviceNameBytes, Name.isText(name.utf8) else {
             throw .badValue(.name, value: name, allowed: "1 to 128 bytes without control characters")
         }
         self.name = name
@@ -161,7 +167,15 @@ extension AgentConfiguration {
     /// The configuration as a file that would give it again.
     package var toml: String {
         func quoted(_ text: String) -> String {
-            "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
+            let escaped = text.unicodeScalars.map { scalar in
+                switch scalar {
+                case "\\", "\"": "\\\(scalar)"
+                case "\0"..."\u{1F}", "\u{7F}":
+                    "\\u00" + (scalar.value < 16 ? "0" : "") + String(scalar.value, radix: 16)
+                case _: String(scalar)
+                }
+            }
+            return "\"" + escaped.joined() + "\""
         }
         var lines = ["data-dir = \(quoted(dataDirectory))", "socket = \(quoted(socketPath))"]
         if let listen { lines.append("listen = \(quoted(listen.description))") }

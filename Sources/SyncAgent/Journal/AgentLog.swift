@@ -67,6 +67,17 @@ package final class AgentLog: Sendable {
         }
     }
 
+    /// Peers choose names and messages: no line breaks, terminal escapes or hidden text of theirs get into a log.
+    package static func plain(_ text: String) -> String {
+        let scalars = text.unicodeScalars.map { scalar -> Unicode.Scalar in
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator, .unassigned: "?"
+            case _: scalar
+            }
+        }
+        return String(String.UnicodeScalarView(scalars))
+    }
+
     private struct Handler: LogHandler {
         let log: AgentLog
         var metadata: Logger.Metadata = [:]
@@ -93,10 +104,7 @@ package final class AgentLog: Sendable {
             }
         }
 
-        /// Peers choose names and messages: no line breaks or terminal escapes of theirs get into a log.
-        private static func plain(_ text: String) -> String {
-            String(String.UnicodeScalarView(text.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7f ? "?" : $0 }))
-        }
+        private static func plain(_ text: String) -> String { AgentLog.plain(text) }
 
         private static func quoted(_ text: String) -> String {
             let data = try? JSONEncoder().encode(text)
