@@ -25,7 +25,7 @@ package protocol AgentControl: ObjectControl, AttachmentControl, BackupControl, 
 
     /// `target`: nil for the node, else a peer (name, unique short id or id), `COLLECTION/ID` or an attachment's id.
     /// Throws `unknown_peer` or `not_found`.
-    func why(_ target: String?) async throws(ControlError) -> WhyResponse
+    func why(_ target: String?, space: String?) async throws(ControlError) -> WhyResponse
 
     /// Returns when this node holds all that it should, no device that was not retired lacks anything of it and at least `peers` are
     /// connected, or with `inStep` false after `timeoutMilliseconds`.

@@ -13,18 +13,23 @@ struct ClientConnection {
     private let channel: any NIOCore.Channel
     private var inbound: NIOAsyncChannelInboundStream<HTTPClientResponsePart>.AsyncIterator
 
-    /// Opens a connection for the time of `body`, which hears only `ControlError`s: what the socket reports becomes one.
+    /// Opens a connection for the time of `body`. What the socket reports becomes a `ControlError`; what the caller's own code
+    /// throws, called by `handing`, comes out as itself.
+    ///
+    /// - Parameter notRunning: what is thrown where nothing listens.
     static func with<Value: Sendable>(
-        _ socketPath: String, on group: any EventLoopGroup,
+        _ socketPath: String, on group: any EventLoopGroup, notRunning: () -> ControlError,
         _ body: (inout ClientConnection) async throws -> Value
-    ) async throws(ControlError) -> Value {
-        let channel = try await open(socketPath, on: group)
+    ) async throws -> Value {
+        let channel = try await open(socketPath, on: group, notRunning)
         do {
             return try await channel.executeThenClose { inbound, outbound in
                 var connection = ClientConnection(
                     outbound: outbound, channel: channel.channel, inbound: inbound.makeAsyncIterator())
                 return try await body(&connection)
             }
+        } catch let error as CallerError {
+            throw error.error
         } catch let error as ControlError {
             throw error
         } catch {
@@ -32,11 +37,23 @@ struct ClientConnection {
         }
     }
 
+    /// An error of the caller's on its way through the connection.
+    private struct CallerError: Error {
+        let error: any Error
+    }
+
+    /// Runs code of the caller's inside of `with`.
+    static func handing<Value>(_ body: () async throws -> Value) async throws -> Value {
+        do { return try await body() } catch { throw CallerError(error: error) }
+    }
+
     static let lost = ControlError(
         .connectionLost, "The agent closed the connection before it answered.",
         hint: "See why with: lanyard logs. If it stopped, start it again.")
 
-    private static func open(_ path: String, on group: any EventLoopGroup) async throws(ControlError) -> Channel {
+    private static func open(
+        _ path: String, on group: any EventLoopGroup, _ notRunning: () -> ControlError
+    ) async throws(ControlError) -> Channel {
         guard path.utf8.count <= ControlLimits.socketPathBytes else {
             throw ControlError(
                 .socketPathTooLong,
@@ -55,14 +72,16 @@ struct ClientConnection {
                 }
             }
         } catch {
-            throw failure(of: path, (error as? IOError)?.errnoCode)
+            throw failure(of: path, (error as? IOError)?.errnoCode, notRunning)
         }
     }
 
     /// Only a socket that is not there, or on which nobody listens, says that no agent runs.
-    private static func failure(of path: String, _ code: CInt?) -> ControlError {
+    private static func failure(
+        of path: String, _ code: CInt?, _ notRunning: () -> ControlError
+    ) -> ControlError {
         switch code {
-        case ENOENT, ENOTDIR, ECONNREFUSED: ControlError(.agentNotRunning, "No agent answers on \(path).")
+        case ENOENT, ENOTDIR, ECONNREFUSED: notRunning()
         case EACCES, EPERM:
             ControlError(
                 .forbidden, "This user may not open the control socket \(path).",
@@ -96,7 +115,7 @@ struct ClientConnection {
 
     /// Sends `chunks` as the body while they come. An answer that comes earlier ends the sending: it says why.
     ///
-    /// Throws what `chunks` throws; the agent then sees the connection end before the body did.
+    /// Throws what `chunks` throws, as an error of the caller's; the agent then sees the connection end before the body did.
     mutating func send<Chunks: AsyncSequence & Sendable>(
         _ request: ClientRequest, chunks: Chunks
     ) async throws -> HTTPResponseHead where Chunks.Element == [UInt8] {
@@ -124,7 +143,7 @@ struct ClientConnection {
         do {
             return try await responseHead()
         } catch {
-            throw source.error.withLock(\.self) ?? error
+            throw source.error.withLock(\.self).map { CallerError(error: $0) } ?? error
         }
     }
 

@@ -52,7 +52,7 @@ extension LanyardClient {
     public func listAttachments(
         of owner: ObjectName? = nil, limit: Int? = nil, space: String = "home",
         _ body: ([AttachmentEntry]) async throws -> Void
-    ) async throws(ControlError) {
+    ) async throws {
         var request = ClientRequest(.GET, "v1", "spaces", .name(space))
         if let owner { request = ClientRequest(.GET, object: owner, space: space) }
         request.path += "/attachments"
@@ -84,13 +84,13 @@ extension LanyardClient {
     /// Attaches `chunks`, which are asked for only once the agent has room for them, and then as fast as they are written to
     /// disk. Durable on return.
     ///
-    /// Throws what `chunks` throws, if that is a `ControlError`; nothing is attached then.
+    /// Throws what `chunks` throws; nothing is attached then.
     public func attach<Chunks: AsyncSequence & Sendable>(
         _ chunks: Chunks, _ attaching: AttachRequest
-    ) async throws(ControlError) -> AttachmentEntry where Chunks.Element == [UInt8] {
+    ) async throws -> AttachmentEntry where Chunks.Element == [UInt8] {
         try ControlError.checkAttachmentName(attaching.name)
-        if let size = attaching.size, size > ControlLimits.attachmentBytes { throw .attachmentTooLarge }
-        return try await withConnection { connection in
+        if let size = attaching.size, size > ControlLimits.attachmentBytes { throw ControlError.attachmentTooLarge }
+        return try await withCaller { connection in
             try await connection.check(try await connection.send(keyed(attaching.request), chunks: chunks))
             return try JSONDecoding.value(
                 AttachmentEntry.self, from: try await connection.collect(), unknownKeys: .ignore)
@@ -111,7 +111,7 @@ extension LanyardClient {
     /// What came stays, also when this is cancelled. Throws `nobody_has`.
     public func fetch(
         _ id: String, space: String = "home", progress: (ByteProgress) async throws -> Void = { _ in }
-    ) async throws(ControlError) -> AttachmentEntry {
+    ) async throws -> AttachmentEntry {
         try await result(of: ClientRequest(.POST, attachment: id, "/fetch", space: space), progress)
     }
 
@@ -120,21 +120,21 @@ extension LanyardClient {
     /// Throws `not_found` where they are not on this node, `damaged` also in the middle: then what came is not all.
     public func readAttachment(
         _ id: String, space: String = "home", _ body: ([UInt8]) async throws -> Void
-    ) async throws(ControlError) {
+    ) async throws {
         let request = ClientRequest(.GET, attachment: id, "/content", space: space)
-        let isWhole = try await withConnection { connection in
+        let isWhole = try await withCaller { connection in
             let head = try await connection.send(request)
             try await connection.check(head)
             var rest = head.headers.first(name: "Content-Length").flatMap { UInt64($0) } ?? 0
             while rest > 0, let chunk = try await connection.nextBodyChunk() {
                 rest -= min(rest, UInt64(chunk.readableBytes))
-                try await body(Array(buffer: chunk))
+                try await ClientConnection.handing { try await body(Array(buffer: chunk)) }
             }
             return rest == 0
         }
         if isWhole { return }
         // What an agent finds damaged counts as missing from then on.
-        guard try await attachment(id, space: space).state == .present else { throw .attachmentDamaged }
+        guard try await attachment(id, space: space).state == .present else { throw ControlError.attachmentDamaged }
         throw ClientConnection.lost
     }
 
@@ -160,16 +160,16 @@ extension LanyardClient {
     /// The last line of a stream of `ProgressLine`s.
     func result<Value: Codable & Sendable>(
         of request: ClientRequest, _ progress: (ByteProgress) async throws -> Void
-    ) async throws(ControlError) -> Value {
+    ) async throws -> Value {
         var request = request
         request.accept = "application/x-ndjson"
-        return try await withConnection { connection in
+        return try await withCaller { connection in
             try await connection.check(try await connection.send(request))
             var lines = LineBuffer()
             while let chunk = try await connection.nextChunk() {
                 for line in try lines.append(chunk) {
                     switch try JSONDecoding.value(ProgressLine<Value>.self, from: line, unknownKeys: .ignore) {
-                    case .progress(let now): try await progress(now)
+                    case .progress(let now): try await ClientConnection.handing { try await progress(now) }
                     case .result(let value): return value
                     }
                 }

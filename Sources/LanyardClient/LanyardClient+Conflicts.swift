@@ -15,15 +15,16 @@ extension LanyardClient {
     /// Calls `body` with the list now and after every change of it, until it throws or the task is cancelled.
     public func watchConflicts(
         in collection: String? = nil, space: String = "home", _ body: ([ConflictEntry]) async throws -> Void
-    ) async throws(ControlError) {
+    ) async throws {
         var request = conflictsRequest(collection, space)
         request.accept = "application/x-ndjson"
-        try await withConnection { connection in
+        try await withCaller { connection in
             try await connection.check(try await connection.send(request))
             var lines = LineBuffer()
             while let chunk = try await connection.nextChunk() {
                 for line in try lines.append(chunk) {
-                    try await body(try JSONDecoding.value([ConflictEntry].self, from: line, unknownKeys: .ignore))
+                    let conflicts = try JSONDecoding.value([ConflictEntry].self, from: line, unknownKeys: .ignore)
+                    try await ClientConnection.handing { try await body(conflicts) }
                 }
             }
         }

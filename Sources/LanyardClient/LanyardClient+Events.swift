@@ -71,11 +71,11 @@ extension LanyardClient {
     /// it be written once however often it is sent.
     public func emitLines<Chunks: AsyncSequence & Sendable>(
         _ chunks: Chunks, type: String? = nil, envelope: Bool = false, to stream: String, space: String = "home"
-    ) async throws(ControlError) -> EmitResponse where Chunks.Element == [UInt8] {
+    ) async throws -> EmitResponse where Chunks.Element == [UInt8] {
         var request = ClientRequest(.POST, "v1", "spaces", .name(space), "streams", .name(stream), "events")
         request.query = [("type", type), ("envelope", envelope ? "true" : nil)]
         request.contentType = "application/x-ndjson"
-        return try await withConnection { connection in
+        return try await withCaller { connection in
             try await connection.check(try await connection.send(keyed(request), chunks: chunks))
             return try JSONDecoding.value(
                 EmitResponse.self, from: try await connection.collect(), unknownKeys: .ignore)
@@ -96,7 +96,7 @@ extension LanyardClient {
         _ reading: EventReadRequest,
         rewinding: (RewindLine) async throws -> Void = { _ in throw ControlError.cannotRewind },
         _ body: ([EventLine]) async throws -> Void
-    ) async throws(ControlError) -> Bool {
+    ) async throws -> Bool {
         try await readEventLines(reading) { block in
             var events: [EventLine] = []
             for line in block.split(separator: 0x0A) {
@@ -117,24 +117,31 @@ extension LanyardClient {
     @discardableResult
     package func readEventLines(
         _ reading: EventReadRequest, _ body: ([UInt8]) async throws -> Void
-    ) async throws(ControlError) -> Bool {
-        try await withConnection { connection in
+    ) async throws -> Bool {
+        try await withCaller { connection in
             let head = try await connection.send(reading.request)
             try await connection.check(head)
             if let consumer = reading.consumer {
                 // Acknowledgements go over a second connection that stays open: one round trip per batch.
-                try await withConnection { acknowledgements in
+                try await withAcknowledging { acknowledgements in
                     try await Self.forward(&connection) { block, lastLine in
-                        try await body(block)
+                        try await ClientConnection.handing { try await body(block) }
                         let position = try Self.position(of: Array(block[lastLine...]))
                         try await Self.acknowledge(position, consumer, reading, on: &acknowledgements)
                     }
                 }
             } else {
-                try await Self.forward(&connection) { block, _ in try await body(block) }
+                try await Self.forward(&connection) { block, _ in
+                    try await ClientConnection.handing { try await body(block) }
+                }
             }
             return head.headers.first(name: "Lanyard-Stream-Exists") != "false"
         }
+    }
+
+    /// A connection within another one: what comes out of it, comes out of both.
+    private func withAcknowledging(_ body: (inout ClientConnection) async throws -> Void) async throws {
+        try await ClientConnection.handing { try await withCaller(body) }
     }
 
     private static func forward(

@@ -27,10 +27,10 @@ extension LanyardClient {
         }
     }
 
-    /// What keeps the node (nil), a peer, an object or an attachment from being in step.
-    public func why(_ target: String? = nil) async throws(ControlError) -> WhyResponse {
+    /// What keeps the node (nil), a peer, an object or an attachment from being in step; in the space `home`, unless said.
+    public func why(_ target: String? = nil, space: String? = nil) async throws(ControlError) -> WhyResponse {
         var request = ClientRequest(.GET, "v1", "why")
-        request.query = [("target", target)]
+        request.query = [("target", target), ("space", space)]
         return try await value(request)
     }
 
@@ -56,7 +56,7 @@ extension LanyardClient {
     /// The same, with all that is stored read again; `progress` is told how far that is, a few times a second.
     public func deepDoctorChecks(
         progress: (ByteProgress) async throws -> Void = { _ in }
-    ) async throws(ControlError) -> [DoctorCheck] {
+    ) async throws -> [DoctorCheck] {
         var request = ClientRequest(.GET, "v1", "doctor")
         request.query = [("deep", "true")]
         return try await result(of: request, progress)
@@ -64,10 +64,12 @@ extension LanyardClient {
 
     /// Calls `body` with a backup of all that the agent has, its keys too, piece by piece; a slow `body` holds back the agent.
     /// It is whole only if this returns. Only for the agent's user and root.
-    public func backup(_ body: ([UInt8]) async throws -> Void) async throws(ControlError) {
-        try await withConnection { connection in
+    public func backup(_ body: ([UInt8]) async throws -> Void) async throws {
+        try await withCaller { connection in
             try await connection.check(try await connection.send(ClientRequest(.POST, "v1", "backup")))
-            while let chunk = try await connection.nextChunk() { try await body(Array(buffer: chunk)) }
+            while let chunk = try await connection.nextChunk() {
+                try await ClientConnection.handing { try await body(Array(buffer: chunk)) }
+            }
         }
     }
 
@@ -80,15 +82,16 @@ extension LanyardClient {
 
     /// Calls `body` with the list of peers now and after every change, until it throws or the task is cancelled. A slow
     /// body is given the newest list only.
-    public func watchPeers(_ body: ([Peer]) async throws -> Void) async throws(ControlError) {
+    public func watchPeers(_ body: ([Peer]) async throws -> Void) async throws {
         var request = ClientRequest(.GET, "v1", "peers")
         request.accept = "application/x-ndjson"
-        try await withConnection { connection in
+        try await withCaller { connection in
             try await connection.check(try await connection.send(request))
             var lines = LineBuffer()
             while let chunk = try await connection.nextChunk() {
                 for line in try lines.append(chunk) {
-                    try await body(try JSONDecoding.value([Peer].self, from: line, unknownKeys: .ignore))
+                    let peers = try JSONDecoding.value([Peer].self, from: line, unknownKeys: .ignore)
+                    try await ClientConnection.handing { try await body(peers) }
                 }
             }
         }

@@ -25,11 +25,11 @@ extension LanyardClient {
     public func putLines<Chunks: AsyncSequence & Sendable>(
         _ chunks: Chunks, to collection: String, replace: Bool = false, ifAbsent: Bool = false,
         space: String = "home"
-    ) async throws(ControlError) -> EmitResponse where Chunks.Element == [UInt8] {
+    ) async throws -> EmitResponse where Chunks.Element == [UInt8] {
         var request = ClientRequest(.POST, objects: collection, id: nil, space: space)
         request.query = [("replace", replace ? "true" : nil), ("ifAbsent", ifAbsent ? "true" : nil)]
         request.contentType = "application/x-ndjson"
-        return try await withConnection { connection in
+        return try await withCaller { connection in
             try await connection.check(try await connection.send(keyed(request), chunks: chunks))
             return try JSONDecoding.value(
                 EmitResponse.self, from: try await connection.collect(), unknownKeys: .ignore)
@@ -88,7 +88,7 @@ extension LanyardClient {
     public func listObjects(
         _ collection: String, where conditions: [FieldCondition] = [], limit: Int? = nil, space: String = "home",
         _ body: ([ObjectEntry]) async throws -> Void
-    ) async throws(ControlError) {
+    ) async throws {
         try FieldCondition.check(conditions)
         var request = ClientRequest(.GET, objects: collection, id: nil, space: space)
         request.query = conditions.map { ("where", $0.text) } + [("limit", limit.map(String.init))]
@@ -99,7 +99,7 @@ extension LanyardClient {
     public func listDeletedObjects(
         of collection: String? = nil, limit: Int? = nil, space: String = "home",
         _ body: ([DeletedEntry]) async throws -> Void
-    ) async throws(ControlError) {
+    ) async throws {
         var request = ClientRequest(.GET, "v1", "spaces", .name(space), "deleted")
         request.query = [("collection", collection), ("limit", limit.map(String.init))]
         try await readLines(request, body)
@@ -109,7 +109,7 @@ extension LanyardClient {
     public func readHistory(
         of name: ObjectName, field: FieldPath? = nil, limit: Int? = nil, space: String = "home",
         _ body: ([HistoryEntry]) async throws -> Void
-    ) async throws(ControlError) {
+    ) async throws {
         var request = ClientRequest(.GET, object: name, space: space)
         request.path += "/history"
         request.query = [("field", field?.description), ("limit", limit.map(String.init))]
@@ -121,7 +121,7 @@ extension LanyardClient {
     public func readBlame(
         of name: ObjectName, field: FieldPath, at version: DotText? = nil, space: String = "home",
         _ body: ([BlameEntry]) async throws -> Void
-    ) async throws(ControlError) {
+    ) async throws {
         var request = ClientRequest(.GET, object: name, space: space)
         request.path += "/blame"
         request.query = [("field", field.description), ("at", version?.description)]
@@ -148,7 +148,7 @@ extension LanyardClient {
     public func watchObjects(
         _ collection: String? = nil, after position: UInt64? = nil, space: String = "home",
         onStart: (UInt64) async throws -> Void = { _ in }, _ body: ([ObjectChange]) async throws -> Void
-    ) async throws(ControlError) {
+    ) async throws {
         try await watchObjectLines(collection, after: position, space: space, onStart: onStart) { block in
             var changes: [ObjectChange] = []
             for line in block.split(separator: 0x0A) {
@@ -162,29 +162,31 @@ extension LanyardClient {
     package func watchObjectLines(
         _ collection: String?, after position: UInt64?, space: String,
         onStart: (UInt64) async throws -> Void = { _ in }, _ body: ([UInt8]) async throws -> Void
-    ) async throws(ControlError) {
+    ) async throws {
         var request = ClientRequest(.GET, "v1", "spaces", .name(space), "watch")
         request.query = [("collection", collection), ("after", position.map { String($0) })]
         request.accept = "application/x-ndjson"
-        try await withConnection { connection in
+        try await withCaller { connection in
             let head = try await connection.send(request)
             try await connection.check(head)
             if let start = head.headers.first(name: "Lanyard-Position").flatMap(UInt64.init) {
-                try await onStart(start)
+                try await ClientConnection.handing { try await onStart(start) }
             }
             var lines = LineBuffer()
             while let chunk = try await connection.nextChunk() {
-                if let (block, _) = try lines.appendBlock(chunk) { try await body(block) }
+                if let (block, _) = try lines.appendBlock(chunk) {
+                    try await ClientConnection.handing { try await body(block) }
+                }
             }
         }
     }
 
     func readLines<Entry: Decodable & Sendable>(
         _ request: ClientRequest, _ body: ([Entry]) async throws -> Void
-    ) async throws(ControlError) {
+    ) async throws {
         var request = request
         request.accept = "application/x-ndjson"
-        try await withConnection { connection in
+        try await withCaller { connection in
             try await connection.check(try await connection.send(request))
             var lines = LineBuffer()
             while let chunk = try await connection.nextChunk() {
@@ -192,7 +194,7 @@ extension LanyardClient {
                 for line in try lines.append(chunk) {
                     entries.append(try JSONDecoding.value(Entry.self, from: line, unknownKeys: .ignore))
                 }
-                if !entries.isEmpty { try await body(entries) }
+                if !entries.isEmpty { try await ClientConnection.handing { try await body(entries) } }
             }
         }
     }

@@ -52,9 +52,9 @@ extension LanyardClient {
     /// Saves `chunks` as the state that a consumer has come to. Durable on return, and on its way to the other devices.
     public func saveSnapshot<Chunks: AsyncSequence & Sendable>(
         _ chunks: Chunks, _ saving: SnapshotSaveRequest
-    ) async throws(ControlError) -> SavedSnapshot where Chunks.Element == [UInt8] {
-        if let size = saving.size, size > ControlLimits.attachmentBytes { throw .attachmentTooLarge }
-        return try await withConnection { connection in
+    ) async throws -> SavedSnapshot where Chunks.Element == [UInt8] {
+        if let size = saving.size, size > ControlLimits.attachmentBytes { throw ControlError.attachmentTooLarge }
+        return try await withCaller { connection in
             try await connection.check(try await connection.send(keyed(saving.request), chunks: chunks))
             return try JSONDecoding.value(
                 SavedSnapshot.self, from: try await connection.collect(), unknownKeys: .ignore)
@@ -85,12 +85,10 @@ extension LanyardClient {
         _ restoring: RestoreRequest, consumer: String, space: String = "home",
         progress: (ByteProgress) async throws -> Void = { _ in }, _ body: ([UInt8]) async throws -> Void,
         keep: () async throws -> Void = {}
-    ) async throws(ControlError) -> RestoredSnapshot {
+    ) async throws -> RestoredSnapshot {
         let begun = try await beginRestoring(restoring, consumer: consumer, space: space, progress: progress)
         try await readAttachment(begun.snapshot.id, space: space, body)
-        do { try await keep() } catch let error as ControlError { throw error } catch {
-            throw ControlError(.cancelled, "The restored state was not kept.", hint: "Restore again.")
-        }
+        try await keep()
         try await finishRestoring(begun.snapshot, consumer: consumer, space: space)
         return begun
     }
@@ -99,7 +97,7 @@ extension LanyardClient {
     public func beginRestoring(
         _ restoring: RestoreRequest, consumer: String, space: String = "home",
         progress: (ByteProgress) async throws -> Void = { _ in }
-    ) async throws(ControlError) -> RestoredSnapshot {
+    ) async throws -> RestoredSnapshot {
         var request = ClientRequest(.POST, "v1", "spaces", .name(space), "consumers", .name(consumer), "restore")
         request.body = JSONEncoding.bytes(restoring)
         return try await result(of: request, progress)

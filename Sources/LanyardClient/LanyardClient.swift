@@ -7,7 +7,8 @@ public import NIOPosix
 ///
 /// A value without state: each call opens a connection of its own (about 0.1 ms on a Unix socket), so calls may run at
 /// once and a lost agent is found again by the next call. A write whose connection ends before the answer, because the agent
-/// stopped or was killed, is sent again for a few seconds, under a key that lets it be done only once. All errors are `ControlError`s with a code, a sentence and a hint.
+/// stopped or was killed, is sent again for a few seconds, under a key that lets it be done only once. Errors are
+/// `ControlError`s with a code, a sentence and a hint, and what closures and sequences of the caller's throw, as it is.
 public struct LanyardClient: Sendable {
     /// The socket it speaks to.
     public let socketPath: String
@@ -30,20 +31,13 @@ public struct LanyardClient: Sendable {
         group = eventLoopGroup
     }
 
-    /// A client of the first agent that answers at `location`. Throws `agent_not_running` when none does.
+    /// A client of the agent that is meant by `location`. Throws `agent_not_running` where none was named and none answers.
     public static func find(
         _ location: SocketLocation = SocketLocation(),
         eventLoopGroup: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
     ) throws(ControlError) -> LanyardClient {
-        // One candidate is tried by the first call itself; only a choice needs a look beforehand.
-        guard location.candidates.count > 1 else {
-            return LanyardClient(
-                socketPath: location.candidates[0], location: location, eventLoopGroup: eventLoopGroup)
-        }
-        for candidate in location.candidates where SocketProbe.answers(candidate) {
-            return LanyardClient(socketPath: candidate, location: location, eventLoopGroup: eventLoopGroup)
-        }
-        throw location.notRunning
+        guard location.isFound else { throw location.notRunning }
+        return LanyardClient(socketPath: location.socketPath, location: location, eventLoopGroup: eventLoopGroup)
     }
 
     /// A client whose write is done once, however often it is asked for with the same `key` and the same content within a day,
@@ -62,14 +56,19 @@ public struct LanyardClient: Sendable {
     /// Milliseconds before each further try of a write whose answer was lost: time for an agent to be started again.
     private static let pauses: [Int64] = [50, 250, 1_000, 2_000]
 
+    /// For exchanges that run code of the caller's, which they call by `ClientConnection.handing`.
+    func withCaller<Value: Sendable>(
+        _ body: (inout ClientConnection) async throws -> Value
+    ) async throws -> Value {
+        try await ClientConnection.with(socketPath, on: group, notRunning: { location.notRunning }, body)
+    }
+
+    /// For all others.
     func withConnection<Value: Sendable>(
         _ body: (inout ClientConnection) async throws -> Value
     ) async throws(ControlError) -> Value {
-        do throws(ControlError) {
-            return try await ClientConnection.with(socketPath, on: group, body)
-        } catch {
-            guard error.code == .agentNotRunning else { throw error }
-            throw location.notRunning
+        do { return try await withCaller(body) } catch let error as ControlError { throw error } catch {
+            throw ClientConnection.lost
         }
     }
 

@@ -1,16 +1,28 @@
 public import ControlAPI
 import Glibc
 
-/// Where an agent's control socket and data are looked for, in the order design.md §12 gives.
+/// Which agent is meant, and where its control socket and its data are. The one place where that is decided, for the command
+/// and for applications, in the order that design.md §12 gives: what was named, the environment, the first agent that
+/// answers, and where none does the machine's service or the user's own agent.
 public struct SocketLocation: Sendable, Equatable {
-    /// Sockets to try, first that answers wins. Exactly one when somebody said which.
-    public let candidates: [String]
+    /// The agent's control socket.
+    public let socketPath: String
     /// Where the agent keeps its data, as far as that follows from what was given.
     public let dataDirectory: String
     /// The flags that start an agent which answers there, for example ["--data-dir", "/tmp/a"].
     public let agentArguments: [String]
-    /// Whether the machine's service is meant, which is started by systemd and not by hand.
-    private let isService: Bool
+    /// False where nothing was named and no agent answers anywhere.
+    package let isFound: Bool
+    private let starter: Starter
+
+    /// What starts the agent.
+    private enum Starter {
+        case command
+        /// The machine's service, which systemd starts and not a hand: `lanyardd` would found another device.
+        case service
+        /// The same of a user's login.
+        case userService
+    }
 
     /// The name of the socket in a data directory.
     public static let socketName = "control.sock"
@@ -18,37 +30,104 @@ public struct SocketLocation: Sendable, Equatable {
     // The machine's service, as its unit says: deploy/systemd/system/lanyard.service.
     private static let serviceSocket = "/run/lanyard/\(socketName)"
     private static let serviceDataDirectory = "/var/lib/lanyard"
+    private static let serviceUnits = ["/etc", "/usr/local/lib", "/usr/lib"].map {
+        "\($0)/systemd/system/lanyard.service"
+    }
 
-    /// Looks at `socket` (`--socket`), LANYARD_SOCKET, `dataDirectory` (`--data-dir`), LANYARD_DATA_DIR,
-    /// `$XDG_RUNTIME_DIR/lanyard`, the user's data directory, `/run/lanyard`.
+    /// What the decision asks the machine.
+    package struct Machine: Sendable {
+        package var isRoot: Bool
+        /// Whether an agent answers on a socket.
+        package var answers: @Sendable (_ socket: String) -> Bool
+        package var exists: @Sendable (_ path: String) -> Bool
+
+        package init(
+            isRoot: Bool, answers: @escaping @Sendable (String) -> Bool, exists: @escaping @Sendable (String) -> Bool
+        ) {
+            self.isRoot = isRoot
+            self.answers = answers
+            self.exists = exists
+        }
+
+        package static var current: Machine {
+            Machine(isRoot: geteuid() == 0, answers: SocketProbe.answers, exists: { access($0, F_OK) == 0 })
+        }
+    }
+
+    /// Looks at `socket` (`--socket`), LANYARD_SOCKET, `dataDirectory` (`--data-dir`), LANYARD_DATA_DIR; where none is given,
+    /// for an agent that answers in `$XDG_RUNTIME_DIR/lanyard`, the user's data directory or `/run/lanyard`.
+    ///
+    /// Where no agent answers, the machine's service is meant if it is installed, unless the user has a device of their own
+    /// and is not root. Else the user's data directory is meant.
     public init(
         socket: String? = nil, dataDirectory: String? = nil,
         environment: (String) -> String? = SocketLocation.processEnvironment
     ) {
+        self.init(socket: socket, dataDirectory: dataDirectory, environment: environment, machine: .current)
+    }
+
+    package init(
+        socket: String? = nil, dataDirectory: String? = nil, environment: (String) -> String?, machine: Machine
+    ) {
         let userDirectory = Self.userDataDirectory(environment)
         let givenDirectory = dataDirectory ?? environment("LANYARD_DATA_DIR")
         if let socket = socket ?? environment("LANYARD_SOCKET") {
-            candidates = [socket]
-            isService =
+            let isService =
                 socket == Self.serviceSocket
                 && (givenDirectory ?? Self.serviceDataDirectory) == Self.serviceDataDirectory
-            self.dataDirectory =
+            let directory =
                 givenDirectory
                 ?? (isService ? Self.serviceDataDirectory : Self.directory(of: socket) ?? userDirectory)
-            let isImplied = socket == "\(self.dataDirectory)/\(Self.socketName)"
-            agentArguments = ["--data-dir", self.dataDirectory] + (isImplied ? [] : ["--socket", socket])
+            self.init(
+                socket: socket, directory: directory, isFound: true, starter: isService ? .service : .command)
         } else if let givenDirectory {
-            candidates = ["\(givenDirectory)/\(Self.socketName)"]
-            isService = false
-            self.dataDirectory = givenDirectory
-            agentArguments = ["--data-dir", givenDirectory]
+            let own = "\(givenDirectory)/\(Self.socketName)"
+            let isService = givenDirectory == Self.serviceDataDirectory && !machine.answers(own)
+            self.init(
+                socket: isService ? Self.serviceSocket : own, directory: givenDirectory, isFound: true,
+                starter: isService ? .service : .command)
         } else {
-            let runtime = environment("XDG_RUNTIME_DIR").map { ["\($0)/lanyard/\(Self.socketName)"] } ?? []
-            candidates = runtime + ["\(userDirectory)/\(Self.socketName)", Self.serviceSocket]
-            isService = false
-            self.dataDirectory = userDirectory
-            agentArguments = []
+            self.init(userDirectory: userDirectory, runtimeDirectory: environment("XDG_RUNTIME_DIR"), machine: machine)
         }
+    }
+
+    /// Nothing was named.
+    private init(userDirectory: String, runtimeDirectory: String?, machine: Machine) {
+        let share = userDirectory.dropLast("/lanyard".count)
+        let starter: Starter = machine.exists("\(share)/systemd/user/lanyard.service") ? .userService : .command
+        let userSockets =
+            (runtimeDirectory.map { ["\($0)/lanyard/\(Self.socketName)"] } ?? [])
+            + ["\(userDirectory)/\(Self.socketName)"]
+        if let answering = userSockets.first(where: machine.answers) {
+            self.init(
+                socket: answering, directory: userDirectory, isFound: true, starter: starter,
+                isDefault: answering == userSockets.last)
+        } else if machine.answers(Self.serviceSocket) {
+            self.init(
+                socket: Self.serviceSocket, directory: Self.serviceDataDirectory, isFound: true, starter: .service)
+        } else if Self.serviceIsInstalled(machine), machine.isRoot || !machine.exists("\(userDirectory)/identity.pem") {
+            self.init(
+                socket: Self.serviceSocket, directory: Self.serviceDataDirectory, isFound: false, starter: .service)
+        } else {
+            self.init(
+                socket: "\(userDirectory)/\(Self.socketName)", directory: userDirectory, isFound: false,
+                starter: starter, isDefault: true)
+        }
+    }
+
+    private init(
+        socket: String, directory: String, isFound: Bool, starter: Starter, isDefault: Bool = false
+    ) {
+        socketPath = socket
+        dataDirectory = directory
+        self.isFound = isFound
+        self.starter = starter
+        let isImplied = socket == "\(directory)/\(Self.socketName)"
+        agentArguments = isDefault ? [] : ["--data-dir", directory] + (isImplied ? [] : ["--socket", socket])
+    }
+
+    private static func serviceIsInstalled(_ machine: Machine) -> Bool {
+        ([serviceDataDirectory] + serviceUnits).contains(where: machine.exists)
     }
 
     /// The user's data directory: `$XDG_DATA_HOME/lanyard` or `~/.local/share/lanyard`.
@@ -82,10 +161,21 @@ public struct SocketLocation: Sendable, Equatable {
         return String(socket[..<slash])
     }
 
-    /// The command that starts an agent there, to be pasted into a shell.
+    /// The command that starts the agent, to be pasted into a shell.
     public var startCommand: String {
-        if isService { return "systemctl start lanyard" }
-        return ([Self.agentProgram()] + agentArguments).map(ShellWord.quoted).joined(separator: " ")
+        switch starter {
+        case .service: "systemctl start lanyard"
+        case .userService: "systemctl --user start lanyard"
+        case .command: ([Self.agentProgram()] + agentArguments).map(ShellWord.quoted).joined(separator: " ")
+        }
+    }
+
+    /// Which node is meant, for messages: where its data are, or its socket where that lies elsewhere.
+    public var node: String {
+        switch starter {
+        case .service: "this machine's service (\(dataDirectory))"
+        case .userService, .command: socketPath == "\(dataDirectory)/\(Self.socketName)" ? dataDirectory : socketPath
+        }
     }
 
     /// `lanyardd` where the shell finds it, else the one beside this program.
@@ -101,8 +191,8 @@ public struct SocketLocation: Sendable, Equatable {
         return access(sibling, X_OK) == 0 ? sibling : "lanyardd"
     }
 
-    /// What to say when nobody answers.
+    /// What to say when no agent answers.
     public var notRunning: ControlError {
-        ControlError(.agentNotRunning, "No agent is running.", hint: "Start one with: \(startCommand)")
+        ControlError(.agentNotRunning, "No agent is running for \(node).", hint: "Start it with: \(startCommand)")
     }
 }

@@ -24,6 +24,11 @@ struct GlobalOptions: ParsableArguments {
         help: ArgumentHelp("The agent's data directory (also: LANYARD_DATA_DIR).", valueName: "path"))
     var dataDirectory: String?
 
+    /// How they are written.
+    static let flags = ["--json", "-q", "--quiet", "--no-color"]
+    static let options = ["--space", "--socket", "--data-dir"]
+    static var names: [String] { flags + options }
+
     var location: SocketLocation { SocketLocation(socket: socket, dataDirectory: dataDirectory) }
 
     func client() throws(ControlError) -> LanyardClient {
@@ -36,7 +41,7 @@ struct GlobalOptions: ParsableArguments {
     /// Prints `value` as JSON, or `text` for people.
     func print(_ value: some Encodable, text: (Style) -> String) throws {
         if json {
-            try StandardOutput.write(JSONEncoding.bytes(value) + [0x0A])
+            try StandardOutput.write(json: JSONEncoding.bytes(value) + [0x0A])
         } else {
             try StandardOutput.write(text(style))
         }
@@ -50,13 +55,8 @@ struct GlobalOptions: ParsableArguments {
 
 /// `lanyard --json status` means `lanyard status --json`: global options may stand before the command.
 enum LeadingOptions {
-    private static let flags = ["--json", "-q", "--quiet", "--no-color"]
-    private static let options = ["--space", "--socket", "--data-dir"]
-    private static let nested = [
-        "peers": ["add", "remove"], "consumers": ["set", "remove"], "streams": ["set"], "schema": ["set", "show"],
-        "conflicts": ["list", "resolve"], "spaces": ["set"], "snapshot": ["save", "list", "restore"],
-        "devices": ["retire"],
-    ]
+    private static let flags = GlobalOptions.flags
+    private static let options = GlobalOptions.options
 
     static func hoist(_ arguments: [String]) -> [String] {
         var rest = arguments[...]
@@ -72,7 +72,7 @@ enum LeadingOptions {
         }
         guard !leading.isEmpty, let command = rest.popFirst() else { return arguments }
         var head = [command]
-        if let second = rest.first, nested[command]?.contains(second) == true {
+        if let second = rest.first, CommandWords.isSubcommand(second, of: command) {
             head.append(second)
             rest.removeFirst()
         }

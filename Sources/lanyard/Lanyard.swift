@@ -7,12 +7,12 @@ import NIOCore
 struct Lanyard: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "lanyard",
-        abstract: "Keeps the machines on one local network in step, with no server.",
-        discussion: "Commands talk to the agent (lanyardd) of this machine. Start with: lanyard status",
+        abstract: "Keeps the devices on one local network in step, with no server.",
+        discussion: "Commands talk to the agent (lanyardd) of this device. Start with: lanyard status",
         version: "lanyard \(LanyardVersion.current)",
         groupedSubcommands: [
             CommandGroup(
-                name: "This node",
+                name: "This device",
                 subcommands: [
                     Status.self, Peers.self, Why.self, Wait.self, Spaces.self, Compact.self, Doctor.self, Logs.self,
                     Version.self, Completion.self,
@@ -41,8 +41,11 @@ enum Program {
         // Writing into a closed pipe is reported by the write itself, and ends the command quietly.
         signal(SIGPIPE, SIG_IGN)
         let arguments = LeadingOptions.hoist(Array(CommandLine.arguments.dropFirst()))
+        if let fault = CommandWords.fault(in: arguments) {
+            Failure.end(fault, asJSON: arguments.contains("--json"))
+        }
         do {
-            var command = try Lanyard.parseAsRoot(arguments)
+            var command = try await Lanyard.asyncParseAsRoot(arguments)
             if var asynchronous = command as? any AsyncParsableCommand {
                 try await asynchronous.run()
             } else {
@@ -65,7 +68,8 @@ enum Program {
             arguments.first == "undelete"
             ? noUndelete
             : ControlError(
-                .invalidArgument, sentence(Lanyard.message(for: error)), hint: "See: \(helpCommand(arguments))")
+                .invalidArgument, sentence(Lanyard.message(for: error)),
+                hint: "See: \(CommandWords.helpCommand(arguments))")
         Failure.end(usage, asJSON: arguments.contains("--json"))
     }
 
@@ -81,19 +85,7 @@ enum Program {
         return line.last.map { ".?!".contains($0) } ?? false ? line : line + "."
     }
 
-    private static func helpCommand(_ arguments: [String]) -> String {
-        guard let word = arguments.first, Lanyard.commandNames.contains(word) else { return "lanyard --help" }
-        return "lanyard \(word) --help"
-    }
-
     static func exit(_ code: ControlAPI.ExitCode) -> Never { Glibc.exit(code.rawValue) }
-}
-
-extension Lanyard {
-    /// The words that may follow `lanyard`.
-    static var commandNames: [String] {
-        configuration.groupedSubcommands.flatMap(\.subcommands).map { $0._commandName }
-    }
 }
 
 /// Errors on standard error: one line for people, one object for programs.
@@ -105,7 +97,7 @@ enum Failure {
 
     static func say(_ error: ControlError, asJSON: Bool) {
         if asJSON {
-            StandardError.write(String(decoding: ErrorResponse(error).bytes, as: UTF8.self) + "\n")
+            StandardError.write(json: ErrorResponse(error).bytes + [0x0A])
         } else {
             StandardError.write("lanyard: \(line(error))\n")
         }
@@ -113,6 +105,6 @@ enum Failure {
 
     private static func line(_ error: ControlError) -> String {
         let text = error.hint.isEmpty ? error.message : "\(error.message) \(error.hint)"
-        return text.split(whereSeparator: \.isNewline).joined(separator: " ")
+        return shown(text.split(whereSeparator: \.isNewline).joined(separator: " "))
     }
 }

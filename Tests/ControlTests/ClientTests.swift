@@ -3,7 +3,6 @@ import ControlServer
 import Foundation
 import LanyardClient
 import NIOCore
-import SyncAgent
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct ClientTests {
@@ -163,83 +162,5 @@ import Testing
         #expect(error?.code == .connectionLost)
         #expect(error?.code.exitCode == .agentNotRunning)
         listener.close()
-    }
-}
-
-@Suite struct SocketLocationTests {
-    private func location(
-        _ environment: [String: String], socket: String? = nil, dataDirectory: String? = nil
-    ) -> SocketLocation {
-        SocketLocation(socket: socket, dataDirectory: dataDirectory, environment: { environment[$0] })
-    }
-
-    @Test func `what was said outweighs what is set, and a flag the environment`() {
-        let environment = ["LANYARD_SOCKET": "/e/x.sock", "LANYARD_DATA_DIR": "/e", "HOME": "/h"]
-        #expect(location(environment, socket: "/f/control.sock").candidates == ["/f/control.sock"])
-        #expect(location(environment).candidates == ["/e/x.sock"])
-        #expect(location(["LANYARD_DATA_DIR": "/e"], dataDirectory: "/f").candidates == ["/f/control.sock"])
-        #expect(location(["LANYARD_DATA_DIR": "/e"]).candidates == ["/e/control.sock"])
-    }
-
-    @Test func `otherwise the usual places are tried in order`() {
-        #expect(
-            location(["HOME": "/h", "XDG_RUNTIME_DIR": "/run/user/7"]).candidates == [
-                "/run/user/7/lanyard/control.sock", "/h/.local/share/lanyard/control.sock", "/run/lanyard/control.sock",
-            ])
-        #expect(location(["XDG_DATA_HOME": "/d", "HOME": "/h"]).dataDirectory == "/d/lanyard")
-    }
-
-    @Test func `without HOME the user database says where a user's data lie`() {
-        for entry in UserRecord.all {
-            #expect(SocketLocation.homeDirectory(of: entry.number) == entry.home)
-        }
-        #expect(
-            location([:]).dataDirectory == SocketLocation.homeDirectory(of: geteuid()) + "/.local/share/lanyard")
-        #expect(SocketLocation.homeDirectory(of: 4_000_000_000) == "/")
-    }
-
-    @Test func `an agent without HOME keeps its data where the command looks for them`() throws {
-        for environment in [[:], ["HOME": ""]] {
-            let configuration = try AgentConfiguration(layers: [], environment: environment, hostName: "h")
-            #expect(configuration.dataDirectory == location([:]).dataDirectory)
-        }
-    }
-
-    @Test func `the machine's service is started by systemd`() {
-        let service = location(["HOME": "/h"], socket: "/run/lanyard/control.sock")
-        #expect(service.startCommand == "systemctl start lanyard")
-        #expect(service.notRunning.hint == "Start one with: systemctl start lanyard")
-        #expect(service.dataDirectory == "/var/lib/lanyard")
-        let own = location([:], socket: "/run/lanyard/control.sock", dataDirectory: "/d")
-        #expect(own.startCommand.hasSuffix("--data-dir /d --socket /run/lanyard/control.sock"))
-    }
-
-    @Test func `a socket that was named outweighs a directory, whichever way`() {
-        #expect(location(["LANYARD_SOCKET": "/e/x.sock"], dataDirectory: "/f").candidates == ["/e/x.sock"])
-    }
-
-    @Test func `the start command can be pasted into a shell`() {
-        #expect(
-            location([:], dataDirectory: "/tmp/it's here").startCommand.hasSuffix(#"--data-dir '/tmp/it'\''s here'"#))
-        #expect(location([:], socket: "/a/control.sock").agentArguments == ["--data-dir", "/a"])
-        #expect(
-            location(["HOME": "/h"], socket: "/a/x.sock").agentArguments == [
-                "--data-dir", "/h/.local/share/lanyard", "--socket", "/a/x.sock",
-            ])
-    }
-}
-
-/// A line of /etc/passwd, read as the text it is.
-private struct UserRecord {
-    let number: UInt32
-    let home: String
-
-    static var all: [UserRecord] {
-        let text = (try? String(contentsOfFile: "/etc/passwd", encoding: .utf8)) ?? ""
-        return text.split(separator: "\n").compactMap { line in
-            let fields = line.split(separator: ":", omittingEmptySubsequences: false)
-            guard fields.count == 7, let number = UInt32(fields[2]), !fields[5].isEmpty else { return nil }
-            return UserRecord(number: number, home: String(fields[5]))
-        }
     }
 }

@@ -378,7 +378,7 @@ import Testing
             "compact", "backup", "restore", "export", "import", "snapshot",
         ]
         let listed = help.lines.filter { $0.hasPrefix("  ") && !$0.hasPrefix("   ") && !$0.hasPrefix("  -") }
-            .compactMap { $0.split(separator: " ").first.map(String.init) }.filter { $0 != "See" }
+            .compactMap { $0.split { $0 == " " || $0 == "," }.first.map(String.init) }.filter { $0 != "See" }
         #expect(Set(listed) == Set(built))
         for command in built {
             // These only have subcommands.

@@ -27,7 +27,7 @@ import Testing
             let list = try await request("GET", "/v1/spaces/home/conflicts?collection=note")
             let rows = try #require(try JSONSerialization.jsonObject(with: Data(list.body)) as? [[String: Any]])
             #expect(rows.count == 3)
-            #expect(rows[0].keys.sorted() == ["authors", "collection", "field", "id", "kind", "values"])
+            #expect(rows[0].keys.sorted() == ["authors", "collection", "deletions", "field", "id", "kind", "values"])
             #expect(rows[0]["values"] as? [String] == ["Tea", "Milk"])
             #expect(rows[1]["field"] is NSNull)
             func resolve(_ id: String, _ body: String) async throws -> String {

@@ -10,6 +10,7 @@ struct Status: Decodable {
         let deletedObjects: Int
         let events: Int
         let digest: String
+        let conflicts: Int
         let versionVector: [String: UInt64]
     }
     struct PeerCounts: Decodable {

@@ -36,7 +36,12 @@ extension RigSuites {
 
         @Test func `the peer is not paired`() throws {
             try Rig.with(2, "--no-pair") { rig in
-                try expect(rig.node(1), "pairing", naming: ["pair", "invite"])
+                let one = rig.node(1)
+                try expect(one, "pairing", naming: ["pair", "invite"])
+                // As `peers` prints it.
+                let seen = try #require(try one.peers().first { !$0.paired }?.name)
+                try expect(one, "pairing", naming: ["not paired"], about: seen)
+                #expect(try one.run(["lanyard", "why", seen, "--space", "other"]).status == 3)
             }
         }
 

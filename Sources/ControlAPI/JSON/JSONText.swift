@@ -42,17 +42,3 @@ extension JSONText: CustomStringConvertible {
     /// The text itself.
     public var description: String { String(decoding: bytes, as: UTF8.self) }
 }
-
-extension JSONText: Codable {
-    /// Only this project's own coder can splice bytes; it does not come through here.
-    public init(from decoder: any Decoder) throws {
-        throw DecodingError.dataCorrupted(
-            .init(codingPath: decoder.codingPath, debugDescription: "a JSON text is taken out of its source as bytes"))
-    }
-
-    /// Only this project's own coder can splice bytes; it does not come through here.
-    public func encode(to encoder: any Encoder) throws {
-        throw EncodingError.invalidValue(
-            self, .init(codingPath: encoder.codingPath, debugDescription: "a JSON text is spliced as bytes"))
-    }
-}

@@ -16,13 +16,13 @@ public struct ConflictEntry: Codable, Hashable, Sendable {
         case schema
     }
 
-    /// Who wrote one of the values, or what was dropped.
+    /// A device that wrote one of the values, edited the object, or deleted it.
     public struct Author: Codable, Hashable, Sendable {
         /// The id of the device.
         public var device: String
         /// When it wrote last, by its wall clock.
         public var time: Timestamp
-        /// How many operations.
+        /// How many operations, where that is counted (`editedWhileDeleted`); else 1.
         public var count: Int
 
         /// All fields.
@@ -43,12 +43,16 @@ public struct ConflictEntry: Codable, Hashable, Sendable {
     public var kind: Kind
     /// All values there are, that which is shown first; empty when the conflict is about the object as a whole.
     public var values: [JSONText]
-    /// Who wrote each of `values`; for the object as a whole: who edited, when last and how often.
+    /// Who wrote each of `values`; for the object as a whole: who edited, and when last. Empty for `types`.
     public var authors: [Author]
+    /// The other side of a conflict about the object as a whole: who deleted it. Empty for the other kinds, and where the
+    /// deletion is forgotten already.
+    public var deletions: [Author]
 
     /// All fields.
     public init(
-        id: String, collection: String, field: FieldPath?, kind: Kind, values: [JSONText] = [], authors: [Author] = []
+        id: String, collection: String, field: FieldPath?, kind: Kind, values: [JSONText] = [], authors: [Author] = [],
+        deletions: [Author] = []
     ) {
         self.id = id
         self.collection = collection
@@ -56,6 +60,7 @@ public struct ConflictEntry: Codable, Hashable, Sendable {
         self.kind = kind
         self.values = values
         self.authors = authors
+        self.deletions = deletions
     }
 }
 

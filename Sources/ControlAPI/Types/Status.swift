@@ -106,15 +106,18 @@ public struct StatusResponse: Codable, Equatable, Sendable {
         public var inStep: Bool
         /// Every other device of the space that was not retired.
         public var standings: [DeviceStanding]
+        /// Objects and schemas with conflicts that a person should look at; 256 stands for more, too.
+        public var conflicts: Int
 
         /// All fields.
         public init(
             name: String, id: String, changes: Int = 0, objects: Int = 0, events: Int = 0, attachments: Int = 0,
             deletedObjects: Int = 0, versionVector: VersionVectorText = VersionVectorText([]), digest: String,
             incomplete: Int = 0, stable: Stable = Stable(), droppedChanges: Int = 0, inStep: Bool = true,
-            standings: [DeviceStanding] = []
+            standings: [DeviceStanding] = [], conflicts: Int = 0
         ) {
             self.droppedChanges = droppedChanges
+            self.conflicts = conflicts
             self.name = name
             self.id = id
             self.changes = changes

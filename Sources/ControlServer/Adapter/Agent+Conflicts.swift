@@ -34,9 +34,18 @@ extension Agent {
             (found.schema?.conflicts ?? []).map { conflict in
                 ConflictEntry(
                     id: "", collection: found.name.string, field: FieldPath(field: conflict.key.string), kind: .schema,
-                    values: conflict.values.map { JSONText($0) })
+                    values: conflict.values.map { JSONText($0) },
+                    authors: conflict.writers.map { ConflictEntry.Author($0.replica, $0.stamp.milliseconds) })
             }
         }
+    }
+
+    /// How many objects and schemas have conflicts, up to so many: reading all of them would take long where there are many.
+    func conflictCount(upTo limit: Int) throws(ControlError) -> Int {
+        let query = SyncStore.ObjectQuery(
+            space: .home, collection: nil, selection: .conflicted, limit: limit)
+        let objects = try stored { () throws(StoreError) in try store.objects(query) }
+        return min(limit, objects.count + Set(try schemaConflicts(of: nil).map(\.collection)).count)
     }
 
     package func nextConflicts(
@@ -93,18 +102,27 @@ extension StoredObject {
     fileprivate func conflicts(_ schema: CollectionSchema?) -> [ConflictEntry] {
         func entry(
             _ kind: ConflictEntry.Kind, field: FieldPath? = nil, values: [JSONValue] = [],
-            authors: [ConflictEntry.Author] = []
+            authors: [ConflictEntry.Author] = [], deletions: [DeletionRecord] = []
         ) -> ConflictEntry {
             ConflictEntry(
                 id: key.id.string, collection: key.collection.string, field: field, kind: kind,
-                values: values.map { JSONText($0) }, authors: authors)
+                values: values.map { JSONText($0) }, authors: authors, deletions: deletions.map(\.author))
         }
         var entries: [ConflictEntry] = []
         if summary.standing == .undecided {
-            entries.append(entry(.undecided, authors: deletion.map { [$0.author] } ?? []))
+            let edits = state.lives.undecidedEdits
+            entries.append(
+                entry(
+                    .undecided, authors: edits.map { ConflictEntry.Author($0.replica, $0.stamp.milliseconds) },
+                    deletions: state.lives.undecidedDeletions))
         }
         let (edits, deletions) = (droppedEdits.filter { !$0.isDeletion }, droppedEdits.filter(\.isDeletion))
-        if !edits.isEmpty { entries.append(entry(.editedWhileDeleted, authors: edits.map(\.author))) }
+        if !edits.isEmpty {
+            entries.append(
+                entry(
+                    .editedWhileDeleted, authors: edits.map(\.author),
+                    deletions: state.lives.deletions.filter { !$0.edited.isEmpty }))
+        }
         if !deletions.isEmpty { entries.append(entry(.deletedWhileEdited, authors: deletions.map(\.author))) }
         for conflict in reading(schema, isLive: { _ in true }).conflicts {
             let kind: ConflictEntry.Kind =
@@ -112,23 +130,31 @@ extension StoredObject {
                 case .values: .concurrentValues
                 case .types: .types
                 }
-            entries.append(entry(kind, field: try? FieldPath(parsing: conflict.path), values: conflict.values))
+            let path = try? FieldPath(parsing: conflict.path)
+            let writers = kind == .types ? [] : path.map { state.writers(at: $0.exactKeys, schema) } ?? []
+            entries.append(
+                entry(
+                    kind, field: path, values: conflict.values,
+                    authors: writers.map { ConflictEntry.Author($0.replica, $0.stamp.milliseconds) }))
         }
         return entries
     }
 }
 
-extension DeletionRecord {
-    fileprivate var author: ConflictEntry.Author {
-        ConflictEntry.Author(
-            device: "\(dot.replica.device)", time: Timestamp(millisecondsSinceEpoch: wallMilliseconds))
+extension ConflictEntry.Author {
+    fileprivate init(_ replica: ReplicaID, _ milliseconds: Int64, count: UInt64 = 1) {
+        self.init(
+            device: "\(replica.device)", time: Timestamp(millisecondsSinceEpoch: milliseconds),
+            count: Int(clamping: count))
     }
+}
+
+extension DeletionRecord {
+    fileprivate var author: ConflictEntry.Author { ConflictEntry.Author(dot.replica, wallMilliseconds) }
 }
 
 extension DeletionRecord.Edited {
     fileprivate var author: ConflictEntry.Author {
-        ConflictEntry.Author(
-            device: "\(replica.device)", time: Timestamp(millisecondsSinceEpoch: lastWallMilliseconds),
-            count: isDeletion ? 1 : Int(clamping: count))
+        ConflictEntry.Author(replica, lastWallMilliseconds, count: isDeletion ? 1 : count)
     }
 }

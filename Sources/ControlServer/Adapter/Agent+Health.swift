@@ -6,7 +6,8 @@ import SyncModel
 import SyncStore
 
 extension Agent {
-    package func why(_ target: String?) async throws(ControlError) -> WhyResponse {
+    package func why(_ target: String?, space: String?) async throws(ControlError) -> WhyResponse {
+        if let space { try checkSpace(space) }
         let now = try await controlled { try await snapshot() }
         var unsent: [DeviceID: Int] = [:]
         for member in now.standings where member.isConnected {
@@ -28,9 +29,11 @@ extension Agent {
         do throws(ControlError) {
             return reasoning.answer(for: try peer(target, in: now), errors: errors)
         } catch {
-            guard error.code == .unknownPeer, let (finding, retryAt) = try await attachmentFinding(target, now) else {
-                throw error
+            guard error.code == .unknownPeer else { throw error }
+            if let stranger = now.strangers.first(where: { Self.isMeant($0, by: target) }) {
+                return reasoning.answer(forUnpaired: stranger, errors: errors)
             }
+            guard let (finding, retryAt) = try await attachmentFinding(target, now) else { throw error }
             return reasoning.answer(for: (target, finding), errors: errors, retryAt: retryAt)
         }
     }
@@ -49,10 +52,16 @@ extension Agent {
         }
     }
 
-    /// By name, unique short id or id, or address.
+    /// An agent that is seen and not paired is known by its host's name, or by its address, as `peers` shows both.
+    private static func isMeant(_ stranger: AgentSnapshot.NetworkStranger, by text: String) -> Bool {
+        stranger.hostName == text || Self.text(stranger.endpoint) == text
+    }
+
+    /// By name (with or without `.local`, which a host's name ends in), unique short id or id, or address.
     private func peer(_ text: String, in now: AgentSnapshot) throws(ControlError) -> PeerView {
         let found = now.peers.filter { peer in
-            peer.name == text || peer.device.map { "\($0)" == text || $0.shortID == text.uppercased() } ?? false
+            peer.name == text || "\(peer.name).local" == text
+                || peer.device.map { "\($0)" == text || $0.shortID == text.uppercased() } ?? false
                 || peer.endpoint.map { Self.text($0) == text } ?? false
         }
         guard let first = found.first else {

@@ -42,7 +42,7 @@ extension Agent: AgentControl {
                     now.stability.stable.entries.map { .init(replica: "\($0.replica)", next: $0.next) })),
             droppedChanges: Int(now.counts.droppedChanges),
             inStep: incomplete == 0 && now.isInStepWithConnected && standings.allSatisfy { $0.state == .inStep },
-            standings: standings)
+            standings: standings, conflicts: try conflictCount(upTo: 256))
         let connected = now.peers.count { $0.state == .connected }
         let seen = now.strangers.count + Set(now.peers.filter { $0.via == "mdns" }.map { $0.device }).count
         return StatusResponse(
@@ -148,9 +148,12 @@ extension Agent: AgentControl {
             warnings.append(
                 .init(
                     code: "not_settled",
-                    message: "\(waited.map(\.fact.name).joined(separator: ", ")): let go, and still waited for.",
-                    hint: "All other devices have to hear of it, and to be more than those that are away. If the one "
-                        + "that said it is lost, say it here, too: lanyard devices retire"))
+                    message:
+                        "Retirement of \(waited.map(\.fact.name).joined(separator: ", ")) is not complete: the other "
+                        + "devices must learn of it first.",
+                    hint:
+                        "They must be more than those that are away. If the device that retired it is lost, retire it "
+                        + "here, too: lanyard devices retire"))
         }
         warnings += now.blocked.map { blockedWarning($0, now) }
         if case .refusing(let error) = store.health().condition {
@@ -252,7 +255,7 @@ extension Agent: AgentControl {
         let strangers = now.strangers.map { stranger in
             Peer(
                 id: nil, shortID: nil, name: stranger.hostName, state: .discovered, paired: false,
-                address: Self.text(Endpoint(host: stranger.host, port: stranger.port)), via: .mdns)
+                address: Self.text(stranger.endpoint), via: .mdns)
         }
         return known + strangers
     }
@@ -295,6 +298,10 @@ extension Agent: AgentControl {
         }
         return PeerChange(address: "\(address)", changed: true)
     }
+}
+
+extension AgentSnapshot.NetworkStranger {
+    var endpoint: Endpoint { Endpoint(host: host, port: port) }
 }
 
 extension AgentSnapshot {

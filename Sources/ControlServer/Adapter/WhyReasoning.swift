@@ -60,6 +60,17 @@ struct WhyReasoning {
         return assemble(faults, peers: peers, errors: errors)
     }
 
+    /// An agent that is seen and is no member: that is why it is not in step.
+    func answer(
+        forUnpaired stranger: AgentSnapshot.NetworkStranger, errors: [WhyResponse.Occurrence]
+    ) -> WhyResponse {
+        let fault = Fault(
+            link: .pairing,
+            detail: "\(stranger.hostName) at \(Agent.text(stranger.endpoint)) is not paired with this device",
+            hint: "Type `lanyard invite` on one of the two, and `lanyard join TICKET` on the other.")
+        return assemble(nodeFaults(isConnected: false) + [fault], peers: [], errors: errors)
+    }
+
     /// Only what keeps this one away: that some other device is off is none of its concern, unless that one has it.
     func answer(
         for attachment: (id: String, finding: AttachmentFinding), errors: [WhyResponse.Occurrence],

@@ -13,8 +13,10 @@ struct NodeRoutes: Sendable {
                 if let space { try NameRule.check(space, is: .space) }
                 return .json(try await agent.status(space: space))
             },
-            Route(.get, "/v1/why", query: ["target"]) { [agent] request throws(ControlError) in
-                .json(try await agent.why(request.query["target"]))
+            Route(.get, "/v1/why", query: ["target", "space"]) { [agent] request throws(ControlError) in
+                let space = request.query["space"]
+                if let space { try NameRule.check(space, is: .space) }
+                return .json(try await agent.why(request.query["target"], space: space))
             },
             Route(.get, "/v1/wait", query: ["peers", "connected", "timeoutMilliseconds"]) {
                 [agent] request throws(ControlError) in

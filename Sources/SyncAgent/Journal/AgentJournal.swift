@@ -162,7 +162,7 @@ package final class AgentJournal: Sendable {
             }
             logger.log(
                 level: isRestored ? .notice : .warning,
-                "Changes of this device that its disk did not hold came back from other devices; nothing is lost.",
+                "This disk was older than the network; missing changes were recovered.",
                 metadata: ["code": "own_changes_returned"])
         case .memberAdmitted(let device):
             logger.notice("A device became a member.", metadata: ["peer.id": "\(device.shortID)"])

@@ -84,8 +84,8 @@ package struct CollectionSchema: Hashable, Sendable {
     package subscript(field: ExactString) -> Field? { known.fields[field] }
 
     /// Entries that were set apart, each with its values, the shown one first: for `conflicts`.
-    package var conflicts: [(key: ExactString, values: [JSONValue])] {
-        entries.filter { !$0.value.conflicts.isEmpty }.map { ($0.key, $0.value.values) }
+    package var conflicts: [(key: ExactString, values: [JSONValue], writers: [ValueWriter])] {
+        entries.filter { !$0.value.conflicts.isEmpty }.map { ($0.key, $0.value.values, $0.value.writers) }
     }
 }
 

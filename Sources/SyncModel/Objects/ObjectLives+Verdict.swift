@@ -65,7 +65,7 @@ extension ObjectLives {
     }
 
     /// Whether somebody who knew the deletion has said what is to be. A later deletion says it, and is judged itself.
-    private func isDecided(_ deletion: DeletionRecord, on life: LifeRecord) -> Bool {
+    func isDecided(_ deletion: DeletionRecord, on life: LifeRecord) -> Bool {
         !deletion.keeps.isEmpty || deletions.contains { $0.known.covers(deletion.dot) && $0.ends(life) }
     }
 

@@ -4,16 +4,16 @@ import LanyardClient
 
 struct Backup: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Save all that this machine's agent has in one file, while it runs.",
+        abstract: "Save all that this device has in one file, while it runs.",
         usage: "lanyard backup FILE|- [--force] [OPTIONS]",
         discussion: """
             The file holds the objects, events, history and attachments as they were at one moment, and this device's keys: \
-            whoever has it can act as this device, so only you may read it; keep it as safe as this machine.
+            whoever has it can act as this device, so only you may read it; keep it as safe as this device.
             Writes go on meanwhile. The file appears when it is whole and on the disk. With - it goes to standard output.
             """)
     @Argument(help: "Where to; - for standard output.")
     var file: String
-    @Flag(help: "Replace a file that is there.")
+    @Flag(name: .shortAndLong, help: "Replace a file that is there.")
     var force = false
     @OptionGroup var global: GlobalOptions
 
@@ -24,7 +24,7 @@ struct Backup: AsyncParsableCommand {
                 .invalidArgument, "A backup is not written to a terminal.",
                 hint: "Give a file, or send it on: lanyard backup - | ssh HOST 'cat > FILE'")
         }
-        let made = try await make { bytes throws(ControlError) in try StandardOutput.write(bytes) }
+        let made = try await make { bytes throws(ControlError) in try StandardOutput.write(raw: bytes) }
         note(made)
     }
 
@@ -45,7 +45,7 @@ struct Backup: AsyncParsableCommand {
     /// Everything is checked as it will be before it is restored.
     private func make(
         _ write: ([UInt8]) throws(ControlError) -> Void
-    ) async throws(ControlError) -> BackupReader {
+    ) async throws -> BackupReader {
         var reader = BackupReader()
         var display: ProgressDisplay?
         defer { display?.end() }

@@ -9,20 +9,21 @@ struct Restore: AsyncParsableCommand {
         discussion: """
             The agent must not run. Into an empty data directory, unless --force is given: then what is there is moved aside, \
             into a folder beside the rest; nothing is removed. The whole file is checked before anything takes its place.
-            Afterwards this machine is the device that was saved, as it was then. What it wrote later comes back from the \
+            Afterwards the device that was saved is here, as it was then. What it wrote later comes back from the \
             devices that have it. Never let two machines be one device: to add a machine beside one that still lives, \
             start an agent there and use invite and join.
             """)
     @Argument(help: "The backup; - for standard input.")
     var file: String
-    @Flag(help: "Move aside what is in the data directory.")
+    @Flag(name: .shortAndLong, help: "Move aside what is in the data directory.")
     var force = false
     @OptionGroup var global: GlobalOptions
 
     func run() async throws {
         Interruption.explain(
             "It was stopped; nothing was restored.", hint: "Restore it again.", asJSON: global.json)
-        let directory = global.location.dataDirectory
+        let location = global.location
+        let directory = location.dataDirectory
         let answer: RestoreAnswer
         if file == "-" {
             answer = try await restore(StandardInput(), size: nil, into: directory)
@@ -33,9 +34,9 @@ struct Restore: AsyncParsableCommand {
         try global.print(answer) { _ in global.quiet ? "" : answer.text }
         global.note(
             """
-            It must be the only one: if the machine that was saved still runs, do not start this one; remove \(directory), \
-            and join it as a new device instead (lanyard invite there, lanyard join here).
-            Start it with: \(global.location.startCommand)
+            Never run this beside the original: while that still runs, remove \(directory) and let this machine join \
+            as a new device instead (lanyard invite there, lanyard join here).
+            Start it with: \(location.startCommand)
             """)
     }
 

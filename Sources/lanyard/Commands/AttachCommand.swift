@@ -10,14 +10,14 @@ struct Attach: AsyncParsableCommand {
             lanyard attach COLLECTION/ID --from-hash HASH|ATTACHMENT [--type MEDIA] [--name NAME] [OPTIONS]
             """,
         discussion: """
-            Returns when the file is durable on this machine; the others get it by themselves. Equal bytes are kept and sent \
+            Returns when the file is durable on this device; the others get it by themselves. Equal bytes are kept and sent \
             once, however often they are attached. An attachment never changes: to change it, attach the new file and \
             detach the old one.
             With - standard input is attached, to its end, under the name that --name says. Of several files each is an \
             attachment of its own; it stops at the first that cannot be attached, those before it stay.
             With --from-hash the bytes are those of another attachment, or of one that was detached and is not cleaned up yet.
             """)
-    @Argument(help: ArgumentHelp("The object.", valueName: "collection/id"))
+    @Argument(help: ArgumentHelp("The object.", valueName: "collection/id"), completion: Completions.objects)
     var object: String
     @Argument(help: ArgumentHelp("What to attach, or - for standard input.", valueName: "file"))
     var files: [String] = []
@@ -62,7 +62,7 @@ struct Attach: AsyncParsableCommand {
 
     private func attach(
         _ file: String, _ number: Int, to owner: ObjectName, _ client: LanyardClient
-    ) async throws(ControlError) -> AttachmentEntry {
+    ) async throws -> AttachmentEntry {
         let showsProgress = !global.quiet && !global.json
         var request = AttachRequest(to: owner, space: global.space, name: name ?? "", mediaType: type)
         if file == "-" {

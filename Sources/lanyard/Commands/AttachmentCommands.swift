@@ -6,10 +6,10 @@ struct Attachments: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show attachments, newest first: of an object, or all.",
         discussion:
-            "STATE says what of the bytes is on this machine. An attachment is named by its id or the first of it.")
-    @Argument(help: ArgumentHelp("Only of this object.", valueName: "collection/id"))
+            "STATE says what of the bytes is on this device. An attachment is named by its id or the first of it.")
+    @Argument(help: ArgumentHelp("Only of this object.", valueName: "collection/id"), completion: Completions.objects)
     var object: String?
-    @Option(help: ArgumentHelp("At most so many.", valueName: "n"))
+    @Option(name: [.long, .customShort("n")], help: ArgumentHelp("At most so many.", valueName: "n"))
     var limit: Int?
     @OptionGroup var global: GlobalOptions
 
@@ -47,15 +47,13 @@ struct Detach: AsyncParsableCommand {
             """)
     @Argument(help: "The attachment: its id, or the first of it.")
     var attachment: String
-    @Flag(help: "Do not ask.")
-    var yes = false
+    @OptionGroup var confirmation: Confirmation
     @OptionGroup var global: GlobalOptions
 
     func run() async throws {
         let client = try global.client()
         let found = try await client.attachment(attachment, space: global.space)
-        try Confirmation.ask(
-            "Detach \(AttachmentText.name(found)) from \(shown(found.owner)) on every device?", yes: yes || global.json)
+        try confirmation.ask("Detach \(AttachmentText.name(found)) from \(shown(found.owner)) on every device?")
         // By its whole id: what was asked about is what goes.
         let detached = try await client.detach(found.record.id, space: global.space)
         try global.print(DetachedResponse(detached: detached)) { _ in
@@ -68,7 +66,7 @@ struct Detach: AsyncParsableCommand {
 
 struct Pin: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Fetch an attachment and keep it on this machine, whatever the policy of its space says.")
+        abstract: "Fetch an attachment and keep it on this device, whatever the policy of its space says.")
     @Argument(help: "The attachment: its id, or the first of it.")
     var attachment: String
     @OptionGroup var global: GlobalOptions

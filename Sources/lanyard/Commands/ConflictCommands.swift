@@ -8,8 +8,9 @@ struct Conflicts: AsyncParsableCommand {
         defaultSubcommand: List.self)
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Show conflicts, and how to resolve each.")
-        @Argument(help: "Only of this collection.")
+        static let configuration = CommandConfiguration(
+            abstract: "Show conflicts, and how to resolve each.", aliases: ["ls"])
+        @Argument(help: "Only of this collection.", completion: Completions.collections)
         var collection: String?
         @Flag(help: "Go on, and show every change.")
         var watch = false
@@ -27,7 +28,7 @@ struct Conflicts: AsyncParsableCommand {
             }
             let redraws = StandardOutput.isTerminal && !global.json
             try await client.watchConflicts(in: collection, space: global.space) { conflicts in
-                if redraws { try StandardOutput.write("\u{1B}[H\u{1B}[2J") }
+                if redraws { try StandardOutput.clear() }
                 try show(conflicts, names)
             }
         }
@@ -42,20 +43,20 @@ struct Conflicts: AsyncParsableCommand {
 
     struct Resolve: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Decide a conflict, for every device.",
+            abstract: "Decide a conflict, for every device; or take it off this device's list.",
             usage: "lanyard conflicts resolve COLLECTION/ID keep|delete|dismiss|FIELD=VALUE [OPTIONS]",
             discussion: """
-                keep: an object that is undecided stays. delete: it goes. dismiss: there is nothing to do, do not list it any \
-                more (on this machine). FIELD=VALUE: the field has this value instead of all those that are listed.
+                keep: an object that is undecided stays. delete: it goes. FIELD=VALUE: the field has this value instead of all \
+                those that are listed. These three are written, and hold on every device.
+                dismiss: there is nothing to do. It is not listed on this device any more; other devices still list it.
                 """)
-        @Argument(help: ArgumentHelp("The object.", valueName: "collection/id"))
+        @Argument(help: ArgumentHelp("The object.", valueName: "collection/id"), completion: Completions.objects)
         var object: String
         @Argument(help: ArgumentHelp("What to do.", valueName: "decision"))
         var decision: String
         @Flag(name: .customLong("string"), help: "Take VALUE as text even if it is JSON.")
         var asText = false
-        @Flag(help: "Do not ask.")
-        var yes = false
+        @OptionGroup var confirmation: Confirmation
         @OptionGroup var global: GlobalOptions
 
         func run() async throws {
@@ -63,14 +64,22 @@ struct Conflicts: AsyncParsableCommand {
             let resolution = try Resolution(parsing: decision, valueAsText: asText)
             let client = try global.client()
             if resolution == .delete {
-                try Confirmation.ask("Delete \(shown(object)) on every device?", yes: yes || global.json)
+                try confirmation.ask("Delete \(shown(object)) on every device?")
             }
             guard try await client.resolve(name, resolution, space: global.space) else {
                 throw ControlError(
-                    .notFound, "There is no conflict that this would resolve.", hint: "See: lanyard conflicts list")
+                    .notFound, Self.nothing(to: resolution, in: object), hint: "See: lanyard conflicts list")
             }
             try global.print(ResolveResponse(resolved: true)) { _ in
                 global.quiet ? "" : "\(shown(object)) resolved.\n"
+            }
+        }
+
+        private static func nothing(to resolution: Resolution, in object: String) -> String {
+            switch resolution {
+            case .keep, .delete: "\(object) is not waiting for a decision."
+            case .dismiss: "\(object) has no conflict that can be dismissed."
+            case .set(let field, _): "\(object) has no conflict in \"\(field)\"."
             }
         }
     }

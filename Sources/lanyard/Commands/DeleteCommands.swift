@@ -8,20 +8,19 @@ struct Delete: AsyncParsableCommand {
         discussion: """
             What becomes of edits that others make meanwhile is for the collection's deletePolicy to say (lanyard schema). \
             Its attachments go with it. There is no undelete; create a new object instead. Deleting what is not there is fine and writes nothing.
-            """)
-    @Argument(help: ArgumentHelp("The object.", valueName: "collection/id"))
+            """, aliases: ["rm"])
+    @Argument(help: ArgumentHelp("The object.", valueName: "collection/id"), completion: Completions.objects)
     var object: String
     @Option(help: ArgumentHelp("Only if the object has this version.", valueName: "version"))
     var ifVersion: String?
-    @Flag(help: "Do not ask.")
-    var yes = false
+    @OptionGroup var confirmation: Confirmation
     @OptionGroup var global: GlobalOptions
 
     func run() async throws {
         let name = try ObjectName(parsing: object)
         let version = try ifVersion.map { text throws(ControlError) in try DotText(parsing: text) }
         let client = try global.client()
-        try Confirmation.ask("Delete \(shown(object)) on every device?", yes: yes || global.json)
+        try confirmation.ask("Delete \(shown(object)) on every device?")
         let deleted = try await client.delete(name, ifVersion: version, space: global.space)
         try global.print(DeletedResponse(deleted: deleted)) { _ in
             if global.quiet { return "" }
@@ -33,7 +32,7 @@ struct Delete: AsyncParsableCommand {
 struct Deleted: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show what was deleted, as long as the record of it is kept.")
-    @Argument(help: "Only of this collection.")
+    @Argument(help: "Only of this collection.", completion: Completions.collections)
     var collection: String?
     @OptionGroup var global: GlobalOptions
 
@@ -47,14 +46,14 @@ struct Deleted: AsyncParsableCommand {
             return
         }
         let names = await DeviceNames(client, space: global.space)
-        var table = Table("COLLECTION", "ID", "BY", "TIME", "POLICY")
+        var table = Table("COLLECTION", "ID", "BY", "DELETED", "POLICY", leastImportant: ["POLICY", "DELETED"])
         var isEmpty = true
         try await client.listDeletedObjects(of: collection, space: global.space) { entries in
             isEmpty = false
             for entry in entries {
                 table.add(
                     Table.Cell(entry.collection), Table.Cell(entry.id), Table.Cell(names[entry.device]),
-                    Table.Cell(entry.time), Table.Cell(entry.policy.rawValue))
+                    Table.Cell(Amounts.ago(entry.time)), Table.Cell(entry.policy.rawValue))
             }
         }
         if isEmpty { global.note("Nothing on record.") } else { try StandardOutput.write(table.text(global.style)) }

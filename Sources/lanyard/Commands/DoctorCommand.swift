@@ -11,7 +11,7 @@ struct Doctor: AsyncParsableCommand {
 
     func run() async throws {
         if !global.json { StandardError.progress("Looking …") }
-        var checks = await agentChecks()
+        var checks = try await agentChecks()
         checks.insert(contentsOf: LocalChecks(location: global.location).all, at: 2)
         StandardError.progress("")
         try global.print(checks) { text(checks, $0) }
@@ -20,8 +20,8 @@ struct Doctor: AsyncParsableCommand {
     }
 
     /// What only the agent can tell, or that it cannot be asked.
-    private func agentChecks() async -> [DoctorCheck] {
-        do throws(ControlError) {
+    private func agentChecks() async throws -> [DoctorCheck] {
+        do {
             let client = try global.client()
             let version = try await client.version().version
             let asked = try await deep ? deepChecks(client) : client.doctorChecks()
@@ -29,7 +29,7 @@ struct Doctor: AsyncParsableCommand {
                 DoctorCheck(check: "agent", state: .ok, detail: "answers on \(client.socketPath)"),
                 Self.versionCheck(agent: version),
             ] + asked
-        } catch {
+        } catch let error as ControlError {
             return [DoctorCheck(check: "agent", state: .failed, detail: error.message, hint: error.hint)]
                 + ["version", "listener", "clock_skew", "connected_peers"].map {
                     DoctorCheck(
@@ -39,7 +39,7 @@ struct Doctor: AsyncParsableCommand {
         }
     }
 
-    private func deepChecks(_ client: LanyardClient) async throws(ControlError) -> [DoctorCheck] {
+    private func deepChecks(_ client: LanyardClient) async throws -> [DoctorCheck] {
         let display = ProgressDisplay("Reading all that is stored", of: nil, isOn: !global.quiet && !global.json)
         defer { display.end() }
         return try await client.deepDoctorChecks { display.tell($0) }

@@ -7,11 +7,13 @@ struct Emit: AsyncParsableCommand {
         abstract: "Write an event, or one per line of standard input.",
         usage: "lanyard emit STREAM [TYPE] JSON|- [OPTIONS]",
         discussion: """
-            Returns when the event is durable on this machine. With -, each line of standard input is JSON and becomes an \
+            Returns when the event is durable on this device. With -, each line of standard input is JSON and becomes an \
             event of its own, written in groups while the lines come; a bad line ends it, what came before stays.
             A JSON value that begins with a minus sign comes after --: lanyard emit temperature -- -5
             """)
-    @Argument(help: ArgumentHelp("The stream; it begins with its first event.", valueName: "stream"))
+    @Argument(
+        help: ArgumentHelp("The stream; it begins with its first event.", valueName: "stream"),
+        completion: Completions.streams)
     var stream: String
     @Argument(help: ArgumentHelp("The event's type, if it has one, and its JSON or -.", valueName: "type-and-json"))
     var operands: [String]
@@ -35,7 +37,7 @@ struct Emit: AsyncParsableCommand {
         }
     }
 
-    private func emit(_ operand: String, type: String?) async throws(ControlError) -> EmitResponse {
+    private func emit(_ operand: String, type: String?) async throws -> EmitResponse {
         if operand == "-" {
             return try await global.client().emitLines(
                 StandardInput(), type: type, to: stream, space: global.space)

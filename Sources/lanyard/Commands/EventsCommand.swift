@@ -13,22 +13,22 @@ struct Events: AsyncParsableCommand {
             In canonical order a consumer, and whoever follows, hears of what came late: {"rewind":true,…,"position":P} says \
             that everything behind P is undone; the lines after it begin there. Positions sort as texts.
             """)
-    @Argument(help: ArgumentHelp("The stream.", valueName: "stream"))
+    @Argument(help: ArgumentHelp("The stream.", valueName: "stream"), completion: Completions.streams)
     var stream: String
     @Option(help: ArgumentHelp("Read as this durable consumer.", valueName: "name"))
     var consumer: String?
     @Option(help: ArgumentHelp("Begin after this position.", valueName: "position"))
     var after: String?
-    @Option(help: ArgumentHelp("Only the last so many.", valueName: "n"))
+    @Option(name: [.long, .customShort("n")], help: ArgumentHelp("Only the last so many.", valueName: "n"))
     var last: Int?
     @Option(
         help: ArgumentHelp("Those that came before this position; the last 1,000, or --last.", valueName: "position"))
     var before: String?
     @Option(help: ArgumentHelp("Only events of this type.", valueName: "type"))
     var type: String?
-    @Flag(help: "Go on with events that come later.")
+    @Flag(name: .shortAndLong, help: "Go on with events that come later.")
     var follow = false
-    @Option(help: "arrival: as they came here. canonical: the same on every node.")
+    @Option(help: "arrival: as they came here. canonical: the same on every device.")
     var order = EventOrder.arrival
     @OptionGroup var global: GlobalOptions
 
@@ -42,7 +42,7 @@ struct Events: AsyncParsableCommand {
         (reading.last, reading.type) = (last, type)
         if let before { reading.before = try EventPosition(parsing: before) }
         let exists = try await global.client().readEventLines(reading) { block in
-            try StandardOutput.write(block)
+            try StandardOutput.write(json: block)
         }
         if exists, consumer == nil, after == nil, before == nil, last == nil, !follow {
             let entry = try await global.client().streams(space: global.space).first { $0.name == stream }

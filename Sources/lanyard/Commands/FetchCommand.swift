@@ -4,7 +4,7 @@ import LanyardClient
 
 struct Fetch: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Bring an attachment's bytes to this machine, and write them to a file.",
+        abstract: "Bring an attachment's bytes to this device, and write them to a file.",
         usage: "lanyard fetch ATTACHMENT [-o FILE|DIRECTORY/|-] [--force] [OPTIONS]",
         discussion: """
             The bytes come from the devices that have them, from several at once, and what came stays if it is stopped. Every \
@@ -15,7 +15,7 @@ struct Fetch: AsyncParsableCommand {
     var attachment: String
     @Option(name: .shortAndLong, help: ArgumentHelp("Where to; - for standard output.", valueName: "file"))
     var output: String?
-    @Flag(help: "Replace a file that is there.")
+    @Flag(name: .shortAndLong, help: "Replace a file that is there.")
     var force = false
     @OptionGroup var global: GlobalOptions
 
@@ -40,14 +40,13 @@ struct Fetch: AsyncParsableCommand {
                 global.quiet ? "" : "\(shown(place.path))  \(ByteAmount.text(entry.record.size))\n"
             }
         } else if output != nil {
-            try await read(entry, client) { bytes throws(ControlError) in try StandardOutput.write(bytes) }
+            try await read(entry, client) { bytes throws(ControlError) in try StandardOutput.write(raw: bytes) }
         } else {
             try global.print(entry) { global.quiet ? "" : AttachmentText.line(entry, $0) + "\n" }
         }
     }
 
-    private func bring(_ found: AttachmentEntry, _ client: LanyardClient) async throws(ControlError) -> AttachmentEntry
-    {
+    private func bring(_ found: AttachmentEntry, _ client: LanyardClient) async throws -> AttachmentEntry {
         guard found.state != .present else { return found }
         let display = ProgressDisplay(found.record.name, of: found.record.size, isOn: showsProgress)
         defer { display.end() }
@@ -56,7 +55,7 @@ struct Fetch: AsyncParsableCommand {
 
     private func read(
         _ entry: AttachmentEntry, _ client: LanyardClient, _ write: ([UInt8]) throws(ControlError) -> Void
-    ) async throws(ControlError) {
+    ) async throws {
         let display = ProgressDisplay(
             "Writing \(entry.record.name)", of: entry.record.size,
             isOn: showsProgress && !(output == "-" && StandardOutput.isTerminal))

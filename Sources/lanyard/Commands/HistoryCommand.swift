@@ -11,7 +11,7 @@ struct History: AsyncParsableCommand {
             With --blame: who wrote each part of what the field shows now, or showed with --at.
             With --from: what changed from that version until now, or until --at.
             """)
-    @Argument(help: ArgumentHelp("The object.", valueName: "collection/id"))
+    @Argument(help: ArgumentHelp("The object.", valueName: "collection/id"), completion: Completions.objects)
     var object: String
     @Option(help: ArgumentHelp("Show the object as it was at this version.", valueName: "version"))
     var at: String?
@@ -95,7 +95,7 @@ struct Watch: AsyncParsableCommand {
             Begins with what changes from now on, or behind a position that was printed before; 0 begins with all objects. An \
             object that changed several times meanwhile comes once, as it is then. Ends when it is interrupted or the agent stops.
             """)
-    @Argument(help: "Only of this collection.")
+    @Argument(help: "Only of this collection.", completion: Completions.collections)
     var collection: String?
     @Option(help: ArgumentHelp("Begin behind this position.", valueName: "position"))
     var after: String?
@@ -115,7 +115,7 @@ struct Watch: AsyncParsableCommand {
         try await global.client().watchObjectLines(collection, after: start, space: global.space) { position in
             global.note("Watching, behind position \(position).")
         } _: { block in
-            try StandardOutput.write(block)
+            try StandardOutput.write(json: block)
         }
     }
 }

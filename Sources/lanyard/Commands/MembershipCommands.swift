@@ -1,27 +1,36 @@
-public import ArgumentParser
-public import ControlAPI
+import ArgumentParser
+import ControlAPI
 import LanyardClient
 
-extension Role: ExpressibleByArgument {}
+/// The roles in which a device can be invited; others are refused so far.
+private enum InvitedRole: String, ExpressibleByArgument, CaseIterable {
+    case writer
+
+    var role: Role {
+        switch self {
+        case .writer: .writer
+        }
+    }
+}
 
 struct Invite: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Make a one-time ticket that lets another device in.")
-    @Option(help: "What the device may do: writer or reader.")
-    var role = Role.writer
+    @Option(help: "What the device may do.")
+    private var role = InvitedRole.writer
     @Option(help: ArgumentHelp("How long the ticket is good for.", valueName: "time"))
     var expires = TimeLength(milliseconds: 600_000)
     @OptionGroup var global: GlobalOptions
 
     func run() async throws {
         let request = InviteRequest(
-            role: role, expiresSeconds: (expires.milliseconds + 999) / 1_000, space: global.space)
+            role: role.role, expiresSeconds: (expires.milliseconds + 999) / 1_000, space: global.space)
         let answer = try await global.client().invite(request)
         try global.print(answer) { style in
             if global.quiet { return answer.ticket + "\n" }
             return """
                 \(style.strong(answer.ticket))
 
-                Good for one device until \(answer.expires). On the other machine, type:
+                Good for one device, \(Amounts.until(answer.expires)). On the other one, type:
                   lanyard join \(answer.ticket)
 
                 """
@@ -30,7 +39,7 @@ struct Invite: AsyncParsableCommand {
 }
 
 struct Join: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Join with a ticket that another machine printed.")
+    static let configuration = CommandConfiguration(abstract: "Join with a ticket that another device printed.")
     @Argument(help: "The ticket, or - to read it from standard input.")
     var ticket: String
     @OptionGroup var global: GlobalOptions
@@ -57,21 +66,23 @@ struct Join: AsyncParsableCommand {
 
 struct Devices: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show the members: who let whom in, and when; let one go, or block one.",
+        abstract: "Show the devices of the space: who let whom in, and when; let one go, or block one.",
         subcommands: [Retire.self, Block.self, Unblock.self])
     @OptionGroup var global: GlobalOptions
 
     func run() async throws {
         let devices = try await global.client().devices(space: global.space)
         try global.print(devices) { style in
-            var table = Table("NAME", "ID", "ROLE", "STATE", "ADDED BY", "ADDED", "LAST SEEN")
+            var table = Table(
+                "NAME", "ID", "ROLE", "STATE", "ADDED BY", "ADDED", "LAST SEEN",
+                leastImportant: ["ROLE", "ADDED BY", "ADDED", "LAST SEEN"])
             for device in devices {
                 let adder = device.addedBy.map { id in
                     devices.first { $0.id == id }?.name ?? String(id.prefix(7))
                 }
                 table.add(
                     Table.Cell(device.name), Table.Cell(String(device.id.prefix(7))), Table.Cell(device.role.rawValue),
-                    Table.Cell(device.state), Table.Cell(adder), Table.Cell(device.addedAt),
+                    Table.Cell(device.state), Table.Cell(adder), Table.Cell(Amounts.ago(device.addedAt)),
                     Table.Cell(Amounts.ago(device.lastSeen)))
             }
             return table.text(style)
@@ -85,24 +96,23 @@ struct Devices: AsyncParsableCommand {
                 What it wrote and nobody has heard of counts no more from then on. Should it come back all the same, it \
                 is let in again by itself, and writes that work once more.
                 """)
-        @Argument(help: "Its name, its id, or how that begins.")
+        @Argument(help: "Its name, its id, or how that begins.", completion: Completions.devices)
         var device: String
-        @Flag(help: "Do not ask.")
-        var yes = false
+        @OptionGroup var confirmation: Confirmation
         @OptionGroup var global: GlobalOptions
 
         func run() async throws {
             let client = try global.client()
             let found = try DeviceWord.find(device, in: try await client.devices(space: global.space))
-            try Confirmation.ask("Let \(shown(found.name)) (\(found.id.prefix(7))) go?", yes: yes)
+            let name = "\(shown(found.name)) (\(found.id.prefix(7)))"
+            try confirmation.ask(
+                found.state == "connected"
+                    ? "\(name) is online and will rejoin by itself. Stop its agent, or continue?" : "Let \(name) go?")
             let retired = try await client.retire(device: found.id, space: global.space)
             try global.print(retired) { _ in
                 global.quiet
                     ? ""
-                    : "\(shown(retired.name)) was let go. What is deleted is forgotten once the others have heard of it.\n"
-            }
-            if found.state == "connected" {
-                global.note("It is connected: once it hears of this it comes back by itself. Stop its agent first.")
+                    : "\(shown(retired.name)) was let go. Old deletions are cleaned up once all other devices know.\n"
             }
         }
     }

@@ -4,7 +4,7 @@ import LanyardClient
 
 struct Get: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Show an object.")
-    @Argument(help: ArgumentHelp("The object.", valueName: "collection/id"))
+    @Argument(help: ArgumentHelp("The object.", valueName: "collection/id"), completion: Completions.objects)
     var object: String
     @OptionGroup var global: GlobalOptions
 
@@ -44,12 +44,12 @@ struct List: AsyncParsableCommand {
             --where FIELD=VALUE keeps those whose field reads as VALUE, --where FIELD.contains=VALUE those whose set or list \
             has it; given several times, all must hold. VALUE is JSON if \
             it parses, else the text itself. Fields that the schema names as indexed are found without looking at every object.
-            """)
-    @Argument(help: "The collection.")
+            """, aliases: ["ls"])
+    @Argument(help: "The collection.", completion: Completions.collections)
     var collection: String
     @Option(name: .customLong("where"), help: ArgumentHelp("Only these.", valueName: "field=value"))
     var conditions: [String] = []
-    @Option(help: ArgumentHelp("At most so many.", valueName: "n"))
+    @Option(name: [.long, .customShort("n")], help: ArgumentHelp("At most so many.", valueName: "n"))
     var limit: Int?
     @Flag(name: .customLong("string"), help: "Take VALUE as text even if it is JSON.")
     var asText = false
@@ -112,7 +112,7 @@ struct JSONArrayOutput {
             bytes += JSONEncoding.bytes(element)
             isEmpty = false
         }
-        try StandardOutput.write(bytes)
+        try StandardOutput.write(json: bytes)
     }
 
     func end() throws(ControlError) { try StandardOutput.write(isEmpty ? "[]\n" : "]\n") }
@@ -139,7 +139,7 @@ struct Edit: AsyncParsableCommand {
             With - standard input is a JSON list of operations, as these texts or as objects: \
             [{"op":"set","path":"title","value":"Milk"},{"op":"increment","path":"plays","by":1},"tags.add=food"]
             """)
-    @Argument(help: ArgumentHelp("The object.", valueName: "collection/id"))
+    @Argument(help: ArgumentHelp("The object.", valueName: "collection/id"), completion: Completions.objects)
     var object: String
     @Argument(help: ArgumentHelp("What to do, or - for standard input.", valueName: "op"))
     var operations: [String]

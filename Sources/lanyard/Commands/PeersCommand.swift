@@ -4,7 +4,8 @@ import LanyardClient
 
 struct Peers: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show other agents; add or remove an address to dial.", subcommands: [Add.self, Remove.self])
+        abstract: "Show other devices on the network; add or remove an address to dial.",
+        subcommands: [Add.self, Remove.self])
     @Flag(help: "Go on, and show every change.")
     var watch = false
     @OptionGroup var global: GlobalOptions
@@ -19,7 +20,7 @@ struct Peers: AsyncParsableCommand {
         }
         let redraws = StandardOutput.isTerminal && !global.json
         try await client.watchPeers { peers in
-            if redraws { try StandardOutput.write("\u{1B}[H\u{1B}[2J") }
+            if redraws { try StandardOutput.clear() }
             try await show(peers, client)
         }
     }
@@ -48,7 +49,8 @@ struct Peers: AsyncParsableCommand {
     }
 
     struct Remove: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Stop dialling an address that was added.")
+        static let configuration = CommandConfiguration(
+            abstract: "Stop dialling an address that was added.", aliases: ["rm"])
         @Argument(help: ArgumentHelp("As it was added.", valueName: "host:port"))
         var address: String
         @OptionGroup var global: GlobalOptions
@@ -63,7 +65,9 @@ struct Peers: AsyncParsableCommand {
 /// `lanyard peers` for people.
 enum PeerTable {
     static func text(_ peers: [Peer], _ style: Style) -> String {
-        var table = Table("NAME", "ID", "STATE", "ADDRESS", "VIA", "RTT", "BEHIND", "LAST SYNC")
+        var table = Table(
+            "NAME", "ID", "STATE", "ADDRESS", "VIA", "RTT", "BEHIND", "LAST SYNC",
+            leastImportant: ["VIA", "RTT", "LAST SYNC", "ID", "ADDRESS"])
         let sorted = peers.sorted {
             ($0.paired ? 0 : 1, $0.name, $0.id ?? "") < ($1.paired ? 0 : 1, $1.name, $1.id ?? "")
         }

@@ -8,14 +8,16 @@ struct Put: AsyncParsableCommand {
         usage: "lanyard put COLLECTION[/ID] JSON|- [OPTIONS]",
         discussion: """
             JSON is an object with fields. Fields it does not name stay as they are; null is a value. Returns when the \
-            object is durable on this machine, and writes nothing that is there already.
-            Without /ID a member "id" of the JSON names the object (it is not a field then); without that, too, the object \
+            object is durable on this device, and writes nothing that is there already.
+            Without /ID a key "id" of the JSON names the object (it is not a field then); without that, too, the object \
             gets a fresh id.
             COLLECTION - takes one JSON object, or one per line, each written as a change of its own, in groups while the \
             lines come; a line that is refused ends it, what came before stays. What `lanyard list --json` prints can be \
             put again: lanyard list note --json | jq -c '.[]' | lanyard put note -
             """)
-    @Argument(help: ArgumentHelp("The collection, and the object's id if it is known.", valueName: "collection[/id]"))
+    @Argument(
+        help: ArgumentHelp("The collection, and the object's id if it is known.", valueName: "collection[/id]"),
+        completion: Completions.objects)
     var target: String
     @Argument(help: ArgumentHelp("The fields, or - for standard input.", valueName: "json"))
     var operand: String
@@ -67,6 +69,25 @@ struct Put: AsyncParsableCommand {
             if global.quiet { return isIDGiven ? "" : "\(shown(object.id))\n" }
             return "\(shown(object.collection))/\(shown(object.id))  version \(object.version)\n"
         }
+        for field in Self.fieldsThatKept(put.fields, object.fields) {
+            global.note("\"\(field)\" only grows: what it held and the JSON does not name stayed in it.")
+        }
+    }
+
+    /// Names of lists that hold more than was put: of add-only sets, which put cannot take anything from.
+    private static func fieldsThatKept(_ put: JSONText, _ shown: JSONText) -> [String] {
+        func counts(_ fields: JSONText) -> [(name: String, count: Int)] {
+            guard let document = try? JSONDocument(fields.bytes), case .object(let members) = document.root.kind else {
+                return []
+            }
+            return members.compactMap { member in
+                if case .array(let elements) = member.value.kind { (member.key, elements.count) } else { nil }
+            }
+        }
+        let present = counts(shown)
+        return counts(put).filter { wanted in
+            present.contains { $0.name.utf8.elementsEqual(wanted.name.utf8) && $0.count > wanted.count }
+        }.map(\.name)
     }
 
     private static func input() async throws(ControlError) -> JSONText {

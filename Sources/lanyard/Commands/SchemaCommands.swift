@@ -9,7 +9,7 @@ struct Schema: AsyncParsableCommand {
 
     struct Set: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Set types and rules, on all nodes.",
+            abstract: "Set types and rules, on all devices.",
             usage: "lanyard schema set COLLECTION FIELD=TYPE…|FILE|- [OPTIONS]",
             discussion: """
                 For example: lanyard schema set task tags=set plays=counter
@@ -19,13 +19,12 @@ struct Schema: AsyncParsableCommand {
                 Types: register constant counter set addOnlySet list orderedSet text dictionary local.
                 Policies: deleteWins updateWins lastWriterWins ask.
                 """)
-        @Argument(help: "The collection.")
+        @Argument(help: "The collection.", completion: Completions.collections)
         var collection: String
         @Argument(
             help: ArgumentHelp("Types of fields; or a file, or - for standard input.", valueName: "field=type"))
         var words: [String]
-        @Flag(help: "Convert values without asking.")
-        var yes = false
+        @OptionGroup var confirmation: Confirmation
         @OptionGroup var global: GlobalOptions
 
         func run() async throws {
@@ -38,7 +37,7 @@ struct Schema: AsyncParsableCommand {
                 let rows = try await client.conversions(for: wish, space: global.space)
                 guard !rows.isEmpty else { throw error }
                 for row in rows { global.note(ConversionText.line(row)) }
-                try Confirmation.ask("Convert these values, as ordinary changes?", yes: yes)
+                try confirmation.ask("Convert these values, as ordinary changes?")
                 schema = try await client.setSchema(wish, converting: true, space: global.space)
             }
             try global.print(schema) { global.quiet ? "" : SchemaText.text([schema], $0) }
@@ -58,7 +57,7 @@ struct Schema: AsyncParsableCommand {
 
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Show one schema, or all.")
-        @Argument(help: "Only of this collection.")
+        @Argument(help: "Only of this collection.", completion: Completions.collections)
         var collection: String?
         @OptionGroup var global: GlobalOptions
 

@@ -22,7 +22,9 @@ struct Snapshot: AsyncParsableCommand {
                 The state must hold exactly the events that the consumer has acknowledged when the command starts; with --at, \
                 those up to a position that was acknowledged.
                 """)
-        @Argument(help: ArgumentHelp("The stream whose events the state holds.", valueName: "stream"))
+        @Argument(
+            help: ArgumentHelp("The stream whose events the state holds.", valueName: "stream"),
+            completion: Completions.streams)
         var stream: String
         @Argument(help: ArgumentHelp("The state, or - for standard input.", valueName: "file"))
         var file: String
@@ -67,7 +69,7 @@ struct Snapshot: AsyncParsableCommand {
 
         private func save(
             _ request: inout SnapshotSaveRequest, _ client: LanyardClient
-        ) async throws(ControlError) -> SavedSnapshot {
+        ) async throws -> SavedSnapshot {
             let isOn = !global.quiet && !global.json
             if file == "-" {
                 let display = ProgressDisplay("standard input", of: nil, isOn: isOn)
@@ -91,8 +93,9 @@ struct Snapshot: AsyncParsableCommand {
     }
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Show snapshots, newest first: of a stream, or all.")
-        @Argument(help: "Only of this stream.")
+        static let configuration = CommandConfiguration(
+            abstract: "Show snapshots, newest first: of a stream, or all.", aliases: ["ls"])
+        @Argument(help: "Only of this stream.", completion: Completions.streams)
         var stream: String?
         @Option(help: ArgumentHelp("Only of this schema version.", valueName: "n"))
         var schema: Int64?
@@ -110,13 +113,15 @@ struct Snapshot: AsyncParsableCommand {
         }
 
         private static func table(_ snapshots: [SnapshotEntry], _ names: DeviceNames, _ style: Style) -> String {
-            var table = Table("ID", "STREAM", "SCHEMA", "CONSUMER", "SAVED", "DEVICE", "SIZE", "STATE")
+            var table = Table(
+                "ID", "STREAM", "SCHEMA", "CONSUMER", "SAVED", "DEVICE", "SIZE", "STATE",
+                leastImportant: ["CONSUMER", "SIZE", "DEVICE", "SAVED"])
             for snapshot in snapshots {
                 let isGood = snapshot.problem == nil && snapshot.state == .present
                 table.add(
                     Table.Cell(String(snapshot.id.prefix(8))), Table.Cell(snapshot.stream),
                     Table.Cell(String(snapshot.schema)), Table.Cell(snapshot.consumer),
-                    Table.Cell(snapshot.time.description), Table.Cell(names[snapshot.device]),
+                    Table.Cell(Amounts.ago(snapshot.time)), Table.Cell(names[snapshot.device]),
                     Table.Cell(ByteAmount.text(snapshot.size)),
                     Table.Cell(snapshot.problem ?? snapshot.state.rawValue) {
                         isGood ? style.good($0) : style.careful($0)
@@ -140,7 +145,7 @@ struct Snapshot: AsyncParsableCommand {
                 what reads it fails after that, restore again.
                 What the next steps are when there is none: lanyard snapshot --help.
                 """)
-        @Argument(help: ArgumentHelp("The stream.", valueName: "stream"))
+        @Argument(help: ArgumentHelp("The stream.", valueName: "stream"), completion: Completions.streams)
         var stream: String
         @Option(
             help: ArgumentHelp("The consumer that is to begin with it; another state of it ends.", valueName: "name"))
@@ -151,7 +156,7 @@ struct Snapshot: AsyncParsableCommand {
         var snapshot: String?
         @Option(name: .shortAndLong, help: ArgumentHelp("Where to; - for standard output.", valueName: "file"))
         var output: String
-        @Flag(help: "Replace a file that is there.")
+        @Flag(name: .shortAndLong, help: "Replace a file that is there.")
         var force = false
         @OptionGroup var global: GlobalOptions
 
@@ -182,7 +187,7 @@ struct Snapshot: AsyncParsableCommand {
                     RestoreRequest(stream: stream, schema: schema, snapshot: snapshot), consumer: consumer,
                     space: global.space, progress: { display.tell($0) },
                     { bytes in
-                        if let file { try file.write(bytes) } else { try StandardOutput.write(bytes) }
+                        if let file { try file.write(bytes) } else { try StandardOutput.write(raw: bytes) }
                     }, keep: { try file?.finish() })
             }
             for id in restored.skipped {

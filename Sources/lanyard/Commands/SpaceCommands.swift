@@ -4,7 +4,7 @@ import LanyardClient
 
 struct Spaces: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show what this machine keeps of each space; change it.", subcommands: [Set.self])
+        abstract: "Show what this device keeps of each space; change it.", subcommands: [Set.self])
     @OptionGroup var global: GlobalOptions
 
     func run() async throws {
@@ -13,7 +13,9 @@ struct Spaces: AsyncParsableCommand {
     }
 
     static func text(_ spaces: [SpaceEntry], _ style: Style) -> String {
-        var table = Table("NAME", "FETCH", "USED", "QUOTA", "ATTACHMENTS", "MISSING")
+        var table = Table(
+            "NAME", "FETCH", "USED", "QUOTA", "ATTACHMENTS", "MISSING",
+            leastImportant: ["QUOTA", "ATTACHMENTS", "USED"])
         for space in spaces {
             table.add(
                 Table.Cell(space.name), Table.Cell(FetchWords.text(space.fetch)),
@@ -26,10 +28,10 @@ struct Spaces: AsyncParsableCommand {
 
     struct Set: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Say which attachments this machine fetches by itself, and how much they may take.",
+            abstract: "Say which attachments this device fetches by itself, and how much they may take.",
             usage: "lanyard spaces set NAME [--fetch all|up-to SIZE|on-demand] [--quota SIZE|none] [OPTIONS]",
             discussion: """
-                Other machines are not affected. Sizes are like 500k, 10MiB or 1.5GB. What is pinned, or asked for, is fetched \
+                Other devices are not affected. Sizes are like 500k, 10MiB or 1.5GB. What is pinned, or asked for, is fetched \
                 whatever the policy says. A quota that is smaller than what is here removes nothing.
                 """)
         @Argument(help: "The space, for example home.")
@@ -76,7 +78,7 @@ struct Compact: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Remove what is not needed any more, and give the room back.",
         discussion: """
-            Changes that every member has and that are older than history is kept (lanyardd --keep-history, 30 days) are \
+            Changes that every device has and that are older than history is kept (lanyardd --keep-history, 30 days) are \
             dropped from the log, and bytes that no attachment has needed for a day. Objects and events stay as they are. The \
             agent does it by itself from time to time; this does it now, and says what was freed.
             """)

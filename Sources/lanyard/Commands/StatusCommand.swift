@@ -3,7 +3,8 @@ import ControlAPI
 import LanyardClient
 
 struct Status: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Show this node: what it holds and whom it knows.")
+    static let configuration = CommandConfiguration(
+        abstract: "Show this device: what it holds and which others it knows.")
     @OptionGroup var global: GlobalOptions
 
     func run() async throws {
@@ -72,6 +73,15 @@ struct StatusText {
         if space.incomplete > 0 {
             lines.append(
                 row("", style.careful("\(Amounts.count(space.incomplete, "object")) incomplete (see: lanyard why)")))
+        }
+        if space.conflicts > 0 {
+            let count = space.conflicts < 256 ? "\(space.conflicts)" : "256 or more"
+            lines.append(
+                row(
+                    "",
+                    style.careful(
+                        "\(count) \(space.conflicts == 1 ? "conflict needs" : "conflicts need") a decision (see: lanyard conflicts)"
+                    )))
         }
         if !space.stable.heldBackBy.isEmpty {
             let names = Amounts.some(space.stable.heldBackBy.map(\.name))

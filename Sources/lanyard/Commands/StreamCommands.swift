@@ -10,11 +10,12 @@ struct Streams: AsyncParsableCommand {
     func run() async throws {
         let streams = try await global.client().streams(space: global.space)
         try global.print(streams) { style in
-            var table = Table("NAME", "EVENTS", "POSITION", "LAST EVENT", "KEPT")
+            var table = Table(
+                "NAME", "EVENTS", "POSITION", "LAST EVENT", "KEPT", leastImportant: ["POSITION", "KEPT", "LAST EVENT"])
             for stream in streams {
                 table.add(
                     Table.Cell(stream.name), Table.Cell(String(stream.events)), Table.Cell(stream.position?.text),
-                    Table.Cell(stream.lastEvent), Table.Cell(stream.keeping))
+                    Table.Cell(Amounts.ago(stream.lastEvent)), Table.Cell(stream.keeping))
             }
             return table.text(style)
         }
@@ -28,14 +29,14 @@ struct Streams: AsyncParsableCommand {
 
     struct Set: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Say how a stream is kept, on all nodes.",
+            abstract: "Say how a stream is kept, on all devices.",
             discussion: """
                 What is not said stays as it is. The stream need not have events yet.
-                With --retain older events go on all nodes, once every member has them and every snapshot of the stream holds \
+                With --retain older events go on all devices, once each has them and every snapshot of the stream holds \
                 them; some minutes later than the time says, or by a sixteenth of it. Of a stream that shows the latest per type \
                 those stay, and of one without a time what was superseded goes after 30 days (lanyardd --keep-history).
                 """)
-        @Argument(help: "The stream.")
+        @Argument(help: "The stream.", completion: Completions.streams)
         var stream: String
         @Flag(inversion: .prefixedNo, help: "Show only the greatest event per type (a light switch).")
         var latestOnly: Bool?
@@ -108,7 +109,8 @@ struct Consumers: AsyncParsableCommand {
     func run() async throws {
         let consumers = try await global.client().consumers(space: global.space)
         try global.print(consumers) { style in
-            var table = Table("NAME", "STREAM", "ORDER", "POSITION", "BEHIND", "STATE")
+            var table = Table(
+                "NAME", "STREAM", "ORDER", "POSITION", "BEHIND", "STATE", leastImportant: ["ORDER", "POSITION"])
             for consumer in consumers {
                 table.add(
                     Table.Cell(consumer.name), Table.Cell(consumer.stream), Table.Cell(consumer.order.rawValue),
@@ -125,7 +127,7 @@ struct Consumers: AsyncParsableCommand {
     struct Set: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Move a consumer to a position, also backwards.")
-        @Argument(help: "The consumer.")
+        @Argument(help: "The consumer.", completion: Completions.consumers)
         var name: String
         @Argument(help: "The position of an event that was printed; 0 is the beginning.")
         var position: String
@@ -147,8 +149,9 @@ struct Consumers: AsyncParsableCommand {
     }
 
     struct Remove: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Forget a consumer; the events stay.")
-        @Argument(help: "The consumer.")
+        static let configuration = CommandConfiguration(
+            abstract: "Forget a consumer; the events stay.", aliases: ["rm"])
+        @Argument(help: "The consumer.", completion: Completions.consumers)
         var name: String
         @OptionGroup var global: GlobalOptions
 

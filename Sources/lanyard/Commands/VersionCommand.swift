@@ -42,6 +42,6 @@ struct Completion: ParsableCommand {
             case .zsh: Lanyard.completionScript(for: .zsh)
             case .fish: Lanyard.completionScript(for: .fish)
             }
-        try StandardOutput.write(script + "\n")
+        try StandardOutput.write(raw: Array((script + "\n").utf8))
     }
 }

@@ -4,8 +4,10 @@ import LanyardClient
 
 struct Why: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Say what keeps this node, a peer, an object or an attachment from being in step.")
-    @Argument(help: "A peer's name, short id or id, COLLECTION/ID, or an attachment; the node itself when left out.")
+        abstract: "Say what keeps this device, another one, an object or an attachment from being in step.")
+    @Argument(
+        help: "A device's name, short id or id, COLLECTION/ID, or an attachment; this device when left out.",
+        completion: Completions.peers)
     var target: String?
     @OptionGroup var global: GlobalOptions
 
@@ -17,7 +19,7 @@ struct Why: AsyncParsableCommand {
     /// Without an agent there is an answer too: that is why.
     private func answer() async throws(ControlError) -> WhyResponse {
         do throws(ControlError) {
-            return try await global.client().why(target)
+            return try await global.client().why(target, space: global.space == "home" ? nil : global.space)
         } catch {
             guard error.code == .agentNotRunning else { throw error }
             let chain = WhyResponse.LinkName.allCases.map { WhyResponse.Link($0, ok: false, detail: error.message) }
@@ -28,6 +30,10 @@ struct Why: AsyncParsableCommand {
     }
 
     private func text(_ answer: WhyResponse, _ style: Style) -> String {
+        // Of an agent that does not run, no link is known.
+        if answer.errors.first?.code == ErrorCode.agentNotRunning.rawValue {
+            return "\(style.bad("--"))  agent  not running: \(shown(global.location.node))\n\(shown(answer.hint))\n"
+        }
         var lines: [String] = []
         for link in answer.chain {
             let mark = link.ok ? style.good("ok") : style.bad("--")

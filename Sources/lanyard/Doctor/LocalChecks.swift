@@ -37,7 +37,7 @@ struct LocalChecks {
     ) -> DoctorCheck {
         guard let status = FileStatus(path) else {
             return DoctorCheck(
-                check: name, state: whenAbsent.state, detail: "\(path) cannot be looked at: \(errorText())",
+                check: name, state: whenAbsent.state, detail: "\(path) \(Self.absence("be looked at"))",
                 hint: whenAbsent.hint)
         }
         if status.othersMayLook {
@@ -69,8 +69,8 @@ struct LocalChecks {
         let name = "durable_write"
         guard access(directory, W_OK) == 0 else {
             return DoctorCheck(
-                check: name, state: .skipped, detail: "\(directory) cannot be written by this user: \(errorText())",
-                hint: "Run the command as the agent's user.")
+                check: name, state: .skipped, detail: "\(directory) \(Self.absence("be written by this user"))",
+                hint: "Run the command as the agent's user, once the agent has made it.")
         }
         guard let milliseconds = FsyncProbe(directory: directory).milliseconds() else {
             return DoctorCheck(
@@ -89,7 +89,7 @@ struct LocalChecks {
 
     private var lock: DoctorCheck {
         let name = "lock"
-        let answers = location.candidates.contains(where: SocketProbe.answers)
+        let answers = SocketProbe.answers(location.socketPath)
         switch (LockProbe(path: "\(directory)/agent.lock").holder(), answers) {
         case (.nobody, false): return DoctorCheck(check: name, state: .ok, detail: "no agent holds \(directory)")
         case (.nobody, true):
@@ -138,4 +138,9 @@ struct LocalChecks {
     }
 
     private func errorText() -> String { String(cString: strerror(errno)) }
+
+    /// Why something could not be done with a path just now.
+    private static func absence(_ action: String) -> String {
+        errno == ENOENT ? "does not exist yet" : "cannot \(action): \(String(cString: strerror(errno)))"
+    }
 }

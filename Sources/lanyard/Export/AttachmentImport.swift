@@ -56,8 +56,10 @@ final class AttachmentImport {
     private func attached(to owner: ObjectName) async throws(ControlError) -> [Known: Int] {
         var here: [Known: Int] = [:]
         do throws(ControlError) {
-            try await client.listAttachments(of: owner, space: space) { entries in
-                for entry in entries { here[Known(entry), default: 0] += 1 }
+            try await typed {
+                try await client.listAttachments(of: owner, space: space) { entries in
+                    for entry in entries { here[Known(entry), default: 0] += 1 }
+                }
             }
         } catch {
             guard error.code == .notFound || error.code == .unknownCollection else { throw error }
@@ -74,11 +76,11 @@ final class AttachmentImport {
             to: owner, space: space, name: attachment.name, mediaType: attachment.mediaType, size: place.size)
         let attached: AttachmentEntry
         do throws(ControlError) {
-            attached = try await client.attach(
-                archive.contents(place).map { bytes in
-                    display.add(bytes.count)
-                    return bytes
-                }, request)
+            let contents = archive.contents(place).map { bytes in
+                display.add(bytes.count)
+                return bytes
+            }
+            attached = try await typed { try await client.attach(contents, request) }
         } catch {
             guard ObjectImport.isOfOneObject(error.code) else { throw error }
             return summary.refuse("\(shown(attachment.name)) of \(owner)", error)

@@ -14,7 +14,7 @@ struct Export: AsyncParsableCommand {
             """)
     @Argument(help: "Where to; - for standard output.")
     var file: String
-    @Flag(help: "Replace a file that is there.")
+    @Flag(name: .shortAndLong, help: "Replace a file that is there.")
     var force = false
     @OptionGroup var global: GlobalOptions
 
@@ -28,7 +28,7 @@ struct Export: AsyncParsableCommand {
                 hint: "Give a file, or send it on: lanyard export - | tar -t")
         }
         let archive = ExportArchive(spoolDirectory: TemporaryFile.directory) { bytes throws(ControlError) in
-            try StandardOutput.write(bytes)
+            try StandardOutput.write(raw: bytes)
         }
         note(try await Exporting(global.client(), archive, global).run())
     }

@@ -122,7 +122,9 @@ final class Exporting {
         let display = display(entry.record.name, of: entry.record.size)
         defer { display.end() }
         do throws(ControlError) {
-            return try await client.fetch(entry.record.id, space: space) { display.tell($0) }.state == .present
+            return try await typed {
+                try await client.fetch(entry.record.id, space: space) { display.tell($0) }.state == .present
+            }
         } catch {
             guard error.code == .nobodyHas || error.code == .unknownAttachment else { throw error }
             return false
@@ -135,12 +137,14 @@ final class Exporting {
         // Made with its first bytes: what is not here any more leaves no file.
         var file: ExportArchive.File?
         do throws(ControlError) {
-            try await client.readAttachment(entry.record.id, space: space) { bytes in
-                var open = file
-                if open == nil { open = try archive.begin(name, size: entry.record.size) }
-                try open?.write(bytes)
-                file = open
-                display.add(bytes.count)
+            try await typed {
+                try await client.readAttachment(entry.record.id, space: space) { bytes in
+                    var open = file
+                    if open == nil { open = try archive.begin(name, size: entry.record.size) }
+                    try open?.write(bytes)
+                    file = open
+                    display.add(bytes.count)
+                }
             }
             if file == nil { file = try archive.begin(name, size: entry.record.size) }
         } catch {

@@ -5,14 +5,14 @@ import LanyardClient
 struct Import: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
-        abstract: "Write what lanyard export saved into a space, as changes of this machine.",
+        abstract: "Write what lanyard export saved into a space, as changes of this device.",
         usage: "lanyard import FILE|- [--replace] [--lost-events] [--space NAME] [OPTIONS]",
         discussion: """
             Brings what is not here: objects under their ids, events in their order, files, schemas. What is here and different \
             stays as it is and is listed, unless --replace is given. What was deleted here stays deleted, and is listed. So it may \
             be done again, also after it was stopped: nothing is written twice.
             The whole file is checked before anything is written.
-            To add a machine to a space, use lanyard invite and lanyard join: two spaces that were imported into each other and \
+            To add a device to a space, use lanyard invite and lanyard join: two spaces that were imported into each other and \
             joined later have the events of both.
             """)
     @Argument(help: "The export; - for standard input.")

@@ -46,14 +46,14 @@ final class ImportSummary: Encodable {
 
     var text: String {
         var lines = [
-            Self.line("Schemas", (schemas, "set"), (keptSchemas.count, "different here")),
+            Self.line("schema", (schemas, "set"), (keptSchemas.count, "different here")),
             Self.line(
-                "Objects", (newObjects, "new"), (replacedObjects, "replaced"), (sameObjects, "the same here"),
+                "object", (newObjects, "new"), (replacedObjects, "replaced"), (sameObjects, "unchanged"),
                 (keptObjects.count, "different here"), (deletedObjects.count, "deleted here")),
             Self.line(
-                "Events", (events, "written"), (knownEvents, "here before"), (expectedEvents, "left to their devices")),
+                "event", (events, "written"), (knownEvents, "here before"), (expectedEvents, "left to their devices")),
             Self.line(
-                "Attachments", (attachments, "attached"), (knownAttachments, "here before"),
+                "attachment", (attachments, "attached"), (knownAttachments, "here before"),
                 (missingAttachments.count, "without bytes")),
         ]
         if !keptObjects.isEmpty {
@@ -84,10 +84,12 @@ final class ImportSummary: Encodable {
         return lines.compactMap { $0.map { $0 + "\n" } }.joined()
     }
 
-    /// Nil where there is nothing to say.
-    private static func line(_ title: String, _ parts: (Int, String)...) -> String? {
-        let counted = parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
-        return counted.isEmpty ? nil : "\(title): \(counted.joined(separator: ", "))."
+    /// `3 objects new, 5 unchanged`; nil where there is nothing to say.
+    private static func line(_ noun: String, _ parts: (Int, String)...) -> String? {
+        let counted = parts.filter { $0.0 > 0 }
+        guard let first = counted.first else { return nil }
+        let rest = counted.dropFirst().map { ", \($0.0) \($0.1)" }
+        return "\(Amounts.count(first.0, noun)) \(first.1)" + rest.joined()
     }
 
     /// That not all of it could be written.

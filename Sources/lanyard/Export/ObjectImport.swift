@@ -46,8 +46,10 @@ final class ObjectImport {
     private func lookUpDeleted(_ collection: String) async throws(ControlError) {
         var ids: Set<[UInt8]> = []
         do throws(ControlError) {
-            try await client.listDeletedObjects(of: collection, space: space) { entries in
-                for entry in entries { ids.insert(entry.id.bytewise) }
+            try await typed {
+                try await client.listDeletedObjects(of: collection, space: space) { entries in
+                    for entry in entries { ids.insert(entry.id.bytewise) }
+                }
             }
         } catch {
             guard error.code == .notFound || error.code == .unknownCollection else { throw error }
@@ -131,9 +133,12 @@ final class ObjectImport {
         var lines: [UInt8] = []
         for object in objects { lines += Self.line(of: object) }
         do throws(ControlError) {
-            _ = try await client.putLines(
-                Once(bytes: lines), to: first.collection, replace: condition == .none, ifAbsent: condition == .absent,
-                space: space)
+            let upload = Once(bytes: lines)
+            _ = try await typed {
+                try await client.putLines(
+                    upload, to: first.collection, replace: condition == .none, ifAbsent: condition == .absent,
+                    space: space)
+            }
             return (objects.count, nil)
         } catch {
             guard let line = error.line, line >= 1, line <= objects.count, Self.isOfOneObject(error.code) else {

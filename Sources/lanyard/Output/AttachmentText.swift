@@ -23,7 +23,9 @@ enum AttachmentText {
     }
 
     static func table(_ attachments: [AttachmentEntry], _ style: Style) -> String {
-        var table = Table("ID", "NAME", "TYPE", "SIZE", "PIXELS", "STATE", "OBJECT")
+        var table = Table(
+            "ID", "NAME", "TYPE", "SIZE", "PIXELS", "STATE", "OBJECT",
+            leastImportant: ["PIXELS", "TYPE", "SIZE", "OBJECT"])
         for attachment in attachments {
             let record = attachment.record
             table.add(

@@ -1,15 +1,27 @@
+import ArgumentParser
 import ControlAPI
 import Glibc
 
-/// Asks before something is destroyed; only where somebody sits who can answer.
-enum Confirmation {
-    /// Throws when the answer is no. Without a terminal, or with `--yes`, nothing is asked.
-    static func ask(_ question: String, yes: Bool) throws(ControlError) {
-        guard !yes, isatty(0) == 1, StandardError.isTerminal else { return }
-        StandardError.write("\(question) [y/N] ")
+/// The option of every command that asks before it destroys something, and the asking itself.
+struct Confirmation: ParsableArguments {
+    @Flag(name: [.short, .long], help: "Do not ask; without a terminal, nothing is done without it.")
+    var yes = false
+
+    /// Returns when the answer is yes.
+    ///
+    /// Standard input that is no terminal is never read: a pipe that says "n" and one that says "y" do nothing alike.
+    /// - Throws: `invalid_argument` where nobody can be asked, `forbidden` for any answer but "y" and "yes", and for none.
+    func ask(_ question: String) throws(ControlError) {
+        guard !yes else { return }
+        guard isatty(0) == 1, StandardError.isTerminal else {
+            throw ControlError(
+                .invalidArgument, "Nothing was done: \"\(question)\" needs an answer, and there is no terminal.",
+                hint: "To do it, add --yes.")
+        }
+        StandardError.write("\(shown(question)) [y/N] ")
         let answer = readLine()?.lowercased()
         guard answer == "y" || answer == "yes" else {
-            throw ControlError(.forbidden, "Nothing was done.", hint: "Say y, or give --yes.")
+            throw ControlError(.forbidden, "Nothing was done.", hint: "To do it, answer y, or add --yes.")
         }
     }
 }

@@ -13,7 +13,7 @@ struct ConflictTable {
 
     func text(isQuiet: Bool) -> String {
         guard !conflicts.isEmpty else { return "" }
-        var table = Table("OBJECT", "FIELD", "CONFLICT", "WHAT THERE IS")
+        var table = Table("OBJECT", "FIELD", "CONFLICT", "WHAT THERE IS", leastImportant: ["CONFLICT"])
         for conflict in conflicts {
             table.add(
                 Table.Cell(Self.object(conflict)), Table.Cell(conflict.field),
@@ -44,17 +44,24 @@ struct ConflictTable {
         case .concurrentValues, .types, .schema:
             return conflict.values.enumerated().map { index, value in
                 let author = conflict.authors.indices.contains(index) ? conflict.authors[index] : nil
-                let notes = (index == 0 ? ["shown"] : []) + (author.map { ["by \(names[$0.device])"] } ?? [])
+                let notes = (index == 0 ? ["shown"] : []) + (author.map { [written($0)] } ?? [])
                 return notes.isEmpty ? short(value) : "\(short(value)) (\(notes.joined(separator: ", ")))"
             }.joined(separator: "  |  ")
         case .deletedWhileEdited:
-            return conflict.authors.map { "deleted by \(names[$0.device]) \($0.time), and changed by others: it stays" }
+            return conflict.authors.map { "deleted \(written($0)), and changed by others: it stays" }
                 .joined(separator: "  |  ")
         case .editedWhileDeleted, .undecided:
-            return conflict.authors.map { author in
-                "\(Amounts.count(author.count, "edit")) by \(names[author.device]), last \(author.time)"
-            }.joined(separator: "  |  ")
+            let edits = conflict.authors.map { author in
+                let counted = conflict.kind == .undecided ? "edited" : Amounts.count(author.count, "edit")
+                return "\(counted) \(written(author))"
+            }
+            return (edits + conflict.deletions.map { "deleted \(written($0))" }).joined(separator: "  |  ")
         }
+    }
+
+    /// `by kitchen 5 min ago`.
+    private func written(_ author: ConflictEntry.Author) -> String {
+        "by \(names[author.device]) \(Amounts.ago(author.time))"
     }
 
     private func short(_ value: JSONText) -> String {

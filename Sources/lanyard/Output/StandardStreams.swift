@@ -3,10 +3,17 @@ import Glibc
 
 /// Standard output: whole writes, and a quiet end when nobody reads any more (`lanyard events s | head`).
 enum StandardOutput {
-    static func write(_ text: String) throws(ControlError) { try write(Array(text.utf8)) }
+    /// Text for people, made safe for a terminal.
+    static func write(_ text: String) throws(ControlError) { try write(raw: Array(TerminalText.page(text).utf8)) }
 
-    /// Returns when the kernel took all bytes.
-    static func write(_ bytes: [UInt8]) throws(ControlError) {
+    /// JSON for programs, made safe for a terminal; it means the same.
+    static func write(json bytes: [UInt8]) throws(ControlError) { try write(raw: TerminalText.json(bytes)) }
+
+    /// The terminal begins anew at its first line.
+    static func clear() throws(ControlError) { try write(raw: Array("\u{1B}[H\u{1B}[2J".utf8)) }
+
+    /// Bytes as they are: files. Returns when the kernel took all of them.
+    static func write(raw bytes: [UInt8]) throws(ControlError) {
         var start = 0
         while start < bytes.count {
             let count = bytes.withUnsafeBytes { Glibc.write(1, $0.baseAddress! + start, $0.count - start) }
@@ -31,7 +38,13 @@ enum StandardOutput {
 
 /// Standard error: remarks, progress and errors. What cannot be said is not worth failing for.
 enum StandardError {
-    static func write(_ text: String) {
+    /// Text for people, made safe for a terminal.
+    static func write(_ text: String) { write(raw: TerminalText.page(text)) }
+
+    /// JSON for programs, made safe for a terminal.
+    static func write(json bytes: [UInt8]) { write(raw: String(decoding: TerminalText.json(bytes), as: UTF8.self)) }
+
+    private static func write(raw text: String) {
         let bytes = Array(text.utf8)
         _ = bytes.withUnsafeBytes { Glibc.write(2, $0.baseAddress, $0.count) }
     }
@@ -47,6 +60,6 @@ enum StandardError {
 
     /// One line that is written over by the next, on a terminal only.
     static func progress(_ text: String) {
-        if isTerminal { write("\r\u{1B}[K\(text)") }
+        if isTerminal { write(raw: "\r\u{1B}[K" + TerminalText.line(text)) }
     }
 }

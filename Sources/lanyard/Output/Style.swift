@@ -1,3 +1,4 @@
+import ControlAPI
 import Glibc
 import LanyardClient
 
@@ -23,9 +24,5 @@ struct Style: Sendable {
     }
 }
 
-/// Text that came from another machine, made safe to show: control characters cannot move the cursor or ring bells.
-func shown(_ text: String) -> String {
-    String(
-        String.UnicodeScalarView(
-            text.unicodeScalars.map { $0.properties.generalCategory == .control ? "\u{FFFD}" : $0 }))
-}
+/// Text that came from another machine, made safe to show on one line.
+func shown(_ text: String) -> String { TerminalText.line(text) }

@@ -1,14 +1,25 @@
 /// Rows in aligned columns under upper-case titles. Cells are shown safely; the last column is never padded.
+///
+/// On a terminal that is too narrow, columns are left out, the least important first; then the widest ones are cut.
 struct Table {
     struct Cell {
         let text: String
         let paint: (String) -> String
     }
 
+    private static let gap = 2
+    /// A column that is cut keeps so many characters.
+    private static let leastWidth = 8
+
     private let titles: [String]
+    /// Titles of columns that may be left out, the first of them first.
+    private let leastImportant: [String]
     private var rows: [[Cell]] = []
 
-    init(_ titles: String...) { self.titles = titles }
+    init(_ titles: String..., leastImportant: [String] = []) {
+        self.titles = titles
+        self.leastImportant = leastImportant
+    }
 
     /// One cell per title.
     mutating func add(_ cells: Cell...) {
@@ -17,20 +28,37 @@ struct Table {
     }
 
     /// The whole table, each line ending in a line break.
-    func text(_ style: Style) -> String {
+    ///
+    /// - Parameter limit: characters per line; nil for no limit.
+    func text(_ style: Style, limit: Int? = TerminalWidth.current) -> String {
         let head = titles.map { Cell(text: $0, paint: style.faint) }
         let all = [head] + rows
         let widths = titles.indices.map { column in all.map { $0[column].text.count }.max() ?? 0 }
-        return all.map { row in line(row, widths) }.joined()
+        let columns = limit.map { fit(widths, into: $0) } ?? titles.indices.map { ($0, widths[$0]) }
+        return all.map { row in line(row, columns) }.joined()
     }
 
-    private func line(_ row: [Cell], _ widths: [Int]) -> String {
+    private func fit(_ widths: [Int], into limit: Int) -> [(column: Int, width: Int)] {
+        func total(_ columns: [(column: Int, width: Int)]) -> Int {
+            columns.reduce(0) { $0 + $1.width } + Self.gap * (columns.count - 1)
+        }
+        var columns = titles.indices.map { (column: $0, width: widths[$0]) }
+        for title in leastImportant where total(columns) > limit { columns.removeAll { titles[$0.column] == title } }
+        while total(columns) > limit, let widest = columns.indices.max(by: { columns[$0].width < columns[$1].width }),
+            columns[widest].width > Self.leastWidth
+        {
+            columns[widest].width -= 1
+        }
+        return columns
+    }
+
+    private func line(_ row: [Cell], _ columns: [(column: Int, width: Int)]) -> String {
         var line = ""
-        for (column, cell) in row.enumerated() {
-            line += cell.paint(cell.text)
-            if column < row.count - 1 {
-                line += String(repeating: " ", count: widths[column] - cell.text.count + 2)
-            }
+        for (index, (column, width)) in columns.enumerated() {
+            let cell = row[column]
+            let text = cell.text.count > width ? cell.text.prefix(width - 1) + "…" : cell.text[...]
+            line += cell.paint(String(text))
+            if index < columns.count - 1 { line += String(repeating: " ", count: width - text.count + Self.gap) }
         }
         // Trailing blanks come from an empty last cell.
         while line.last == " " { line.removeLast() }

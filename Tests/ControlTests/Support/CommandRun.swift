@@ -20,6 +20,46 @@ struct CommandRun: Sendable {
         return try await program(lanyardPath, arguments, input: input, environment: environment)
     }
 
+    /// The same at a terminal, with `typed` already waiting there; "\u{4}" ends the input. Errors are what the terminal showed.
+    static func lanyardAtTerminal(
+        _ arguments: [String], socket: String? = nil, typed: String, columns: UInt16 = 80
+    ) async throws -> CommandRun {
+        let terminal = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
+        // ptmx(4): TIOCSPTLCK unlocks the other side, TIOCGPTN tells its number; not in the headers Swift imports.
+        var (locked, number): (Int32, UInt32) = (0, 0)
+        guard terminal >= 0, ioctl(terminal, 0x4004_5431, &locked) == 0, ioctl(terminal, 0x8004_5430, &number) == 0,
+            let line = FileHandle(forUpdatingAtPath: "/dev/pts/\(number)")
+        else { throw CocoaError(.fileReadUnknown) }
+        defer { close(terminal) }
+        var size = winsize(ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
+        _ = ioctl(terminal, UInt(TIOCSWINSZ), &size)
+        _ = Array(typed.utf8).withUnsafeBytes { write(terminal, $0.baseAddress, $0.count) }
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: lanyardPath)
+        process.arguments = arguments
+        process.environment = ["HOME": "/nonexistent", "TERM": "dumb"].merging(
+            socket.map { ["LANYARD_SOCKET": $0] } ?? [:]
+        ) { $1 }
+        let output = Pipe()
+        (process.standardInput, process.standardOutput, process.standardError) = (line, output, line)
+        let (exitCode, printed) = try await withCheckedThrowingContinuation { continuation in
+            Thread.detachNewThread {
+                continuation.resume(
+                    with: Result {
+                        try process.run()
+                        let printed = output.fileHandleForReading.readDataToEndOfFile()
+                        process.waitUntilExit()
+                        return (process.terminationStatus, printed)
+                    })
+            }
+        }
+        var shown = [UInt8](repeating: 0, count: 65_536)
+        let count = shown.withUnsafeMutableBytes { read(terminal, $0.baseAddress, $0.count) }
+        return CommandRun(
+            exitCode: exitCode, output: String(decoding: printed, as: UTF8.self),
+            errors: String(decoding: shown.prefix(max(0, count)), as: UTF8.self))
+    }
+
     /// Beside the test bundle.
     static var lanyardPath: String {
         let bundle = URL(fileURLWithPath: CommandLine.arguments[0])

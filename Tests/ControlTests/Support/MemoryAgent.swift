@@ -135,7 +135,8 @@ actor MemoryAgent: AgentControl {
         return PeerChange(address: address.description, changed: true)
     }
 
-    func why(_ target: String?) throws(ControlError) -> WhyResponse {
+    func why(_ target: String?, space: String?) throws(ControlError) -> WhyResponse {
+        if let space { try check(space) }
         if let target {
             throw ControlError(.unknownPeer, "No peer is called \(target).", hint: "See: lanyard peers")
         }

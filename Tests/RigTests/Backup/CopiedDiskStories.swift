@@ -5,7 +5,7 @@ extension RigSuites {
     /// Disks that two machines run from, and disks that are older than their machine.
     @Suite struct CopiedDiskStories {
         private static let ownTwin = "Another agent runs with this device's identity"
-        private static let returned = "Changes of this device that its disk did not hold came back"
+        private static let returned = "This disk was older than the network; missing changes were recovered"
 
         @Test
         func `two machines that run from one disk both say so, and nothing is lost when one gets keys of its own`()

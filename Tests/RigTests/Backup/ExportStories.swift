@@ -48,7 +48,7 @@ extension RigSuites {
                 }
                 // What happened there since stays.
                 try fresh.put("album/3", ["body": "mine"])
-                try fresh.lanyard("delete", "album/4")
+                try fresh.lanyard("delete", "album/4", "--yes")
                 let told = try fresh.lanyard("import", file).output
                 #expect(told.contains("left so: album/3") && told.contains("Deleted here, and left so: album/4"))
                 #expect(try fresh.fields("album/3")["body"] == "mine")

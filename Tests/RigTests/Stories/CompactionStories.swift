@@ -30,7 +30,7 @@ extension RigSuites {
 
                 // One is away: of what it has not acknowledged nothing is forgotten.
                 try rig("kill", "3")
-                for number in 0..<100 { try home.lanyard("delete", "thing/\(number)", "-q") }
+                for number in 0..<100 { try home.lanyard("delete", "thing/\(number)", "-q", "--yes") }
                 try home.lanyard("edit", "note/1", "body.insert@3= two")
                 try rig.waitUntilAgree([1, 2], within: .seconds(20))
                 silence(seconds: 35)

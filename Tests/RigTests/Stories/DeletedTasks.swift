@@ -32,8 +32,20 @@ extension RigSuites.Stories {
                 conflicts: [
                     "deleteWinsTask/late: editedWhileDeleted", "askTask/late: undecided", "askTask/early: undecided",
                 ])
+            try expectAuthors(rig)
             try writeToTheDeleted(rig)
             try decide(rig)
+        }
+    }
+
+    /// All nodes say the same of each conflict: node 3 edited, node 1 deleted.
+    private func expectAuthors(_ rig: Rig) throws {
+        let (deleter, editor) = (try rig.node(1).status().device.id, try rig.node(3).status().device.id)
+        for node in [rig.node(1), rig.node(2), rig.node(3)] {
+            let conflicts = try node.conflicts()
+            #expect(conflicts.allSatisfy { $0.authors.map(\.device) == [editor] }, "\(node.name)")
+            #expect(conflicts.allSatisfy { $0.deletions.map(\.device) == [deleter] }, "\(node.name)")
+            #expect(try node.status().spaces.first?.conflicts == conflicts.count, "\(node.name)")
         }
     }
 

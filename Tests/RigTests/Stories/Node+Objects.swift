@@ -22,6 +22,12 @@ struct Conflict: Decodable {
     let field: String?
     let kind: String
     let values: [JSONValue]
+    let authors: [Author]
+    let deletions: [Author]
+
+    struct Author: Decodable {
+        let device: String
+    }
 
     /// What a person is told, without the values.
     var sentence: String { "\(collection)/\(id)\(field.map { " " + $0 } ?? ""): \(kind)" }

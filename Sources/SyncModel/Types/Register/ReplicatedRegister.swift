@@ -33,6 +33,11 @@ public struct ReplicatedRegister<Value: ReplicableValue>: Replicated {
     /// The dots of `values`, in the same order.
     public var dots: [Dot] { written.entries.map { $0.dot } }
 
+    /// Who wrote `values`, in the same order.
+    package var writers: [ValueWriter] {
+        written.entries.map { ValueWriter(replica: $0.dot.replica, stamp: $0.stamp) }
+    }
+
     /// Whether several values were written apart, be they equal.
     var mayBeContested: Bool { written.entries.count > 1 }
 
