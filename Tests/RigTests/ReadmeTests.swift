@@ -66,7 +66,7 @@ extension RigSuites {
 
         private func type(_ command: String, on node: Node, in folder: URL) throws {
             let follows = command.hasSuffix("--follow")
-            let script = "cd \(folder.path) && HOME=\(folder.path) \(follows ? "timeout 2 " : "")\(command)"
+            let script = "cd \(folder.path) && export HOME=\(folder.path) && \(follows ? "timeout 2 " : "")\(command)"
             let outcome = try node.run(["sh", "-c", script])
             // A reader who follows is stopped.
             #expect(

@@ -7,7 +7,7 @@ import Testing
     private func shortest(_ body: () throws -> Void) rethrows -> Duration {
         let clock = ContinuousClock()
         var best = try clock.measure(body)
-        for _ in 0..<4 { best = min(best, try clock.measure(body)) }
+        for _ in 0..<2 { best = min(best, try clock.measure(body)) }
         return best
     }
 
@@ -26,14 +26,14 @@ import Testing
     ]
 
     @Test(arguments: writes.indices)
-    func `twice as many elements take no more than three times as long`(index: Int) throws {
+    func `four times as many elements take no more than seven times as long`(index: Int) throws {
         let (name, make) = Self.writes[index]
         func time(_ count: Int) throws -> Double {
             let desk = Desk(0)
             let put = ObjectWrite.put(Desk.key, .init(fields: [.init(key: "f", value: make(count))]))
             return seconds(try shortest { _ = try desk.plan(put) })
         }
-        let (half, whole) = (try time(40_000), try time(80_000))
-        #expect(whole / half < 3, "\(name): \(half) s, then \(whole) s")
+        let (quarter, whole) = (try time(40_000), try time(160_000))
+        #expect(whole / quarter < 7, "\(name): \(quarter) s, then \(whole) s")
     }
 }
