@@ -1,3 +1,5 @@
+import Foundation
+import Logging
 import SyncAgent
 import Testing
 
@@ -73,6 +75,16 @@ import Testing
             try AgentConfiguration(layers: [ConfigurationLayer([.name: name])], environment: [:], hostName: "h")
         }
         #expect(error?.description.contains("1 to 128 bytes without control characters") == true)
+    }
+
+    @Test func `a log is written as soon as its directory is there`() throws {
+        let temporary = try TemporaryDirectory()
+        let directory = "\(temporary.path)/data"
+        let log = AgentLog(directory: directory, format: .text, echoes: false)
+        log.logger(level: .info).info("Lost.")
+        mkdir(directory, 0o700)
+        log.logger(level: .info).info("Kept.")
+        #expect(log.recentLines(limit: 10).count == 1)
     }
 
     @Test func `a log line shows nothing that a terminal obeys`() {

@@ -62,6 +62,8 @@ package final class AgentLog: Sendable {
                 rename(path, path + ".1")
                 open(&state)
             }
+            // At the first start of all the directory is made after the log.
+            if state.file == nil { open(&state) }
             try? state.file?.write(contentsOf: data)
             state.bytes += UInt64(data.count)
         }
