@@ -142,7 +142,8 @@ import Testing
             subjectPublicKeyInfo: fact.subjectPublicKeyInfo, signingKey: fact.signingKey, binding: fact.binding,
             discoveryKey: fact.discoveryKey, role: fact.role, name: fact.name, laterFields: [1, 2, 3])
         let host = try TestDevice(4, name: "Küche", isHost: true).fact
-        #expect(host.isHost && !fact.isHost && !later.isHost && host.withoutHost == fact)
+        #expect(host.isHost && !fact.isHost && !later.isHost)
+        #expect(!host.withoutHost.isHost && host.withoutHost.encoded + [1] == host.encoded)
         for fact in [fact, later, host] {
             let bytes = fact.encoded
             #expect(try MemberFact(encoded: bytes, 0..<bytes.count) == fact)
