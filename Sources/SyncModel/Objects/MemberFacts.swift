@@ -45,28 +45,15 @@ package struct MemberFacts: Hashable, Sendable {
         return devices
     }
 
-    package var isEmpty: Bool { facts.isEmpty }
-
     /// Who was let in by `ancestor`, or by somebody who was, as far as the facts count; with it, sorted.
     package func reached(from ancestor: DeviceID, where counts: (Dot) -> Bool = { _ in true }) -> [DeviceID] {
         var admitted: [DeviceID: [DeviceID]] = [:]
         for fact in facts where counts(fact.dot) { admitted[fact.dot.replica.device, default: []].append(fact.device) }
-        return Self.reached(from: ancestor, over: admitted)
-    }
-
-    /// The devices that let `device` in, those that let these in, and so on; with it, sorted.
-    package func leading(to device: DeviceID) -> [DeviceID] {
-        var admitting: [DeviceID: [DeviceID]] = [:]
-        for fact in facts { admitting[fact.device, default: []].append(fact.dot.replica.device) }
-        return Self.reached(from: device, over: admitting)
-    }
-
-    private static func reached(from start: DeviceID, over steps: [DeviceID: [DeviceID]]) -> [DeviceID] {
-        var reached = [start]
+        var reached = [ancestor]
         var isReached = Set(reached)
         var index = 0
         while index < reached.count {
-            for device in steps[reached[index]] ?? [] where isReached.insert(device).inserted {
+            for device in admitted[reached[index]] ?? [] where isReached.insert(device).inserted {
                 reached.append(device)
             }
             index += 1

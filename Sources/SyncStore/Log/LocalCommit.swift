@@ -41,7 +41,7 @@ package struct LocalCommit {
         self.wallMilliseconds = wallMilliseconds
         rewritten = state.cuts.rewritten
         batch = ChangeBatch(
-            author, held: state.nameable(by: author.replica.device, faults: faults), greatestStamp: state.greatestStamp,
+            author, held: state.nameable(by: author.replica.device), greatestStamp: state.greatestStamp,
             wallMilliseconds: wallMilliseconds)
         // What is written here counts: a new history is known to lie behind a return only when its first change is taken.
         objects = ObjectPlan(on: state, cuts: CutTable(), faults: faults)

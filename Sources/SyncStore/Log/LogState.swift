@@ -42,29 +42,12 @@ package struct LogState: Sendable, Equatable {
 
     package init(space: SpaceID) { self.space = space }
 
-    /// What changes of this device may name: work of devices with which facts connect it. Of others a device that knows this one
-    /// alone could check nothing, and would wait for ever, also for the fact that lets those in.
-    ///
-    /// There is work of others where a device has got a new key on its old data and no member has let it in yet, and where
-    /// something was taken back; then only facts that lead from it count.
-    func nameable(by device: DeviceID, faults: ModelFaults = []) -> VersionVector {
-        guard hasTakenBack || !members.isEmpty && !faults.contains(.strangersNamed) else { return held }
-        var connected = Set(members.reached(from: device))
-        if !hasTakenBack { connected.formUnion(members.leading(to: device)) }
-        guard devices.contains(where: { !connected.contains($0) }) else { return held }
-        return VersionVector(held.entries.filter { connected.contains($0.replica.device) })
-    }
-
-    /// Of which something is held.
-    private var devices: [DeviceID] {
-        var devices: [DeviceID] = []
-        var index = 0
-        while index < tips.count {
-            let device = tips[index].replica.device
-            devices.append(device)
-            index = max(index + 1, position(of: ReplicaID(device: device, incarnation: .max)))
-        }
-        return devices
+    /// What changes of this device may name. Of devices that nobody lets in any more others could check nothing, so they would wait
+    /// for ever, also for the word that lets those in again.
+    func nameable(by device: DeviceID) -> VersionVector {
+        guard hasTakenBack else { return held }
+        let members = Set(members.reached(from: device))
+        return VersionVector(held.entries.filter { members.contains($0.replica.device) })
     }
 
     /// The empty tip for a replica of which nothing is held.

@@ -39,8 +39,5 @@ package struct ModelFaults: OptionSet, Hashable, Sendable {
     /// Attachments of what is deleted are still kept for what is shown.
     package static let deletionKeepsAttachments = ModelFaults(rawValue: 1 << 14)
 
-    /// A device with a new key names work of devices with which no fact connects it. Of the log, not of a type.
-    package static let strangersNamed = ModelFaults(rawValue: 1 << 15)
-
     package static let all = ModelFaults(rawValue: (1 << 15) - 1)
 }
