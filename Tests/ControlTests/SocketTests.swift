@@ -105,7 +105,12 @@ import Testing
     @Test func `where all connections are in use a command is told so, and those go on`() async throws {
         try await LiveServer.with(connectionLimit: 2) { server async throws in
             let followers = (0..<2).map { _ in
-                Task { try await server.client.watchPeers { _ in try await Task.sleep(for: .seconds(60)) } }
+                Task {
+                    // Reads no further until it is cancelled.
+                    let (silence, end) = AsyncStream<Void>.makeStream()
+                    try await server.client.watchPeers { _ in for await _ in silence {} }
+                    end.finish()
+                }
             }
             defer { for follower in followers { follower.cancel() } }
             await server.agent.peerWatchersComing(2)

@@ -30,20 +30,6 @@ import Testing
         #expect(talk.core.counters.wantsSent == wants)
     }
 
-    @Test func `what others hold is pulled beside what one only claims`() throws {
-        var talk = Conversation(members: 3)
-        let hostile = HostileMember(1, dialling: &talk)
-        try hostile.claim(
-            HostileMember.invented(16_000, of: Conversation.devices[1].id)
-                + HostileMember.invented(16_000, of: Conversation.devices[2].id), to: &talk)
-        var honest = Author(2, incarnation: 1 << 40)
-        let segment = honest.write()
-        let id = talk.accept(2, features: Self.features)
-        talk.hear(.received(id, segment.have, bytes: 100))
-        let want = talk.sent(id).lazy.compactMap { if case .want(let want) = $0 { want } else { nil } }.first
-        #expect(want?.replica == honest.replica)
-    }
-
     @Test func `what a peer says unasked that it does not have is not kept`() throws {
         var talk = Conversation(members: 3)
         let hostile = HostileMember(1, dialling: &talk)

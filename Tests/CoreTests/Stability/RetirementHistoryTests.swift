@@ -276,11 +276,9 @@ import Testing
         mesh.pass(seconds: 200)
         try mesh.delete(1)
         try mesh.retire(0, 3)
-        // Before everybody has heard.
         mesh.disconnect(0)
         mesh.connect(1, 2)
         mesh.pass(seconds: 600)
-        #expect(try mesh.kept(1) == 1)
         try mesh.retire(1, 0)
         try mesh.retire(1, 3)
         mesh.pass(seconds: 600)
