@@ -46,7 +46,7 @@ struct CommandRun: Sendable {
             Thread.detachNewThread {
                 continuation.resume(
                     with: Result {
-                        try process.run()
+                        try start(process)
                         let printed = output.fileHandleForReading.readDataToEndOfFile()
                         process.waitUntilExit()
                         return (process.terminationStatus, printed)
@@ -59,6 +59,15 @@ struct CommandRun: Sendable {
             exitCode: exitCode, output: String(decoding: printed, as: UTF8.self),
             errors: String(decoding: shown.prefix(max(0, count)), as: UTF8.self))
     }
+
+    /// `Process.run` lists the descriptors of this process, and crashes when several threads do that while others open some.
+    private static func start(_ process: Process) throws {
+        starting.lock()
+        defer { starting.unlock() }
+        try process.run()
+    }
+
+    private static let starting = NSLock()
 
     /// Beside the test bundle.
     static var lanyardPath: String {
@@ -87,7 +96,7 @@ struct CommandRun: Sendable {
         _ process: Process, _ stdin: Pipe, _ stdout: Pipe, _ stderr: Pipe, _ input: String
     ) throws -> CommandRun {
         signal(SIGPIPE, SIG_IGN)
-        try process.run()
+        try start(process)
         Thread.detachNewThread {
             try? stdin.fileHandleForWriting.write(contentsOf: Data(input.utf8))
             try? stdin.fileHandleForWriting.close()
