@@ -125,7 +125,8 @@ public enum ErrorCode: String, CaseIterable, Sendable {
             .notFound
         case .forbidden, .readOnly, .notPaired, .versionMismatch, .alreadyExists, .objectDeleted, .undecided,
             .constantField, .schemaWouldLoseData, .catchingUp, .duplicateIdentity, .ticketInvalid, .ticketExpired,
-            .ticketUsed, .idempotencyMismatch, .consumerBound, .limitReached, .quotaExceeded, .alreadyRunning, .snapshotSchema,
+            .ticketUsed, .idempotencyMismatch, .consumerBound, .limitReached, .quotaExceeded, .alreadyRunning,
+            .snapshotSchema,
             .snapshotForeign, .restoreUnfinished:
             .refused
         case .agentNotRunning, .connectionLost: .agentNotRunning

@@ -43,8 +43,8 @@ extension ControlRequest {
     func key() throws(ControlError) -> RequestKey? {
         guard let text = request.headers[.idempotencyKey] else { return nil }
         try RequestKey.check(text)
-        return RequestKey(
-            text: text, content: Array("\(request.method.rawValue) \(request.uri.path)?\(request.uri.query ?? "")\n".utf8))
+        let target = "\(request.uri.path)?\(request.uri.query ?? "")"
+        return RequestKey(text: text, content: Array("\(request.method.rawValue) \(target)\n".utf8))
     }
 
     /// Asks the agent for one write, which is done once however often the request comes under its key. The body was read.

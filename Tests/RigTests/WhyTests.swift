@@ -39,7 +39,12 @@ extension RigSuites {
                 let one = rig.node(1)
                 try expect(one, "pairing", naming: ["pair", "invite"])
                 // As `peers` prints it.
-                let seen = try #require(try one.peers().first { !$0.paired }?.name)
+                var found: String?
+                try eventually(within: .seconds(10), "node 1 has discovered node 2") {
+                    found = try one.peers().first { !$0.paired }?.name
+                    return found != nil
+                }
+                let seen = try #require(found)
                 try expect(one, "pairing", naming: ["not paired"], about: seen)
                 #expect(try one.run(["lanyard", "why", seen, "--space", "other"]).status == 3)
             }
