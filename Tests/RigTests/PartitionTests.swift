@@ -41,8 +41,8 @@ extension RigSuites {
                 try node.shell(
                     """
                     for time in $(seq 25); do
-                        lanyard edit box/milk done=true -q || exit 1
                         lanyard edit box/milk done=false -q || exit 1
+                        lanyard edit box/milk done=true -q || exit 1
                     done
                     """)
                 try rig("heal", "--carrier")
