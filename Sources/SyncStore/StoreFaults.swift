@@ -62,6 +62,9 @@ package struct StoreFaults: OptionSet, Hashable, Sendable {
     /// A state does not say which events are dropped.
     package static let stateForgetsDrops = StoreFaults(rawValue: 1 << 19)
 
+    /// A device with a new key names work of devices with which no fact connects it.
+    package static let strangersNamed = StoreFaults(rawValue: 1 << 22)
+
     // The upper half is the model's.
 
     private static let modelShift: UInt64 = 32

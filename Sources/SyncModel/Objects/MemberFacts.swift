@@ -49,11 +49,25 @@ package struct MemberFacts: Hashable, Sendable {
     package func reached(from ancestor: DeviceID, where counts: (Dot) -> Bool = { _ in true }) -> [DeviceID] {
         var admitted: [DeviceID: [DeviceID]] = [:]
         for fact in facts where counts(fact.dot) { admitted[fact.dot.replica.device, default: []].append(fact.device) }
-        var reached = [ancestor]
+        return Self.reached(from: ancestor, over: admitted)
+    }
+
+    /// The devices that chains of facts lead to, in whichever direction each fact was said; with the device itself, sorted.
+    package func connected(with device: DeviceID) -> [DeviceID] {
+        var neighbours: [DeviceID: [DeviceID]] = [:]
+        for fact in facts {
+            neighbours[fact.dot.replica.device, default: []].append(fact.device)
+            neighbours[fact.device, default: []].append(fact.dot.replica.device)
+        }
+        return Self.reached(from: device, over: neighbours)
+    }
+
+    private static func reached(from start: DeviceID, over steps: [DeviceID: [DeviceID]]) -> [DeviceID] {
+        var reached = [start]
         var isReached = Set(reached)
         var index = 0
         while index < reached.count {
-            for device in admitted[reached[index]] ?? [] where isReached.insert(device).inserted {
+            for device in steps[reached[index]] ?? [] where isReached.insert(device).inserted {
                 reached.append(device)
             }
             index += 1

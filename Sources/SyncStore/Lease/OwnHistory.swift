@@ -11,14 +11,21 @@ package struct OwnHistory: Sendable {
     private let incarnations: @Sendable () -> UInt64
     package private(set) var author: ChangeAuthor?
     private var lease: (any HeldLease)?
+    /// At the start work was stored with whose authors no fact connected this device: its key is new, its data is older.
+    private let isNewOnOldData: Bool
 
+    /// - Parameter state: at the start of the store.
     package init(
-        device: DeviceID, space: SpaceID, keeper: (any LeaseKeeper)?, incarnations: @escaping @Sendable () -> UInt64
+        device: DeviceID, on state: LogState, keeper: (any LeaseKeeper)?, faults: StoreFaults = [],
+        incarnations: @escaping @Sendable () -> UInt64
     ) {
         self.device = device
-        self.space = space
+        space = state.space
         self.keeper = keeper
         self.incarnations = incarnations
+        let connected = Set(state.members.connected(with: device))
+        isNewOnOldData =
+            !faults.contains(.strangersNamed) && state.tips.contains { !connected.contains($0.replica.device) }
     }
 
     /// Goes on under the replica it last wrote under if the lease proves that this store wrote last and lost no tail.
@@ -66,6 +73,15 @@ package struct OwnHistory: Sendable {
             }
         }
         preconditionFailure("the generator of incarnations repeats itself")
+    }
+
+    /// The vector that changes of this device may name. Work of a device with which no fact connects this one could not be checked
+    /// by a member that knows this device alone: it would wait for ever, also for the fact that admits the other device.
+    func nameable(on state: LogState) -> VersionVector {
+        guard state.hasTakenBack || isNewOnOldData else { return state.held }
+        let facts = state.members
+        let devices = Set(state.hasTakenBack ? facts.reached(from: device) : facts.connected(with: device))
+        return VersionVector(state.held.entries.filter { devices.contains($0.replica.device) })
     }
 
     /// Takes over what a durable commit wrote and renews the lease, before the commit is answered.

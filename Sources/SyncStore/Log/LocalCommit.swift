@@ -34,14 +34,14 @@ package struct LocalCommit {
     private let faults: ModelFaults
 
     package init(
-        _ author: ChangeAuthor, on state: LogState, wallMilliseconds: Int64, faults: ModelFaults = []
+        _ own: OwnHistory, on state: LogState, wallMilliseconds: Int64, faults: ModelFaults = []
     ) {
         self.state = state
         self.faults = faults
         self.wallMilliseconds = wallMilliseconds
         rewritten = state.cuts.rewritten
         batch = ChangeBatch(
-            author, held: state.nameable(by: author.replica.device), greatestStamp: state.greatestStamp,
+            own.nextAuthor(on: state), held: own.nameable(on: state), greatestStamp: state.greatestStamp,
             wallMilliseconds: wallMilliseconds)
         // What is written here counts: a new history is known to lie behind a return only when its first change is taken.
         objects = ObjectPlan(on: state, cuts: CutTable(), faults: faults)

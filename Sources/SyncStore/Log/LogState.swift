@@ -42,14 +42,6 @@ package struct LogState: Sendable, Equatable {
 
     package init(space: SpaceID) { self.space = space }
 
-    /// What changes of this device may name. Of devices that nobody lets in any more others could check nothing, so they would wait
-    /// for ever, also for the word that lets those in again.
-    func nameable(by device: DeviceID) -> VersionVector {
-        guard hasTakenBack else { return held }
-        let members = Set(members.reached(from: device))
-        return VersionVector(held.entries.filter { members.contains($0.replica.device) })
-    }
-
     /// The empty tip for a replica of which nothing is held.
     package func tip(of replica: ReplicaID) -> ReplicaTip {
         let index = position(of: replica)

@@ -43,7 +43,7 @@ package final class MemoryStore: ReplicaStore {
         }
         guard let opened else { throw .locked(processID: nil) }
         var own = OwnHistory(
-            device: device, space: opened.contents.log.space, keeper: leases, incarnations: incarnations)
+            device: device, on: opened.contents.log, keeper: leases, faults: faults, incarnations: incarnations)
         let remembered = opened.contents.own
         if let remembered {
             try own.resume(remembered, on: opened.contents.log, faults: faults) { end throws(StoreError) in
@@ -174,8 +174,7 @@ extension MemoryStore {
         let contents = try snapshot()
         let sign = isSealed ? sign : { _ in [] }
         var commit = LocalCommit(
-            running.own.nextAuthor(on: contents.log), on: contents.log, wallMilliseconds: wallMilliseconds,
-            faults: faults.model)
+            running.own, on: contents.log, wallMilliseconds: wallMilliseconds, faults: faults.model)
         for write in writes { try commit.take(write, reading: contents, sign: sign) }
         let planned = try commit.finish(reading: contents, contents, sign: sign)
         guard planned.writesAnything else {

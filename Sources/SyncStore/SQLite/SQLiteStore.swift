@@ -71,9 +71,9 @@ package final class SQLiteStore: ReplicaStore {
         try files.prepare()
         lock = try AgentLock(directory: configuration.directory)
         let writer = try Self.openWriter(configuration, files, faults)
-        var own = OwnHistory(
-            device: device, space: space, keeper: configuration.leases, incarnations: incarnations)
         let log = try Self.load(writer, configuration, files, space)
+        var own = OwnHistory(
+            device: device, on: log, keeper: configuration.leases, faults: faults, incarnations: incarnations)
         let leftOpen = try writer.use { access throws(StoreError) -> ReplicaID? in
             guard let rows = try LogRows(access, space: .home), let remembered = try rows.remembered() else {
                 return nil
@@ -288,7 +288,7 @@ extension SQLiteStore {
         let state = writing.log
         let before = writing.own.author
         let sign = isSealed ? sign : { _ in [] }
-        let commit = LocalCommit(writing.own.nextAuthor(on: state), on: state, wallMilliseconds: wallMilliseconds)
+        let commit = LocalCommit(writing.own, on: state, wallMilliseconds: wallMilliseconds)
         let planned = try write(&writing) { [hot = writing.hot] access throws(StoreError) in
             let rows = try spaceRows(access)
             let objects = ObjectRows(rows, hot: hot)

@@ -99,6 +99,19 @@ struct Mesh {
         connect(left, right)
     }
 
+    /// A machine that holds nothing yet.
+    mutating func add() throws { try add(.memory(MemoryDisk())) }
+
+    /// A machine with a copy of a node's disk, and a key of its own.
+    mutating func addCopy(of node: Int, _ faults: StoreFaults = []) throws { try add(try image(of: node), faults) }
+
+    private mutating func add(_ disk: SimulatedDisk, _ faults: StoreFaults = []) throws {
+        let device = SimulatedDevice.all[nodes.count]
+        let store = try Self.open(disk, device, incarnation: UInt64(now.nanoseconds), faults)
+        let core = try Self.core(device, store, at: now, faults: self.faults, bounds)
+        nodes.append(Node(device: device, fact: device.fact, disk: disk, store: store, core: core))
+    }
+
     mutating func connect(_ left: Int, _ right: Int) {
         lastConnection += 2
         let link = Link(

@@ -63,6 +63,27 @@ extension RigSuites {
             }
         }
 
+        @Test func `a device that joins through a copy with keys of its own gets everything`() throws {
+            try Rig.with(2) { rig in
+                try rig.node(1).emit(20, to: "before")
+                try rig.node(2).put("note/both", ["title": "before"])
+                try rig.waitUntilAgree([1, 2], within: .seconds(10))
+                let copy = try rig.add()
+                try rig("stop", "\(copy.number)")
+                try copyData(of: rig.node(2), to: copy)
+                try copy.shell("rm \"$LANYARD_DATA_DIR/identity.pem\"")
+                try rig("start", "\(copy.number)")
+                try copy.join(through: rig.node(1))
+                try copy.emit(10, to: "copy")
+                let newcomer = try rig.add()
+                try newcomer.join(through: copy)
+                try newcomer.emit(10, to: "newcomer")
+                try rig.waitUntilAgree([1, 2, 3, 4], within: .seconds(20))
+                #expect(try newcomer.events("before").count == 20 && newcomer.events("copy").count == 10)
+                #expect(try rig.node(2).events("newcomer").count == 10)
+            }
+        }
+
         @Test(arguments: [true, false])
         func `a data directory that is put back to last week's loses nothing, and says so once`(isFarBack: Bool) throws
         {
