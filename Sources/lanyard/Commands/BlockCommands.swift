@@ -2,6 +2,20 @@ import ArgumentParser
 import ControlAPI
 import LanyardClient
 
+/// One device of the space, named on the command line, and whether to ask before something is done to it.
+struct NamedDevice: ParsableArguments {
+    @Argument(help: "Its name, its id, or how that begins.", completion: Completions.devices)
+    var device: String
+    @OptionGroup var confirmation: Confirmation
+    @OptionGroup var global: GlobalOptions
+
+    /// Returns the client and the device that is named. Throws what `DeviceWord.find` and the request throw.
+    func find() async throws -> (client: LanyardClient, device: DeviceEntry) {
+        let client = try global.client()
+        return (client, try DeviceWord.find(device, in: try await client.devices(space: global.space)))
+    }
+}
+
 extension Devices {
     struct Block: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
@@ -11,17 +25,13 @@ extension Devices {
                 come through devices that have not blocked it: block it on each of them. A name is chosen by its device and \
                 may change: compare the id.
                 """)
-        @Argument(help: "Its id or how that begins, or its name.")
-        var device: String
-        @OptionGroup var confirmation: Confirmation
-        @OptionGroup var global: GlobalOptions
+        @OptionGroup var named: NamedDevice
 
         func run() async throws {
-            let client = try global.client()
-            let found = try DeviceWord.find(device, in: try await client.devices(space: global.space))
-            try confirmation.ask("Block \(shown(found.name)) with the id \(found.id)?")
-            let blocked = try await client.block(device: found.id, space: global.space)
-            try global.print(blocked) { _ in global.quiet ? "" : text(blocked) }
+            let (client, found) = try await named.find()
+            try named.confirmation.ask("Block \(shown(found.name)) with the id \(found.id)?")
+            let blocked = try await client.block(device: found.id, space: named.global.space)
+            try named.global.print(blocked) { _ in named.global.quiet ? "" : text(blocked) }
         }
 
         private func text(_ blocked: BlockedDevice) -> String {
@@ -33,18 +43,15 @@ extension Devices {
 
     struct Unblock: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Undo block.")
-        @Argument(help: "Its id or how that begins, or its name.")
-        var device: String
-        @OptionGroup var confirmation: Confirmation
-        @OptionGroup var global: GlobalOptions
+        @OptionGroup var named: NamedDevice
 
         func run() async throws {
-            let client = try global.client()
-            let found = try DeviceWord.find(device, in: try await client.devices(space: global.space))
-            try confirmation.ask("Unblock \(shown(found.name)) with the id \(found.id)?")
-            let unblocked = try await client.unblock(device: found.id, space: global.space)
-            try global.print(unblocked) { _ in
-                global.quiet ? "" : "\(shown(unblocked.name)) (\(unblocked.id.prefix(7))) is not blocked any more.\n"
+            let (client, found) = try await named.find()
+            try named.confirmation.ask("Unblock \(shown(found.name)) with the id \(found.id)?")
+            let unblocked = try await client.unblock(device: found.id, space: named.global.space)
+            let name = "\(shown(unblocked.name)) (\(unblocked.id.prefix(7)))"
+            try named.global.print(unblocked) { _ in
+                named.global.quiet ? "" : "\(name) is not blocked any more.\n"
             }
         }
     }

@@ -96,21 +96,17 @@ struct Devices: AsyncParsableCommand {
                 What it wrote and nobody has heard of counts no more from then on. Should it come back all the same, it \
                 is let in again by itself, and writes that work once more.
                 """)
-        @Argument(help: "Its name, its id, or how that begins.", completion: Completions.devices)
-        var device: String
-        @OptionGroup var confirmation: Confirmation
-        @OptionGroup var global: GlobalOptions
+        @OptionGroup var named: NamedDevice
 
         func run() async throws {
-            let client = try global.client()
-            let found = try DeviceWord.find(device, in: try await client.devices(space: global.space))
+            let (client, found) = try await named.find()
             let name = "\(shown(found.name)) (\(found.id.prefix(7)))"
-            try confirmation.ask(
+            try named.confirmation.ask(
                 found.state == "connected"
                     ? "\(name) is online and will rejoin by itself. Stop its agent, or continue?" : "Let \(name) go?")
-            let retired = try await client.retire(device: found.id, space: global.space)
-            try global.print(retired) { _ in
-                global.quiet
+            let retired = try await client.retire(device: found.id, space: named.global.space)
+            try named.global.print(retired) { _ in
+                named.global.quiet
                     ? ""
                     : "\(shown(retired.name)) was let go. Old deletions are cleaned up once all other devices know.\n"
             }
