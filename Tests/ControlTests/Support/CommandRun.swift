@@ -53,11 +53,16 @@ struct CommandRun: Sendable {
                     })
             }
         }
-        var shown = [UInt8](repeating: 0, count: 65_536)
-        let count = shown.withUnsafeMutableBytes { read(terminal, $0.baseAddress, $0.count) }
+        // The text may come in several pieces; once the other side is closed, the last of them is followed by an error.
+        try line.close()
+        var shown: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 4096)
+        while case let count = piece.withUnsafeMutableBytes({ read(terminal, $0.baseAddress, $0.count) }), count > 0 {
+            shown += piece.prefix(count)
+        }
         return CommandRun(
             exitCode: exitCode, output: String(decoding: printed, as: UTF8.self),
-            errors: String(decoding: shown.prefix(max(0, count)), as: UTF8.self))
+            errors: String(decoding: shown, as: UTF8.self))
     }
 
     /// `Process.run` lists the descriptors of this process, and crashes when several threads do that while others open some.
