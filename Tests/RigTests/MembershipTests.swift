@@ -24,6 +24,46 @@ extension RigSuites {
             }
         }
 
+        @Test func `after a device has joined nothing alarms, and the founder is shown as the founder`() throws {
+            struct Device: Decodable {
+                let name: String
+                let addedBy: String?
+            }
+            struct Errors: Decodable {
+                struct Occurrence: Decodable { let code: String }
+                let errors: [Occurrence]
+            }
+            struct Ping: Decodable { let rttMilliseconds: Double? }
+            try Rig.with(3) { rig in
+                // What the newcomer has not acknowledged was written eight minutes ago.
+                try rig("clock", "1", "-8m")
+                try eventually(within: .seconds(10), "node 1 is back") { try rig.node(1).connected().count == 2 }
+                try rig.node(1).emit(200, to: "before")
+                try rig("clock", "1", "0")
+                for number in 2...3 { try rig("link", "\(number)", "--delay", "1") }
+                let newcomer = try rig.add()
+                try newcomer.join(through: rig.node(3))
+                try rig.waitUntilAgree([1, 2, 3, 4], within: .seconds(5))
+                let nodes = (1...4).map(rig.node)
+                let until = ContinuousClock.now + .seconds(5)
+                repeat {
+                    for node in nodes {
+                        let codes = try node.status().warnings.map(\.code)
+                        #expect(codes.isEmpty, "\(node.name) warns")
+                    }
+                } while ContinuousClock.now < until
+                for node in nodes {
+                    let devices = try node.decode([Device].self, try node.lanyard("devices", "--json").output)
+                    #expect(devices.filter { $0.addedBy == nil }.map(\.name) == ["node1"], "as \(node.name) says")
+                    let why = try node.decode(Errors.self, try node.lanyard("why", "--json").output)
+                    #expect(!why.errors.map(\.code).contains("discovery_unavailable"), "\(node.name)")
+                    let pings = try node.decode([Ping].self, try node.lanyard("peers", "--json").output)
+                    let slowest = pings.compactMap(\.rttMilliseconds).max() ?? 0
+                    #expect(slowest < 100, "\(node.name) says \(slowest) ms on cables of 1 ms")
+                }
+            }
+        }
+
         @Test func `a ticket is good once`() throws {
             try Rig.with(3, "--no-pair") { rig in
                 let ticket = try rig.node(1).ticket()
