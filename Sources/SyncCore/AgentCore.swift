@@ -203,6 +203,7 @@ package struct AgentCore: Sendable {
         persistReady()
         releaseHeldBack()
         planForks()
+        planProofs()
         planState()
         planPulls()
         planDials()

@@ -68,6 +68,8 @@ package struct CoreConfiguration: Sendable, Equatable {
         package var statePause = Tick.Span.seconds(5)
         /// The same of one whose state knows another history of some replica.
         package var stateForkPause = Tick.Span.seconds(60)
+        /// A question for a signature of which no byte of an answer comes for this long is dropped.
+        package var proofWait = Tick.Span.seconds(10)
         /// How long work that was taken back waits for peers before it is done again.
         package var redoAfter = Tick.Span.seconds(10)
         /// And beyond that while the history that stays is not whole here.
@@ -171,4 +173,6 @@ package struct CoreFaults: OptionSet, Sendable, Hashable {
     package static let serveBlocked = CoreFaults(rawValue: 1 << 14)
     /// A member that has said nothing counts as in step.
     package static let takeSilenceForInStep = CoreFaults(rawValue: 1 << 15)
+    /// A claimed head that contradicts ours counts as another history without its author's signature.
+    package static let believeClaimedHeads = CoreFaults(rawValue: 1 << 16)
 }

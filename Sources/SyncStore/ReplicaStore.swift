@@ -37,7 +37,7 @@ package protocol ReplicaStore: AnyObject, Sendable {
     /// with a greater end or another head. Applying segments of our current incarnation has the same effect.
     func closeIncarnation() throws(StoreError)
 
-    /// Consecutive segments of `replica` from counter `start` (where a change begins), whole ones, up to about
+    /// Consecutive segments of `replica` from the change on that counter `start` belongs to, whole ones, up to about
     /// `byteBudget` bytes but at least one; neighbours are merged while the rules of `Segment` allow it.
     /// Empty when `start` is the tip. Served from readers: never waits for a write.
     func segments(of replica: ReplicaID, from start: UInt64, byteBudget: Int) throws(StoreError) -> [Segment]

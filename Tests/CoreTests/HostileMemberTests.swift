@@ -45,6 +45,97 @@ import Testing
         #expect(talk.core.counters.wantsSent > 0)
     }
 
+    // MARK: Wrong heads
+
+    private func wants(_ talk: Conversation, _ id: ConnectionID) -> [Frame.Want] {
+        talk.sent(id).compactMap { if case .want(let want) = $0 { want } else { nil } }
+    }
+
+    private func isForked(_ talk: Conversation) -> Bool {
+        reports(talk).contains { if case .forked = $0 { true } else { false } } || !talk.core.forkedReplicas.isEmpty
+    }
+
+    /// A member says that it holds what device 2 wrote, with another head where ours ends.
+    private func wrongHead(_ faults: CoreFaults = []) throws -> (
+        talk: Conversation, author: Author, relay: ConnectionID, hostile: HostileMember
+    ) {
+        var talk = Conversation(members: 4, faults: faults)
+        var author = Author(2)
+        let relay = talk.accept(3, features: Self.features)
+        push([author.write()], relay, &talk)
+        let hostile = HostileMember(1, dialling: &talk)
+        try hostile.claim([author.replica], next: 1, to: &talk)
+        return (talk, author, relay, hostile)
+    }
+
+    @Test func `a claimed head that nobody signed holds up nothing`() throws {
+        var (talk, author, relay, hostile) = try wrongHead()
+        let question = try #require(wants(talk, hostile.connection).first)
+        #expect(question.from == 0 && question.to == 1 && !isForked(talk))
+        push([author.write()], relay, &talk)
+        #expect(talk.core.held.next(of: author.replica) == 2, "while the signature is asked for")
+        let nothing = Frame.Changes(
+            space: .home, replica: author.replica, wantID: question.id, segments: [], last: true)
+        try hostile.send(.changes(nothing), to: &talk)
+        for next in UInt64(2)...4 {
+            try hostile.claim([author.replica], next: next, to: &talk)
+            #expect(!isForked(talk))
+            push([author.write()], relay, &talk)
+            #expect(talk.core.held.next(of: author.replica) == next + 1)
+        }
+        #expect(talk.core.upConnections.contains(relay))
+        #expect(isForked(try wrongHead(.believeClaimedHeads).talk), "the planted bug")
+    }
+
+    @Test func `a signature that does not come is asked for once`() throws {
+        var (talk, author, _, hostile) = try wrongHead()
+        let asked = talk.core.counters.wantsSent
+        for _ in 0..<30 {
+            talk.wait(milliseconds: 1_000)
+            try hostile.claim([author.replica], next: 1, to: &talk)
+            try hostile.ping(&talk)
+        }
+        #expect(talk.core.counters.wantsSent == asked && !isForked(talk))
+    }
+
+    /// Another author's signature, or that of another place, is none.
+    @Test func `a signature under something else proves nothing`() throws {
+        var (talk, author, _, hostile) = try wrongHead()
+        let question = try #require(wants(talk, hostile.connection).first)
+        var other = Author(2)
+        try hostile.send(other.write(2).push(wantID: question.id), to: &talk)
+        try hostile.send(author.write().push(wantID: question.id, last: true), to: &talk)
+        #expect(!isForked(talk) && talk.closed(hostile.connection) == nil)
+    }
+
+    /// A walk of a history that can only be judged goes on beside everything else.
+    @Test func `a member that alters what it relays, and then drags on, holds up nobody`() throws {
+        var talk = Conversation(members: 4)
+        var author = Author(2)
+        let first = author.write()
+        let relay = talk.accept(3, features: Self.features)
+        push([first], relay, &talk)
+        let second = author.write()
+        let hostile = HostileMember(1, dialling: &talk)
+        try hostile.send(second.have, to: &talk)
+        var altered = Author(2)
+        _ = altered.write()
+        let wrong = altered.write(1, holding: VersionVector([.init(replica: Author(3).replica, next: 1)]))
+        let part = Frame.SegmentPart(
+            start: 1, end: 2, bytes: wrong.segment.bytes, signature: second.segment.signature)
+        let want = try #require(wants(talk, hostile.connection).first)
+        try hostile.send(
+            .changes(
+                Frame.Changes(
+                    space: .home, replica: author.replica, wantID: want.id, segments: [part], last: false)), to: &talk)
+        #expect(wants(talk, hostile.connection).contains { $0.from == 0 }, "it is asked for the whole history")
+        talk.hear(.received(relay, second.have, bytes: 100))
+        let honest = try #require(wants(talk, relay).first)
+        talk.hear(.received(relay, second.push(wantID: honest.id, last: true), bytes: 300))
+        persist(&talk)
+        #expect(talk.core.held.next(of: author.replica) == 2)
+    }
+
     // MARK: Floods of histories
 
     private func bounds(atOnce: Int, perDevice: Int) -> CoreConfiguration.Bounds {

@@ -33,7 +33,7 @@ extension AgentCore {
             } else if ours.next == entry.tip.next, !mayTakeBack(entry.replica, for: sessions[index]),
                 !forks.settled.contains(entry.replica)
             {
-                noteFork(entry.replica, seenFrom: sessions[index].device)
+                contest(index, ContestedClaim(replica: entry.replica, tip: entry.tip, isConflict: true))
             }
         }
     }
@@ -261,9 +261,9 @@ extension AgentCore {
             agree(index, entry.replica, entry.tip)
             noteAgreement(index, entry.replica)
         } else if forks.settled.contains(entry.replica) {
-            dispute(entry.replica, index)
+            dispute(ContestedClaim(replica: entry.replica, tip: entry.tip, isConflict: true), isProven: false, index)
         } else {
-            suspect(entry.replica, .claimed, index)
+            suspect(entry.replica, .claimed(entry.tip), index)
         }
         return true
     }
@@ -299,16 +299,25 @@ extension AgentCore {
 
     private mutating func askForHistory() {
         guard var inquiry = forks.inquiry, let index = sessionIndex(inquiry.connection) else { return }
-        for pull in pulls where pull.replica == inquiry.replica {
-            pulls.removeAll { $0 == pull }
-            cancel(pull)
+        if mayTakeBack(inquiry.replica, for: sessions[index]) {
+            cancelPulls(of: inquiry.replica)
+            room.remove([inquiry.replica])
+        } else {
+            cancelPulls(of: inquiry.replica, on: inquiry.connection)
         }
-        room.remove([inquiry.replica])
         let wantID = ask(
             index, for: inquiry.replica, from: inquiry.start.end, to: inquiry.goal.next,
             creditBytes: configuration.bounds.wantWindowBytes)
         inquiry.stage = .walking(wantID: wantID)
         forks.inquiry = inquiry
+    }
+
+    /// Whether ours of the replica may be about to be taken back: nothing else of it is asked for. A history that is only judged
+    /// holds up nothing.
+    func isBeingTakenBack(_ replica: ReplicaID) -> Bool {
+        guard let inquiry = forks.inquiry, inquiry.replica == replica else { return false }
+        guard let index = sessionIndex(inquiry.connection) else { return true }
+        return mayTakeBack(replica, for: sessions[index])
     }
 
     /// Whether changes that a peer sends are what the inquiry asked for.
@@ -339,11 +348,11 @@ extension AgentCore {
         inquiry.keep(fresh)
         if inquiry.tip.next >= inquiry.goal.next {
             guard inquiry.isAtGoal else { return refuse(index, .badVector, detail: "head") }
-            for pull in pulls where pull.replica == replica {
-                pulls.removeAll { $0 == pull }
-                cancel(pull)
+            guard mayTakeBack(replica, for: sessions[index]) else {
+                cancelWalk(inquiry)
+                return judge(inquiry, index)
             }
-            guard mayTakeBack(replica, for: sessions[index]) else { return judge(inquiry, index) }
+            cancelPulls(of: replica)
             inquiry.stage = .walked
             if replica.device == configuration.own { effects.append(.closeIncarnation(replica)) }
         }
@@ -363,7 +372,10 @@ extension AgentCore {
             if forks.settled.contains(replica) { endFork(replica) }
             return
         }
-        if forks.settled.contains(replica) { return dispute(replica, index) }
+        if forks.settled.contains(replica) {
+            let claim = ContestedClaim(replica: replica, tip: inquiry.goal, isConflict: true)
+            return dispute(claim, isProven: true, index)
+        }
         noteFork(replica, seenFrom: sessions[index].device)
     }
 
@@ -432,46 +444,6 @@ extension AgentCore {
     mutating func abandonInquiry(of connection: ConnectionID) {
         guard let inquiry = forks.inquiry, inquiry.connection == connection, !forks.isTakingBack else { return }
         forks.inquiry = nil
-    }
-
-    mutating func giveUp() {
-        guard let inquiry = forks.inquiry else { return }
-        forks.inquiry = nil
-        for pull in pulls where pull.replica == inquiry.replica {
-            pulls.removeAll { $0 == pull }
-            cancel(pull)
-        }
-        guard let index = sessionIndex(inquiry.connection) else { return }
-        sessions[index].forks.givenUp.append(inquiry.replica)
-        let device = sessions[index].device
-        switch sessions[index].forks.suspects.removeValue(forKey: inquiry.replica) {
-        case .claimed: noteFork(inquiry.replica, seenFrom: device)
-        case .unfit:
-            // Who alters bytes looks the same, but not for long.
-            if inquiry.replica.device == configuration.own { unfitOwnSegments += 1 }
-            if unfitOwnSegments >= Self.unfitLimit { noteFork(inquiry.replica, seenFrom: device) }
-            refuse(index, .badSegment, detail: "history")
-        case .stalled, nil: break
-        }
-    }
-
-    private static var unfitLimit: Int { 3 }
-
-    /// Of a history that may not be the peer's it gets nothing.
-    private mutating func endServes(of replica: ReplicaID, _ index: Int) {
-        guard replica.device == configuration.own else { return }
-        let ended = sessions[index].serves.filter { $0.replica == replica }
-        sessions[index].serves.removeAll { $0.replica == replica }
-        for serve in ended { sendSegments([], of: replica, wantID: serve.wantID, isLast: true, to: index) }
-    }
-
-    /// The peer holds of one that is settled what is neither ours nor what is known to have given way: shown ours it would take
-    /// that back, and nobody would do it again.
-    private mutating func dispute(_ replica: ReplicaID, _ index: Int) {
-        if let theirs = sessions[index].peerTips[replica], isGivingWay(theirs, replica) { return }
-        sessions[index].forks.givenUp.append(replica)
-        endServes(of: replica, index)
-        noteFork(replica, seenFrom: sessions[index].device)
     }
 }
 

@@ -26,10 +26,7 @@ extension AgentCore {
             // Ours went on meanwhile.
             forks.inquiry = nil
         case .impossible:
-            if let index = sessionIndex(inquiry.connection) {
-                sessions[index].forks.suspects[inquiry.replica] = .claimed
-            }
-            giveUp()
+            giveUp(isProven: true)
         case .refused(let code):
             forks.inquiry = nil
             waitForStore(code)

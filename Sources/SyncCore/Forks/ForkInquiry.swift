@@ -125,6 +125,12 @@ struct ForkExchange: Sendable {
     var stalled: [ReplicaID] = []
     /// Replicas of which it did not show what it holds: not looked into again on this session.
     var givenUp: [ReplicaID] = []
+    /// What it is still to be asked to prove.
+    var contested = ContestedClaims()
+    /// What it is asked to prove.
+    var question: ProofQuestion?
+    /// What it did not prove: not asked for again while it claims the same.
+    var unproven: [ReplicaID: ReplicaTip] = [:]
 
     struct Comparison: Sendable {
         let id: ReadID
@@ -133,8 +139,8 @@ struct ForkExchange: Sendable {
 
     /// Why a peer seems to hold another history.
     enum Suspicion: Sendable, Equatable {
-        /// It says so.
-        case claimed
+        /// It says so: its end, which is not on ours.
+        case claimed(ReplicaTip)
         /// It sent changes that do not continue what was checked as far as there. Who alters bytes looks the same.
         case unfit(ReplicaTip)
         /// It sent none.

@@ -1,6 +1,7 @@
 import SyncModel
 
-/// One want under way: a range of one replica asked of one peer. Never two for the same replica.
+/// One want under way: a range of one replica asked of one peer. Never two for the same replica, but for the walk of a history
+/// that is judged.
 struct Pull: Sendable, Equatable {
     let wantID: UInt64
     let connection: ConnectionID
@@ -77,6 +78,8 @@ extension AgentCore {
         pulls.count { $0.connection == session.id } < configuration.bounds.wantsPerSession
     }
 
+    private func isWalk(_ pull: Pull) -> Bool { forks.inquiry?.stage == .walking(wantID: pull.wantID) }
+
     private mutating func askAboutMissedPushes() {
         for index in upSessions where sessions[index].missedPush {
             sessions[index].missedPush = false
@@ -86,8 +89,8 @@ extension AgentCore {
 
     /// - Parameter isNamed: the work of another device than the replica's builds on it.
     private mutating func pull(_ replica: ReplicaID, from sources: [Int], isUrgent: Bool, isNamed: Bool) {
-        guard !pulls.contains(where: { $0.replica == replica }), !forked.contains(replica),
-            forks.inquiry?.replica != replica, !isAwaited(replica), isUrgent || !hasGivenWay(replica),
+        guard !pulls.contains(where: { $0.replica == replica && !isWalk($0) }), !forked.contains(replica),
+            !isBeingTakenBack(replica), !isAwaited(replica), isUrgent || !hasGivenWay(replica),
             !isSealing || replica.device != configuration.own,
             membership.signingKey(of: replica.device) != nil
         else { return }

@@ -16,10 +16,13 @@ extension AgentCore {
         let id = sessions[index].id
         let byteCount = changes.segments.reduce(0) { $0 + $1.bytes.count }
         notePullProgress(id, changes.wantID, bytes: byteCount)
+        noteProofProgress(index, changes.wantID)
         for part in changes.segments {
             guard let index = sessionIndex(id), sessions[index].state == .up else { return }
             guard let segment = assemble(index, changes, part) else { continue }
-            if isWalking(index, changes) {
+            if isProof(index, changes) {
+                checkProof(index, segment)
+            } else if isWalking(index, changes) {
                 walk(index, segment)
             } else {
                 take(index, segment, isPush: changes.wantID == 0)
@@ -32,6 +35,7 @@ extension AgentCore {
                 sessions[index].stateExchange.firstHeld.advance(changes.replica, to: changes.firstHeld)
             }
             endPull(id, changes.wantID)
+            if let index = sessionIndex(id) { endProof(index, changes.wantID) }
         }
     }
 

@@ -202,7 +202,9 @@ extension AgentCore {
         guard let number = sessions[index].serves.firstIndex(where: { $0.wantID == read.wantID }) else { return }
         var serve = sessions[index].serves.remove(at: number)
         let replica = serve.replica
-        guard segments.first?.start == serve.next else {
+        // A want of one operation asks for the change that this belongs to, with its signature.
+        let isOne = serve.to == serve.next + 1
+        guard let first = segments.first, first.start == serve.next || isOne && first.start < serve.next else {
             // The store had nothing there, or could not read: the want ends, and the peer may ask somebody else.
             return sendSegments([], of: replica, wantID: serve.wantID, isLast: true, to: index)
         }

@@ -227,7 +227,8 @@ extension AgentCore {
             let suspicion =
                 isSuspected(session) ? nil : session.unansweredSince.map { $0 + configuration.timing.suspectAfter }
             let pause = session.pullsPausedUntil.flatMap { $0 > now ? $0 : nil }
-            return [session.haveDue, alive, suspicion, pause, session.sampleAt].compactMap(\.self).min()
+            let question = session.forks.question?.deadline
+            return [session.haveDue, alive, suspicion, pause, session.sampleAt, question].compactMap(\.self).min()
         }
     }
 

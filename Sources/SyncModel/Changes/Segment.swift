@@ -116,14 +116,22 @@ extension Segment {
 
     /// The part that begins at counter `from`, which must be where a change begins; nil otherwise.
     package func suffix(from counter: UInt64) -> Segment? {
+        guard let suffix = suffix(covering: counter), suffix.start == counter else { return nil }
+        return suffix
+    }
+
+    /// The part from the change on that operation `counter` belongs to; nil if none does.
+    package func suffix(covering counter: UInt64) -> Segment? {
         if counter == start { return self }
+        guard counter > start else { return nil }
         var reader = ByteReader(bytes)
         while !reader.isAtEnd {
             let position = reader.position
             guard let view = try? ChangeView(&reader) else { return nil }
-            if view.start == counter {
+            if counter >= view.start, counter - view.start < view.count {
                 return Segment(
-                    replica: replica, start: counter, end: end, bytes: Array(bytes[position...]), signature: signature)
+                    replica: replica, start: view.start, end: end, bytes: Array(bytes[position...]),
+                    signature: signature)
             }
         }
         return nil

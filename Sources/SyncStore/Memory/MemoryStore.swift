@@ -271,7 +271,7 @@ extension MemoryStore {
         let stored = try snapshot().segments[replica]?.filter { !$0.verified.segment.signature.isEmpty } ?? []
         var merge = SegmentMerge(byteBudget: byteBudget)
         guard var index = stored.firstIndex(where: { $0.verified.segment.end > start }) else { return [] }
-        guard let first = stored[index].verified.segment.suffix(from: start) else {
+        guard let first = stored[index].verified.segment.suffix(covering: start) else {
             throw .notApplicable(replica, at: start)
         }
         var next = first

@@ -188,7 +188,7 @@ extension LogRows {
                 signature: row.blob(2))
             guard isFirst else { return merge.add(stored) }
             isFirst = false
-            guard let suffix = stored.suffix(from: start) else { throw .notApplicable(replica, at: start) }
+            guard let suffix = stored.suffix(covering: start) else { throw .notApplicable(replica, at: start) }
             return merge.add(suffix)
         }
         return merge.joined()

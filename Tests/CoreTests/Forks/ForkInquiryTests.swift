@@ -62,6 +62,12 @@ import Testing
             }
         }
 
+        /// It has nothing to show for the want.
+        mutating func answerNothing(_ want: Frame.Want) {
+            let nothing = Frame.Changes(space: .home, replica: replica, wantID: want.id, segments: [], last: true)
+            talk.hear(.received(id, .changes(nothing), bytes: 60))
+        }
+
         /// The other way on with a signature that nobody made.
         func forged(_ wantID: UInt64) -> Frame {
             let part = Frame.SegmentPart(
@@ -156,9 +162,12 @@ import Testing
         fork.readHeads(nil)
         #expect(fork.lookups == [1])
         fork.readHeads(isInOurs ? nil : fork.there.tip.head)
-        if let want = fork.want { fork.answer(want, fork.there) }
+        if !isInOurs { fork.answer(try #require(fork.want), fork.there) }
+        let report = Report.forked(fork.replica, Conversation.devices[1].id)
+        #expect(!fork.reports(report) && fork.want?.from == 1, "asked for the signature under its head")
+        fork.answer(try #require(fork.want), fork.there)
         #expect(fork.takenBack == nil && fork.talk.closed(fork.id) == nil)
-        #expect(fork.reports(.forked(fork.replica, Conversation.devices[1].id)))
+        #expect(fork.reports(report) && fork.closes)
     }
 
     @Test func `who alters what follows on changes that were dropped is refused`() throws {
@@ -218,13 +227,19 @@ import Testing
         for case .readHeads(let id, _) in fork.talk.effects { fork.talk.hear(.headsRead(id, [nil])) }
     }
 
-    @Test func `who does not show what it says is reported, and asked no more on this session`() throws {
+    /// A claim alone would have us begin a new history with every change that we write.
+    @Test(arguments: [false, true])
+    func `a peer that does not show its history is asked for the signature under it, once`(isSigned: Bool) throws {
         var fork = Fork(1)
         fork.show()
         fork.readHeads(nil)
         let want = try #require(fork.want)
         fork.answer(want, fork.first)
-        #expect(fork.reports(.forked(fork.replica, Conversation.devices[1].id)))
+        let question = try #require(fork.want)
+        #expect(question.from == 1 && question.to == 2 && !fork.closes)
+        if isSigned { fork.answer(question, fork.there) } else { fork.answerNothing(question) }
+        #expect(fork.reports(.forked(fork.replica, Conversation.devices[1].id)) == isSigned)
+        #expect(fork.closes == isSigned)
         fork.talk.hear(.received(fork.id, fork.there.have, bytes: 100))
         #expect(fork.want == nil && fork.takenBack == nil && fork.talk.closed(fork.id) == nil)
     }
@@ -255,9 +270,11 @@ import Testing
     @Test func `of another device's history its author alone is followed`() throws {
         var fork = Fork(1, by: 2)
         fork.show(1)
-        fork.readHeads(nil)
-        #expect(fork.want == nil)
-        #expect(fork.reports(.forked(fork.replica, Conversation.devices[1].id)))
+        let report = Report.forked(fork.replica, Conversation.devices[1].id)
+        let question = try #require(fork.want)
+        #expect(!fork.reports(report) && question.from == 1 && question.to == 2)
+        fork.answer(question, fork.there)
+        #expect(fork.reports(report) && fork.takenBack == nil && fork.want == nil)
         fork.show(2)
         fork.readHeads(nil)
         let want = try #require(fork.want)
@@ -265,9 +282,10 @@ import Testing
         #expect(fork.takenBack?.replica == fork.replica)
     }
 
-    @Test func `the author's word ends what was reported`() {
+    @Test func `the author's word ends what was reported`() throws {
         var fork = Fork(1, by: 2)
         fork.show(1)
+        fork.answer(try #require(fork.want), fork.there)
         #expect(fork.reports(.forked(fork.replica, Conversation.devices[1].id)))
         let author = fork.talk.accept(2)
         fork.talk.hear(.received(author, fork.first.have, bytes: 100))

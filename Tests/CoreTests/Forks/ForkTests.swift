@@ -230,6 +230,25 @@ import Testing
         for node in 0..<2 { #expect(try said(mesh, node).contains("afterwards")) }
     }
 
+    /// Both hold as much, of which neither is the author: each shows the other the signature under what it holds, in a change of
+    /// several operations.
+    @Test func `two that hold different histories of a third device find that out without it`() throws {
+        var mesh = try connected(3)
+        let image = try mesh.image(of: 0)
+        for (node, other) in [(1, 2), (2, 1)] {
+            mesh.disconnect(other)
+            try mesh.putBack(0, image)
+            mesh.connect(0, node)
+            try mesh.put(0, "said to \(node)")
+            mesh.pass(seconds: 2)
+        }
+        mesh.disconnect(0)
+        mesh.connect(1, 2)
+        for node in 1...2 { #expect(mesh.nodes[node].core.forkedReplicas.count == 1) }
+        try meet(&mesh)
+        try expectSettled(mesh)
+    }
+
     /// Seeds: each a world of its own.
     @Test(arguments: 0..<200)
     func `whatever was written is there, and all nodes agree`(seed: Int) throws {

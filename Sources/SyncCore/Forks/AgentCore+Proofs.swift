@@ -1,0 +1,158 @@
+import SyncModel
+
+// A fork counts once two ends that its author signed contradict each other. A claim alone makes the peer be asked for the signature, one
+// question at a time, and holds up nothing meanwhile: else one member's word would stop what all others take of a history.
+extension AgentCore {
+    /// Has the peer asked for the signature under its claim. What an author says of its own history needs none.
+    mutating func contest(_ index: Int, _ claim: ContestedClaim) {
+        let device = sessions[index].device
+        let isBelieved = configuration.faults.contains(.believeClaimedHeads)
+        if claim.isConflict, isBelieved || claim.replica.device == device && !claim.isOffence {
+            return noteFork(claim.replica, seenFrom: device)
+        }
+        sessions[index].forks.contested.insert(claim)
+    }
+
+    mutating func planProofs() {
+        for id in upSessions.map({ sessions[$0].id }) {
+            if let index = sessionIndex(id), let question = sessions[index].forks.question, now >= question.deadline {
+                send(index, .credit(Frame.Credit(wantID: question.wantID, bytes: 0, cancel: true)))
+                dropQuestion(index)
+            }
+            guard let index = sessionIndex(id), sessions[index].state == .up, sessions[index].forks.question == nil
+            else { continue }
+            askForProof(index)
+        }
+    }
+
+    private mutating func askForProof(_ index: Int) {
+        while let claim = sessions[index].forks.contested.popFirst() {
+            if sessions[index].forks.unproven[claim.replica]?.isSamePlace(as: claim.tip) ?? false {
+                if claim.isOffence { return refuse(index, .badSegment, detail: "history") }
+                continue
+            }
+            // Reported since; and at the beginning all histories are one.
+            guard !forked.contains(claim.replica) || claim.isOffence, claim.tip.next > 0 else { continue }
+            let wantID = nextID()
+            sessions[index].forks.question = ProofQuestion(
+                wantID: wantID, claim: claim, deadline: now + configuration.timing.proofWait)
+            counters.wantsSent += 1
+            let want = Frame.Want(
+                id: wantID, space: space, replica: claim.replica, from: claim.tip.next - 1, to: claim.tip.next,
+                creditBytes: UInt64(Limits.segmentBytes))
+            return send(index, .want(want))
+        }
+    }
+
+    /// Bytes of the answer came.
+    mutating func noteProofProgress(_ index: Int, _ wantID: UInt64) {
+        guard sessions[index].forks.question?.wantID == wantID else { return }
+        sessions[index].forks.question?.deadline = now + configuration.timing.proofWait
+    }
+
+    /// Whether changes that a peer sends answer the question for a signature.
+    func isProof(_ index: Int, _ changes: Frame.Changes) -> Bool {
+        sessions[index].forks.question?.wantID == changes.wantID
+    }
+
+    /// A segment of the answer: the signature under the claimed head proves that its author signed that, whatever the bytes are.
+    mutating func checkProof(_ index: Int, _ segment: Segment) {
+        guard let claim = sessions[index].forks.question?.claim, claim.replica == segment.replica,
+            isSigned(segment, as: claim.tip)
+        else { return }
+        sessions[index].forks.question = nil
+        let device = sessions[index].device
+        if claim.isConflict { return noteFork(claim.replica, seenFrom: device) }
+        if claim.replica.device == configuration.own, claim.tip.next > held.next(of: claim.replica) {
+            // Our key signed what this disk does not hold. A peer that alters bytes of it looks the same, but not for long.
+            effects.append(.closeIncarnation(claim.replica))
+            unfitOwnSegments += 1
+            if unfitOwnSegments >= Self.unfitLimit { noteFork(claim.replica, seenFrom: device) }
+        }
+        refuse(index, .badSegment, detail: "history")
+    }
+
+    private static var unfitLimit: Int { 3 }
+
+    /// The answer ended.
+    mutating func endProof(_ index: Int, _ wantID: UInt64) {
+        guard sessions[index].forks.question?.wantID == wantID else { return }
+        dropQuestion(index)
+    }
+
+    /// The peer did not prove its claim, which therefore means nothing.
+    private mutating func dropQuestion(_ index: Int) {
+        guard let claim = sessions[index].forks.question?.claim else { return }
+        sessions[index].forks.question = nil
+        sessions[index].forks.unproven[claim.replica] = claim.tip
+        if claim.isOffence { refuse(index, .badSegment, detail: "history") }
+    }
+
+    // MARK: What a peer did not show
+
+    /// The peer's history was not walked to its end.
+    ///
+    /// - Parameter isProven: every signature on the way was its author's.
+    mutating func giveUp(isProven: Bool = false) {
+        guard let inquiry = forks.inquiry else { return }
+        let replica = inquiry.replica
+        cancelWalk(inquiry)
+        forks.inquiry = nil
+        guard let index = sessionIndex(inquiry.connection) else { return }
+        sessions[index].forks.givenUp.append(replica)
+        let suspicion = sessions[index].forks.suspects.removeValue(forKey: replica)
+        if isProven { return noteFork(replica, seenFrom: sessions[index].device) }
+        switch suspicion {
+        case .claimed(let compared):
+            let isConflict = compared.isSamePlace(as: inquiry.goal)
+            contest(index, ContestedClaim(replica: replica, tip: inquiry.goal, isConflict: isConflict))
+        case .unfit:
+            let isConflict = held[replica].map { $0.next == inquiry.goal.next && !$0.isSamePlace(as: inquiry.goal) }
+            contest(
+                index,
+                ContestedClaim(
+                    replica: replica, tip: inquiry.goal, isConflict: isConflict ?? false, isOffence: true))
+        case .stalled, nil: break
+        }
+    }
+
+    /// The peer holds of one that is settled what is neither ours nor what is known to have given way: shown ours it would take
+    /// that back, and no other device would do it again.
+    mutating func dispute(_ claim: ContestedClaim, isProven: Bool, _ index: Int) {
+        if let theirs = sessions[index].peerTips[claim.replica], isGivingWay(theirs, claim.replica) { return }
+        sessions[index].forks.givenUp.append(claim.replica)
+        endServes(of: claim.replica, index)
+        if isProven {
+            noteFork(claim.replica, seenFrom: sessions[index].device)
+        } else {
+            contest(index, claim)
+        }
+    }
+
+    /// Of a history that may not be the peer's it gets nothing.
+    mutating func endServes(of replica: ReplicaID, _ index: Int) {
+        guard replica.device == configuration.own else { return }
+        let ended = sessions[index].serves.filter { $0.replica == replica }
+        sessions[index].serves.removeAll { $0.replica == replica }
+        for serve in ended { sendSegments([], of: replica, wantID: serve.wantID, isLast: true, to: index) }
+    }
+
+    // MARK: Wants that end
+
+    /// - Parameter connection: nil for all.
+    mutating func cancelPulls(of replica: ReplicaID, on connection: ConnectionID? = nil) {
+        for pull in pulls where pull.replica == replica && connection ?? pull.connection == pull.connection {
+            pulls.removeAll { $0 == pull }
+            cancel(pull)
+        }
+    }
+
+    /// Takes back the want of a walk.
+    mutating func cancelWalk(_ inquiry: ForkInquiry) {
+        guard case .walking(let wantID) = inquiry.stage else { return }
+        for pull in pulls where pull.wantID == wantID {
+            pulls.removeAll { $0 == pull }
+            cancel(pull)
+        }
+    }
+}
