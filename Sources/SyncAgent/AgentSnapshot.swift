@@ -20,6 +20,8 @@ package struct AgentSnapshot: Sendable {
     package var cuts: CutTable
     /// What this device wrote while it was let go waits to be written again.
     package var hasVoidWork: Bool
+    /// The same, or the device is still let go.
+    package var isWritingAgain: Bool
     package var peers: [PeerView]
     /// Devices that this node has nothing to do with, sorted.
     package var blocked: [DeviceID]
@@ -84,8 +86,8 @@ extension AgentSnapshot {
             tips: core.held.entries.map { KnownReplica(replica: $0.replica, tip: $0.tip) },
             newestStampMilliseconds: core.held.greatestStamp.milliseconds, vectorDigest: core.held.digest,
             stateDigest: loop.digest, counts: loop.counts,
-            membership: core.membership, cuts: core.cuts, hasVoidWork: core.hasVoidWork, peers: peers,
-            blocked: core.blocked,
+            membership: core.membership, cuts: core.cuts, hasVoidWork: core.hasVoidWork,
+            isWritingAgain: core.isWritingAgain, peers: peers, blocked: core.blocked,
             traffic: traffic,
             strangers: discovery.strangers,
             discovery: discovery.state, instance: discovery.instance, listenPort: agent.listenPort,

@@ -257,7 +257,7 @@ package struct AgentCore: Sendable {
             sessionDeadlines.min(), pullDeadlines.min(), acknowledgementDeadlines.min(), nextDialAt, storeRetryAt,
             sealRetryAt,
             acknowledgeDeadline, collectionDeadline, compactionDeadline, stateDeadlines.min(), cutDeadlines.min(),
-            eventRetentionDeadline, redoDeadline, forks.lookAt, replicaDeadline,
+            eventRetentionDeadline, redoDeadline, forks.lookAt, replicaDeadline, returningDeadline,
         ].compactMap(\.self).min()
     }
 

@@ -87,6 +87,8 @@ package struct CoreConfiguration: Sendable, Equatable {
         package var dropEventsEvery = Tick.Span.seconds(60)
         /// From letting a device in again to the next try, if nothing came of it.
         package var readmitEvery = Tick.Span.seconds(10)
+        /// How long what a retired device brings along waits for what it writes again of it.
+        package var rewritingWait = Tick.Span.seconds(5)
         /// Between two histories that another device begins, once it has used up what may begin at once.
         package var newReplicaEvery = Tick.Span.milliseconds(125)
         /// Between two devices that another one lets in, once it has used up what it may at once.
@@ -175,4 +177,6 @@ package struct CoreFaults: OptionSet, Sendable, Hashable {
     package static let takeSilenceForInStep = CoreFaults(rawValue: 1 << 15)
     /// A claimed head that contradicts ours counts as another history without its author's signature.
     package static let believeClaimedHeads = CoreFaults(rawValue: 1 << 16)
+    /// What a retired device brings along is taken in before what it writes again of it.
+    package static let tearReturningWork = CoreFaults(rawValue: 1 << 17)
 }

@@ -31,6 +31,47 @@ extension RigSuites {
 
         private func deletedObjects(_ node: Node) throws -> Int? { try status(node).spaces.first?.deletedObjects }
 
+        /// One transaction: an event, and two objects.
+        private func book(_ number: Int, at node: Node) throws {
+            let body = """
+                {"operations":[{"op":"emit","stream":"booked","payload":{"number":\(number)}},
+                {"op":"put","collection":"order","id":"a\(number)","fields":{"number":\(number)}},
+                {"op":"put","collection":"order","id":"b\(number)","fields":{"number":\(number)}}]}
+                """
+            try node.shell(
+                "curl --silent --fail --unix-socket \"$LANYARD_SOCKET\" -H 'Content-Type: application/json' "
+                    + "--data-binary '\(body)' http://localhost/v1/transactions >/dev/null")
+        }
+
+        @Test func `a retired member's work is back within three seconds, each transaction whole`() throws {
+            try Rig.with(3) { rig in
+                let (one, two, three) = (rig.node(1), rig.node(2), rig.node(3))
+                try book(1, at: three)
+                try rig.inStep([1, 2, 3], within: .seconds(30))
+                try rig("isolate", "3")
+                for number in 2...20 { try book(number, at: three) }
+                try one.lanyard("devices", "retire", "node3", "--yes")
+                try eventually(within: .seconds(10), "the other hears of it") {
+                    try state(of: "node3", at: two) == "retired"
+                }
+                try rig("heal")
+                try eventually(within: .seconds(30), "the members have met again") {
+                    try one.connected().contains("node3") && two.connected().contains("node3")
+                }
+                try eventually(within: .seconds(3), "the work of the retired member is back on all devices") {
+                    for node in [one, two] {
+                        // Orders are read behind events: what a transaction did is there with its event.
+                        let booked = try node.events("booked").count
+                        #expect(try node.list("order").count >= 2 * booked, "a part of a transaction on \(node.name)")
+                    }
+                    return try rig.ask([1, 2, 3]) { try $0.list("order").count }.allSatisfy { $0 == 40 }
+                }
+                try three.lanyard("wait", "--timeout", "5s")
+                #expect(try status(three).warnings.isEmpty)
+                for node in [one, two, three] { #expect(try node.events("booked").count == 20) }
+            }
+        }
+
         @Test func `a member that was let go comes back, raises nothing, and has all that it wrote`() throws {
             try Rig.with(3) { rig in
                 let (one, two, three) = (rig.node(1), rig.node(2), rig.node(3))

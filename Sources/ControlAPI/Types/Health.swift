@@ -38,12 +38,17 @@ public struct WaitResponse: Codable, Equatable, Sendable {
     public var waitedSeconds: Double
     /// Devices that lack something, or have not said what they hold. Empty where only this node is missing something.
     public var waitingFor: [DeviceStanding]
+    /// This device was retired while it was away: what it wrote meanwhile is being written again, and may be missing for a moment.
+    public var writingAgain: Bool
 
     /// All fields.
-    public init(inStep: Bool, waitedSeconds: Double, waitingFor: [DeviceStanding] = []) {
+    public init(
+        inStep: Bool, waitedSeconds: Double, waitingFor: [DeviceStanding] = [], writingAgain: Bool = false
+    ) {
         self.inStep = inStep
         self.waitedSeconds = waitedSeconds
         self.waitingFor = waitingFor
+        self.writingAgain = writingAgain
     }
 }
 

@@ -198,7 +198,7 @@ extension Agent {
         let refused = (try? await refusals()) ?? []
         let isInStep = (try? standings(now))?.allSatisfy { $0.state == .inStep } ?? false
         return AgentMetrics(
-            now: now, isInStep: isInStep && now.isInStepWithConnected, store: store.health(),
+            now: now, isInStep: isInStep && now.isInStepWithConnected && !now.isWritingAgain, store: store.health(),
             occurrences: journal.occurrences, refusals: refused
         ).text
     }

@@ -41,7 +41,8 @@ extension Agent: AgentControl {
                 versionVector: VersionVectorText(
                     now.stability.stable.entries.map { .init(replica: "\($0.replica)", next: $0.next) })),
             droppedChanges: Int(now.counts.droppedChanges),
-            inStep: incomplete == 0 && now.isInStepWithConnected && standings.allSatisfy { $0.state == .inStep },
+            inStep: incomplete == 0 && now.isInStepWithConnected && !now.isWritingAgain
+                && standings.allSatisfy { $0.state == .inStep },
             standings: standings, conflicts: try conflictCount(upTo: 256))
         let connected = now.peers.count { $0.state == .connected }
         let seen = now.strangers.count + Set(now.peers.filter { $0.via == "mdns" }.map { $0.device }).count
@@ -132,7 +133,8 @@ extension Agent: AgentControl {
                 .init(
                     code: "retired", message: "This device was let go while it was away; it is being let in again.",
                     hint: "It takes a moment with a session. Until then nothing can be written here; nothing is lost."))
-        } else if now.hasVoidWork {
+        }
+        if now.hasVoidWork {
             warnings.append(
                 .init(
                     code: "writing_again",

@@ -52,7 +52,7 @@ extension Agent {
             let now = try await controlled { try await snapshot() }
             let isOver = clock.now >= deadline || feed.isFinished
             let isLevel =
-                now.isInStepWithConnected
+                now.isInStepWithConnected && !now.isWritingAgain
                 && now.standings.allSatisfy { $0.state == .inStep || connectedOnly && !$0.isConnected }
             // Changes are counted only where the count decides or is shown: after each change of a peer that would cost too much.
             if isLevel || isOver {
@@ -61,7 +61,11 @@ extension Agent {
                 if isLevel, waitingFor.isEmpty, connected >= (least ?? 0), try await isComplete() {
                     return WaitResponse(inStep: true, waitedSeconds: waited())
                 }
-                if isOver { return WaitResponse(inStep: false, waitedSeconds: waited(), waitingFor: waitingFor) }
+                if isOver {
+                    return WaitResponse(
+                        inStep: false, waitedSeconds: waited(), waitingFor: waitingFor,
+                        writingAgain: now.isWritingAgain)
+                }
             }
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { [self] in await peerFeed.wait(beyond: peerVersion) }

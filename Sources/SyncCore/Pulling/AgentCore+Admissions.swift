@@ -17,13 +17,15 @@ extension AgentCore {
 
     /// What may be taken of the waiting room, in causal order.
     mutating func takeReady() -> [VerifiedSegment] {
-        guard !replicas.admissions.isEmpty else { return takeReady(unless: { _ in false }) }
+        let returning = waitingForRewriting()
+        guard !replicas.admissions.isEmpty else { return takeReady { returning.contains($0.segment.replica) } }
         var admitting = replicas.admitting
         var isWaiting = false
         let (now, room, admissions) = (now, room, replicas.admissions)
         let batch = takeReady { segment in
             let replica = segment.segment.replica
             let dot = Dot(replica: replica, counter: segment.segment.start)
+            if returning.contains(replica) { return true }
             guard let count = admissions[dot] else { return false }
             guard
                 admitting.mayTake(replica.device, at: now)
@@ -45,7 +47,7 @@ extension AgentCore {
 
     private mutating func takeReady(unless isHeldUp: (VerifiedSegment) -> Bool) -> [VerifiedSegment] {
         room.takeReady(
-            held: held, byteBudget: configuration.bounds.persistBatchBytes,
+            held: held, byteBudget: persistBudgetBytes,
             ignoringContext: configuration.faults.contains(.skipWaitingRoom), unless: isHeldUp)
     }
 }

@@ -104,6 +104,7 @@ extension AgentCore {
             if frontier.next == 0 { replicas.beginning.take(replica.device, at: now) }
             room.append(verified)
             recordAdmissions(verified)
+            recordReturning(verified)
             if isPush { claim(index, replica, verified.tip) }
             if configuration.faults.contains(.sendBeforeCommit) { pushUncommitted(verified, besides: index) }
             limitRoom()
@@ -182,6 +183,7 @@ extension AgentCore {
             forks.inquiry?.stage != .walked
         else { return }
         let batch = takeReady()
+        forgetReturned()
         guard !batch.isEmpty else { return }
         let id = PersistID(rawValue: nextID())
         var tips = TipTable()

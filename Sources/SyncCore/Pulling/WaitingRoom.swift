@@ -37,6 +37,11 @@ struct WaitingRoom: Sendable {
         }
     }
 
+    /// How much of the replica waits.
+    func bytes(of replica: ReplicaID) -> Int {
+        position(of: replica).map { queues[$0].segments.reduce(0) { $0 + $1.segment.bytes.count } } ?? 0
+    }
+
     /// How many replicas of the device wait of which nothing is held.
     func newReplicas(of device: DeviceID, held: TipTable) -> Int {
         let first = firstIndex { !($0 < ReplicaID(device: device, incarnation: 0)) }

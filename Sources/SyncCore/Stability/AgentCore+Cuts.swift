@@ -8,6 +8,8 @@ struct CutKeeping: Sendable {
     var settlements: [(cut: Dot, retryAt: Tick)] = []
     /// The store writes again what had been written while this device was cut.
     var rewriting = Rewriting.idle
+    /// Histories of other devices that wait for what is written again of them.
+    var returning: [ReplicaID: ReturningHistory] = [:]
 
     enum Rewriting: Sendable, Equatable {
         case idle
@@ -185,6 +187,9 @@ extension AgentCore {
                 return start < entry.tip.next
             }
     }
+
+    /// This device was retired, and not all that it had written counts again.
+    package var isWritingAgain: Bool { cuts.isAway(configuration.own) || hasVoidWork }
 
     private var mayRewrite: Bool {
         let own = configuration.own

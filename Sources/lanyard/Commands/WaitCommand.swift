@@ -31,7 +31,8 @@ struct Wait: AsyncParsableCommand {
             global.quiet || !answer.inStep ? "" : "\(style.good("In step")) after \(seconds(answer)) s.\n"
         }
         guard answer.inStep else {
-            let reasons = StandingText(standings: answer.waitingFor).reasons
+            let own = "this device was retired, and writes again what it wrote meanwhile"
+            let reasons = (answer.writingAgain ? [own] : []) + StandingText(standings: answer.waitingFor).reasons
             guard !reasons.isEmpty else {
                 throw ControlError(
                     .timedOut, "Not in step after \(seconds(answer)) s.", hint: "See what is missing with: lanyard why")

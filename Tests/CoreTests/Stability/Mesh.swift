@@ -26,7 +26,15 @@ struct Mesh {
         var isOpen = true
     }
 
+    /// What a node showed once something that it received was durable.
+    struct View {
+        let node: Int
+        let counts: StoreCounts
+        let isWritingAgain: Bool
+    }
+
     private(set) var nodes: [Node] = []
+    private(set) var views: [View] = []
     private var links: [Link] = []
     private var queue: [(node: Int, Effect)] = []
     private(set) var now = Tick.milliseconds(1_000)
@@ -232,6 +240,9 @@ struct Mesh {
             do {
                 let commit = try store.apply(segments, wallMilliseconds: 0)
                 step(node, .persisted(id, StoreChange(of: commit)))
+                if let counts = try? store.state().counts {
+                    views.append(View(node: node, counts: counts, isWritingAgain: nodes[node].core.isWritingAgain))
+                }
             } catch {
                 step(node, .persistFailed(id, code: "\(error)"))
             }

@@ -1,0 +1,100 @@
+import SyncModel
+
+/// A history of a device that was retired and comes back, while some of it waits that the device has to write again.
+struct ReturningHistory: Sendable, Equatable {
+    /// Until then it waits for what is written again. Nil while nothing of it has come.
+    var until: Tick?
+    /// Up to where waiting changes of the device say that it is written again.
+    var rewritten: UInt64 = 0
+}
+
+// What a retired device wrote while it was away comes with its return. Its events count as soon as they are held, its edits only once
+// the device has written them again: taken in at once, a transaction of both would be seen in two parts. So both are taken in together,
+// by one transaction of the store. Work that comes without its rewriting waits `rewritingWait` and no longer; so does more of one history
+// than is persisted at once.
+extension AgentCore {
+    /// A segment that waits from now on.
+    mutating func recordReturning(_ verified: VerifiedSegment) {
+        let segment = verified.segment
+        guard !cuts.isEmpty, segment.replica.device != configuration.own,
+            !configuration.faults.contains(.tearReturningWork)
+        else { return }
+        if isLeftBehind(verified), cutKeeping.returning[segment.replica]?.until == nil {
+            cutKeeping.returning[segment.replica, default: ReturningHistory()].until =
+                now + configuration.timing.rewritingWait
+        }
+        guard !cuts.cuts(of: segment.replica.device).isEmpty else { return }
+        segment.forEachRewriting { mark in
+            let old = ReplicaID(device: segment.replica.device, incarnation: mark.incarnation)
+            cutKeeping.returning[old, default: ReturningHistory()].rewritten.join(mark.start + mark.count)
+        }
+    }
+
+    /// Whether its author has to write something of it again.
+    private func isLeftBehind(_ verified: VerifiedSegment) -> Bool {
+        let segment = verified.segment
+        let replica = segment.replica
+        guard let end = cuts.end(of: replica), max(end, cuts.rewritten(of: replica)) < segment.end else { return false }
+        // The table says of a history where it ends once its first change is held.
+        if held.next(of: replica) > 0 { return true }
+        // Of one that waits here the first segment was asked.
+        guard segment.start == 0 else { return false }
+        // A device that has heard of its retirement begins no history before it is admitted again.
+        let known = cuts.cuts(of: replica.device).map(\.dot)
+        return !verified.context.contains { entry in
+            known.contains { $0.replica == entry.replica && $0.counter < entry.next }
+                || entry.replica.device == replica.device && isBehindReturn(entry.replica)
+        }
+    }
+
+    private func isBehindReturn(_ replica: ReplicaID) -> Bool {
+        if held.next(of: replica) > 0 { return cuts.end(of: replica) == nil }
+        return room.tip(of: replica) != nil && cutKeeping.returning[replica]?.until == nil
+    }
+
+    /// When histories that wait for their rewriting are taken in without it.
+    var returningDeadline: Tick? {
+        cutKeeping.returning.values.compactMap(\.until).filter { $0 > now }.min()
+    }
+
+    /// Replicas of which nothing is taken in yet. Work of other devices that builds on one does not wait for it.
+    func waitingForRewriting() -> Set<ReplicaID> {
+        Set(
+            cutKeeping.returning.compactMap { replica, returning in
+                guard let until = returning.until, now < until, let tip = room.tip(of: replica),
+                    returning.rewritten < tip.next,
+                    room.bytes(of: replica) <= configuration.bounds.persistBatchBytes,
+                    !room.isNamedByOthers(replica, beyond: held.next(of: replica))
+                else { return nil }
+                return replica
+            })
+    }
+
+    /// More than is persisted at once otherwise: what was written again is longer, and comes along.
+    var persistBudgetBytes: Int {
+        configuration.bounds.persistBatchBytes * (cutKeeping.returning.isEmpty ? 1 : 4)
+    }
+
+    mutating func forgetReturned() {
+        if !cutKeeping.returning.isEmpty, room.isEmpty { cutKeeping.returning = [:] }
+    }
+}
+
+extension UInt64 {
+    fileprivate mutating func join(_ other: UInt64) { self = Swift.max(self, other) }
+}
+
+extension Segment {
+    /// What its changes say was written again.
+    fileprivate func forEachRewriting(_ body: (SyncModel.Operation.RewritingMark) -> Void) {
+        var reader = ByteReader(bytes)
+        while !reader.isAtEnd, let view = try? ChangeView(&reader) {
+            view.forEachOperation(in: bytes) { _, operation in
+                guard operation.kind == Operation.Kind.markRewriting,
+                    case .markRewriting(let mark) = Operation(operation, in: bytes)
+                else { return }
+                body(mark)
+            }
+        }
+    }
+}

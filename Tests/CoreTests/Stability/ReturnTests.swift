@@ -1,0 +1,75 @@
+import SyncCore
+import SyncModel
+import SyncStore
+import Testing
+
+/// The first seconds of a device that was retired while it was away, and comes back.
+@Suite struct ReturnTests {
+    private static let booking = LocalWrite.planned([
+        .appendEvent(.init(stream: "booked", type: nil, payload: Array("{}".utf8))),
+        .put(Mesh.key("order"), .init(fields: [JSONValue.Member(key: "title", value: .string("an order"))])),
+    ])
+
+    /// Node 2 writes a transaction of an event and an object, was retired by node 0, and comes back to it. Node 1 hears of all through 0.
+    private func history(_ faults: CoreFaults = [], under replicas: Int = 1) throws -> Mesh {
+        var mesh = try Mesh(3, faults: faults)
+        for other in 1...2 { try mesh.pair(0, other) }
+        try mesh.put(2, "milk")
+        mesh.pass(seconds: 200)
+        mesh.disconnect(2)
+        if replicas > 1 { try mesh.restart(2) }
+        try mesh.append(2, Self.booking)
+        try mesh.retire(0, 2)
+        mesh.pass(seconds: 1)
+        mesh.connect(0, 2)
+        mesh.pass(seconds: 3)
+        return mesh
+    }
+
+    private func expectBack(_ mesh: Mesh, sourceLocation: SourceLocation = #_sourceLocation) throws {
+        for node in 0..<3 {
+            let counts = try mesh.nodes[node].store.state().counts
+            #expect(counts.events == 1 && counts.objects == 2, "on node \(node)", sourceLocation: sourceLocation)
+            #expect(!mesh.nodes[node].core.isWritingAgain, sourceLocation: sourceLocation)
+        }
+        #expect(try mesh.digests().count == 1, sourceLocation: sourceLocation)
+    }
+
+    /// The event of the transaction without its object.
+    private func torn(_ mesh: Mesh) -> Set<Int> {
+        Set(mesh.views.filter { $0.node != 2 && $0.counts.events == 1 && $0.counts.objects < 2 }.map(\.node))
+    }
+
+    @Test(arguments: [1, 2])
+    func `a transaction that is written again is never seen in parts by others`(replicas: Int) throws {
+        let mesh = try history(under: replicas)
+        try expectBack(mesh)
+        #expect(torn(mesh).isEmpty)
+        #expect(torn(try history(.tearReturningWork, under: replicas)).contains(0), "the rule is what keeps it whole")
+    }
+
+    @Test func `the device says that it writes again from the moment on at which its work is gone`() throws {
+        let views = try history().views.filter { $0.node == 2 && $0.counts.objects < 2 && $0.counts.events == 1 }
+        #expect(!views.isEmpty && views.allSatisfy(\.isWritingAgain))
+    }
+
+    @Test func `work that nobody writes again comes all the same`() throws {
+        var mesh = try history(.forgetVoidWork)
+        #expect(try mesh.nodes[0].store.state().counts.events == 0)
+        mesh.pass(seconds: 4)
+        #expect(try (0..<2).map { try mesh.nodes[$0].store.state().counts.events } == [1, 1])
+    }
+
+    @Test func `a device that returned and restarts is not held up`() throws {
+        var mesh = try history()
+        try mesh.restart(2)
+        mesh.connect(0, 2)
+        try mesh.append(2, Self.booking)
+        try mesh.restart(2)
+        mesh.connect(0, 2)
+        mesh.pass(seconds: 1)
+        try mesh.put(2, Mesh.key("after"), "written at once")
+        mesh.pass(seconds: 1)
+        for node in 0..<2 { #expect(try mesh.titles(node, Mesh.key("after")) == ["written at once"]) }
+    }
+}
