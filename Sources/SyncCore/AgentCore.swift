@@ -29,6 +29,8 @@ package struct AgentCore: Sendable {
     var room = WaitingRoom()
     var replicas: ReplicaKeeping
     var pulls: [Pull] = []
+    /// Peers that did not fill the last want of an author's changes: asked last for more of it. At most one for each two members.
+    var late: Set<Supply> = []
     var persisting: Persisting?
     /// Reads under way: who asked.
     var reads: [Read] = []

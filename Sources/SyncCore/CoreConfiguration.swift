@@ -43,6 +43,8 @@ package struct CoreConfiguration: Sendable, Equatable {
         /// Something we sent wants an answer for this long: a second connection is tried.
         package var suspectAfter = Tick.Span.seconds(1)
         package var wantProgress = Tick.Span.seconds(2)
+        /// How long a peer has for `leastBytesPerPace` of what was asked of it while another one could send that.
+        package var wantPace = Tick.Span.seconds(10)
         package var emptyAnswerPause = Tick.Span.milliseconds(500)
         package var haveDebounce = Tick.Span.milliseconds(20)
         package var haveMaximumWait = Tick.Span.milliseconds(100)
@@ -103,6 +105,8 @@ package struct CoreConfiguration: Sendable, Equatable {
     package struct Bounds: Sendable, Equatable {
         package var waitingRoomBytes = 16 << 20
         package var wantWindowBytes = 4 << 20
+        /// 6 KiB a second.
+        package var leastBytesPerPace = 60 << 10
         package var inFlightBytesPerPeer = 8 << 20
         /// Bytes handed to the transport and not yet written, above which nothing more is read for a peer.
         package var outboundBufferBytes = 1 << 20

@@ -11,16 +11,40 @@ struct Pull: Sendable, Equatable {
     /// Granted and not yet used.
     var creditBytes: Int
     var progressAt: Tick
+    /// What came since then: a peer that sends a byte a second holds a history up like one that sends none.
+    var pace: (since: Tick, bytes: Int)
+
+    static func == (left: Pull, right: Pull) -> Bool { left.wantID == right.wantID }
+}
+
+/// A peer and an author whose changes it was asked for.
+struct Supply: Hashable, Sendable {
+    let peer: DeviceID
+    let author: DeviceID
 }
 
 // What is missing, whom to ask for it, and when to ask somebody else.
 extension AgentCore {
     private var outstandingBytes: Int { pulls.reduce(0) { $0 + max(0, $1.creditBytes) } }
 
+    private func outstandingBytes(_ session: PeerSession) -> Int {
+        pulls.reduce(0) { $0 + ($1.connection == session.id ? max(0, $1.creditBytes) : 0) }
+    }
+
     /// What may still be asked for: outstanding bytes never exceed the free part of the waiting room.
     private var freeBytes: Int {
         let persistingBytes = persisting?.segments.reduce(0) { $0 + $1.segment.bytes.count } ?? 0
         return configuration.bounds.waitingRoomBytes - room.bytes - persistingBytes - outstandingBytes
+    }
+
+    /// The same of one peer: at most its share.
+    private func freeBytes(_ session: PeerSession) -> Int { min(freeBytes, shareBytes - outstandingBytes(session)) }
+
+    /// The room is shared out among the peers that claim what is not held here, and one share is kept for the next one: a peer that
+    /// claims much and sends nothing keeps its share, and not those of others.
+    private var shareBytes: Int {
+        let claiming = upSessions.count { sessions[$0].claims.lacking > 0 }
+        return max(leastGrant, configuration.bounds.waitingRoomBytes / (claiming + 1))
     }
 
     /// Less is not worth a frame; a small room (tests have one) grants by halves of its window.
@@ -61,7 +85,8 @@ extension AgentCore {
     /// What one peer claims, in the order of the replicas, as long as more can be asked of it: the same plan for the same state.
     private mutating func pull(_ claimed: SortedReplicas, of index: Int, from sources: [Int]) {
         var position = 0
-        while position < claimed.elements.count, hasFreeWant(sessions[index]), freeBytes >= leastGrant {
+        while position < claimed.elements.count, hasFreeWant(sessions[index]), freeBytes(sessions[index]) >= leastGrant
+        {
             let replica = claimed.elements[position]
             counters.claimsVisited += 1
             if mayBegin(replica, isNamed: false) {
@@ -103,11 +128,14 @@ extension AgentCore {
                 && (isUrgent || !(sessions[index].peerTips[replica].map { isGivingWay($0, replica) } ?? false))
                 && hasFreeWant(sessions[index])
         }
-        func load(_ index: Int) -> Int {
-            pulls.reduce(0) { $0 + ($1.connection == sessions[index].id ? max(0, $1.creditBytes) : 0) }
+        // A peer that kept changes of this author back is asked last.
+        func rank(_ index: Int) -> (Int, Int) {
+            (isLate(sessions[index].device, of: replica) ? 1 : 0, outstandingBytes(sessions[index]))
         }
-        guard let index = candidates.min(by: { load($0) < load($1) }) else { return }
-        var credit = min(configuration.bounds.wantWindowBytes, freeBytes)
+        guard let index = candidates.min(by: { rank($0) < rank($1) }) else { return }
+        // Four histories come beside each other.
+        let first = max(leastGrant, shareBytes / 4)
+        var credit = min(configuration.bounds.wantWindowBytes, first, freeBytes(sessions[index]))
         if credit < leastGrant {
             // The first missing dependency may always be asked for: the room is full of what waits for it.
             guard isUrgent else { return }
@@ -123,7 +151,7 @@ extension AgentCore {
     ) -> UInt64 {
         let pull = Pull(
             wantID: nextID(), connection: sessions[index].id, replica: replica, from: from, to: to,
-            creditBytes: credit, progressAt: now)
+            creditBytes: credit, progressAt: now, pace: (now, 0))
         pulls.append(pull)
         counters.wantsSent += 1
         send(
@@ -145,12 +173,17 @@ extension AgentCore {
             let isStarved =
                 isEmptyHanded
                 && (room.isEmpty && persisting == nil || urgent.contains { $0.replica == pulls[number].replica })
+            guard pulls[number].creditBytes < window / 2, let index = sessionIndex(pulls[number].connection) else {
+                continue
+            }
             let grant = max(
-                min(window - pulls[number].creditBytes, freeBytes), isStarved ? 1 - pulls[number].creditBytes : 0)
-            guard pulls[number].creditBytes < window / 2, grant >= leastGrant || isStarved,
-                let index = sessionIndex(pulls[number].connection)
-            else { continue }
-            if pulls[number].creditBytes <= 0 { pulls[number].progressAt = now }
+                min(window - pulls[number].creditBytes, freeBytes(sessions[index])),
+                isStarved ? 1 - pulls[number].creditBytes : 0)
+            guard grant >= leastGrant || isStarved else { continue }
+            if pulls[number].creditBytes <= 0 {
+                pulls[number].progressAt = now
+                pulls[number].pace = (now, 0)
+            }
             pulls[number].creditBytes += grant
             send(
                 index,
@@ -163,6 +196,7 @@ extension AgentCore {
             let number = pulls.firstIndex(where: { $0.connection == connection && $0.wantID == wantID })
         else { return }
         pulls[number].creditBytes -= bytes
+        pulls[number].pace.bytes += bytes
         if bytes > 0 { pulls[number].progressAt = now }
     }
 
@@ -175,26 +209,54 @@ extension AgentCore {
             forks.inquiry?.stage = .cutShort
             return
         }
-        guard let index = sessionIndex(connection), frontier(of: pull.replica).next < pull.to else { return }
+        guard let index = sessionIndex(connection) else { return }
+        guard frontier(of: pull.replica).next < pull.to else {
+            late.remove(Supply(peer: sessions[index].device, author: pull.replica.device))
+            return
+        }
         // Somebody else may have what it does not have as changes.
         if !hasChanges(index, of: pull.replica, from: frontier(of: pull.replica).next) { return }
         if frontier(of: pull.replica).next == pull.from { noteStall(index, pull.replica) }
         // The peer ended a want that it said it could fill. A pause, so that empty answers cannot make us spin.
         sessions[index].pullsPausedUntil = now + configuration.timing.emptyAnswerPause
+        late.insert(Supply(peer: sessions[index].device, author: pull.replica.device))
     }
 
     func progressDeadline(of pull: Pull) -> Tick? {
-        pull.creditBytes > 0 ? pull.progressAt + configuration.timing.wantProgress : nil
+        guard pull.creditBytes > 0 else { return nil }
+        return min(
+            pull.progressAt + configuration.timing.wantProgress, pull.pace.since + configuration.timing.wantPace)
     }
 
-    /// A want without a byte of progress goes to somebody else.
+    /// Whether the last want of this author's changes that the device ended was not filled.
+    private func isLate(_ device: DeviceID, of replica: ReplicaID) -> Bool {
+        late.contains(Supply(peer: device, author: replica.device))
+    }
+
+    /// Whether a peer sends so little that another one should be asked, if there is one that was not late.
+    private func isTooSlow(_ pull: Pull) -> Bool {
+        guard pull.pace.bytes < configuration.bounds.leastBytesPerPace, !isWalk(pull) else { return false }
+        let from = frontier(of: pull.replica).next
+        return upSessions.contains { index in
+            sessions[index].id != pull.connection && sessions[index].peerTips.next(of: pull.replica) > from
+                && hasChanges(index, of: pull.replica, from: from) && !isSuspected(sessions[index])
+                && !isLate(sessions[index].device, of: pull.replica)
+        }
+    }
+
+    /// A want without a byte of progress goes to another peer.
     mutating func passPullDeadlines() {
         for pull in pulls {
             guard let deadline = progressDeadline(of: pull), now >= deadline else { continue }
+            if now < pull.progressAt + configuration.timing.wantProgress, !isTooSlow(pull) {
+                if let number = pulls.firstIndex(of: pull) { pulls[number].pace = (now, 0) }
+                continue
+            }
             pulls.removeAll { $0 == pull }
             cancel(pull)
             counters.wantsReassigned += 1
             guard let index = sessionIndex(pull.connection) else { continue }
+            late.insert(Supply(peer: sessions[index].device, author: pull.replica.device))
             // Others first; this peer again after the same time.
             sessions[index].pullsPausedUntil = now + configuration.timing.wantProgress
             probe(index)

@@ -1,0 +1,153 @@
+import SyncCore
+import SyncModel
+import SyncSimulator
+import Testing
+
+/// What a member claims and does not send delays little of what another one has.
+@Suite struct HostileClaimTests {
+    private static let features = SessionProtocol.features
+    private static let author = Conversation.devices[2].id
+
+    private func wants(_ talk: Conversation, _ id: ConnectionID) -> [Frame.Want] {
+        talk.sent(id).compactMap { if case .want(let want) = $0 { want } else { nil } }
+    }
+
+    private func claim(_ segments: [VerifiedSegment]) -> Frame {
+        var tips = TipTable()
+        for segment in segments { tips.set(segment.segment.replica, segment.tip) }
+        return .have(
+            Frame.Have(
+                space: .home, vectorDigest: tips.digest,
+                entries: tips.entries.map {
+                    Frame.HaveEntry(replica: $0.replica, next: $0.tip.next, head: $0.tip.head)
+                }, complete: true, stateDigest: .zero))
+    }
+
+    /// The relay answers what it is asked, at once, until nothing more is asked of it.
+    private func answer(
+        _ first: [Frame.Want], _ segments: [VerifiedSegment], _ id: ConnectionID, _ talk: inout Conversation
+    ) {
+        var wants = first
+        while let want = wants.popLast() {
+            guard let segment = segments.first(where: { $0.segment.replica == want.replica }) else { continue }
+            talk.hear(.received(id, segment.push(wantID: want.id, last: true), bytes: 300))
+            wants += self.wants(talk, id)
+            while talk.persisted != nil {
+                talk.persist()
+                wants += self.wants(talk, id)
+            }
+        }
+    }
+
+    private func histories(_ range: ClosedRange<UInt64>) -> [VerifiedSegment] {
+        range.map { incarnation in
+            var author = Author(2, incarnation: incarnation)
+            return author.write()
+        }
+    }
+
+    @Test func `what others hold is pulled beside what one only claims`() throws {
+        var talk = Conversation(members: 4)
+        let hostile = HostileMember(1, dialling: &talk)
+        try hostile.claim(HostileMember.invented(16_000, of: Self.author), to: &talk)
+        #expect(!wants(talk, hostile.connection).isEmpty)
+        let relay = talk.accept(3, features: Self.features)
+        let segments = histories(100_000...100_099)
+        talk.hear(.received(relay, claim(segments), bytes: 300))
+        answer(wants(talk, relay), segments, relay, &talk)
+        #expect(talk.core.held.entries.count == segments.count, "without a second of waiting")
+        // And after its wants ran out.
+        for _ in 0..<8 { talk.wait(milliseconds: 500) }
+        let more = segments + histories(200_000...200_099)
+        talk.hear(.received(relay, claim(more), bytes: 300))
+        answer(wants(talk, relay), more, relay, &talk)
+        #expect(talk.core.held.entries.count == more.count)
+    }
+
+    /// Both say that they have it; one keeps it back. The other is asked for more of that author first from then on.
+    @Test func `a peer that keeps an author's changes back is asked last`() throws {
+        var talk = Conversation(members: 4)
+        let hostile = HostileMember(1, dialling: &talk)
+        let relay = talk.accept(3, features: Self.features)
+        let segments = histories(1...8)
+        try hostile.send(claim(segments), to: &talk)
+        #expect(wants(talk, hostile.connection).count == segments.count)
+        talk.hear(.received(relay, claim(segments), bytes: 300))
+        #expect(wants(talk, relay).isEmpty)
+        talk.wait(milliseconds: 2_000)
+        #expect(wants(talk, relay).count == segments.count)
+        answer(wants(talk, relay), segments, relay, &talk)
+        for round in UInt64(1)...5 {
+            // Its pause is over.
+            for _ in 0..<5 { talk.wait(milliseconds: 1_000) }
+            let more = histories(round * 100...round * 100 + 7)
+            try hostile.send(claim(segments + more), to: &talk)
+            talk.hear(.received(relay, claim(segments + more), bytes: 300))
+            talk.hear(.received(relay, .ping(Frame.Ping(nonce: 1)), bytes: 10))
+            // What the hostile one alone had said was asked of it.
+            talk.wait(milliseconds: 2_000)
+            answer(wants(talk, relay), more, relay, &talk)
+            let held = more.count { talk.core.held.next(of: $0.segment.replica) == 1 }
+            #expect(held == more.count)
+        }
+        // Where both had said it, the relay is asked at once.
+        for _ in 0..<5 { talk.wait(milliseconds: 1_000) }
+        var author = Author(2, incarnation: 1)
+        _ = author.write()
+        let next = author.write()
+        talk.hear(.received(relay, next.have, bytes: 300))
+        #expect(wants(talk, relay).map(\.replica) == [author.replica])
+    }
+
+    /// A byte a second is progress, and no way to hold a history up.
+    @Test func `a peer that drags on is left for another one`() throws {
+        var talk = Conversation(members: 4)
+        let hostile = HostileMember(1, dialling: &talk)
+        let segments = histories(1...1)
+        try hostile.send(claim(segments), to: &talk)
+        let want = try #require(wants(talk, hostile.connection).first)
+        let relay = talk.accept(3, features: Self.features)
+        talk.hear(.received(relay, claim(segments), bytes: 300))
+        var seconds = 0
+        while wants(talk, relay).isEmpty, seconds < 60 {
+            seconds += 1
+            let part = Frame.SegmentPart(start: 0, end: 1, bytes: [0], signature: [])
+            try hostile.send(
+                .changes(
+                    Frame.Changes(
+                        space: .home, replica: want.replica, wantID: want.id, segments: [part], last: false)),
+                to: &talk)
+            if wants(talk, relay).isEmpty { talk.wait(milliseconds: 1_000) }
+        }
+        #expect(seconds <= 11)
+        answer(wants(talk, relay), segments, relay, &talk)
+        #expect(talk.core.held.entries.count == 1)
+    }
+
+    @Test func `the only one that has something may be slow`() throws {
+        var talk = Conversation(members: 4)
+        let slow = HostileMember(1, dialling: &talk)
+        let segments = histories(1...1)
+        try slow.send(claim(segments), to: &talk)
+        let want = try #require(wants(talk, slow.connection).first)
+        let bytes = segments[0].segment.bytes
+        for byte in bytes.dropLast() {
+            talk.wait(milliseconds: 1_000)
+            let part = Frame.SegmentPart(start: 0, end: 1, bytes: [byte], signature: [])
+            try slow.send(
+                .changes(
+                    Frame.Changes(
+                        space: .home, replica: want.replica, wantID: want.id, segments: [part], last: false)),
+                to: &talk)
+            #expect(wants(talk, slow.connection).isEmpty)
+        }
+        let last = Frame.SegmentPart(
+            start: 0, end: 1, bytes: bytes.suffix(1), signature: segments[0].segment.signature)
+        try slow.send(
+            .changes(
+                Frame.Changes(space: .home, replica: want.replica, wantID: want.id, segments: [last], last: true)),
+            to: &talk)
+        while talk.persisted != nil { talk.persist() }
+        #expect(talk.core.held.entries.count == 1)
+    }
+}
