@@ -1,16 +1,73 @@
-import SyncCore
+package import SyncCore
 import SyncModel
-import SyncStore
+package import SyncStore
 
 /// The states that one process is taking and handing over.
-struct SimulatedStates {
+package struct SimulatedStates {
     var receiver: StateReceiver?
     var sources: [StateID: StateSource] = [:]
-    /// Of compaction.
-    var pass: CompactionPass?
+    /// The pass of compaction that is under way.
+    package var pass: CompactionPass?
+
+    package init() {}
 
     func hasStaging(_ store: any SimulatedStore) -> Bool {
         ((store as? SQLiteStore).flatMap { try? $0.hasStaging() }) ?? false
+    }
+
+    /// Does what a core asks of its store about states; nil where nothing is answered.
+    /// - Parameter join: takes in what is staged.
+    package mutating func answer(
+        _ effect: StateEffect, _ store: SQLiteStore, join: (SQLiteStore) throws(StoreError) -> JoinedState
+    ) -> StateInput? {
+        var id = StateID(rawValue: 0)
+        do throws(StoreError) {
+            switch effect {
+            case .begin(let begun):
+                id = begun
+                let receiver = try store.beginStaging()
+                self.receiver = receiver
+                let request = receiver.request
+                return .begun(
+                    id, since: request.since, stagedEvents: request.stagedEvents, hasObjects: request.asks)
+            case .stage(let staged, let items):
+                id = staged
+                guard var receiver = receiver else { throw .refused(.incomplete) }
+                try store.stage(items, of: &receiver)
+                self.receiver = receiver
+                return .staged(id, isComplete: receiver.isComplete)
+            case .lookUp(let asked, let announcements):
+                id = asked
+                return .lookedUp(id, try store.areStaged(announcements))
+            case .review(let reviewed):
+                id = reviewed
+                let (facts, tips) = try store.stagedHistories()
+                return .reviewed(id, facts: facts, tips: tips)
+            case .join(let joined):
+                id = joined
+                return .joined(id, try join(store))
+            case .discard:
+                receiver = nil
+                try store.discardStaging()
+                return nil
+            case .weigh(let weighed, let since):
+                id = weighed
+                return .weighed(id, try store.weigh(since: since))
+            case .open(let opened, let since, let stagedEvents, let asks):
+                id = opened
+                let source = try store.stateSource(.init(since: since, stagedEvents: stagedEvents, asks: asks))
+                sources[id] = source
+                return .opened(id, vector: source.vector)
+            case .read(let read, let bytes, let staged):
+                id = read
+                guard let source = sources[id] else { throw .closed }
+                return .chunkRead(id, try source.chunk(byteBudget: bytes, staged: staged))
+            case .close: return nil
+            }
+        } catch {
+            if case .refused(let refusal) = error { return .refused(id, refusal) }
+            return .failed(id, code: "\(error)")
+        }
     }
 
     mutating func crash() {
@@ -33,7 +90,10 @@ extension World {
             if case .join = effect { dieJoining(node, store) }
             return crash(node, losingPower: false)
         }
-        guard let input = answer(node, effect, store) else { return }
+        var states = nodes[node].states ?? SimulatedStates()
+        let answered = states.answer(effect, store) { store throws(StoreError) in try join(node, store) }
+        nodes[node].states = states
+        guard let input = answered else { return }
         // Durable and not yet told: a crash may come between.
         let answer = Event.input(node: node, generation: nodes[node].generation, .state(input))
         queue.plan(answer, at: now + stateDelay)
@@ -62,66 +122,23 @@ extension World {
         share > 0 && Int.random(in: 0..<10_000, using: &stateRandom) < share
     }
 
-    private mutating func answer(_ node: Int, _ effect: StateEffect, _ store: SQLiteStore) -> StateInput? {
-        var id = StateID(rawValue: 0)
-        do throws(StoreError) {
-            switch effect {
-            case .begin(let begun):
-                id = begun
-                let receiver = try store.beginStaging()
-                nodes[node].states?.receiver = receiver
-                let request = receiver.request
-                return .begun(
-                    id, since: request.since, stagedEvents: request.stagedEvents, hasObjects: request.asks)
-            case .stage(let staged, let items):
-                id = staged
-                guard var receiver = nodes[node].states?.receiver else { throw .refused(.incomplete) }
-                try store.stage(items, of: &receiver)
-                nodes[node].states?.receiver = receiver
-                return .staged(id, isComplete: receiver.isComplete)
-            case .lookUp(let asked, let announcements):
-                id = asked
-                return .lookedUp(id, try store.areStaged(announcements))
-            case .review(let reviewed):
-                id = reviewed
-                let (facts, tips) = try store.stagedHistories()
-                return .reviewed(id, facts: facts, tips: tips)
-            case .join(let joined):
-                id = joined
-                return .joined(id, try join(node, store))
-            case .discard:
-                nodes[node].states?.receiver = nil
-                try store.discardStaging()
-                return nil
-            case .weigh(let weighed, let since):
-                id = weighed
-                return .weighed(id, try store.weigh(since: since))
-            case .open(let opened, let since, let stagedEvents, let asks):
-                id = opened
-                let source = try store.stateSource(.init(since: since, stagedEvents: stagedEvents, asks: asks))
-                nodes[node].states?.sources[id] = source
-                return .opened(id, vector: source.vector)
-            case .read(let read, let bytes, let staged):
-                id = read
-                guard let source = nodes[node].states?.sources[id] else { throw .closed }
-                return .chunkRead(id, try source.chunk(byteBudget: bytes, staged: staged))
-            case .close: return nil
-            }
-        } catch {
-            if case .refused(let refusal) = error { return .refused(id, refusal) }
-            return .failed(id, code: "\(error)")
-        }
-    }
-
     private mutating func join(_ node: Int, _ store: SQLiteStore) throws(StoreError) -> JoinedState {
         let commit = try store.joinStaged(wallMilliseconds: wall(node))
         nodes[node].hasTakenState = true
         noteCommit(node, commit)
-        let state = try store.state()
-        for known in state.tips { nodes[node].durable.advance(known.replica, to: known.tip.next) }
+        let joined = try JoinedState(store, change: StoreChange(commit))
+        for entry in joined.tips { nodes[node].durable.advance(entry.replica, to: entry.tip.next) }
         trace.note(now, node, "takes state, holds \(nodes[node].durable.entries.map(\.next)) \(commit.digest)")
-        return JoinedState(
+        return joined
+    }
+}
+
+extension JoinedState {
+    /// The store as it is behind the transaction that joined a state.
+    package init(_ store: SQLiteStore, change: StoreChange) throws(StoreError) {
+        let state = try store.state()
+        self.init(
             tips: state.tips.map { TipTable.Entry(replica: $0.replica, tip: $0.tip) }, firstHeld: state.firstHeld,
-            floor: state.floor, change: StoreChange(commit))
+            floor: state.floor, change: change)
     }
 }

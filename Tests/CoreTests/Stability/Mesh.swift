@@ -18,12 +18,16 @@ struct Mesh {
         var rowsSent = 0
         var rowBytesSent = 0
         var framesSent = 0
+        var states = SimulatedStates()
     }
 
     private struct Link {
         let ends: [Int]
+        /// The connection's number at each end.
         let ids: [ConnectionID]
         var isOpen = true
+
+        func id(at node: Int) -> ConnectionID { ids[ends[0] == node ? 0 : 1] }
     }
 
     /// What a node showed once something that it received was durable.
@@ -41,14 +45,23 @@ struct Mesh {
     private var lastConnection: UInt64 = 0
     private let faults: CoreFaults
     private let bounds: CoreConfiguration.Bounds
+    private let configure: (inout CoreConfiguration) -> Void
+    /// Is told each step of each core.
+    var observe: ((_ node: Int, Input, [Effect], Tick) -> Void)?
+    /// Cores reach what they dial; otherwise every dial fails.
+    var dials = false
+    private var dialled: [(node: Int, ConnectionID, Endpoint)] = []
+    /// Nodes that read nothing, with what waits for them.
+    private var stalled: [Int: [(sender: Int, ConnectionID, Frame)]] = [:]
 
     /// - Parameter onDatabases: only those can drop changes from their logs.
     init(
         _ count: Int, faults: CoreFaults = [], readers: Set<Int> = [], onDatabases: Bool = false,
-        bounds: CoreConfiguration.Bounds = .init()
+        bounds: CoreConfiguration.Bounds = .init(), configure: @escaping (inout CoreConfiguration) -> Void = { _ in }
     ) throws {
         self.faults = faults
         self.bounds = bounds
+        self.configure = configure
         for number in 0..<count {
             let device = SimulatedDevice.all[number]
             let disk = onDatabases ? SimulatedDisk.database(try #require(ScratchDirectory())) : .memory(MemoryDisk())
@@ -59,7 +72,7 @@ struct Mesh {
                     subjectPublicKeyInfo: fact.subjectPublicKeyInfo, signingKey: fact.signingKey,
                     binding: fact.binding, discoveryKey: fact.discoveryKey, role: .reader, name: fact.name)
             }
-            let core = try Self.core(device, store, at: now, faults: faults, bounds)
+            let core = try core(device, store)
             nodes.append(Node(device: device, fact: fact, disk: disk, store: store, core: core))
         }
     }
@@ -76,10 +89,7 @@ struct Mesh {
         }
     }
 
-    private static func core(
-        _ device: SimulatedDevice, _ store: some SimulatedStore, at now: Tick, faults: CoreFaults,
-        _ bounds: CoreConfiguration.Bounds
-    ) throws -> AgentCore {
+    private func core(_ device: SimulatedDevice, _ store: some SimulatedStore) throws -> AgentCore {
         let state = try store.state()
         var membership = Membership(own: device.fact, sinceMilliseconds: 0)
         for addition in state.additions { _ = membership.add(addition) }
@@ -90,6 +100,7 @@ struct Mesh {
         configuration.exchangesState = false
         configuration.collectsDeletions = true
         configuration.bounds.collectionStepObjects = 4
+        configure(&configuration)
         return AgentCore(
             configuration: configuration, space: .home, membership: membership,
             tips: state.tips.map { ($0.replica, $0.tip) }, stateDigest: state.digest,
@@ -116,7 +127,7 @@ struct Mesh {
     private mutating func add(_ disk: SimulatedDisk, _ faults: StoreFaults = []) throws {
         let device = SimulatedDevice.all[nodes.count]
         let store = try Self.open(disk, device, incarnation: UInt64(now.nanoseconds), faults)
-        let core = try Self.core(device, store, at: now, faults: self.faults, bounds)
+        let core = try core(device, store)
         nodes.append(Node(device: device, fact: device.fact, disk: disk, store: store, core: core))
     }
 
@@ -149,7 +160,7 @@ struct Mesh {
         disconnect(node)
         nodes[node].store.crash(losingPower: false)
         nodes[node].store = try Self.open(nodes[node].disk, nodes[node].device, incarnation: UInt64(now.nanoseconds))
-        nodes[node].core = try Self.core(nodes[node].device, nodes[node].store, at: now, faults: faults, bounds)
+        nodes[node].core = try core(nodes[node].device, nodes[node].store)
     }
 
     /// What the machine is now, with what is in its memory.
@@ -183,13 +194,13 @@ struct Mesh {
         nodes[node].store = try Self.open(
             nodes[node].disk, nodes[node].device, incarnation: UInt64(now.nanoseconds),
             faults.union(.reuseCounterAfterCrash))
-        nodes[node].core = try Self.core(nodes[node].device, nodes[node].store, at: now, faults: self.faults, bounds)
+        nodes[node].core = try core(nodes[node].device, nodes[node].store)
     }
 
     /// A node that turned bad sends this on its session with another one.
     mutating func send(_ frame: Frame, from hostile: Int, to node: Int) {
         guard let link = links.first(where: { $0.isOpen && Set($0.ends) == [hostile, node] }) else { return }
-        step(node, .received(link.ids[0], frame, bytes: 300))
+        step(node, .received(link.id(at: node), frame, bytes: 300))
         settle()
     }
 
@@ -223,14 +234,33 @@ struct Mesh {
     // MARK: Interpreting
 
     private mutating func step(_ node: Int, _ input: Input) {
-        for effect in nodes[node].core.step(input, at: now) { queue.append((node, effect)) }
+        let effects = nodes[node].core.step(input, at: now)
+        observe?(node, input, effects, now)
+        for effect in effects { queue.append((node, effect)) }
     }
 
+    /// All that follows at this moment. Dials of one moment cross each other.
     private mutating func settle() {
-        while !queue.isEmpty {
-            let (node, effect) = queue.removeFirst()
-            perform(node, effect)
+        repeat {
+            while !queue.isEmpty {
+                let (node, effect) = queue.removeFirst()
+                perform(node, effect)
+            }
+            let open = dialled
+            dialled = []
+            for (node, id, endpoint) in open { answer(node, id, endpoint) }
+        } while !queue.isEmpty || !dialled.isEmpty
+    }
+
+    private mutating func answer(_ node: Int, _ id: ConnectionID, _ endpoint: Endpoint) {
+        guard let other = nodes.indices.first(where: { endpoint.host == "node\($0)" }) else {
+            return step(node, .dialFailed(id, code: "no_answer"))
         }
+        lastConnection += 2
+        let accepted = ConnectionID(rawValue: lastConnection)
+        links.append(Link(ends: [node, other], ids: [id, accepted]))
+        step(node, .opened(id, nodes[other].device.id, remote: endpoint))
+        step(other, .opened(accepted, nodes[node].device.id, remote: Endpoint(host: "node\(node)", port: 1)))
     }
 
     private mutating func perform(_ node: Int, _ effect: Effect) {
@@ -311,13 +341,35 @@ struct Mesh {
         case .send(let id, let frame): send(node, id, frame)
         case .close(let id, _):
             if let number = link(of: node, id) { close(number) }
-        case .dial(let id, _): step(node, .dialFailed(id, code: "no_dialling"))
-        case .state, .compact, .establish, .trust, .remember, .report, .bulkPeerUp, .bulkPeerDown, .bulkWanted: break
+        case .dial(let id, let endpoint):
+            if dials { dialled.append((node, id, endpoint)) } else { step(node, .dialFailed(id, code: "no_dialling")) }
+        case .state(let effect):
+            guard let store = store as? SQLiteStore else { break }
+            let input = nodes[node].states.answer(effect, store) { store throws(StoreError) in
+                let commit = try store.joinStaged(wallMilliseconds: 1_700_000_000_000)
+                return try JoinedState(store, change: StoreChange(of: commit))
+            }
+            if let input { step(node, .state(input)) }
+        case .compact(let stable): compactStep(node, store, stable)
+        case .establish, .trust, .remember, .report, .bulkPeerUp, .bulkPeerDown, .bulkWanted: break
+        }
+    }
+
+    private mutating func compactStep(_ node: Int, _ store: any SimulatedStore, _ stable: VersionVector) {
+        guard let store = store as? SQLiteStore else { return }
+        do {
+            var pass =
+                try nodes[node].states.pass ?? store.beginCompaction(stable: stable, before: Stamp(rawValue: .max))
+            _ = try store.compact(&pass)
+            nodes[node].states.pass = pass.isOver ? nil : pass
+            step(node, .compacted(firstHeld: try store.state().firstHeld, isLast: pass.isOver))
+        } catch {
+            step(node, .compactFailed(code: "\(error)"))
         }
     }
 
     private func link(of node: Int, _ id: ConnectionID) -> Int? {
-        links.firstIndex { $0.isOpen && $0.ends.contains(node) && $0.ids[0] == id }
+        links.firstIndex { $0.isOpen && $0.ends.contains(node) && $0.id(at: node) == id }
     }
 
     private mutating func send(_ node: Int, _ id: ConnectionID, _ frame: Frame) {
@@ -330,8 +382,27 @@ struct Mesh {
             nodes[node].rowBytesSent += bytes.count
         }
         let peer = links[number].ends.first { $0 != node } ?? node
+        if stalled[peer] != nil {
+            stalled[peer]?.append((node, id, frame))
+            return
+        }
         step(node, .written(id, bytes: bytes.count))
-        step(peer, .received(id, arrived, bytes: bytes.count))
+        step(peer, .received(links[number].id(at: peer), arrived, bytes: bytes.count))
+    }
+
+    /// Reads nothing from now on, as over a cable that drops all; what is sent to it waits.
+    mutating func stall(_ node: Int) { stalled[node] = stalled[node] ?? [] }
+
+    /// Reads what has waited, and goes on reading.
+    mutating func read(_ node: Int) {
+        for (sender, id, frame) in stalled.removeValue(forKey: node) ?? [] { send(sender, id, frame) }
+        settle()
+    }
+
+    /// Tells cores something at the same moment; what they do meets afterwards.
+    mutating func tell(_ inputs: [(node: Int, Input)]) {
+        for (node, input) in inputs { step(node, input) }
+        settle()
     }
 }
 

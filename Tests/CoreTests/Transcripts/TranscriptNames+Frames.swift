@@ -1,0 +1,42 @@
+import SyncCore
+import SyncModel
+
+extension TranscriptNames {
+    /// A frame in a few words: the fields that decide, without sizes, digests and signatures.
+    func text(_ frame: Frame) -> String {
+        switch frame {
+        case .hello(let hello): "hello from \(hello.name)"
+        case .have(let have):
+            "have \(vector(have.entries.map { ($0.replica, $0.next) }))\(have.complete ? ", complete" : "")"
+        case .haveRequest: "have request"
+        case .want(let want): "want \(name(want.replica)) \(want.from)..<\(want.to)"
+        case .credit(let credit): credit.cancel ? "cancel want" : "credit"
+        case .changes(let changes): text(changes)
+        case .prune(let prune): "prune \(name(prune.replica))"
+        case .ping: "ping"
+        case .pong: "pong"
+        case .goodbye(let goodbye): "goodbye \(goodbye.code)"
+        case .acknowledgements(let sent): "acknowledgements of \(sent.rows.map(text).joined(separator: "; "))"
+        case .acknowledgementRequest: "acknowledgement request"
+        case .bulkWanted: "bulk wanted"
+        case .stateOffer: "state offer"
+        case .stateRequest(let request): "state request since \(vector(request.since))"
+        case .stateItems(let items):
+            "state items\(items.vector.map { " at \(vector($0))" } ?? "")\(items.last ? ", last" : "")"
+        case .stateQuestion(let question): "state question about \(question.announcements.count)"
+        case .stateAnswer(let answer): "state answer about \(answer.staged.count)"
+        }
+    }
+
+    private func text(_ changes: Frame.Changes) -> String {
+        let parts = segments(changes.segments.map { (changes.replica, $0.start, $0.end) })
+        let kind = changes.wantID == 0 ? "pushed" : changes.last ? "wanted, last" : "wanted"
+        return "changes \(parts) (\(kind))" + (changes.firstHeld > 0 ? ", held from \(changes.firstHeld)" : "")
+    }
+
+    private func text(_ row: AcknowledgementRow) -> String {
+        let entries =
+            row.base == nil ? vector(VersionVector(row.entries)) : "moved " + vector(VersionVector(row.entries))
+        return "\(name(row.device)) at \(entries)"
+    }
+}
