@@ -133,7 +133,9 @@ package final class Agent: Sendable {
     /// - Throws: `TicketError`, `JoinError` or a `StoreError`.
     package func join(_ text: String) async throws -> JoinedDevice {
         let ticket = try Ticket(text: text)
-        return try await eventLoop.flatSubmit { [self] in running.pairing.join(ticket) }.get()
+        return try await eventLoop.flatSubmit { [self] in
+            running.pairing.join(ticket, alsoAt: running.discovery.strangerAddresses)
+        }.get()
     }
 
     /// - Returns: false when the address was known already.

@@ -12,7 +12,7 @@ import Testing
         let ticket = try await inviter.invite()
         let met = try await joiner.join(ticket)
         #expect(met.deviceID == inviter.node.device && met.name == "hall")
-        #expect(met.addresses.contains(ticket.addresses[0]))
+        #expect(met.addresses.contains(ticket.address!))
         let admitted = try #require(inviter.admitted.all.first)
         #expect(admitted.deviceID == joiner.node.device && admitted.name == "desk")
         #expect(admitted.subjectPublicKeyInfo == joiner.node.identity.subjectPublicKeyInfo)
@@ -32,10 +32,23 @@ import Testing
         let (inviter, joiner) = (try await Pairer("hall"), try await Pairer("desk"))
         let deaf = try DeafListener()
         let ticket = try await inviter.invite()
-        let many = Ticket(
-            inviter: ticket.inviter, secret: ticket.secret, expiresAtMilliseconds: ticket.expiresAtMilliseconds,
-            addresses: [deaf.address, HostPort(host: "127.0.0.1", port: 1)!] + ticket.addresses)
-        #expect(try await joiner.join(many).deviceID == inviter.node.device)
+        let elsewhere = Ticket(
+            inviter: inviter.node.device, secret: ticket.secret, expiresAtMilliseconds: ticket.expiresAtMilliseconds,
+            addresses: [deaf.address])
+        let others = [HostPort(host: "127.0.0.1", port: 1)!, ticket.address!]
+        #expect(try await joiner.join(elsewhere, alsoAt: others).deviceID == inviter.node.device)
+    }
+
+    @Test func `a ticket without an address leads to its device among others`() async throws {
+        let (inviter, joiner) = (try await Pairer("hall"), try await Pairer("desk"))
+        let stranger = try await Pairer("other").invite().address!
+        let ticket = try await inviter.invite()
+        let bare = Ticket(
+            inviter: inviter.node.device, secret: ticket.secret, expiresAtMilliseconds: ticket.expiresAtMilliseconds,
+            addresses: [])
+        let error = await #expect(throws: JoinError.self) { try await joiner.join(bare, alsoAt: [stranger]) }
+        #expect(error?.code == "nobody_answered", "another device is no wrong one where none was named")
+        #expect(try await joiner.join(bare, alsoAt: [stranger, ticket.address!]).deviceID == inviter.node.device)
     }
 
     @Test func `a used ticket closes the pairing protocol`() async throws {
@@ -44,12 +57,12 @@ import Testing
         let met = History<JoinedDevice>()
         inviter.onMet.withLock { $0 = { met.append($0) } }
         let ticket = try await inviter.invite()
-        let closed = JoinError.notInviting(address: "\(ticket.addresses[0])")
+        let closed = JoinError.notInviting(address: "\(ticket.address!)")
         _ = try await first.join(ticket)
         _ = try await met.first("the inviter to hear of it") { $0.first }
         for device in [second, first] { await #expect(throws: closed) { try await device.join(ticket) } }
         let stranger = try await RawPeer(
-            ticket.addresses[0], tls: try RawPeer.tls(as: second.node, alpn: ["lanyard-pair/1"]))
+            ticket.address!, tls: try RawPeer.tls(as: second.node, alpn: ["lanyard-pair/1"]))
         try await stranger.closed()
         #expect(inviter.admitted.all.map(\.deviceID) == [first.node.device])
         #expect(second.admitted.all.isEmpty)
@@ -61,7 +74,7 @@ import Testing
         let ticket = try await inviter.invite()
         first.isFailing.withLock { $0 = true }
         await #expect(throws: JoinError.notAdmitted) { try await first.join(ticket) }
-        await #expect(throws: JoinError.notInviting(address: "\(ticket.addresses[0])")) {
+        await #expect(throws: JoinError.notInviting(address: "\(ticket.address!)")) {
             try await second.join(ticket)
         }
         try await inviter.node.expectTurnedAway(.notPaired)
@@ -130,11 +143,11 @@ import Testing
         let (inviter, stranger) = (try await Pairer("hall"), try await Pairer("desk"))
         let ticket = try await inviter.invite()
         try await stranger.node.trust(inviter.node)
-        let number = try await stranger.node.dial(ticket.addresses[0])
+        let number = try await stranger.node.dial(ticket.address!)
         try await inviter.node.expectTurnedAway(.notPaired)
         _ = try await stranger.node.ended(number)
         #expect(!stranger.node.events.all.contains(.received(number, Node.hello)))
-        let naked = try await RawPeer(ticket.addresses[0], tls: try RawPeer.tls(as: nil, alpn: ["lanyard-pair/1"]))
+        let naked = try await RawPeer(ticket.address!, tls: try RawPeer.tls(as: nil, alpn: ["lanyard-pair/1"]))
         try await inviter.node.expectTurnedAway(.noCertificate)
         try await naked.closed()
     }
@@ -144,12 +157,12 @@ import Testing
         let ticket = try await inviter.invite()
         for attempt in 0..<3 {
             let guess = Ticket(
-                inviter: ticket.inviter, secret: [UInt8](repeating: UInt8(attempt), count: 16),
-                expiresAtMilliseconds: ticket.expiresAtMilliseconds, addresses: ticket.addresses)
+                inviter: inviter.node.device, secret: [UInt8](repeating: UInt8(attempt), count: 16),
+                expiresAtMilliseconds: ticket.expiresAtMilliseconds, addresses: [ticket.address!])
             await #expect(throws: JoinError.refused(code: "ticket_unknown")) { try await joiner.join(guess) }
         }
         try await inviter.node.expectRefused(.ticketUnknown)
-        await #expect(throws: JoinError.notInviting(address: "\(ticket.addresses[0])")) {
+        await #expect(throws: JoinError.notInviting(address: "\(ticket.address!)")) {
             try await joiner.join(ticket)
         }
         let another = try await inviter.invite()
@@ -162,11 +175,11 @@ import Testing
         let (inviter, other) = (try await Pairer("hall"), try await Pairer("other"))
         let joiner = try await Pairer("desk")
         let ticket = try await inviter.invite()
-        let elsewhere = try await other.invite().addresses
+        let elsewhere = try await other.invite().address!
         let misled = Ticket(
-            inviter: ticket.inviter, secret: ticket.secret, expiresAtMilliseconds: ticket.expiresAtMilliseconds,
-            addresses: elsewhere)
-        await #expect(throws: JoinError.wrongDevice(address: "\(elsewhere[0])")) { try await joiner.join(misled) }
+            inviter: inviter.node.device, secret: ticket.secret, expiresAtMilliseconds: ticket.expiresAtMilliseconds,
+            addresses: [elsewhere])
+        await #expect(throws: JoinError.wrongDevice(address: "\(elsewhere)")) { try await joiner.join(misled) }
         try await other.node.expectTurnedAway(.notPairedThere)
     }
 
@@ -181,9 +194,9 @@ import Testing
             return
         }
         #expect(attempts.map(\.reason) == [.refused])
-        #expect(error.message.contains("\(ticket.addresses[0]) (connection_refused)"))
+        #expect(error.message.contains("\(ticket.address!) (connection_refused)"))
         let empty = Ticket(
-            inviter: ticket.inviter, secret: ticket.secret, expiresAtMilliseconds: 1 << 50, addresses: [])
+            inviter: gone.node.device, secret: ticket.secret, expiresAtMilliseconds: 1 << 50, addresses: [])
         await #expect(throws: JoinError.noAddresses) { try await joiner.join(empty) }
     }
 
@@ -219,7 +232,7 @@ import Testing
         let ticket = try await inviter.invite()
         for noise in [[0, 0, 0, 2, 0xff, 0xff], [0, 0, 0, 2, 0x22, 0], [0, 0, 0, 2, 0x0a, 0]] as [[UInt8]] {
             let tls = try RawPeer.tls(as: joiner.node, alpn: ["lanyard-pair/1"])
-            let peer = try await RawPeer(ticket.addresses[0], tls: tls)
+            let peer = try await RawPeer(ticket.address!, tls: tls)
             try await peer.send(noise)
             try await peer.closed()
         }
@@ -277,11 +290,11 @@ private final class Pairer: Sendable {
         return try await node.on { $0.inviter!.issue(addresses: [address]) }
     }
 
-    func join(_ ticket: Ticket) async throws -> JoinedDevice {
+    func join(_ ticket: Ticket, alsoAt others: [HostPort] = []) async throws -> JoinedDevice {
         let (profile, now) = (profile, now)
         return try await node.onFlat { [self] transport in
             let loop = transport.eventLoop
-            return transport.join(ticket, as: profile, nowMilliseconds: now) { [self] device in
+            return transport.join(ticket, alsoAt: others, as: profile, nowMilliseconds: now) { [self] device in
                 loop.makeCompletedFuture { try admit(device) }
             }
         }

@@ -7,12 +7,22 @@ import Testing
         Ticket(
             inviter: DeviceID(bytes: (0..<32).map { UInt8($0) })!, secret: (0..<16).map { UInt8($0 * 16) },
             expiresAtMilliseconds: 1_700_000_000_123,
-            addresses: ["192.168.1.5:21817", "[2001:db8::5]:21817", "kitchen.local:80"].map { HostPort(text: $0)! })
+            addresses: ["kitchen.local:80", "[2001:db8::5]:21817", "192.168.1.5:21817", "10.0.0.1:1"].map {
+                HostPort(text: $0)!
+            })
+    }
+
+    private func ticket(addresses: [String]) -> Ticket {
+        Ticket(
+            inviter: DeviceID(bytes: Array(repeating: 255, count: 32))!, secret: Array(repeating: 255, count: 16),
+            expiresAtMilliseconds: .max, addresses: addresses.map { HostPort(text: $0)! })
     }
 
     @Test func `a ticket is read as it was written`() throws {
         #expect(try Ticket(text: ticket.text) == ticket)
-        #expect(ticket.text.hasPrefix("lanyard1"))
+        #expect(ticket.text.hasPrefix("lanyard2"))
+        #expect(ticket.address == HostPort(text: "192.168.1.5:21817"))
+        #expect(ticket.expiresAtMilliseconds == 1_700_000_001_000)
         #expect(ticket.text.utf8.allSatisfy { $0.isLowerLetterOrDigit })
     }
 
@@ -23,12 +33,25 @@ import Testing
         #expect(try Ticket(text: text.uppercased()) == ticket)
     }
 
-    @Test func `addresses that mean something only here are not written`() {
-        let local = HostPort(text: "[fe80::1%eth0]:1")!
-        let made = Ticket(
-            inviter: ticket.inviter, secret: ticket.secret, expiresAtMilliseconds: 0,
-            addresses: [local] + Array(repeating: ticket.addresses[0], count: 20))
-        #expect(made.addresses == Array(repeating: ticket.addresses[0], count: 16))
+    @Test func `a ticket has 80 characters with an address, and fewer without`() throws {
+        for address in ["255.255.255.255:65535", "1.2.3.4:0"] {
+            let made = ticket(addresses: [address])
+            #expect(made.text.count == 80)
+            #expect(try Ticket(text: made.text) == made && made.address?.description == address)
+        }
+        let none = ticket(addresses: ["[fe80::1%eth0]:1", "[2001:db8::5]:21817", "kitchen.local:80"])
+        #expect(none.text.count == 71)
+        #expect(try Ticket(text: none.text) == none && none.address == nil)
+    }
+
+    @Test func `a ticket knows the device that made it by half of its id`() {
+        let made = DeviceID(bytes: (0..<32).map { UInt8($0) })!
+        #expect(ticket.isMade(by: made) && ticket.inviter == Array(made.bytes.prefix(16)))
+        for index in 0..<16 {
+            var other = made.bytes
+            other[index] ^= 1
+            #expect(!ticket.isMade(by: DeviceID(bytes: other)!))
+        }
     }
 
     @Test func `every wrong, missing, doubled or exchanged character is noticed`() {
@@ -63,10 +86,11 @@ import Testing
         for text in ["", "hello", "lanyard", "lanyardx", "https://example.org", "lanyard-1abc", "\u{0}"] {
             #expect(throws: TicketError.notATicket) { try Ticket(text: text) }
         }
-        #expect(throws: TicketError.newerVersion(2)) { try Ticket(text: "lanyard2abcdefgh") }
-        #expect(throws: TicketError.mistyped) { try Ticket(text: "lanyard1") }
-        #expect(throws: TicketError.mistyped) { try Ticket(text: "lanyard1" + String(repeating: "a", count: 100_000)) }
-        #expect(throws: TicketError.mistyped) { try Ticket(text: "lanyard1äöü") }
+        #expect(throws: TicketError.otherVersion(3)) { try Ticket(text: "lanyard3abcdefgh") }
+        #expect(throws: TicketError.otherVersion(1)) { try Ticket(text: "lanyard1abcdefgh") }
+        #expect(throws: TicketError.mistyped) { try Ticket(text: "lanyard2") }
+        #expect(throws: TicketError.mistyped) { try Ticket(text: "lanyard2" + String(repeating: "a", count: 100_000)) }
+        #expect(throws: TicketError.mistyped) { try Ticket(text: "lanyard2äöü") }
     }
 
     @Test func `any bytes are a ticket or an error, and never a crash`() {
@@ -91,7 +115,7 @@ import Testing
     }
 
     @Test func `each error has a code, a sentence and a next step`() {
-        for error in [TicketError.notATicket, .mistyped, .newerVersion(2)] {
+        for error in [TicketError.notATicket, .mistyped, .otherVersion(1), .otherVersion(3)] {
             #expect(error.code.hasPrefix("ticket_") && error.message.hasSuffix(".") && !error.hint.isEmpty)
         }
     }

@@ -133,6 +133,17 @@ final class DiscoveryDriver {
         return DiscoveryTag.recognises(tag, keys: keys, day: WallClock.day)
     }
 
+    /// Where agents that are not of our group may be dialled, IPv4 first.
+    var strangerAddresses: [HostPort] {
+        let addresses = records.values.filter { !isMembers($0) }.flatMap { record in
+            record.addresses.compactMap { HostPort(host: $0, port: Int(record.port)) }
+        }
+        return Set(addresses).sorted { left, right in
+            let (leftIsLong, rightIsLong) = (left.ipv4Bytes == nil ? 1 : 0, right.ipv4Bytes == nil ? 1 : 0)
+            return (leftIsLong, left.description) < (rightIsLong, right.description)
+        }
+    }
+
     /// Agents on the network that are not of our group: one entry a host and port, sorted.
     var strangers: [AgentSnapshot.NetworkStranger] {
         var seen: [String: AgentSnapshot.NetworkStranger] = [:]

@@ -47,14 +47,26 @@ final class PairingDriver {
         return loop.store.write { store throws(StoreError) in try store.save(record) }.map { ticket }
     }
 
-    /// Joins the space of whoever made the ticket.
-    func join(_ ticket: Ticket) -> EventLoopFuture<JoinedDevice> {
-        guard !loop.core.isBlocked(ticket.inviter) else {
-            return loop.eventLoop.makeFailedFuture(AgentError.blocked(ticket.inviter))
+    /// Joins the space of the device that made the ticket.
+    ///
+    /// - Parameter found: addresses of devices on the network that are no members: one of them may be the inviter.
+    func join(_ ticket: Ticket, alsoAt found: [HostPort]) -> EventLoopFuture<JoinedDevice> {
+        if let inviter = loop.core.blocked.first(where: { ticket.isMade(by: $0) && loop.core.isBlocked($0) }) {
+            return loop.eventLoop.makeFailedFuture(AgentError.blocked(inviter))
         }
-        return loop.transport.join(ticket, as: profile(), nowMilliseconds: WallClock.milliseconds) { [self] inviter in
+        let others = staticAddresses + found
+        return loop.transport.join(
+            ticket, alsoAt: others, as: profile(), nowMilliseconds: WallClock.milliseconds
+        ) { [self] inviter in
             let driver = NIOLoopBound(self, eventLoop: loop.eventLoop)
             return admit(inviter, isHost: true).map { driver.value.dial(inviter) }
+        }
+    }
+
+    /// Addresses that a person gave, at which no device answered yet.
+    private var staticAddresses: [HostPort] {
+        loop.core.peers(at: loop.now).filter { $0.device == nil && $0.via == "static" }.compactMap { peer in
+            peer.endpoint.flatMap { HostPort(host: $0.host, port: Int($0.port)) }
         }
     }
 

@@ -71,6 +71,17 @@ package struct HostPort: Hashable, Sendable {
     /// Whether the address means something only on this machine or link, and is useless to put in a ticket.
     package var hasScope: Bool { host.utf8.contains(UInt8(ascii: "%")) }
 
+    /// The four bytes of an IPv4 address; nil for other addresses and names.
+    package var ipv4Bytes: [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: 4)
+        return inet_pton(AF_INET, host, &bytes) == 1 ? bytes : nil
+    }
+
+    /// Exactly four bytes.
+    init(ipv4Bytes bytes: some Collection<UInt8>, port: Int) {
+        self.init(uncheckedHost: bytes.map(String.init).joined(separator: "."), port: port)
+    }
+
     private static func interfaceName(_ index: UInt32) -> String {
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(IF_NAMESIZE)) { name in
             guard if_indextoname(index, name.baseAddress!) != nil else { return String(index) }

@@ -3,7 +3,7 @@ package enum JoinError: Error, Sendable, Equatable {
     case expired
     /// The ticket was made by this device.
     case ownTicket
-    /// The ticket names no address, so there is nobody to ask.
+    /// The ticket names no address, and no other is known.
     case noAddresses
     /// Nobody answered at any address; the reason for each.
     case nobodyAnswered([Attempt])
@@ -44,7 +44,7 @@ package enum JoinError: Error, Sendable, Equatable {
         switch self {
         case .expired, .refused("ticket_expired"): "This ticket has expired."
         case .ownTicket: "This ticket was made by this device itself."
-        case .noAddresses: "This ticket holds no address to dial."
+        case .noAddresses: "This ticket holds no address to dial, and no other agent was found on the network."
         case .nobodyAnswered(let attempts):
             "Nobody answered at "
                 + attempts.map { "\($0.address) (\($0.reason.rawValue))" }.joined(separator: ", ") + "."
@@ -62,12 +62,15 @@ package enum JoinError: Error, Sendable, Equatable {
 
     package var hint: String {
         switch self {
-        case .expired, .noAddresses, .notInviting, .refused("ticket_expired"), .refused("ticket_already_used"),
+        case .expired, .notInviting, .refused("ticket_expired"), .refused("ticket_already_used"),
             .refused("ticket_unknown"), .badAnswer:
-            "Ask for a new one: `lanyard invite` on a device that is a member."
-        case .ownTicket: "Type `lanyard join` with it on the other machine."
+            "Ask for a new one: `lanyard invite` on a device that is in."
+        case .noAddresses:
+            "Say where the inviter is: lanyard peers add HOST:PORT. Then try the same ticket again."
+        case .ownTicket: "Type `lanyard join` with it on the other device."
         case .nobodyAnswered, .wrongDevice:
-            "Is the inviter's agent running, and are both machines on one network? `lanyard why` there tells more."
+            "Is the inviter's agent running, and are both devices on one network? `lanyard why` there tells more. At another "
+                + "address: lanyard peers add HOST:PORT, then the same ticket again."
         case .refused("too_many_attempts"): "Wait a minute and try again."
         case .refused, .interrupted: "Try the same ticket again; it stays yours until it expires."
         case .notAdmitted: "See `lanyard logs` and `lanyard doctor`, then try the same ticket again."

@@ -53,10 +53,12 @@ package final class TicketInviter {
     ) -> Ticket {
         var generator = SystemRandomNumberGenerator()
         let secret = (0..<Ticket.secretByteCount).map { _ in UInt8.random(in: 0...255, using: &generator) }
-        let expiry = nowMilliseconds() + lifetimeMilliseconds
         let ticket = Ticket(
-            inviter: identity.deviceID, secret: secret, expiresAtMilliseconds: expiry, addresses: addresses)
-        store.insert(IssuedTicket(id: ticket.id, secret: secret, expiresAtMilliseconds: expiry, role: role))
+            inviter: identity.deviceID, secret: secret,
+            expiresAtMilliseconds: nowMilliseconds() + lifetimeMilliseconds, addresses: addresses)
+        store.insert(
+            IssuedTicket(
+                id: ticket.id, secret: secret, expiresAtMilliseconds: ticket.expiresAtMilliseconds, role: role))
         return ticket
     }
 

@@ -3,14 +3,19 @@ package import NIOCore
 import SwiftProtobuf
 import SyncModel
 
-/// The joiner's side: dials all addresses of a ticket at once, goes on with the first where the right device answers.
+/// The joiner's side: dials the ticket's address and all others that are known at once, and goes on with the first where the
+/// right device answers.
 ///
 /// Keeps itself alive until its promise is done. Confined to the transport's event loop.
 final class TicketJoiner: LinkDelegate {
     /// Makes the inviter a member, durably.
     typealias Admit = (JoinedDevice) -> EventLoopFuture<Void>
 
+    /// Addresses that are dialled besides the ticket's; most of them may be of other devices.
+    static let otherAddressLimit = 64
+
     private let ticket: Ticket
+    private let addresses: [HostPort]
     /// By this machine's clock, which may be wrong: it only helps to explain a refusal.
     private let isPastExpiry: Bool
     private let transport: SessionTransport
@@ -32,9 +37,12 @@ final class TicketJoiner: LinkDelegate {
     private var alive: TicketJoiner?
 
     init(
-        ticket: Ticket, isPastExpiry: Bool, transport: SessionTransport, profile: PairingProfile, admit: @escaping Admit
+        ticket: Ticket, alsoAt others: [HostPort], isPastExpiry: Bool, transport: SessionTransport,
+        profile: PairingProfile, admit: @escaping Admit
     ) {
         self.ticket = ticket
+        let unnamed = others.filter { $0 != ticket.address }.prefix(Self.otherAddressLimit)
+        addresses = (ticket.address.map { [$0] } ?? []) + unnamed
         self.isPastExpiry = isPastExpiry
         self.transport = transport
         introduction = Introduction(transport.identity, profile)
@@ -44,8 +52,8 @@ final class TicketJoiner: LinkDelegate {
 
     func start() -> EventLoopFuture<JoinedDevice> {
         alive = self
-        pending = ticket.addresses.count
-        for address in ticket.addresses {
+        pending = addresses.count
+        for address in addresses {
             Dialer.connect(address, on: transport.eventLoop, limits: transport.limits).assumeIsolated()
                 .whenComplete { result in
                     switch result {
@@ -64,13 +72,14 @@ final class TicketJoiner: LinkDelegate {
             number: 0, direction: .outbound, remote: address, limits: transport.limits, eventLoop: transport.eventLoop)
         link.delegate = self
         links.append(link)
-        let inviter = ticket.inviter
+        let ticket = ticket
         do {
             let tls = try transport.handlers.client(
                 protocols: [.pairing],
                 verify: { [weak self] key in
-                    guard key.device == inviter else {
-                        self?.wrongDeviceAt = address.description
+                    guard ticket.isMade(by: key.device) else {
+                        // Elsewhere other devices are expected.
+                        if address == ticket.address { self?.wrongDeviceAt = address.description }
                         return .notPaired
                     }
                     return nil
@@ -94,14 +103,15 @@ final class TicketJoiner: LinkDelegate {
     private var explanation: JoinError {
         if let notInvitingAt { return isPastExpiry ? .expired : .notInviting(address: notInvitingAt) }
         if let wrongDeviceAt { return .wrongDevice(address: wrongDeviceAt) }
-        return .nobodyAnswered(failures)
+        let named = failures.filter { $0.address == ticket.address?.description }
+        return .nobodyAnswered(named.isEmpty ? failures : named)
     }
 
     // MARK: LinkDelegate
 
     func linkSecured(_ link: Link, peer: PeerKey, negotiated: ApplicationProtocol?) {
         guard outcome == nil, chosen == nil else { return link.cut(.closedHere) }
-        guard peer.device == ticket.inviter else { return link.cut(.notPaired) }
+        guard ticket.isMade(by: peer.device) else { return link.cut(.notPaired) }
         guard negotiated == .pairing else {
             notInvitingAt = link.remote.description
             return link.cut(.wrongProtocol)
@@ -177,16 +187,18 @@ final class TicketJoiner: LinkDelegate {
 
 extension SessionTransport {
     /// Joins with a ticket. Whether it has expired is for the inviter to say: the clocks may differ. `admit` makes the inviter a member here, durably, before the inviter hears that it worked.
+    ///
+    /// - Parameter others: addresses that are dialled besides the ticket's, because the inviter may be there; at most 64.
     /// - Throws: `JoinError`.
     package func join(
-        _ ticket: Ticket, as profile: PairingProfile, nowMilliseconds: Int64,
+        _ ticket: Ticket, alsoAt others: [HostPort] = [], as profile: PairingProfile, nowMilliseconds: Int64,
         admit: @escaping (JoinedDevice) -> EventLoopFuture<Void>
     ) -> EventLoopFuture<JoinedDevice> {
         eventLoop.preconditionInEventLoop()
-        guard ticket.inviter != identity.deviceID else { return eventLoop.makeFailedFuture(JoinError.ownTicket) }
+        guard !ticket.isMade(by: identity.deviceID) else { return eventLoop.makeFailedFuture(JoinError.ownTicket) }
         return TicketJoiner(
-            ticket: ticket, isPastExpiry: nowMilliseconds >= ticket.expiresAtMilliseconds, transport: self,
-            profile: profile, admit: admit
+            ticket: ticket, alsoAt: others, isPastExpiry: nowMilliseconds >= ticket.expiresAtMilliseconds,
+            transport: self, profile: profile, admit: admit
         ).start()
     }
 }

@@ -6,51 +6,55 @@ package enum TicketError: Error, Sendable, Equatable {
     case notATicket
     /// A ticket, but characters are missing, wrong or too many.
     case mistyped
-    /// Made by a newer version of the agent.
-    case newerVersion(Int)
+    /// Made by an agent of another version.
+    case otherVersion(Int)
 
     package var code: String {
         switch self {
         case .notATicket: "ticket_not_a_ticket"
         case .mistyped: "ticket_mistyped"
-        case .newerVersion: "ticket_newer_version"
+        case .otherVersion: "ticket_other_version"
         }
     }
 
     package var message: String {
         switch self {
-        case .notATicket: "This is no ticket: a ticket begins with lanyard1."
+        case .notATicket: "This is no ticket: a ticket begins with lanyard\(Ticket.version)."
         case .mistyped: "This ticket is not whole: characters are missing or wrong."
-        case .newerVersion(let version):
+        case .otherVersion(let version):
             "This ticket has version \(version); this agent reads version \(Ticket.version)."
         }
     }
 
     package var hint: String {
         switch self {
-        case .notATicket: "Run `lanyard invite` on a device that is a member, and give its output to `lanyard join`."
+        case .notATicket: "Run `lanyard invite` on a device that is in, and give its output to `lanyard join`."
         case .mistyped: "Copy the ticket again as one piece; `lanyard join -` reads it from standard input."
-        case .newerVersion: "Upgrade this agent."
+        case .otherVersion(let version):
+            version > Ticket.version
+                ? "Upgrade this agent." : "Upgrade the agent that made it, and ask for a new one: `lanyard invite`"
         }
     }
 }
 
-/// The text form: `lanyard1` and base32 in lower case, which survives being read aloud and selected with a double click.
+/// The text form: `lanyard2` and base32 in lower case, which survives being read aloud and selected with a double click;
+/// at most 80 characters.
 ///
-/// Bytes before base32: version, inviter (32), secret (16), expiry in milliseconds (8, big-endian), addresses (count, then
-/// each with its length), and 4 bytes of SHA-256("lanyard/ticket/check/v1" ‖ all before) to tell a mistyped ticket.
+/// Bytes before base32: inviter (16), secret (16), expiry in seconds since 1970 (4, big-endian), none or one IPv4 address (4 and
+/// its port in 2), and 3 bytes of SHA-256("lanyard/ticket/check/v2" ‖ all before) to tell a mistyped ticket.
 extension Ticket {
     private static let prefix = "lanyard"
-    private static let checkByteCount = 4
-    /// 16 addresses of the greatest length, and the rest.
-    private static let byteLimit = 16 * (HostPort.hostByteLimit + 12) + 128
+    private static let checkByteCount = 3
+    /// 63 or 72 characters.
+    private static let byteCounts = [39, 45]
 
     package var text: String {
-        var bytes: [UInt8] = [Self.version]
-        bytes += inviter.bytes + secret
-        bytes.append(bigEndian: UInt64(bitPattern: expiresAtMilliseconds))
-        bytes.append(varint: UInt64(addresses.count))
-        for address in addresses { bytes.append(lengthPrefixed: address.description.utf8) }
+        var bytes = inviter + secret
+        let seconds = UInt32(clamping: expiresAtMilliseconds / 1_000)
+        bytes += withUnsafeBytes(of: seconds.bigEndian) { Array($0) }
+        if let address, let host = address.ipv4Bytes {
+            bytes += host + [UInt8(truncatingIfNeeded: address.port >> 8), UInt8(truncatingIfNeeded: address.port)]
+        }
         bytes += Self.check(bytes)
         let characters = Base32.digits(of: bytes).map { Base32.alphabet[Int($0)] }
         return Self.prefix + String(Self.version) + String(decoding: characters, as: UTF8.self).lowercased()
@@ -61,16 +65,16 @@ extension Ticket {
         let characters = text.utf8.filter { $0 > 0x20 }
         let head = String(decoding: characters.prefix(Self.prefix.utf8.count), as: UTF8.self).lowercased()
         guard head == Self.prefix, characters.count > head.utf8.count else { throw .notATicket }
-        // Base32 has no digit 1, 8, 9 or 0, so the version ends where it must.
+        // One digit.
         let version = characters[head.utf8.count]
         guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(version) else { throw .notATicket }
-        guard version == UInt8(ascii: "0") + Self.version else { throw .newerVersion(Int(version) - 0x30) }
+        guard version == UInt8(ascii: "0") + Self.version else { throw .otherVersion(Int(version) - 0x30) }
         try self.init(digits: characters[(head.utf8.count + 1)...])
     }
 
     private init(digits characters: ArraySlice<UInt8>) throws(TicketError) {
         let byteCount = characters.count * 5 / 8
-        guard byteCount <= Self.byteLimit, byteCount > Self.checkByteCount else { throw .mistyped }
+        guard Self.byteCounts.contains(byteCount) else { throw .mistyped }
         var digits: [UInt8] = []
         for character in characters {
             guard let digit = Base32.digit(of: character) else { throw .mistyped }
@@ -79,34 +83,19 @@ extension Ticket {
         guard let bytes = Base32.bytes(of: digits, count: byteCount) else { throw .mistyped }
         let body = Array(bytes.dropLast(Self.checkByteCount))
         guard Self.check(body) == Array(bytes.suffix(Self.checkByteCount)) else { throw .mistyped }
-        do throws(CodecError) {
-            try self.init(body)
-        } catch {
-            throw .mistyped
-        }
+        let (keyEnd, secretEnd) = (Self.inviterByteCount, Self.inviterByteCount + Self.secretByteCount)
+        let (expiryEnd, hostEnd) = (secretEnd + 4, secretEnd + 8)
+        self.init(
+            inviter: Array(body[..<keyEnd]), secret: Array(body[keyEnd..<secretEnd]),
+            expiresAtSeconds: UInt32(Self.number(body[secretEnd..<expiryEnd])),
+            address: body.count == expiryEnd
+                ? nil : HostPort(ipv4Bytes: body[expiryEnd..<hostEnd], port: Self.number(body[hostEnd...])))
     }
 
-    private init(_ body: [UInt8]) throws(CodecError) {
-        var reader = ByteReader(body)
-        guard try reader.byte() == Self.version else { throw .outOfRange(field: "ticket.version") }
-        let inviterRange = try reader.skip(DeviceID.byteCount)
-        let secret = try reader.skip(Self.secretByteCount)
-        let expiry = Int64(bitPattern: try reader.bigEndianUInt64())
-        let count = try reader.varint(upTo: UInt64(Self.addressLimit), "ticket.addresses")
-        var addresses: [HostPort] = []
-        for _ in 0..<count {
-            let range = try reader.lengthPrefixed(upTo: HostPort.hostByteLimit + 8, "ticket.address")
-            guard let text = String(validating: body[range], as: UTF8.self), let address = HostPort(text: text),
-                !address.hasScope
-            else { throw .outOfRange(field: "ticket.address") }
-            addresses.append(address)
-        }
-        guard reader.isAtEnd, let inviter = DeviceID(bytes: body[inviterRange]) else { throw .trailingBytes }
-        self.init(
-            inviter: inviter, secret: Array(body[secret]), expiresAtMilliseconds: expiry, addresses: addresses)
-    }
+    /// At most four bytes, big-endian.
+    private static func number(_ bytes: ArraySlice<UInt8>) -> Int { bytes.reduce(0) { $0 << 8 | Int($1) } }
 
     private static func check(_ body: [UInt8]) -> [UInt8] {
-        Array(SHA256.hash(data: Array("lanyard/ticket/check/v1".utf8) + body).prefix(checkByteCount))
+        Array(SHA256.hash(data: Array("lanyard/ticket/check/v2".utf8) + body).prefix(checkByteCount))
     }
 }
