@@ -173,7 +173,7 @@ public struct SocketLocation: Sendable, Equatable {
     /// Which node is meant, for messages: where its data are, or its socket where that lies elsewhere.
     public var node: String {
         switch starter {
-        case .service: "this machine's service (\(dataDirectory))"
+        case .service: "this device's service (\(dataDirectory))"
         case .userService, .command: socketPath == "\(dataDirectory)/\(Self.socketName)" ? dataDirectory : socketPath
         }
     }

@@ -63,7 +63,7 @@ package enum AgentError: Error, Sendable {
     package var hint: String {
         switch self {
         case .store(.locked, _): "stop the other agent, or give this one its own --data-dir"
-        case .store(.schemaNewer, _): "upgrade this machine's lanyardd"
+        case .store(.schemaNewer, _): "upgrade this device's lanyardd"
         case .store(.corrupt, _): "move the directory aside and join again with a ticket; keep it until all is back"
         case .store(.unreadable(let path, _), _), .directory(let path, _):
             "give the agent's user access: chown -R USER \(path); chmod 700 \(path)"

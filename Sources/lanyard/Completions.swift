@@ -2,11 +2,11 @@ import ArgumentParser
 import ControlAPI
 import LanyardClient
 
-/// What a shell offers for words that only the agent knows: names of collections, objects, streams, consumers and devices.
+/// What a shell offers for words that only the agent knows: names and ids of objects, attachments, streams, devices and more.
 /// Without an agent it offers nothing.
 enum Completions {
     /// A shell lists no more than people read.
-    private static let mostObjects = 200
+    private static let mostEntries = 200
 
     static let collections = CompletionKind.custom { words, _, _ in
         await answer(words) { client, space, _ in try await client.collections(space: space).map(\.name) }
@@ -20,10 +20,39 @@ enum Completions {
             }
             let collection = String(prefix[..<slash])
             var names: [String] = []
-            try await client.listObjects(collection, limit: mostObjects, space: space) { objects in
+            try await client.listObjects(collection, limit: mostEntries, space: space) { objects in
                 names += objects.map { "\(collection)/\($0.id)" }
             }
             return names
+        }
+    }
+
+    /// Ids of attachments, the newest first: as tables show them, or whole once more than that is typed.
+    static let attachments = CompletionKind.custom { words, _, prefix in
+        await answer(words, prefix) { client, space, prefix in
+            var ids: [String] = []
+            try await client.listAttachments(limit: mostEntries, space: space) { page in
+                let isLong = prefix.count > AttachmentText.idCharacters
+                ids += page.map { isLong ? $0.record.id : AttachmentText.shortID($0) }
+            }
+            return ids
+        }
+    }
+
+    static let snapshots = CompletionKind.custom { words, _, _ in
+        await answer(words) { client, space, _ in
+            try await client.snapshots(space: space).prefix(mostEntries).map { String($0.id.prefix(8)) }
+        }
+    }
+
+    static let spaces = CompletionKind.custom { words, _, _ in
+        await answer(words) { client, _, _ in try await client.spaces().map(\.name) }
+    }
+
+    /// Addresses that a person added.
+    static let addresses = CompletionKind.custom { words, _, _ in
+        await answer(words) { client, _, _ in
+            try await client.peers().filter { $0.via == .static }.compactMap(\.address)
         }
     }
 

@@ -4,7 +4,7 @@ import LanyardClient
 
 /// What every command takes.
 struct GlobalOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The space to work in.", valueName: "name"))
+    @Option(help: ArgumentHelp("The space to work in.", valueName: "name"), completion: Completions.spaces)
     var space = "home"
 
     @Flag(help: "Print JSON, for programs; errors too.")
@@ -49,7 +49,7 @@ struct GlobalOptions: ParsableArguments {
 
     /// A remark for people, on standard error; silent with `-q` and `--json`.
     func note(_ text: String) {
-        if !quiet, !json { StandardError.write(text + "\n") }
+        if !quiet, !json { StandardError.write(Prose.wrapped(text, width: StandardError.width) + "\n") }
     }
 }
 

@@ -99,7 +99,7 @@ enum Failure {
         if asJSON {
             StandardError.write(json: ErrorResponse(error).bytes + [0x0A])
         } else {
-            StandardError.write("lanyard: \(line(error))\n")
+            StandardError.write(Prose.wrapped("lanyard: \(line(error))", width: StandardError.width) + "\n")
         }
     }
 

@@ -6,7 +6,7 @@ import SyncAgent
 struct Lanyardd: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "lanyardd",
-        abstract: "Keeps this machine's data in step with its paired devices on the local network.",
+        abstract: "Keeps this device's data in step with its paired devices on the local network.",
         discussion: """
             A flag wins over the environment (LANYARD_DATA_DIR, LANYARD_LISTEN, …), that over the configuration file, that \
             over the default. Control it with `lanyard`.
@@ -23,7 +23,7 @@ struct Lanyardd: AsyncParsableCommand {
         help: ArgumentHelp("Where to accept connections. Default: all interfaces, port 21817.", valueName: "host:port"))
     var listen: String?
 
-    @Option(help: "The address to announce over mDNS instead of all of this machine's.")
+    @Option(help: "The address to announce over mDNS instead of all of this device's.")
     var announce: String?
 
     @Option(help: "What people call this device. Default: the host name.")
@@ -54,7 +54,7 @@ struct Lanyardd: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "How long history is kept that every member has, such as 30d or 12h, or forever. Default: 30d.",
+            "How long history is kept that every device has, such as 30d or 12h, or forever. Default: 30d.",
             valueName: "time"))
     var keepHistory: String?
 

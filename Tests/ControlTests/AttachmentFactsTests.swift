@@ -33,8 +33,8 @@ struct AttachmentFactsTests {
 
     @Test func `nobody has it: who had it last, or who attached it`() throws {
         try expect(facts(), says: ["No connected device", "attached on desk"], hints: ["lanyard peers"])
-        let known = facts { $0.last = ("phone", Timestamp(millisecondsSinceEpoch: 0)) }
-        try expect(known, says: ["phone had them last", "1970"], hints: ["lanyard peers"])
+        let known = facts { $0.last = ("phone", "2025-11-21") }
+        try expect(known, says: ["phone had them last (2025-11-21)"], hints: ["lanyard peers"])
         #expect(facts().isAlone && known.isAlone)
     }
 
@@ -42,7 +42,7 @@ struct AttachmentFactsTests {
         let stuck = facts { facts in
             facts.presentBytes = 4_500_000
             facts.spentHolders = ["tablet", "phone"]
-            facts.last = ("desk", Timestamp(millisecondsSinceEpoch: 0))
+            facts.last = ("desk", "5 min ago")
         }
         try expect(
             stuck, says: ["42 %", "tablet and phone have no more", "desk had them last"], hints: ["lanyard peers"])

@@ -13,7 +13,7 @@ import Testing
     @Test func `stamps far ahead of this clock are named, with the day on which that ends`() throws {
         let year = try #require(lead(364 * Self.day + 5_000))
         #expect(year.warning.code == "changes_ahead")
-        #expect(year.warning.message == "The newest change here is dated 364 days ahead of this machine's clock.")
+        #expect(year.warning.message == "The newest change here is dated 364 days ahead of this device's clock.")
         #expect(year.warning.hint.contains("not decided by time until 2028-01-14."))
         let check = ClockLead.check(year)
         #expect(check.state == .warning && check.detail.hasPrefix("the newest change here is dated 364 days"))

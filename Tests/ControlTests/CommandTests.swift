@@ -21,7 +21,7 @@ import Testing
                     store      4.0 KiB, ok
                     space      home  0 changes, 0 objects, 0 events, 0 attachments, digest 0123456789ab
 
-                    Alone so far. To let another machine in, type here:  lanyard invite
+                    Alone so far. To let another device in, type here:  lanyard invite
 
                     """)
             let quiet = try await CommandRun.lanyard(["-q", "status"], socket: server.socketPath)
@@ -42,7 +42,7 @@ import Testing
         }
         try await LiveServer.with(MemoryAgent(peers: [peer(.offline)])) { server async throws in
             let run = try await CommandRun.lanyard(["status"], socket: server.socketPath)
-            #expect(run.lines.last == "No peer is connected. To see what is in the way:  lanyard why")
+            #expect(run.lines.last == "No other device is connected. To see what is in the way:  lanyard why")
         }
     }
 
@@ -387,6 +387,24 @@ import Testing
             #expect(run.exitCode == 0)
             #expect(run.output.contains("--json"))
             #expect(run.output.contains("--data-dir"))
+        }
+    }
+
+    @Test func `help calls what holds the data a device, whatever it is called elsewhere`() async throws {
+        let commands = [
+            [], ["status"], ["peers"], ["why"], ["wait"], ["spaces"], ["spaces", "set"], ["compact"], ["doctor"],
+            ["logs"],
+            ["invite"], ["join"], ["devices"], ["devices", "retire"], ["devices", "block"], ["devices", "unblock"],
+            ["delete"], ["history"], ["watch"], ["conflicts", "resolve"], ["schema", "set"], ["attach"], ["fetch"],
+            ["detach"], ["pin"], ["emit"], ["events"], ["streams", "set"], ["consumers"], ["snapshot"],
+            ["snapshot", "save"], ["snapshot", "restore"], ["backup"], ["restore"], ["export"], ["import"],
+        ]
+        for command in commands {
+            let run = try await CommandRun.lanyard(command + ["--help"])
+            let words = run.output.lowercased().split { !$0.isLetter }
+            for other in ["machine", "machines", "node", "nodes", "member", "members", "peer"] {
+                #expect(!words.contains(Substring(other)), "lanyard \(command.joined(separator: " ")) --help: \(other)")
+            }
         }
     }
 

@@ -63,7 +63,11 @@ import Testing
 /// What a shell offers, asked as the completion scripts ask.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct CompletionTests {
     @Test func `names that only the agent knows are offered`() async throws {
-        let agent = MemoryAgent(peers: [Peer(id: "B", shortID: "B", name: "attic", state: .offline, paired: true)])
+        let agent = MemoryAgent(peers: [
+            Peer(
+                id: "B", shortID: "B", name: "attic", state: .offline, paired: true, address: "10.0.0.2:21817",
+                via: .static)
+        ])
         try await LiveServer.with(agent) { server async throws in
             for id in ["a", "b"] {
                 _ = try await server.client.put(ObjectPut(collection: "note", id: id, fields: try JSONText("{}")))
@@ -80,6 +84,15 @@ import Testing
             #expect(try await offered(["get"], "") == ["note/"])
             #expect(try await offered(["get"], "note/") == ["note/a", "note/b"])
             #expect(try await offered(["devices", "retire"], "").contains("attic"))
+            #expect(try await offered(["devices", "block"], "").contains("attic"))
+            #expect(try await offered(["peers", "remove"], "") == ["10.0.0.2:21817"])
+            #expect(try await offered(["spaces", "set"], "") == ["home"])
+            let owner = try ObjectName(parsing: "note/a")
+            let id = await agent.attach(Array("x".utf8), named: "x.txt", to: owner).record.id
+            for command in ["fetch", "detach", "pin", "unpin"] {
+                #expect(try await offered([command], "") == [String(id.prefix(8))])
+                #expect(try await offered([command], String(id.prefix(9))) == [id])
+            }
             let alone = try await CommandRun.lanyard(
                 ["---completion", "list", "--", "positional@0", "2", "0", "lanyard", "list", ""],
                 socket: "/nonexistent/control.sock")

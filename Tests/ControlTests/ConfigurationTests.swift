@@ -1,3 +1,4 @@
+import ControlAPI
 import Foundation
 import Logging
 import SyncAgent
@@ -85,6 +86,17 @@ import Testing
         mkdir(directory, 0o700)
         log.logger(level: .info).info("Kept.")
         #expect(log.recentLines(limit: 10).count == 1)
+    }
+
+    @Test(arguments: [AgentConfiguration.LogFormat.text, .json])
+    func `a log line has its time with the zone`(format: AgentConfiguration.LogFormat) throws {
+        let temporary = try TemporaryDirectory()
+        let log = AgentLog(directory: temporary.path, format: format, echoes: false)
+        log.logger(level: .info).info("Kept.")
+        let line = try #require(log.recentLines(limit: 1).first)
+        let text = format == .text ? line[...] : line.dropFirst(#"{"time":""#.count)
+        let time = text.prefix { $0 != " " && $0 != "\"" }
+        #expect(Timestamp(String(time)) != nil, "\(line)")
     }
 
     @Test func `a log line shows nothing that a terminal obeys`() {

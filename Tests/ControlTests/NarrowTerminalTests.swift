@@ -4,7 +4,7 @@ import Testing
 
 /// Terminals that are narrower than what there is to say.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct NarrowTerminalTests {
-    @Test(arguments: [40, 60, 100]) func `tables fit, and keep what matters most`(columns: Int) async throws {
+    @Test(arguments: [24, 40, 60, 100]) func `tables fit, and keep what matters most`(columns: Int) async throws {
         let agent = MemoryAgent(peers: [
             Peer(
                 id: "BBBBBBB-X", shortID: "BBBBBBB", name: "the kitchen's large computer", state: .connected,
@@ -28,6 +28,33 @@ import Testing
             #expect(peers.lines.first?.contains("STATE") == true)
             let wide = try await CommandRun.lanyard(["peers"], socket: server.socketPath)
             #expect(wide.output.contains("the kitchen's large computer") && wide.output.contains("LAST SYNC"))
+        }
+    }
+
+    @Test(arguments: [40, 60]) func `sentences are broken between words, commands are not torn from their name`(
+        columns: Int
+    ) async throws {
+        let away = DeviceStanding(
+            id: "B-X", shortID: "BBBBBBB", name: "phone", state: .behind, connected: false, unsent: 12,
+            awaySince: MemoryObjects.time, lastSeen: MemoryObjects.time)
+        try await LiveServer.with(MemoryAgent(standings: [away])) { server async throws in
+            for command in [["status"], ["doctor"], ["why"]] {
+                let run = try await CommandRun.lanyard(
+                    command, socket: server.socketPath, environment: ["COLUMNS": "\(columns)"])
+                for line in run.lines where line.count > columns {
+                    #expect(!line.drop { $0 == " " }.contains(" "), "\(command) \(columns): \(line)")
+                }
+                #expect(run.lines.allSatisfy { !$0.hasSuffix("lanyard") })
+                let whole = try await CommandRun.lanyard(command, socket: server.socketPath)
+                let words = { (text: String) in text.split { $0 == " " || $0 == "\n" }.map(String.init) }
+                #expect(words(run.output) == words(whole.output), "nothing is lost")
+            }
+            let error = try await CommandRun.lanyardAtTerminal(
+                ["get", "note/none"], socket: server.socketPath, typed: "", columns: UInt16(columns))
+            let lines = error.errors.split(whereSeparator: \.isNewline)
+            #expect(lines.count > 1 && lines.allSatisfy { $0.count <= columns }, "\(error.errors)")
+            let piped = try await CommandRun.lanyard(["get", "note/none"], socket: server.socketPath)
+            #expect(piped.errors.split(separator: "\n").count == 1)
         }
     }
 }

@@ -67,7 +67,7 @@ extension RigSuites {
         @Test func `an object is not here, or was deleted`() throws {
             try Rig.with(2) { rig in
                 let (one, two) = (rig.node(1), rig.node(2))
-                try expect(two, "vector", naming: ["not on this machine"], about: "task/milk")
+                try expect(two, "vector", naming: ["not on this device"], about: "task/milk")
                 try one.lanyard("put", "task/milk", #"{"title":"milk"}"#)
                 try eventually(within: .seconds(5), "node 2 has it and nothing is broken") {
                     try two.why("task/milk").firstBroken == nil

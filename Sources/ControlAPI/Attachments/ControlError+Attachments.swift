@@ -12,11 +12,11 @@ extension ControlError {
     /// Nobody can be asked for the bytes now.
     ///
     /// - Parameters:
-    ///   - last: who said last that it had all of them, and when; nil: nobody ever did.
+    ///   - last: the device that said last that it had all of them, and when as people read it; nil: none ever did.
     ///   - author: who attached it, and so had them once.
-    package static func nobodyHas(last: (device: String, time: Timestamp)?, author: String) -> ControlError {
+    package static func nobodyHas(last: (device: String, when: String)?, author: String) -> ControlError {
         let known =
-            last.map { "\($0.device) had them last, on \($0.time)" }
+            last.map { "\($0.device) had them last (\($0.when))" }
             ?? "they were attached on \(author), and not heard of since"
         return ControlError(
             .nobodyHas, "No connected device has its bytes; \(known).",
@@ -47,16 +47,16 @@ extension ControlError {
 
     /// What is on disk is not what the hash says, or not readable.
     package static let attachmentDamaged = ControlError(
-        .damaged, "Some of its bytes on this machine's disk are damaged, and were not handed over.",
+        .damaged, "Some of its bytes on this device's disk are damaged, and were not handed over.",
         hint: "Fetch it again from another device: lanyard fetch ATTACHMENT. Check the others: lanyard doctor --deep")
 
     /// The bytes are not all here.
     package static let attachmentMissing = ControlError(
-        .notFound, "Its bytes are not on this machine.", hint: "Bring them here: lanyard fetch ATTACHMENT")
+        .notFound, "Its bytes are not on this device.", hint: "Bring them here: lanyard fetch ATTACHMENT")
 
     /// A request that names bytes, and brings others.
     package static let bytesAreHere = ControlError(
-        .invalidArgument, "With \"from\" the request has no body: the bytes are taken from this machine.",
+        .invalidArgument, "With \"from\" the request has no body: the bytes are taken from this device.",
         hint: "Leave out the body, or \"from\".")
 
     /// No type, slash, subtype.

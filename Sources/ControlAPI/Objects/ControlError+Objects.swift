@@ -55,7 +55,7 @@ extension ControlError {
 
     /// Its state cannot be served.
     package static let objectIncomplete = ControlError(
-        .objectIncomplete, "The object is incomplete on this node: a part of it could not be applied.",
+        .objectIncomplete, "The object is incomplete on this device: a part of it could not be applied.",
         hint: "See why: lanyard why COLLECTION/ID")
 
     /// A value or an operation does not fit the type of `field`.

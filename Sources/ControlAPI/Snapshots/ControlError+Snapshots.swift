@@ -59,7 +59,7 @@ extension ControlError {
         ControlError(
             .versionMismatch,
             "The snapshot in \(owner) was saved by a newer Lanyard (format \(format); this one reads \(known)).",
-            hint: "Upgrade Lanyard on this machine, or take another: lanyard snapshot list")
+            hint: "Upgrade Lanyard on this device, or take another: lanyard snapshot list")
     }
 
     /// No snapshot has an id that begins so.

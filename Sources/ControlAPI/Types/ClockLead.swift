@@ -21,7 +21,7 @@ package struct ClockLead: Equatable, Sendable {
     }
 
     /// One sentence without its full stop.
-    package var sentence: String { "The newest change here is dated \(length) ahead of this machine's clock" }
+    package var sentence: String { "The newest change here is dated \(length) ahead of this device's clock" }
 
     /// What it means and what to do.
     package var hint: String {
@@ -41,7 +41,7 @@ package struct ClockLead: Equatable, Sendable {
     package static func check(_ lead: ClockLead?) -> DoctorCheck {
         guard let lead else {
             return DoctorCheck(
-                check: "newest_change", state: .ok, detail: "no change is dated ahead of this machine's clock")
+                check: "newest_change", state: .ok, detail: "no change is dated ahead of this device's clock")
         }
         let sentence = lead.sentence
         return DoctorCheck(

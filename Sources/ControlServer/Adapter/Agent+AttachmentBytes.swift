@@ -111,7 +111,7 @@ extension Agent {
         }
         if code == ErrorCode.diskFull.rawValue { return refusal(BlobError.diskFull) }
         return ControlError(
-            ErrorCode(rawValue: code) ?? .storeFailed, "This machine's store refused the bytes: \(code).",
+            ErrorCode(rawValue: code) ?? .storeFailed, "This device's store refused the bytes: \(code).",
             hint: "See why: lanyard doctor")
     }
 
@@ -119,14 +119,15 @@ extension Agent {
     private func nobodyHas(_ attachment: Attachment) async -> ControlError {
         let now = try? await snapshot()
         func name(_ device: DeviceID) -> String { now?.name(of: device) ?? device.shortID }
-        let last = lastHolder(of: attachment.file.blob).map { (device: name($0.device), time: $0.time) }
+        let last = lastHolder(of: attachment.file.blob).map { (device: name($0.device), when: $0.when) }
         return .nobodyHas(last: last, author: name(attachment.id.replica.device))
     }
 
-    /// Who said last that it has all of it, and when.
-    func lastHolder(of blob: BlobHash) -> (device: DeviceID, time: Timestamp)? {
-        (try? store.lastHolders(of: blob))?.first.map { holder in
-            (holder.device, Timestamp(millisecondsSinceEpoch: holder.notedMilliseconds))
+    /// The device that said last that it has all of it, and when as people read it.
+    func lastHolder(of blob: BlobHash) -> (device: DeviceID, when: String)? {
+        let times = TimeText(now: Timestamp(millisecondsSinceEpoch: WallClock.milliseconds))
+        return (try? store.lastHolders(of: blob))?.first.map { holder in
+            (holder.device, times.age(Timestamp(millisecondsSinceEpoch: holder.notedMilliseconds)))
         }
     }
 }

@@ -34,7 +34,7 @@ extension Agent {
         facts.liars = view.liars.map { now.name(of: $0) }
         facts.refusal = view.refusal.map { refusal(code: $0, size: view.size) }
         facts.connectedCount = now.peers.count { $0.state == .connected }
-        facts.last = last.map { (now.name(of: $0.device), $0.time) }
+        facts.last = last.map { (now.name(of: $0.device), $0.when) }
         try notePolicy(&facts, blob, view)
         return (.known(facts, holder: last?.device ?? author), view.liars.isEmpty ? nil : view.pardonAt)
     }

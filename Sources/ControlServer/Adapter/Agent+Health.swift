@@ -66,12 +66,12 @@ extension Agent {
         }
         guard let first = found.first else {
             throw ControlError(
-                .unknownPeer, "There is no peer and no attachment \"\(text)\".",
+                .unknownPeer, "There is no device and no attachment \"\(text)\".",
                 hint: "`lanyard peers` and `lanyard attachments` list them; an object is COLLECTION/ID.")
         }
         guard found.count == 1 else {
             throw ControlError(
-                .invalidArgument, "Several peers are called \"\(text)\".",
+                .invalidArgument, "Several devices are called \"\(text)\".",
                 hint: "Give the id: `lanyard peers` lists them.")
         }
         return first
@@ -131,7 +131,7 @@ extension Agent {
         guard paired > 0 else {
             return DoctorCheck(
                 check: "connected_peers", state: .warning, detail: "no device is paired",
-                hint: "Type `lanyard invite` here, and `lanyard join TICKET` on the other machine.")
+                hint: "Type `lanyard invite` here, and `lanyard join TICKET` on the other device.")
         }
         guard connected == 0 else { return DoctorCheck(check: "connected_peers", state: .ok, detail: detail) }
         return DoctorCheck(
@@ -143,8 +143,8 @@ extension Agent {
         let skews = journal.clockSkews
         guard let worst = skews.max(by: { abs($0.value) < abs($1.value) }) else {
             return DoctorCheck(
-                check: "clock_skew", state: .skipped, detail: "no peer's clock was seen yet",
-                hint: "Connect a peer first.")
+                check: "clock_skew", state: .skipped, detail: "no other device's clock was seen yet",
+                hint: "Connect another device first.")
         }
         let detail = "the clock of \(now.name(of: worst.key)) differs by \(abs(worst.value)) ms"
         guard abs(worst.value) > AgentJournal.toleratedSkewMilliseconds else {

@@ -11,14 +11,14 @@ extension Agent {
                 code: "revocation_ignored",
                 message: "\(author) revoked \(device). Revocations have no effect yet; nothing changed.",
                 hint: "This version of Lanyard never writes one: look at \(author). "
-                    + "To keep it away from this machine: lanyard devices block")
+                    + "To keep it away from this device: lanyard devices block")
         }
         let flooding = journal.floodingDevices.map { device in
             StatusResponse.Warning(
                 code: "too_many_histories",
                 message: "\(now.name(of: device)) begins more histories than any device needs; "
                     + "more of them are taken in slowly, or not at all.",
-                hint: "Look at that device. To keep it away from this machine: lanyard devices block")
+                hint: "Look at that device. To keep it away from this device: lanyard devices block")
         }
         return ignored + flooding
     }

@@ -202,10 +202,10 @@ extension Agent: AgentControl {
             warnings.append(
                 .init(
                     code: "history_taken_back",
-                    message: "This machine was put back to an earlier moment while it ran, and wrote on from there.",
+                    message: "This device was put back to an earlier moment while it ran, and wrote on from there.",
                     hint:
                         "What other devices had of it before is here again, and what it wrote since was written once more. "
-                        + "Nothing is lost. After putting back a machine, start it anew."))
+                        + "Nothing is lost. After putting back a device, start it anew."))
         }
         for replica in journal.forks.sorted() {
             warnings.append(

@@ -25,7 +25,7 @@ struct AgentMetrics {
         add("events", "gauge", "Events held.", one(Int(now.counts.events)))
         add("replicas", "gauge", "Replicas in the version vector.", one(now.tips.count))
         add("members", "gauge", "Devices of the space, this one included.", one(now.members.count))
-        add("peers_connected", "gauge", "Members with a session.", one(now.peers.count { $0.state == .connected }))
+        add("peers_connected", "gauge", "Devices with a session.", one(now.peers.count { $0.state == .connected }))
         add(
             "in_step", "gauge", "1 if no device that was not retired lacks anything, connected or not.",
             one(isInStep ? 1 : 0))
@@ -52,13 +52,13 @@ struct AgentMetrics {
         add("offences_total", "counter", "Sessions ended for an offence.", one(now.core.offences))
         add("blob_bytes_in_total", "counter", "Bytes of blobs received.", one(Int(clamping: now.blobs.bytesIn)))
         add("blob_bytes_out_total", "counter", "Bytes of blobs sent.", one(Int(clamping: now.blobs.bytesOut)))
-        add("blobs_fetched_total", "counter", "Blobs that came from peers.", one(now.bulk.blobsFetched))
+        add("blobs_fetched_total", "counter", "Blobs that came from other devices.", one(now.bulk.blobsFetched))
         add("chunks_received_total", "counter", "Chunks of blobs received.", one(now.bulk.chunksReceived))
         add("chunks_duplicate_total", "counter", "Chunks that were here.", one(now.bulk.chunksDuplicate))
         add(
             "chunks_wrong_total", "counter", "Chunks and small blobs that were not what was asked for.",
             one(now.bulk.chunksWrong + now.bulk.smallWrong))
-        add("blob_bytes_in_flight", "gauge", "Asked of peers and not kept yet.", one(now.bulkLoad.inFlightBytes))
+        add("blob_bytes_in_flight", "gauge", "Asked for and not kept yet.", one(now.bulkLoad.inFlightBytes))
         add("refusals_total", "counter", "Connections refused.", refusals.map { ("{code=\"\($0.code)\"}", $0.count) })
         add("errors_total", "counter", "Errors by code.", occurrences.map { ("{code=\"\($0.code)\"}", $0.count) })
         return text

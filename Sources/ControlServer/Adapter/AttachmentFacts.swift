@@ -25,8 +25,8 @@ package struct AttachmentFacts: Sendable {
     /// Said of its size by a holder, where that is more than the policy wants: in bytes.
     package var claimedSize: UInt64?
     package var connectedCount = 0
-    /// Who said last that it had all of it; nil: nobody ever did.
-    package var last: (device: String, time: Timestamp)?
+    /// The device that said last that it had all of it, and when; nil: none ever did.
+    package var last: (device: String, when: String)?
     /// Who attached it.
     package var author: String
 
@@ -38,7 +38,7 @@ package struct AttachmentFacts: Sendable {
     package var fault: (detail: String, hint: String)? {
         if isHere { return nil }
         if let refusal {
-            return ("this machine did not take \(id) (\(refusal.code.rawValue)): \(refusal.message)", refusal.hint)
+            return ("this device did not take \(id) (\(refusal.code.rawValue)): \(refusal.message)", refusal.hint)
         }
         if isArriving {
             let from = holders.isEmpty ? "" : ", from \(Self.list(holders))"
@@ -46,14 +46,14 @@ package struct AttachmentFacts: Sendable {
         }
         if let policy {
             return (
-                "\(id) is not fetched unasked: it has \(ByteAmount.text(size)), and this machine fetches \(policy)",
+                "\(id) is not fetched unasked: it has \(ByteAmount.text(size)), and this device fetches \(policy)",
                 "Bring it here: lanyard fetch \(id). Keep it here: lanyard pin \(id)"
             )
         }
         if let claimedSize {
             return (
                 "\(id) is not fetched unasked: who holds it says it has \(ByteAmount.text(claimedSize)), which is "
-                    + "more than this machine fetches, and its record is wrong",
+                    + "more than this device fetches, and its record is wrong",
                 "Bring it here all the same: lanyard fetch \(id)"
             )
         }

@@ -55,7 +55,7 @@ struct WhyReasoning {
             faults.append(
                 Fault(
                     link: .pairing, detail: "no other device is paired with this one",
-                    hint: "Type `lanyard invite` here, and `lanyard join TICKET` on the other machine."))
+                    hint: "Type `lanyard invite` here, and `lanyard join TICKET` on the other device."))
         }
         return assemble(faults, peers: peers, errors: errors)
     }
@@ -79,7 +79,7 @@ struct WhyReasoning {
         switch attachment.finding {
         case .unknown:
             let fault = Fault(
-                link: .vector, detail: "no attachment \(attachment.id) is known on this machine",
+                link: .vector, detail: "no attachment \(attachment.id) is known on this device",
                 hint: "It may have been detached, or not have come yet: lanyard attachments shows what there is.")
             return assemble([fault], peers: [], errors: errors)
         case .known(let facts, let holder):
@@ -133,9 +133,9 @@ struct WhyReasoning {
             switch now.discovery {
             case .running: return "mDNS runs"
             case .off: return "mDNS is off; addresses are given by hand"
-            case .unavailable: return "mDNS is away, but this peer is connected"
+            case .unavailable: return "mDNS is away, but this device is connected"
             }
-        case .session: return connected == 1 ? "1 peer is connected" : "\(connected) peers are connected"
+        case .session: return connected == 1 ? "1 device is connected" : "\(connected) devices are connected"
         case .vector: return storeRefusal == nil ? "both hold the same" : "waits for the store"
         case .pairing: return now.blocked.isEmpty ? "ok" : "ok; \(now.blocked.count) blocked here"
         case .address, .dial, .handshake, .bytes, .clock, .store: return "ok"
@@ -149,7 +149,7 @@ struct WhyReasoning {
         if !hasInterface {
             faults.append(
                 Fault(
-                    link: .address, detail: "no network interface of this machine is up",
+                    link: .address, detail: "no network interface of this device is up",
                     hint: "Connect the cable or the wireless network: `ip link` shows the interfaces."))
         }
         if case .unavailable(let trouble) = now.discovery, !isConnected {
@@ -175,9 +175,9 @@ struct WhyReasoning {
         case .here: nil
         case .unknown:
             Fault(
-                link: .vector, detail: "\(object) is not on this machine",
+                link: .vector, detail: "\(object) is not on this device",
                 hint:
-                    "If it was written elsewhere, a machine that has it must connect: `lanyard peers` shows who is away."
+                    "If it was written elsewhere, a device that has it must connect: `lanyard peers` shows who is away."
             )
         case .deleted:
             Fault(
@@ -223,7 +223,7 @@ struct WhyReasoning {
             return Fault(
                 link: .session,
                 detail: "\(label) has not answered for \((now.now - since).nanoseconds / 1_000_000_000) s",
-                hint: "If it went away, this ends within 15 s and it is dialled; `ping` its machine to see.",
+                hint: "If it went away, this ends within 15 s and it is dialled; `ping` its address to see.",
                 since: since)
         }
         if storeRefusal == nil, let behind = peer.weLack, behind > 0 {
@@ -253,12 +253,12 @@ private struct FailureWords {
         switch code {
         case "connection_refused":
             link = .dial
-            detail = "\(address) refuses the connection: the machine is there, and no agent listens on that port"
+            detail = "\(address) refuses the connection: the device is there, and no agent listens on that port"
             hint = "Start lanyardd there, or correct the port: lanyard peers add HOST:PORT"
         case "no_answer", "peer_silent":
             link = .dial
             detail = "no answer from any address of \(label), last \(address)"
-            hint = "Is the machine on, on this network, and does its firewall let TCP to that port in?"
+            hint = "Is the device on, on this network, and does its firewall let TCP to that port in?"
         case "host_unreachable", "network_unreachable":
             link = .dial
             detail = "\(address) cannot be reached from here (\(code))"
@@ -283,7 +283,7 @@ private struct FailureWords {
         default:
             link = .session
             detail = "the session with \(label) ended (\(code))"
-            hint = "It is tried again by itself; `lanyard logs` on both machines says more."
+            hint = "It is tried again by itself; `lanyard logs` on both devices says more."
         }
     }
 }

@@ -93,7 +93,7 @@ package final class AgentLog: Sendable {
         func log(event: LogEvent) {
             let fields = metadata.merging(event.metadata ?? [:]) { $1 }.sorted { $0.key < $1.key }
             let time = Date(timeIntervalSince1970: Double(WallClock.milliseconds) / 1_000)
-                .formatted(.iso8601.year().month().day().time(includingFractionalSeconds: true))
+                .formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
             switch log.format {
             case .text:
                 let tail = fields.map { " \($0.key)=\(Self.plain("\($0.value)"))" }.joined()

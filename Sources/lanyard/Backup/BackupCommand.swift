@@ -11,7 +11,7 @@ struct Backup: AsyncParsableCommand {
             whoever has it can act as this device, so only you may read it; keep it as safe as this device.
             Writes go on meanwhile. The file appears when it is whole and on the disk. With - it goes to standard output.
             """)
-    @Argument(help: "Where to; - for standard output.")
+    @Argument(help: "Where to; - for standard output.", completion: .file())
     var file: String
     @Flag(name: .shortAndLong, help: "Replace a file that is there.")
     var force = false
@@ -73,7 +73,7 @@ struct Backup: AsyncParsableCommand {
                 "The bytes of \(Amounts.count(made.leftOut.count, "attachment")) could not be read and are not in it; where "
                     + "another device has them, they are fetched again.")
         }
-        global.note("It holds this device's keys: keep it as safe as this machine.")
+        global.note("It holds this device's keys: keep it as safe as the device.")
     }
 }
 

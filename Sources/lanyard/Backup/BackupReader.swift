@@ -121,7 +121,7 @@ package struct BackupReader {
                 .versionMismatch,
                 "The backup was made by a newer Lanyard (\(shown(header.version)), schema \(header.schema); "
                     + "this one is \(LanyardVersion.current), schema \(BackupFormat.schemaVersion)).",
-                hint: "Upgrade Lanyard on this machine, then restore it.")
+                hint: "Upgrade Lanyard on this device, then restore it.")
         }
         self.header = header
     }

@@ -10,10 +10,10 @@ struct Restore: AsyncParsableCommand {
             The agent must not run. Into an empty data directory, unless --force is given: then what is there is moved aside, \
             into a folder beside the rest; nothing is removed. The whole file is checked before anything takes its place.
             Afterwards the device that was saved is here, as it was then. What it wrote later comes back from the \
-            devices that have it. Never let two machines be one device: to add a machine beside one that still lives, \
-            start an agent there and use invite and join.
+            devices that have it. Never run one device twice: to add another beside one that still lives, start an agent \
+            there and use invite and join.
             """)
-    @Argument(help: "The backup; - for standard input.")
+    @Argument(help: "The backup; - for standard input.", completion: .file())
     var file: String
     @Flag(name: .shortAndLong, help: "Move aside what is in the data directory.")
     var force = false
@@ -113,7 +113,8 @@ private struct RestoreAnswer: Encodable {
     let movedTo: String?
 
     var text: String {
-        var text = "\(dataDirectory) is \(shown(device.name)) (\(device.shortID)) as of \(time).\n"
+        let moment = TimeText.local.exact(time)
+        var text = "\(dataDirectory) is \(shown(device.name)) (\(device.shortID)) as of \(moment).\n"
         if let movedTo { text += "What was there is in \(movedTo).\n" }
         if !leftOut.isEmpty {
             text += "\(leftOut.count) of its attachments were not in the backup; other devices may have them.\n"

@@ -19,9 +19,11 @@ struct Attach: AsyncParsableCommand {
             """)
     @Argument(help: ArgumentHelp("The object.", valueName: "collection/id"), completion: Completions.objects)
     var object: String
-    @Argument(help: ArgumentHelp("What to attach, or - for standard input.", valueName: "file"))
+    @Argument(help: ArgumentHelp("What to attach, or - for standard input.", valueName: "file"), completion: .file())
     var files: [String] = []
-    @Option(help: ArgumentHelp("Bytes that this device has: their hash, or an attachment.", valueName: "hash"))
+    @Option(
+        help: ArgumentHelp("Bytes that this device has: their hash, or an attachment.", valueName: "hash"),
+        completion: Completions.attachments)
     var fromHash: String?
     @Option(help: ArgumentHelp("What kind it is, if its content does not say; like image/png.", valueName: "media"))
     var type: String?

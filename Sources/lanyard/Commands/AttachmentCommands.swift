@@ -45,7 +45,7 @@ struct Detach: AsyncParsableCommand {
             Its bytes stay for a day where they are, if no other attachment needs them; attached again meanwhile, nothing is \
             sent anew.
             """)
-    @Argument(help: "The attachment: its id, or the first of it.")
+    @Argument(help: "The attachment: its id, or the first of it.", completion: Completions.attachments)
     var attachment: String
     @OptionGroup var confirmation: Confirmation
     @OptionGroup var global: GlobalOptions
@@ -67,7 +67,7 @@ struct Detach: AsyncParsableCommand {
 struct Pin: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Fetch an attachment and keep it on this device, whatever the policy of its space says.")
-    @Argument(help: "The attachment: its id, or the first of it.")
+    @Argument(help: "The attachment: its id, or the first of it.", completion: Completions.attachments)
     var attachment: String
     @OptionGroup var global: GlobalOptions
 
@@ -77,7 +77,7 @@ struct Pin: AsyncParsableCommand {
 struct Unpin: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Treat an attachment as the policy of its space says; nothing is removed.")
-    @Argument(help: "The attachment: its id, or the first of it.")
+    @Argument(help: "The attachment: its id, or the first of it.", completion: Completions.attachments)
     var attachment: String
     @OptionGroup var global: GlobalOptions
 

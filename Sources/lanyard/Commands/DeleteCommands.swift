@@ -53,7 +53,7 @@ struct Deleted: AsyncParsableCommand {
             for entry in entries {
                 table.add(
                     Table.Cell(entry.collection), Table.Cell(entry.id), Table.Cell(names[entry.device]),
-                    Table.Cell(Amounts.ago(entry.time)), Table.Cell(entry.policy.rawValue))
+                    Table.Cell(TimeText.local.age(entry.time)), Table.Cell(entry.policy.rawValue))
             }
         }
         if isEmpty { global.note("Nothing on record.") } else { try StandardOutput.write(table.text(global.style)) }

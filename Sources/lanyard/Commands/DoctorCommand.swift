@@ -14,7 +14,7 @@ struct Doctor: AsyncParsableCommand {
         var checks = try await agentChecks()
         checks.insert(contentsOf: LocalChecks(location: global.location).all, at: 2)
         StandardError.progress("")
-        try global.print(checks) { text(checks, $0) }
+        try global.print(checks) { Prose.wrapped(text(checks, $0)) }
         let failed = checks.count { $0.state == .failed }
         if failed > 0 { Program.exit(.failed) }
     }

@@ -15,7 +15,8 @@ struct Events: AsyncParsableCommand {
             """)
     @Argument(help: ArgumentHelp("The stream.", valueName: "stream"), completion: Completions.streams)
     var stream: String
-    @Option(help: ArgumentHelp("Read as this durable consumer.", valueName: "name"))
+    @Option(
+        help: ArgumentHelp("Read as this durable consumer.", valueName: "name"), completion: Completions.consumers)
     var consumer: String?
     @Option(help: ArgumentHelp("Begin after this position.", valueName: "position"))
     var after: String?
@@ -47,7 +48,8 @@ struct Events: AsyncParsableCommand {
         if exists, consumer == nil, after == nil, before == nil, last == nil, !follow {
             let entry = try await global.client().streams(space: global.space).first { $0.name == stream }
             if let entry, entry.letGo {
-                let gone = entry.begins.map { "Events from before \($0) were let go" } ?? "Its events were let go"
+                let begin = entry.begins.map(TimeText.local.exact)
+                let gone = begin.map { "Events from before \($0) were let go" } ?? "Its events were let go"
                 global.note("\(gone): \(shown(stream)) keeps \(entry.keeping).")
             }
         }

@@ -11,7 +11,7 @@ struct Fetch: AsyncParsableCommand {
             byte is checked. Without -o they are only brought here.
             Into a directory the file gets the attachment's name, made safe where it is not. A file appears when it is whole.
             """)
-    @Argument(help: "The attachment: its id, or the first of it.")
+    @Argument(help: "The attachment: its id, or the first of it.", completion: Completions.attachments)
     var attachment: String
     @Option(name: .shortAndLong, help: ArgumentHelp("Where to; - for standard output.", valueName: "file"))
     var output: String?
@@ -25,7 +25,7 @@ struct Fetch: AsyncParsableCommand {
         let client = try global.client()
         let found = try await client.attachment(attachment, space: global.space)
         Interruption.explain(
-            "It was stopped; what came to this machine stays, and no file was written.",
+            "It was stopped; what came to this device stays, and no file was written.",
             hint: "Go on from there: lanyard fetch \(AttachmentText.shortID(found))", asJSON: global.json)
         // What cannot be written is refused before gigabytes come.
         let place = output.flatMap { $0 == "-" ? nil : OutputPlace($0, fileName: found.fileName) }

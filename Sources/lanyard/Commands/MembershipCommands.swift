@@ -30,8 +30,7 @@ struct Invite: AsyncParsableCommand {
             return """
                 \(style.strong(answer.ticket))
 
-                Good for one device, \(Amounts.until(answer.expires)). On the other one, type:
-                  lanyard join \(answer.ticket)
+                Good for one device, \(TimeText.local.until(answer.expires)). On that one, type: lanyard join TICKET
 
                 """
         }
@@ -50,7 +49,7 @@ struct Join: AsyncParsableCommand {
         let trimmed = String(text.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
         guard !trimmed.isEmpty else {
             throw ControlError(
-                .invalidArgument, "There is no ticket.", hint: "Make one on a machine that is in: lanyard invite")
+                .invalidArgument, "There is no ticket.", hint: "Make one on a device that is in: lanyard invite")
         }
         if !global.quiet, !global.json { StandardError.progress("Joining …") }
         defer { StandardError.progress("") }
@@ -75,15 +74,15 @@ struct Devices: AsyncParsableCommand {
         try global.print(devices) { style in
             var table = Table(
                 "NAME", "ID", "ROLE", "STATE", "ADDED BY", "ADDED", "LAST SEEN",
-                leastImportant: ["ROLE", "ADDED BY", "ADDED", "LAST SEEN"])
+                leastImportant: ["ROLE", "ADDED BY", "ADDED", "LAST SEEN", "ID"])
             for device in devices {
                 let adder = device.addedBy.map { id in
                     devices.first { $0.id == id }?.name ?? String(id.prefix(7))
                 }
                 table.add(
                     Table.Cell(device.name), Table.Cell(String(device.id.prefix(7))), Table.Cell(device.role.rawValue),
-                    Table.Cell(device.state), Table.Cell(adder), Table.Cell(Amounts.ago(device.addedAt)),
-                    Table.Cell(Amounts.ago(device.lastSeen)))
+                    Table.Cell(device.state), Table.Cell(adder), Table.Cell(TimeText.local.age(device.addedAt)),
+                    Table.Cell(TimeText.local.age(device.lastSeen)))
             }
             return table.text(style)
         }

@@ -51,7 +51,8 @@ struct Peers: AsyncParsableCommand {
     struct Remove: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Stop dialling an address that was added.", aliases: ["rm"])
-        @Argument(help: ArgumentHelp("As it was added.", valueName: "host:port"))
+        @Argument(
+            help: ArgumentHelp("As it was added.", valueName: "host:port"), completion: Completions.addresses)
         var address: String
         @OptionGroup var global: GlobalOptions
 
@@ -77,7 +78,7 @@ enum PeerTable {
                 Table.Cell(peer.paired ? peer.state.rawValue : "\(peer.state.rawValue), unpaired", paint(peer, style)),
                 Table.Cell(peer.address), Table.Cell(peer.via?.rawValue),
                 Table.Cell(Amounts.milliseconds(peer.rttMilliseconds)), Table.Cell(behind(peer.behind)),
-                Table.Cell(Amounts.ago(peer.lastSync)))
+                Table.Cell(TimeText.local.age(peer.lastSync)))
         }
         return table.text(style)
     }

@@ -26,9 +26,11 @@ struct Snapshot: AsyncParsableCommand {
             help: ArgumentHelp("The stream whose events the state holds.", valueName: "stream"),
             completion: Completions.streams)
         var stream: String
-        @Argument(help: ArgumentHelp("The state, or - for standard input.", valueName: "file"))
+        @Argument(help: ArgumentHelp("The state, or - for standard input.", valueName: "file"), completion: .file())
         var file: String
-        @Option(help: ArgumentHelp("Whose acknowledged events the state holds.", valueName: "name"))
+        @Option(
+            help: ArgumentHelp("Whose acknowledged events the state holds.", valueName: "name"),
+            completion: Completions.consumers)
         var consumer: String
         @Option(help: ArgumentHelp("The version of the state's form, counted by the application.", valueName: "n"))
         var schema: Int64
@@ -121,7 +123,7 @@ struct Snapshot: AsyncParsableCommand {
                 table.add(
                     Table.Cell(String(snapshot.id.prefix(8))), Table.Cell(snapshot.stream),
                     Table.Cell(String(snapshot.schema)), Table.Cell(snapshot.consumer),
-                    Table.Cell(Amounts.ago(snapshot.time)), Table.Cell(names[snapshot.device]),
+                    Table.Cell(TimeText.local.age(snapshot.time)), Table.Cell(names[snapshot.device]),
                     Table.Cell(ByteAmount.text(snapshot.size)),
                     Table.Cell(snapshot.problem ?? snapshot.state.rawValue) {
                         isGood ? style.good($0) : style.careful($0)
@@ -148,11 +150,14 @@ struct Snapshot: AsyncParsableCommand {
         @Argument(help: ArgumentHelp("The stream.", valueName: "stream"), completion: Completions.streams)
         var stream: String
         @Option(
-            help: ArgumentHelp("The consumer that is to begin with it; another state of it ends.", valueName: "name"))
+            help: ArgumentHelp("The consumer that is to begin with it; another state of it ends.", valueName: "name"),
+            completion: Completions.consumers)
         var consumer: String
         @Option(help: ArgumentHelp("The application's schema version.", valueName: "n"))
         var schema: Int64
-        @Option(help: ArgumentHelp("This one, by its id or the first of it.", valueName: "id"))
+        @Option(
+            help: ArgumentHelp("This one, by its id or the first of it.", valueName: "id"),
+            completion: Completions.snapshots)
         var snapshot: String?
         @Option(name: .shortAndLong, help: ArgumentHelp("Where to; - for standard output.", valueName: "file"))
         var output: String

@@ -34,7 +34,7 @@ struct Spaces: AsyncParsableCommand {
                 Other devices are not affected. Sizes are like 500k, 10MiB or 1.5GB. What is pinned, or asked for, is fetched \
                 whatever the policy says. A quota that is smaller than what is here removes nothing.
                 """)
-        @Argument(help: "The space, for example home.")
+        @Argument(help: "The space, for example home.", completion: Completions.spaces)
         var name: String
         @Option(
             parsing: .upToNextOption,

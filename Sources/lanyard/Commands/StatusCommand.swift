@@ -11,7 +11,7 @@ struct Status: AsyncParsableCommand {
         // Without --space all spaces are shown; the default of the option is for commands that work in one.
         let isNamed = CommandLine.arguments.contains { $0 == "--space" || $0.hasPrefix("--space=") }
         let status = try await global.client().status(space: isNamed ? global.space : nil)
-        try global.print(status) { StatusText(status: status, style: $0, isQuiet: global.quiet).text }
+        try global.print(status) { Prose.wrapped(StatusText(status: status, style: $0, isQuiet: global.quiet).text) }
     }
 }
 
@@ -32,7 +32,7 @@ struct StatusText {
         }
         lines += [
             "", row("device", "\(style.strong(shown(status.device.name)))  \(status.device.shortID)"),
-            row("agent", "lanyard \(shown(status.version)), up \(Amounts.seconds(status.uptimeSeconds))"),
+            row("agent", "lanyard \(shown(status.version)), up \(TimeText.length(seconds: status.uptimeSeconds))"),
             row("discovery", discovery),
             row(
                 "peers",
@@ -54,7 +54,7 @@ struct StatusText {
         switch status.discovery.state {
         case .running: style.good("running") + (status.discovery.instance.map { " as \(shown($0))" } ?? "")
         case .unavailable: style.careful("unavailable") + " (see: lanyard doctor)"
-        case .off: "off (peers are dialled at addresses given with: lanyard peers add)"
+        case .off: "off (devices are dialled at addresses given with: lanyard peers add)"
         }
     }
 
@@ -94,8 +94,8 @@ struct StatusText {
     private var next: String? {
         let isEmpty = status.spaces.allSatisfy { $0.events == 0 && $0.objects == 0 }
         switch (status.peers.paired, status.peers.connected) {
-        case (0, 0): return isEmpty ? "Alone so far. To let another machine in, type here:  lanyard invite" : nil
-        case (_, 0): return "No peer is connected. To see what is in the way:  lanyard why"
+        case (0, 0): return isEmpty ? "Alone so far. To let another device in, type here:  lanyard invite" : nil
+        case (_, 0): return "No other device is connected. To see what is in the way:  lanyard why"
         case (_, _): return isEmpty ? "Nothing is written yet. To begin:  lanyard emit hello '{\"text\":\"hi\"}'" : nil
         }
     }

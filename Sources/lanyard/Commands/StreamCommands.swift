@@ -15,14 +15,14 @@ struct Streams: AsyncParsableCommand {
             for stream in streams {
                 table.add(
                     Table.Cell(stream.name), Table.Cell(String(stream.events)), Table.Cell(stream.position?.text),
-                    Table.Cell(Amounts.ago(stream.lastEvent)), Table.Cell(stream.keeping))
+                    Table.Cell(TimeText.local.age(stream.lastEvent)), Table.Cell(stream.keeping))
             }
             return table.text(style)
         }
         for stream in streams {
             guard let overdue = stream.overdue else { continue }
-            global.note(
-                "\(shown(stream.name)): events that could have gone since \(overdue.since) wait. \(overdue.next)")
+            let since = TimeText.local.exact(overdue.since)
+            global.note("\(shown(stream.name)): events that could have gone since \(since) wait. \(overdue.next)")
         }
         if streams.isEmpty { global.note("No streams yet. Begin one: lanyard emit hello '{\"text\":\"hi\"}'") }
     }
@@ -82,7 +82,7 @@ struct Retain: ExpressibleByArgument {
 extension StreamEntry {
     var keeping: String {
         let what = latestOnly ? "the latest per type" : "all"
-        return retainSeconds.map { "\(what) for \(Amounts.seconds($0))" } ?? what
+        return retainSeconds.map { "\(what) for \(TimeText.length(seconds: $0))" } ?? what
     }
 }
 
@@ -131,7 +131,7 @@ struct Consumers: AsyncParsableCommand {
         var name: String
         @Argument(help: "The position of an event that was printed; 0 is the beginning.")
         var position: String
-        @Option(help: "Its stream, when it reads several or is new.")
+        @Option(help: "Its stream, when it reads several or is new.", completion: Completions.streams)
         var stream: String?
         @OptionGroup var global: GlobalOptions
 

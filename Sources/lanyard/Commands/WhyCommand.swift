@@ -13,7 +13,7 @@ struct Why: AsyncParsableCommand {
 
     func run() async throws {
         let answer = try await self.answer()
-        try global.print(answer) { text(answer, $0) }
+        try global.print(answer) { Prose.wrapped(text(answer, $0)) }
     }
 
     /// Without an agent there is an answer too: that is why.
@@ -37,7 +37,7 @@ struct Why: AsyncParsableCommand {
         var lines: [String] = []
         for link in answer.chain {
             let mark = link.ok ? style.good("ok") : style.bad("--")
-            let since = link.since.map { "  \(style.faint("(\(Amounts.ago($0)))"))" } ?? ""
+            let since = link.since.map { "  \(style.faint("(\(TimeText.local.age($0)))"))" } ?? ""
             // The mark has said it.
             let detail = link.ok && link.detail == "ok" ? "" : " \(shown(link.detail))\(since)"
             lines.append("\(mark)  \(detail.isEmpty ? link.link.rawValue : link.link.rawValue.padded(to: 10))\(detail)")
@@ -46,9 +46,9 @@ struct Why: AsyncParsableCommand {
         }
         for error in answer.errors {
             let count = error.count == 1 ? "once," : "\(error.count) times, last"
-            lines.append(style.faint("    \(shown(error.code)): \(count) \(Amounts.ago(error.time))"))
+            lines.append(style.faint("    \(shown(error.code)): \(count) \(TimeText.local.age(error.time))"))
         }
-        if let next = answer.nextAttempt { lines.append("Tries again \(Amounts.until(next)).") }
+        if let next = answer.nextAttempt { lines.append("Tries again \(TimeText.local.until(next)).") }
         lines.append(answer.inStep ? style.good("In step.") : shown(answer.hint))
         return lines.joined(separator: "\n") + "\n"
     }

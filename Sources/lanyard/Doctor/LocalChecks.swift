@@ -115,14 +115,14 @@ struct LocalChecks {
             return DoctorCheck(
                 check: name, state: .warning, detail: "the D-Bus system bus does not answer",
                 hint:
-                    "Start it: systemctl start dbus. Without it, peers are found only with: lanyard peers add HOST:PORT"
+                    "Start it: systemctl start dbus. Without it, devices are found only with: lanyard peers add HOST:PORT"
             )
         }
         guard SocketProbe.answers("/run/avahi-daemon/socket") else {
             return DoctorCheck(
                 check: name, state: .warning, detail: "avahi-daemon does not answer",
                 hint:
-                    "Start it: systemctl start avahi-daemon. Without it, peers are found only with: lanyard peers add HOST:PORT"
+                    "Start it: systemctl start avahi-daemon. Without it, devices are found only with: lanyard peers add HOST:PORT"
             )
         }
         return DoctorCheck(check: name, state: .ok, detail: "avahi-daemon and D-Bus answer")

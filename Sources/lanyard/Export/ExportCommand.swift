@@ -10,9 +10,9 @@ struct Export: AsyncParsableCommand {
             A tar archive: objects.jsonl, events.jsonl, schemas.jsonl, streams.jsonl and attachments.jsonl, one JSON value a line, \
             the attached files in attachments/, and SHA256SUMS. Values are as they are shown; no keys, no history, no deletions.
             Attachments that are not here are fetched first; what no device has is left out, and said. What others write meanwhile \
-            may be in it or not. The file appears when it is whole. lanyard import reads it, on this machine or another.
+            may be in it or not. The file appears when it is whole. lanyard import reads it, on this device or another.
             """)
-    @Argument(help: "Where to; - for standard output.")
+    @Argument(help: "Where to; - for standard output.", completion: .file())
     var file: String
     @Flag(name: .shortAndLong, help: "Replace a file that is there.")
     var force = false

@@ -87,7 +87,7 @@ final class ImportArchive: Sendable {
         guard found.lanyardExport <= ExportFormat.version else {
             throw ControlError(
                 .versionMismatch, "The export was made by a newer Lanyard (\(shown(found.version))).",
-                hint: "Upgrade Lanyard on this machine, then import it; nothing was imported.")
+                hint: "Upgrade Lanyard on this device, then import it; nothing was imported.")
         }
         return found
     }

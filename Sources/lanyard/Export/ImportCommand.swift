@@ -15,7 +15,7 @@ struct Import: AsyncParsableCommand {
             To add a device to a space, use lanyard invite and lanyard join: two spaces that were imported into each other and \
             joined later have the events of both.
             """)
-    @Argument(help: "The export; - for standard input.")
+    @Argument(help: "The export; - for standard input.", completion: .file())
     var file: String
     @Flag(help: "Make objects, schemas and settings of streams that are here as they are in the file.")
     var replace = false

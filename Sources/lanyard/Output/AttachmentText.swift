@@ -3,7 +3,7 @@ import ControlAPI
 /// Attachments, for people.
 enum AttachmentText {
     /// Enough to tell millions apart; the whole id is in the JSON.
-    private static let idCharacters = 8
+    static let idCharacters = 8
 
     static func shortID(_ attachment: AttachmentEntry) -> String {
         shown(String(attachment.record.id.prefix(idCharacters)))

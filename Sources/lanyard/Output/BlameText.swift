@@ -31,11 +31,8 @@ struct BlameText {
         }.joined()
     }
 
-    /// To the second; UTC, as everywhere.
     private func time(_ time: Timestamp?) -> String {
-        guard let time else { return "-" + String(repeating: " ", count: 19) }
-        let text = time.description
-        return text.prefix(10) + " " + text.dropFirst(11).prefix(8) + "Z"
+        time.map(TimeText.local.exact) ?? "-".padded(to: 19)
     }
 
     private func rows(_ entries: [BlameEntry]) -> [Row] {

@@ -61,7 +61,7 @@ struct ConflictTable {
 
     /// `by kitchen 5 min ago`.
     private func written(_ author: ConflictEntry.Author) -> String {
-        "by \(names[author.device]) \(Amounts.ago(author.time))"
+        "by \(names[author.device]) \(TimeText.local.age(author.time))"
     }
 
     private func short(_ value: JSONText) -> String {

@@ -16,7 +16,8 @@ struct HistoryText {
             case .detached: style.bad("detached")
             case .begins: style.strong("history begins here") + ": what happened before is not kept"
             }
-        return "\(entry.time)  \(names[entry.device])  \(kind)  \(style.faint("version \(entry.version)"))\n"
+        let time = TimeText.local.exact(entry.time)
+        return "\(time)  \(names[entry.device])  \(kind)  \(style.faint("version \(entry.version)"))\n"
     }
 
     func lines(_ entry: HistoryEntry) -> String {

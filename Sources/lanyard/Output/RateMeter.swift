@@ -38,7 +38,7 @@ package enum ProgressText {
         if progress.bytesPerSecond > 0 {
             parts.append("\(ByteAmount.text(progress.bytesPerSecond))/s")
             if progress.totalBytes > 0, let left = progress.secondsLeft {
-                parts.append("\(Amounts.seconds(Int(clamping: left))) left")
+                parts.append("\(TimeText.length(seconds: Int(clamping: left))) left")
             }
         }
         return parts.joined(separator: "  ")

@@ -56,7 +56,7 @@ struct StandingText {
         let away =
             device.lastSeen == nil
             ? "\(name) was never met"
-            : "\(name) away" + (device.awaySince.map { " " + Amounts.since($0, now: now) } ?? "")
+            : "\(name) away" + (device.awaySince.map { " " + TimeText.local(now: now).since($0) } ?? "")
         switch device.state {
         case .inStep: return away
         case .behind: return "\(away), \(changes) unsent"

@@ -1,6 +1,7 @@
 /// Rows in aligned columns under upper-case titles. Cells are shown safely; the last column is never padded.
 ///
-/// On a terminal that is too narrow, columns are left out, the least important first; then the widest ones are cut.
+/// On a terminal that is too narrow, columns are left out, the least important first; then the widest ones are cut, and where
+/// that is not enough, columns go from the right.
 struct Table {
     struct Cell {
         let text: String
@@ -44,6 +45,10 @@ struct Table {
         }
         var columns = titles.indices.map { (column: $0, width: widths[$0]) }
         for title in leastImportant where total(columns) > limit { columns.removeAll { titles[$0.column] == title } }
+        func least(_ columns: [(column: Int, width: Int)]) -> Int {
+            total(columns.map { ($0.column, min($0.width, Self.leastWidth)) })
+        }
+        while least(columns) > limit, columns.count > 1 { columns.removeLast() }
         while total(columns) > limit, let widest = columns.indices.max(by: { columns[$0].width < columns[$1].width }),
             columns[widest].width > Self.leastWidth
         {

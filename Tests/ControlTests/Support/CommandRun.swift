@@ -16,6 +16,7 @@ struct CommandRun: Sendable {
     ) async throws -> CommandRun {
         var environment = environment
         environment["HOME"] = environment["HOME"] ?? "/nonexistent"
+        environment["TZ"] = environment["TZ"] ?? "UTC0"
         if let socket { environment["LANYARD_SOCKET"] = socket }
         return try await program(lanyardPath, arguments, input: input, environment: environment)
     }
@@ -37,7 +38,7 @@ struct CommandRun: Sendable {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: lanyardPath)
         process.arguments = arguments
-        process.environment = ["HOME": "/nonexistent", "TERM": "dumb"].merging(
+        process.environment = ["HOME": "/nonexistent", "TERM": "dumb", "TZ": "UTC0"].merging(
             socket.map { ["LANYARD_SOCKET": $0] } ?? [:]
         ) { $1 }
         let output = Pipe()

@@ -151,7 +151,7 @@ extension MemoryAgent {
         let place = try attachments.place(id)
         guard attachments.stored[place].bytes == nil else { return attachments.stored[place].entry }
         guard let bytes = attachments.stored[place].elsewhere else {
-            throw .nobodyHas(last: ("kitchen", MemoryObjects.time), author: "attic")
+            throw .nobodyHas(last: ("kitchen", "5 min ago"), author: "attic")
         }
         let total = UInt64(bytes.count)
         progress(ByteProgress(doneBytes: total / 2, totalBytes: total, bytesPerSecond: 1_000))
