@@ -47,7 +47,7 @@ package protocol ObjectControl: Sendable {
     /// same on every node. Throws `not_found`, also for a version that is not one of this object's.
     func object(space: String, _ name: ObjectName, at version: DotText) async throws(ControlError) -> ObjectEntry
 
-    /// Live objects of one collection, by id in the order of UTF-8 bytes. Throws `unknown_collection` when nothing was
+    /// Live objects of one collection, in the order that the query says. Throws `unknown_collection` when nothing was
     /// ever put there and it has no schema; `invalid_argument` for a cursor that is none.
     func objects(_ query: ObjectListQuery) async throws(ControlError) -> EntryPage<ObjectEntry>
 
@@ -129,16 +129,19 @@ package struct ObjectListQuery: Sendable, Equatable {
     package var collection: String
     /// All of them hold.
     package var conditions: [FieldCondition]
-    /// The `next` of the page before.
+    package var order: ListOrder
+    /// The `next` of the page before, or `COLLECTION/ID` of an object that is listed.
     package var after: String?
     package var limit: Int
 
     package init(
-        space: String, collection: String, conditions: [FieldCondition] = [], after: String? = nil, limit: Int
+        space: String, collection: String, conditions: [FieldCondition] = [], order: ListOrder = ListOrder(),
+        after: String? = nil, limit: Int
     ) {
         self.space = space
         self.collection = collection
         self.conditions = conditions
+        self.order = order
         self.after = after
         self.limit = limit
     }

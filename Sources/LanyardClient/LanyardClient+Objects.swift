@@ -83,15 +83,22 @@ extension LanyardClient {
         return try await value(request)
     }
 
-    /// Calls `body` with batches of the objects of a collection for which all conditions hold, by id. A slow `body` slows
-    /// down the agent's reading, nothing piles up.
+    /// Calls `body` with batches of the objects of a collection for which all conditions hold, by id or in another order. A
+    /// slow `body` slows down the agent's reading, nothing piles up.
+    ///
+    /// - Parameter after: the id of an object of the list, for what comes behind it.
     public func listObjects(
-        _ collection: String, where conditions: [FieldCondition] = [], limit: Int? = nil, space: String = "home",
+        _ collection: String, where conditions: [FieldCondition] = [], order: ListOrder = ListOrder(),
+        after: String? = nil, limit: Int? = nil, space: String = "home",
         _ body: ([ObjectEntry]) async throws -> Void
     ) async throws {
         try FieldCondition.check(conditions)
         var request = ClientRequest(.GET, objects: collection, id: nil, space: space)
-        request.query = conditions.map { ("where", $0.text) } + [("limit", limit.map(String.init))]
+        request.query =
+            conditions.map { ("where", $0.text) } + [
+                ("sort", order.text), ("reverse", order.reverse ? "true" : nil),
+                ("after", after.map { "\(collection)/\($0)" }), ("limit", limit.map(String.init)),
+            ]
         try await readLines(request, body)
     }
 

@@ -208,6 +208,25 @@ import Testing
         }
     }
 
+    @Test func `a list comes in the order of a field, backwards, and behind an object`() async throws {
+        try await withShell { lanyard in
+            for (id, rank) in [("a", 3), ("b", 1), ("c", 2)] {
+                _ = try await lanyard("put", "task/\(id)", "{\"rank\":\(rank)}")
+            }
+            func ids(_ options: String...) async throws -> [String] {
+                let words = ["list", "task", "--json"] + options
+                let run = try await CommandRun.lanyard(words, socket: lanyard.socket)
+                return try #require(try run.json() as? [[String: Any]]).compactMap { $0["id"] as? String }
+            }
+            #expect(try await ids("--sort", "rank") == ["b", "c", "a"])
+            #expect(try await ids("--sort", "rank", "--reverse", "--limit", "2") == ["a", "c"])
+            #expect(try await ids("--sort", "rank", "--reverse", "--after", "c") == ["b"])
+            #expect(try await ids("--sort", "created", "--reverse") == ["c", "b", "a"])
+            #expect(try await ids("--after", "a") == ["b", "c"])
+            #expect(try await lanyard("list", "task", "--after", "").exitCode == 2)
+        }
+    }
+
     @Test func `history tells who changed what`() async throws {
         try await withShell { lanyard in
             _ = try await lanyard("put", "task/a", #"{"title":"Milk","n":null}"#)

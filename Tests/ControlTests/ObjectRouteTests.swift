@@ -159,6 +159,13 @@ import Testing
             #expect(try await ids("?where=odd=true&where=cfg/n=3") == ["n3"])
             #expect(try await ids("?where=t=5") == [])
             #expect(try await ids("?where=t=%225%22").count == 5)
+            #expect(try await ids("?reverse=true&limit=2") == ["n5", "n4"])
+            #expect(try await ids("?sort=odd&reverse=true") == ["n5", "n3", "n1", "n4", "n2"])
+            #expect(try await ids("?sort=cfg/n&after=note/n3") == ["n4", "n5"])
+            #expect(try await ids("?sort=created&limit=1") == ["n1"])
+            for query in ["?sort=", "?reverse=yes", "?sort=/"] {
+                #expect(try await request("GET", Self.notes + query).code == "invalid_argument", "\(query)")
+            }
             let lines = try await request("GET", Self.notes + "?limit=3", headers: [("Accept", "application/x-ndjson")])
             #expect(lines.text.split(separator: "\n").count == 3)
             let object = try #require(try first.value([ObjectEntry].self).first)

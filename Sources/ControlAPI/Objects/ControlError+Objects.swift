@@ -142,6 +142,11 @@ extension ControlError {
             hint: "Change it first: lanyard get \(object). Or give the values a new field with the type you want.")
     }
 
+    /// An object was named as a place in a sorted list, and is not listed now.
+    package static let goneFromList = ControlError(
+        .invalidArgument, "The object behind which the list is to go on is not in it any more.",
+        hint: "Begin again without \"after\".")
+
     /// A cursor that was not handed out.
     package static let badCursor = ControlError(
         .invalidArgument, "This is no place in the list.", hint: "Begin again without \"after\".")

@@ -69,20 +69,26 @@ extension Agent {
                     path: condition.path.exactKeys, value: try JSONValue(condition.value),
                     isElement: condition.isElement))
         }
-        var after: ObjectKey?
-        if let cursor = query.after { after = try ObjectKey(cursor: cursor) }
-        let wanted = StoreQuery(
-            space: .home, collection: collection, selection: .standing(.live), conditions: conditions, after: after,
+        var wanted = StoreQuery(
+            space: .home, collection: collection, selection: .standing(.live), conditions: conditions,
             limit: query.limit)
-        let objects = try stored { () throws(StoreError) in try store.objects(wanted) }
-        if objects.isEmpty, after == nil { try checkIsKnown(collection) }
+        if query.order != ListOrder() {
+            wanted.order = try order(query.order, of: collection, behind: query.after)
+        } else if let cursor = query.after {
+            wanted.after = try ObjectKey(cursor: cursor)
+        }
+        let objects = try stored { [wanted] () throws(StoreError) in try store.objects(wanted) }
+        if objects.isEmpty, query.after == nil { try checkIsKnown(collection) }
         var reader = ObjectReader(store)
         let entries = try stored { () throws(StoreError) in
             var entries: [ObjectEntry] = []
             for object in objects { entries.append(try reader.entry(object)) }
             return entries
         }
-        return EntryPage(entries: entries, next: objects.count < query.limit ? nil : objects.last?.key.cursor)
+        guard objects.count >= query.limit, let last = objects.last else { return EntryPage(entries: entries) }
+        guard let order = wanted.order else { return EntryPage(entries: entries, next: last.key.cursor) }
+        let schema = try stored { () throws(StoreError) in try reader.schema(of: collection) }
+        return EntryPage(entries: entries, next: order.place(of: last, schema).cursor)
     }
 
     private func checkIsKnown(_ collection: ExactString) throws(ControlError) {

@@ -11,17 +11,21 @@ struct ObjectListRoutes: Sendable {
 
     var routes: [Route] {
         [
-            Route(.get, ObjectRoutes.objects, query: ["after", "limit"], repeated: ["where"]) {
+            Route(
+                .get, ObjectRoutes.objects, query: ["sort", "reverse", "after", "limit"], repeated: ["where"]
+            ) {
                 [agent] request throws(ControlError) in
                 let (space, collection) = (try request.name(.space), try request.name(.collection))
                 var conditions: [FieldCondition] = []
                 for text in request.queryLists["where"] ?? [] { conditions.append(try FieldCondition(parsing: text)) }
                 try FieldCondition.check(conditions)
+                let order = try ListOrder(parsing: request.query["sort"], reverse: try request.flag("reverse"))
                 return try await PageReading(request: request) {
                     [conditions] after, limit throws(ControlError) in
                     try await agent.objects(
                         ObjectListQuery(
-                            space: space, collection: collection, conditions: conditions, after: after, limit: limit))
+                            space: space, collection: collection, conditions: conditions, order: order, after: after,
+                            limit: limit))
                 }.response()
             },
             Route(.get, "/v1/spaces/{space}/deleted", query: ["collection", "after", "limit"]) {

@@ -30,18 +30,23 @@ package struct ObjectQuery: Sendable, Hashable {
     package var conditions: [Condition]
     /// Objects behind this one, in the order of (collection, id); nil from the first.
     package var after: ObjectKey?
+    /// Nil: by (collection, id). Another one is of one collection, says itself behind which place it begins, and looks at every
+    /// object of the collection for each page.
+    package var order: ObjectOrder?
     /// At most this many.
     package var limit: Int
 
     package init(
         space: SpaceID, collection: ExactString?, selection: Selection, conditions: [Condition] = [],
-        after: ObjectKey? = nil, limit: Int
+        after: ObjectKey? = nil, order: ObjectOrder? = nil, limit: Int
     ) {
+        precondition(order == nil || collection != nil && after == nil, "an order is of one collection")
         self.space = space
         self.collection = collection
         self.selection = selection
         self.conditions = conditions
         self.after = after
+        self.order = order
         self.limit = limit
     }
 }

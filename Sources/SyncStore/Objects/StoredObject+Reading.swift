@@ -54,18 +54,26 @@ extension StoredObject {
         guard !conditions.isEmpty else { return true }
         let json = reading(schema, isLive: { _ in true }).json
         return conditions.allSatisfy { condition in
-            let local = condition.path.first.flatMap { name in localFields.first { $0.key == name }?.value }
-            var value: JSONValue? = json
-            var path = condition.path[...]
-            if let local {
-                value = local
-                path = path.dropFirst()
-            }
-            for key in path { value = value?[key] }
+            let value = value(at: condition.path, in: json)
             guard condition.isElement else { return value == condition.value }
             guard case .array(let elements)? = value else { return false }
             return elements.contains(condition.value)
         }
+    }
+
+    /// What readers see in a field, or in a key below it; references count whether they are live or not.
+    func value(at path: [ExactString], _ schema: CollectionSchema?) -> JSONValue? {
+        value(at: path, in: reading(schema, isLive: { _ in true }).json)
+    }
+
+    private func value(at path: [ExactString], in json: JSONValue) -> JSONValue? {
+        let local = path.first.flatMap { name in localFields.first { $0.key == name }?.value }
+        var value = local ?? json
+        for key in local == nil ? path[...] : path.dropFirst() {
+            guard let inner = value[key] else { return nil }
+            value = inner
+        }
+        return value
     }
 }
 

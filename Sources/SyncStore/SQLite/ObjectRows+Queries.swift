@@ -7,7 +7,7 @@ extension ObjectRows {
         for (row, name) in try collections(from: query) {
             // Behind a key of an earlier collection everything counts; ids are never empty.
             let after = query.after.map { $0.collection == name ? $0.id.string : "" } ?? ""
-            let schema = query.conditions.isEmpty ? nil : try schema(of: name)
+            let schema = query.conditions.isEmpty && query.order == nil ? nil : try schema(of: name)
             let indexes = schema?.indexes ?? []
             let isIndexed = { (condition: ObjectQuery.Condition) in
                 // An index holds values as a whole.

@@ -68,6 +68,14 @@ extension SQLiteStore {
             let objects = try ObjectRows(rows).objects(query)
             let arriving = try ArrivingObjects(rows).objects(query)
             if arriving.isEmpty { return objects }
+            if query.order != nil {
+                let schema = try query.collection.flatMap { name throws(StoreError) in
+                    try ObjectRows(rows).schema(of: name)
+                }
+                var page = ObjectPage(query)
+                for object in objects + arriving { _ = page.take(object, schema) }
+                return page.objects
+            }
             return Array((objects + arriving).sorted { $0.key < $1.key }.prefix(query.limit))
         } ?? []
     }

@@ -43,14 +43,23 @@ struct List: AsyncParsableCommand {
         discussion: """
             --where FIELD=VALUE keeps those whose field reads as VALUE, --where FIELD.contains=VALUE those whose set or list \
             has it; given several times, all must hold. VALUE is JSON if \
-            it parses, else the text itself. Fields that the schema names as indexed are found without looking at every object.
+            it parses, else the text itself. Fields that the schema names as indexed are found without looking at every object, \
+            except by .contains.
+            They come by id, or with --sort by a field, by when they were created, or changed last; nothing and null first, \
+            then false, true, numbers and texts. --after goes on behind the last object of a list that was printed.
             """, aliases: ["ls"])
     @Argument(help: "The collection.", completion: Completions.collections)
     var collection: String
     @Option(name: .customLong("where"), help: ArgumentHelp("Only these.", valueName: "field=value"))
     var conditions: [String] = []
+    @Option(help: ArgumentHelp("In the order of a field, or created, or changed.", valueName: "field"))
+    var sort: String?
+    @Flag(help: "From the last to the first.")
+    var reverse = false
     @Option(name: [.long, .customShort("n")], help: ArgumentHelp("At most so many.", valueName: "n"))
     var limit: Int?
+    @Option(help: ArgumentHelp("Begin behind this object of the list.", valueName: "id"))
+    var after: String?
     @Flag(name: .customLong("string"), help: "Take VALUE as text even if it is JSON.")
     var asText = false
     @OptionGroup var global: GlobalOptions
@@ -70,13 +79,20 @@ struct List: AsyncParsableCommand {
         let client = try global.client()
         if global.json {
             var array = JSONArrayOutput()
-            try await client.listObjects(collection, where: parsed, limit: limit, space: global.space) {
-                try array.add($0)
-            }
+            try await read(client, parsed) { try array.add($0) }
             try array.end()
         } else {
             try await table(client, parsed)
         }
+    }
+
+    private func read(
+        _ client: LanyardClient, _ conditions: [FieldCondition], _ body: ([ObjectEntry]) async throws -> Void
+    ) async throws {
+        let order = try ListOrder(parsing: sort, reverse: reverse)
+        let behind = try after.map { id throws(ControlError) in try ObjectName(collection: collection, id: id).id }
+        try await client.listObjects(
+            collection, where: conditions, order: order, after: behind, limit: limit, space: global.space, body)
     }
 
     private func table(_ client: LanyardClient, _ conditions: [FieldCondition]) async throws {
@@ -88,7 +104,7 @@ struct List: AsyncParsableCommand {
                 (global.quiet ? "" : begun.head(global.style)) + waiting.map(begun.row).joined())
             return begun
         }
-        try await client.listObjects(collection, where: conditions, limit: limit, space: global.space) { objects in
+        try await read(client, conditions) { objects in
             if let table {
                 try StandardOutput.write(objects.map(table.row).joined())
             } else {

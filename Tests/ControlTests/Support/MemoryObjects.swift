@@ -175,11 +175,30 @@ struct MemoryObjects {
         let found = all.filter { name in
             wanted.allSatisfy { stored[name]?.fields.value(at: $0.keys) == $0.value }
         }
-        return page(found, query.after, query.limit) {
+        let prefix = "\(query.collection)/"
+        let after = query.after.map { $0.hasPrefix(prefix) ? String($0.dropFirst(prefix.count)) : $0 }
+        return page(sorted(found, query.order), after, query.limit) {
             $0.id
         } entry: { name in
             stored[name].map { entry(name, $0) }
         }
+    }
+
+    /// Texts of values are compared, and numbers are told from them; enough to see that an order was asked for.
+    private func sorted(_ names: [ObjectName], _ order: ListOrder) -> [ObjectName] {
+        func key(_ name: ObjectName) -> (Double, String) {
+            switch order.key {
+            case .id: (0, "")
+            case .created: (Double(past[name]?.first?.entry.version.counter ?? 0), "")
+            case .changed: (Double(stored[name]?.position ?? 0), "")
+            case .field(let path):
+                stored[name]?.fields.value(at: path.keys[...]).map { (Double("\($0.text)") ?? 0, "\($0.text)") } ?? (
+                    -1, ""
+                )
+            }
+        }
+        let sorted = names.sorted { (key($0).0, key($0).1, $0.id) < (key($1).0, key($1).1, $1.id) }
+        return order.reverse ? sorted.reversed() : sorted
     }
 
     func deletedObjects(_ query: DeletedQuery) -> EntryPage<DeletedEntry> {

@@ -88,6 +88,51 @@ struct ObjectQueryTests {
     }
 
     @Test(arguments: StoreKind.allCases)
+    func `objects come in the order of a field, page by page, and backwards`(kind: StoreKind) throws {
+        let store = try StoreBed(kind).open()
+        let values = [
+            "null", "false", "true", "-9223372036854775808", "-1.5", "0", "0.5", "1", "9007199254740992",
+            "9007199254740993", "1e300", #""""#, #""A""#, #""a""#, #""aa""#, #""ä""#, #""😀""#,
+        ]
+        let sorted = ["none"] + values.indices.map { "v\($0)" } + ["w", "x"]
+        for (index, value) in values.enumerated().shuffled() {
+            try store.write(.putting("c/v\(index)", #"{"f":{"k":\#(value)}}"#))
+        }
+        try store.write(
+            .putting("c/x", #"{"f":{"k":[]}}"#), .putting("c/none", #"{"f":{}}"#), .putting("c/w", #"{"f":{"k":{}}}"#),
+            .putting("d/a", #"{"f":{"k":0}}"#))
+        for isReversed in [false, true] {
+            var (order, found): (ObjectOrder, [String]) = (ObjectOrder(.field(["f", "k"]), isReversed: isReversed), [])
+            while true {
+                let page = try store.objects(
+                    ObjectQuery(space: .home, collection: "c", selection: .standing(.live), order: order, limit: 3))
+                found += page.map(\.key.id.string)
+                guard page.count == 3, let last = page.last else { break }
+                order.after = order.place(of: last, nil)
+            }
+            #expect(found == (isReversed ? sorted.reversed() : sorted))
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func `objects come by when they were created or changed, and conditions hold`(kind: StoreKind) throws {
+        let store = try StoreBed(kind).open()
+        for name in ["c", "a", "d", "b"] { try store.write(.putting("n/\(name)", #"{"x":1}"#)) }
+        try store.write(.putting("n/a", #"{"x":2}"#))
+        func found(_ order: ObjectOrder, x: JSONValue? = nil) throws -> [String] {
+            try store.objects(
+                ObjectQuery(
+                    space: .home, collection: "n", selection: .standing(.live),
+                    conditions: x.map { [.init(path: ["x"], value: $0)] } ?? [], order: order, limit: 9)
+            ).map(\.key.id.string)
+        }
+        #expect(try found(ObjectOrder(.created)) == ["c", "a", "d", "b"])
+        #expect(try found(ObjectOrder(.created, isReversed: true), x: 1) == ["b", "d", "c"])
+        #expect(try found(ObjectOrder(.id, isReversed: true)) == ["d", "c", "b", "a"])
+        #expect(try found(ObjectOrder(.changed)).count == 4)
+    }
+
+    @Test(arguments: StoreKind.allCases)
     func `conditions reach below a field, and all of them hold`(kind: StoreKind) throws {
         let store = try StoreBed(kind).open()
         try store.write(.schema("c", #"{"indexed":["f"]}"#))

@@ -1,0 +1,55 @@
+import ControlAPI
+import SyncAgent
+import SyncModel
+import SyncStore
+
+// Where a page of objects begins that are not listed by id.
+extension Agent {
+    /// - Parameter cursor: as `ObjectOrder.Place.cursor` wrote it, or `COLLECTION/ID` of an object that is listed.
+    func order(
+        _ order: ListOrder, of collection: ExactString, behind cursor: String?
+    ) throws(ControlError) -> ObjectOrder {
+        let key: ObjectOrder.Key =
+            switch order.key {
+            case .id: .id
+            case .created: .created
+            case .changed: .changed
+            case .field(let path): .field(path.exactKeys)
+            }
+        var found = ObjectOrder(key, isReversed: order.reverse)
+        guard let cursor else { return found }
+        if cursor.hasPrefix("/") {
+            found.after = try ObjectOrder.Place(cursor: cursor)
+            return found
+        }
+        let name = try ObjectKey(cursor: cursor)
+        guard name.collection == collection else { throw .badCursor }
+        let object = try stored { () throws(StoreError) in try store.object(name, space: .home) }
+        guard let object, object.summary.standing == .live else { throw .goneFromList }
+        let schema = try stored { () throws(StoreError) in try store.schema(of: collection, space: .home) }
+        found.after = found.place(of: object, schema)
+        return found
+    }
+}
+
+extension ObjectOrder.Place {
+    /// `/KEY/ID`, the key in hexadecimal: at most 512 bytes, as names of collections do not begin with a slash.
+    var cursor: String {
+        let digits = key.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
+        return "/\(digits.joined())/\(id)"
+    }
+
+    init(cursor: String) throws(ControlError) {
+        let parts = cursor.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false)
+        guard parts.count == 3, parts[0].isEmpty, parts[1].utf8.count.isMultiple(of: 2),
+            parts[1].utf8.count <= 2 * ObjectOrder.keyByteLimit, !parts[2].isEmpty
+        else { throw .badCursor }
+        var key: [UInt8] = []
+        var digits = Array(parts[1].utf8)[...]
+        while let high = digits.popFirst(), let low = digits.popFirst() {
+            guard let byte = UInt8(String(decoding: [high, low], as: UTF8.self), radix: 16) else { throw .badCursor }
+            key.append(byte)
+        }
+        self.init(key: key, id: ExactString(String(parts[2])))
+    }
+}
