@@ -275,10 +275,13 @@ import Testing
         try mesh.put(1, "milk")
         mesh.pass(seconds: 200)
         try mesh.delete(1)
+        // Its author is lost before everybody has heard.
+        mesh.disconnect(2)
         try mesh.retire(0, 3)
         mesh.disconnect(0)
         mesh.connect(1, 2)
         mesh.pass(seconds: 600)
+        #expect(try mesh.kept(1) == 1)
         try mesh.retire(1, 0)
         try mesh.retire(1, 3)
         mesh.pass(seconds: 600)
@@ -290,6 +293,25 @@ import Testing
         mesh.pass(seconds: 900)
         #expect(try (0..<4).map { try mesh.kept($0) } == [0, 0, 0, 0])
         try expectEqual(mesh)
+    }
+
+    /// A cut is acknowledged and passed on at once: with its author go only those that hear nothing in that moment.
+    @Test func `a cut that all have acknowledged is settled before its author is lost`() throws {
+        var mesh = try paired(4)
+        mesh.pass(seconds: 200)
+        mesh.disconnect(3)
+        try mesh.put(1, "milk")
+        mesh.pass(seconds: 200)
+        try mesh.delete(1)
+        try mesh.retire(0, 3)
+        for node in 0..<3 {
+            let cuts = mesh.nodes[node].core.cuts
+            #expect(!cuts.cuts.isEmpty && cuts.cuts.allSatisfy { cuts.isSettled($0.dot) }, "node \(node)")
+        }
+        mesh.disconnect(0)
+        mesh.connect(1, 2)
+        mesh.pass(seconds: 600)
+        #expect(try (1..<3).map { try mesh.kept($0) } == [0, 0])
     }
 
     @Test func `whom a device let in while it was away is let in again with it`() throws {
