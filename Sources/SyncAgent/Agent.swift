@@ -120,7 +120,8 @@ package final class Agent: Sendable {
     /// One durable change per write, in this order; at most `Limits.changesPerGroup` writes. A refused one leaves the
     /// others be.
     package func write(_ writes: [LocalWrite]) async throws -> [Result<WriteOutcome, WriteRefusal>] {
-        try await eventLoop.flatSubmit { [self] in running.writer.write(writes) }.get()
+        let prepared = await driver.prepared(writes)
+        return try await eventLoop.flatSubmit { [self] in running.writer.write(prepared) }.get()
     }
 
     package func invite(lifetimeMilliseconds: Int64) async throws -> Ticket {

@@ -11,11 +11,12 @@ import baselines
 import book
 import objects
 import ours
+import planning
 import state
 from report import Report
 
-OURS = ["discovery", "latency", "emit", "catchup", "memory", "start", "traffic", "puts", "merge", "edits", "book",
-        "attachments", "state"]
+OURS = ["discovery", "latency", "emit", "catchup", "memory", "start", "traffic", "puts", "merge", "edits", "planning",
+        "book", "attachments", "state"]
 BASELINES = ["sqlite", "floor", "postgres", "redis"]
 # Only for who names them: they fill disks.
 LARGE = ["huge"]
@@ -70,6 +71,7 @@ def parts(report, names, size):
         ({"merge"}, "SQLite, objects merged", lambda: objects.sqlite_merge(report, size)),
         ({"edits"}, "small edits", lambda: objects.measure_small_edits(report, size)),
         ({"edits"}, "SQLite, small edits", lambda: objects.sqlite_small_edits(report, size)),
+        ({"planning"}, "large values", lambda: planning.measure(report, size)),
         ({"book"}, "long text", lambda: book.measure(report, size)),
         ({"attachments"}, "disk", disk("before the attachments")),
         ({"attachments"}, "attachments", lambda: attachments.measure(report, size)),

@@ -10,6 +10,8 @@ package final class StoreDriver: Sendable {
     private let eventLoop: any EventLoop
     private let writer = DispatchQueue(label: "lanyard.store.write", qos: .userInitiated)
     private let reader = DispatchQueue(label: "lanyard.store.read", qos: .userInitiated)
+    /// Plans of large writes, one at a time, beside both.
+    private let planner = DispatchQueue(label: "lanyard.store.plan", qos: .utility)
 
     package init(store: any ReplicaStore, eventLoop: any EventLoop) {
         self.store = store
@@ -25,6 +27,18 @@ package final class StoreDriver: Sendable {
     package func append(_ writes: [LocalWrite]) -> EventLoopFuture<AppendResult> {
         write { store throws(StoreError) in
             try store.append(writes, wallMilliseconds: WallClock.milliseconds)
+        }
+    }
+
+    /// The same writes, large ones planned as far as that can be done beside the writer.
+    package func prepared(_ writes: [LocalWrite]) async -> [LocalWrite] {
+        guard writes.contains(where: \.isLarge) else { return writes }
+        return await withCheckedContinuation { continuation in
+            planner.async { [store] in
+                let now = WallClock.milliseconds
+                continuation.resume(
+                    returning: writes.map { (try? store.prepared($0, wallMilliseconds: now)) ?? $0 })
+            }
         }
     }
 

@@ -105,13 +105,10 @@ package struct LocalCommit {
         switch write {
         case .operations(let operations):
             for operation in operations { try objects.apply(operation, in: &change, reading) }
-        case .planned(let writes, row: _):
-            for (step, write) in writes.enumerated() {
-                if let reason = try objects.plan(write, in: &change, reading) {
-                    return WriteRefusal(step: step, reason)
-                }
-            }
-        case .once(_, let inner): return try apply(inner, in: &change, reading)
+        case .planned(let writes, row: _): return try plan(writes, in: &change, reading)
+        case .prepared(.planned(let writes, row: _), let prepared):
+            return try plan(writes, prepared, in: &change, reading)
+        case .once(_, let inner), .prepared(let inner, _): return try apply(inner, in: &change, reading)
         case .retire(let device):
             // It would say nothing (`LogPlan.note`).
             guard state.members.knows(change.origin.dot.replica.device, at: change.origin) else {
@@ -129,6 +126,23 @@ package struct LocalCommit {
                 return refusedAgain
             }
         }
+        return refusal(of: change)
+    }
+
+    private mutating func plan(
+        _ writes: [ObjectWrite], _ prepared: [PreparedWrite] = [], in change: inout ObjectPlan.Change,
+        _ reading: some ObjectSource
+    ) throws(StoreError) -> WriteRefusal? {
+        for (step, write) in writes.enumerated() {
+            let ahead = prepared.first { $0.step == step }
+            if let reason = try objects.plan(write, ahead, in: &change, reading) {
+                return WriteRefusal(step: step, reason)
+            }
+        }
+        return refusal(of: change)
+    }
+
+    private func refusal(of change: ObjectPlan.Change) -> WriteRefusal? {
         if change.operations.isEmpty || ChangeAuthor.canAuthor(change.operations) { return nil }
         return WriteRefusal(step: 0, .tooLarge(limitBytes: Limits.operationsBytes))
     }

@@ -14,6 +14,8 @@ package indirect enum LocalWrite: Sendable, Hashable {
     /// Written unless a write under this key is remembered; then that one's outcome is the outcome. A refused write is not
     /// remembered: nothing was written, and the cause may be gone when it is asked for again.
     case once(WriteKey, LocalWrite)
+    /// A `planned` one of which these steps were planned before its turn came.
+    case prepared(LocalWrite, [PreparedWrite])
 }
 
 /// Why a write was refused, and at which of its steps, from 0.

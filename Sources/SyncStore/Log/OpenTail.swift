@@ -129,7 +129,7 @@ extension LocalWrite {
                 }
             }
         case .retire, .again: false
-        case .once(_, let write): write.mayStayOpen
+        case .once(_, let write), .prepared(let write, _): write.mayStayOpen
         case .planned(let writes, row: _):
             writes.allSatisfy { write in
                 switch write {

@@ -3,15 +3,18 @@ package import SyncModel
 extension ObjectPlan {
     /// Plans one write against the objects as this transaction has them by now, and applies what it comes to.
     ///
+    /// - Parameter prepared: the same write, planned beside the writer.
     /// - Returns: why it is refused; what the change did so far is then to be taken back.
     package mutating func plan(
-        _ write: ObjectWrite, in change: inout Change, _ reading: some ObjectSource
+        _ write: ObjectWrite, _ prepared: PreparedWrite? = nil, in change: inout Change, _ reading: some ObjectSource
     ) throws(StoreError) -> ObjectRefusal? {
         switch write {
         case .put(let key, let put):
-            return try plan(key, in: &change, reading) { planner throws(ObjectRefusal) in try planner.plan(put) }
+            return try plan(key, prepared, in: &change, reading) { planner throws(ObjectRefusal) in
+                try planner.plan(put)
+            }
         case .edit(let key, let edits, let options):
-            return try plan(key, in: &change, reading) { planner throws(ObjectRefusal) in
+            return try plan(key, prepared, in: &change, reading) { planner throws(ObjectRefusal) in
                 try planner.plan(edits, options)
             }
         case .delete(let key, let ifVersion):
@@ -45,14 +48,18 @@ extension ObjectPlan {
     }
 
     private mutating func plan(
-        _ key: ObjectKey, in change: inout Change, _ reading: some ObjectSource,
+        _ key: ObjectKey, _ prepared: PreparedWrite? = nil, in change: inout Change, _ reading: some ObjectSource,
         _ body: (ObjectPlanner) throws(ObjectRefusal) -> PlannedWrite
     ) throws(StoreError) -> ObjectRefusal? {
         if try reading.isArriving(key) { return .catchingUp }
         let planned: PlannedWrite
-        switch try lookAt(key, origin: change.origin, reading, body) {
-        case .success(let write): planned = write
-        case .failure(let refusal): return refusal
+        if let ahead = try prepared.flatMap({ it throws(StoreError) in try moved(it, key, change.origin, reading) }) {
+            planned = ahead
+        } else {
+            switch try lookAt(key, origin: change.origin, reading, body) {
+            case .success(let write): planned = write
+            case .failure(let refusal): return refusal
+            }
         }
         for operation in planned.operations { try apply(operation, in: &change, reading) }
         let isLocal = setLocal(planned, of: key, at: change.wallMilliseconds)
@@ -76,6 +83,17 @@ extension ObjectPlan {
             key, object.state, localFields: object.localFields, version: object.version, schema: schema,
             origin: origin, members: members)
         do throws(ObjectRefusal) { return .success(try body(planner)) } catch { return .failure(error) }
+    }
+
+    /// Never inlined, as `lookAt`.
+    @inline(never)
+    private mutating func moved(
+        _ prepared: PreparedWrite, _ key: ObjectKey, _ origin: Origin, _ reading: some ObjectSource
+    ) throws(StoreError) -> PlannedWrite? {
+        let schema = try schema(of: key.collection, reading)
+        let object = try object(key, reading)
+        return prepared.planned(
+            for: object, schema, at: origin, checking: !faults.contains(.plansGrowOld))
     }
 
     private mutating func plan(
