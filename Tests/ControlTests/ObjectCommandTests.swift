@@ -330,8 +330,11 @@ import Testing
             let again = try await lanyard("schema", "set", "note", "\(temporary.path)/note.json", "--json")
             #expect(again.output == json.output)
             let bad = try await lanyard("schema", "set", "note", "-", input: #"{"fields":{"title":"counter"}}"#)
-            #expect(bad.exitCode == 2, "a conversion is shown, and done once somebody says yes")
+            #expect(bad.exitCode == 4, "a schema that would lose data is refused; a conversion wants a yes")
             #expect(bad.errors.contains("--yes"))
+            let program = try await lanyard(
+                "schema", "set", "note", "-", "--json", input: #"{"fields":{"title":"counter"}}"#)
+            #expect(program.exitCode == 4 && program.errors.contains("\"schema_would_lose_data\""))
         }
     }
 

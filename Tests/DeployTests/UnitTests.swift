@@ -48,6 +48,26 @@ import Testing
         #expect(text.contains("\nWatchdogSec="))
     }
 
+    /// A person's service manager drops no capabilities, mounts nothing and filters no addresses without user namespaces; what
+    /// it can enforce everywhere is on.
+    @Test func `a person's unit has what a service manager without privileges enforces`() async throws {
+        let unit = Staging.repository + "/deploy/systemd/user/lanyard.service"
+        let lines = Set(try String(contentsOfFile: unit, encoding: .utf8).split(separator: "\n").map(String.init))
+        let needed = [
+            "RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK", "MemoryMax=1G", "TasksMax=256",
+            "LimitCORE=0",
+            "UMask=0077", "KeyringMode=private", "NoNewPrivileges=yes", "RestrictNamespaces=yes",
+            "RestrictRealtime=yes",
+            "RestrictSUIDSGID=yes", "LockPersonality=yes", "MemoryDenyWriteExecute=yes",
+            "SystemCallArchitectures=native",
+            "SystemCallFilter=@system-service", "SystemCallFilter=~@privileged @resources",
+        ]
+        #expect(needed.filter { !lines.contains($0) }.isEmpty)
+        // These need privileges or namespaces: the service would not start everywhere, or they would only look safe.
+        let refused = ["PrivateUsers=", "CapabilityBoundingSet=", "ProtectSystem=", "IPAddressDeny="]
+        #expect(lines.filter { line in refused.contains { line.hasPrefix($0) } }.isEmpty)
+    }
+
     private func isFolder(_ path: String) -> Bool {
         var isDirectory: ObjCBool = false
         return FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) && isDirectory.boolValue

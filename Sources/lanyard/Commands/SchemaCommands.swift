@@ -37,6 +37,11 @@ struct Schema: AsyncParsableCommand {
                 let rows = try await client.conversions(for: wish, space: global.space)
                 guard !rows.isEmpty else { throw error }
                 for row in rows { global.note(ConversionText.line(row)) }
+                // Nothing is destroyed: to a program this is the refusal that it is without a conversion.
+                guard confirmation.yes || confirmation.canAsk else {
+                    throw ControlError(
+                        error.code, error.message, hint: "To convert these values, as ordinary changes: add --yes.")
+                }
                 try confirmation.ask("Convert these values, as ordinary changes?")
                 schema = try await client.setSchema(wish, converting: true, space: global.space)
             }
