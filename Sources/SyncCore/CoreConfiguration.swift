@@ -181,6 +181,8 @@ package struct CoreFaults: OptionSet, Sendable, Hashable {
     package static let takeSilenceForInStep = CoreFaults(rawValue: 1 << 15)
     /// A claimed head that contradicts ours counts as another history without its author's signature.
     package static let believeClaimedHeads = CoreFaults(rawValue: 1 << 16)
+    /// A goodbye that says that our key is used twice counts without a signature of the other run.
+    package static let believeGoodbye = CoreFaults(rawValue: 1 << 17)
     /// What a retired device brings along is taken in before what it writes again of it.
     package static let tearReturningWork = CoreFaults(rawValue: 1 << 17)
 }

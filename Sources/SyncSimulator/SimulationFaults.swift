@@ -63,6 +63,8 @@ package enum PlantedBug: String, CaseIterable, Sendable {
     case beginUninvited = "begin-uninvited"
     case dropUnstableEvents = "drop-unstable-events"
     case stateForgetsDrops = "state-forgets-drops"
+    case believeClaimedHeads = "believe-claimed-heads"
+    case believeGoodbye = "believe-goodbye"
 
     package var core: CoreFaults {
         switch self {
@@ -80,6 +82,8 @@ package enum PlantedBug: String, CaseIterable, Sendable {
         case .settleAlone: .settleAlone
         case .forgetVoidWork: .forgetVoidWork
         case .dropUnstableEvents: .dropUnstableEvents
+        case .believeClaimedHeads: .believeClaimedHeads
+        case .believeGoodbye: .believeGoodbye
         case .reuseCounter, .leaseIgnoresTail, .commitWithoutSync, .foldWhatWasSeen, .setForgetsContext,
             .counterAddsTwice,
             .dictionaryDropsEdit,
@@ -119,7 +123,8 @@ package enum PlantedBug: String, CaseIterable, Sendable {
             .unboundedInFlight, .askTwice, .believeHashes, .trustLiars, .forgetCancelled,
             .believeFirstSize, .skipChunkHash, .rowBeforeFile, .sweepReferenced, .forgetPartials, .skipFileSync,
             .skipFolderSync, .fileBeforeRow,
-            .trustOldPages, .releaseBeforeAcknowledged, .settleAlone, .forgetVoidWork, .dropUnstableEvents:
+            .trustOldPages, .releaseBeforeAcknowledged, .settleAlone, .forgetVoidWork, .dropUnstableEvents,
+            .believeClaimedHeads, .believeGoodbye:
             []
         case .setForgetsContext, .counterAddsTwice, .dictionaryDropsEdit, .moveDuplicates, .policyReadsClock,
             .registerByStamp, .deletionForgetsBirths, .birthForgetsDeletions, .schemaReplaces, .upsertWritesUnchanged,
@@ -143,7 +148,7 @@ package enum PlantedBug: String, CaseIterable, Sendable {
             .stateStagedByName, .stateForgetsEvents, .stateForgetsFirstContexts, .cutAtStable, .compactionDropsEvents,
             .compactionForgetsContexts,
             .releaseBeforeAcknowledged, .settleAlone, .forgetVoidWork, .cutAsksNobody, .cutKeepsObjects,
-            .beginUninvited, .dropUnstableEvents, .stateForgetsDrops:
+            .beginUninvited, .dropUnstableEvents, .stateForgetsDrops, .believeClaimedHeads, .believeGoodbye:
             []
         case .setForgetsContext: .setForgetsContext
         case .counterAddsTwice: .counterAddsTwice

@@ -49,6 +49,8 @@ package struct WorldOptions: Sendable, Equatable {
     package var inspections: Int
     /// How often somebody lets a device go.
     package var retirements = 0
+    /// Nil: all members keep the rules.
+    package var hostile: Hostile?
 
     package init(seed: UInt64) {
         var random = SplitMix64(seed: seed ^ 0x6f70_7469_6f6e_7321)
@@ -111,5 +113,7 @@ package struct WorldOptions: Sendable, Equatable {
             absences = max(absences, 1)
             bounds.stateWindowBytes = max(bounds.stateWindowBytes, 2_000)
         }
+        hostile = Hostile(seed: seed)
+        if hostile != nil { makeRoomForHostile() }
     }
 }

@@ -68,6 +68,13 @@ import Testing
         #expect(Simulation(seed: found.seed).failure == nil, "repeat it: lanyard-sim --seed \(found.seed) --trace")
     }
 
+    @Test(arguments: [PlantedBug.believeClaimedHeads, .believeGoodbye])
+    func `a core that believes a member's word is found, and its seed is clean without it`(bug: PlantedBug) throws {
+        let found = try #require(SeedRange(from: 1, count: 200).first(with: bug), "\(bug.rawValue) is not found")
+        #expect(found.failure.checker == "a member's word stops nothing", "\(bug.rawValue): \(found.failure)")
+        #expect(Simulation(seed: found.seed).failure == nil, "repeat it: lanyard-sim --seed \(found.seed) --trace")
+    }
+
     @Test func `every bug of blobs at rest, and of what moves them, can be planted`() {
         let planted = PlantedBug.allCases.filter { !$0.blobs.isEmpty || !$0.bulk.isEmpty }
         #expect(Set(planted) == Set(Self.blobBugs.map(\.0)))

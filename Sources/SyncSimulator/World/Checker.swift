@@ -30,6 +30,8 @@ package protocol Checker {
     mutating func restored(node: Int, now: VersionVector, elsewhere: VersionVector) -> String?
     /// After every step of a node's core.
     mutating func stepped(node: Int, _ core: AgentCore, bounds: CoreConfiguration.Bounds) -> String?
+    /// A node's core told people something.
+    mutating func reported(node: Int, device: DeviceID, _ report: Report) -> String?
     /// A core that moves bytes begins: nothing is asked for, nothing is under way.
     mutating func bulkStarted(node: Int) -> String?
     /// After every step of such a core.
@@ -55,6 +57,7 @@ extension Checker {
     package mutating func started(node: Int, digest: Sum256) -> String? { nil }
     package mutating func compared(_ nodes: [ComparedNode]) -> String? { nil }
     package mutating func inspected(_ inspection: Inspection) -> String? { nil }
+    package mutating func reported(node: Int, device: DeviceID, _ report: Report) -> String? { nil }
     package mutating func acknowledged(node: Int, _ segments: [VerifiedSegment]) -> String? { nil }
     package mutating func sending(node: Int, _ frame: Frame, durable: VersionVector) -> String? { nil }
     package mutating func restored(node: Int, now: VersionVector, elsewhere: VersionVector) -> String? { nil }

@@ -28,8 +28,9 @@ extension World {
             if case .freeDisk = work { nodes[node].blobs?.folder.setFreeBytes(nil) }
             if isReady(node, generation ?? nodes[node].generation, event) { perform(node, work) }
         case .blobFault(let fault): inflict(fault)
-        case .input, .wake, .persist, .seal, .read, .stability, .state, .commit, .answer, .dial, .packet, .write, .pair,
-            .start, .cutTail, .fault, .unblock, .setClock, .look, .inspect, .heal:
+        case .input, .wake, .persist, .seal, .read, .stability, .state, .commit, .answer, .dial, .packet, .hostile,
+            .write,
+            .pair, .start, .cutTail, .fault, .unblock, .setClock, .look, .inspect, .heal:
             preconditionFailure("an event of records")
         }
     }

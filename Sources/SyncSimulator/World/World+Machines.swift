@@ -139,6 +139,8 @@ extension World {
             case .report(let report):
                 if case .duplicateIdentity = report { copyCounts.noticedTwins += 1 }
                 trace.note(now, node, "\(report)")
+                let device = nodes[node].device.id
+                check { $0.reported(node: node, device: device, report) }
             }
         }
     }

@@ -4,7 +4,9 @@ import SyncModel
 // Connections: dialled, carrying frames in order, reset, cut off, half open.
 extension World {
     mutating func dial(_ node: Int, _ id: ConnectionID, _ endpoint: Endpoint, isBulk: Bool) {
-        guard let target = nodes.firstIndex(where: { self.endpoint(of: $0.number) == endpoint }) else { return }
+        guard let target = nodes.firstIndex(where: { self.endpoint(of: $0.number) == endpoint }) else {
+            return refuseDial(node, id)
+        }
         let at = now + milliseconds(options.delayMilliseconds)
         let dial = Event.dial(node: node, generation: nodes[node].generation, id, target: target, isBulk: isBulk)
         queue.plan(dial, at: at)
@@ -62,6 +64,7 @@ extension World {
     mutating func send(_ node: Int, _ id: ConnectionID, _ frame: Frame) {
         let durable = nodes[node].durable
         check { $0.sending(node: node, frame, durable: durable) }
+        if failure == nil, hostileTakes(node, id, frame) { return }
         guard failure == nil, let (number, isDialer) = link(node, id), !links[number][isDialer: isDialer].isClosed
         else {
             return
@@ -164,6 +167,7 @@ extension World {
     }
 
     mutating func close(_ node: Int, _ id: ConnectionID, code: String) {
+        if hostileCloses(node, id, code: code) { return }
         guard let (number, isDialer) = link(node, id), !links[number][isDialer: isDialer].isClosed else { return }
         links[number][isDialer: isDialer].isClosed = true
         let generation = nodes[node].generation

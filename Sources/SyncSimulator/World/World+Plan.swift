@@ -43,6 +43,7 @@ extension World {
         queue.plan(.heal, at: end)
         planBlobs(until: end)
         planCopies(until: end)
+        planHostile(until: end)
         for _ in 0..<options.inspections { queue.plan(.inspect, at: objectWork.moment(before: end)) }
     }
 
@@ -187,6 +188,7 @@ extension World {
     mutating func heal() {
         trace.note(now, 0, "all is well again")
         healedAt = now
+        endHostile()
         unblock(Array(blocked))
         rekeyTwins()
         for node in nodes.indices {

@@ -26,6 +26,7 @@ struct World {
         /// Generation nil: of whatever process runs then.
         case blobWork(node: Int, generation: Int?, BlobWork)
         case blobFault(BlobFault)
+        case hostile(HostileStep)
         case write(node: Int)
         case pair(Int, Int)
         case start(node: Int)
@@ -75,6 +76,8 @@ struct World {
     /// Its own chance, too.
     var copyRandom: SplitMix64
     var copyCounts = CopyCounts()
+    /// Nil where all members keep the rules.
+    var hostile: HostilePeer?
     /// Everything that was ever written, in a world in which nodes hold state in place of changes.
     var changes: WrittenChanges?
     /// Disks that were put back: what others may have forgotten, their devices may not know.
@@ -139,6 +142,10 @@ struct World {
             SweptBlobChecker(), PresentBlobChecker(), BulkMemoryChecker(), FetchOnceChecker(), LiarChecker(),
             LateChunkChecker(),
         ]
+        if options.hostile != nil {
+            hostile = HostilePeer(seed: seed)
+            checkers.append(HostileMemberChecker())
+        }
         trace = WorldTrace(isKept: tracing)
         giveBlobs()
         planRun()
@@ -189,6 +196,7 @@ struct World {
             if isReady(node, generation, event) { connect(node, id, target, isBulk: isBulk) }
         case .bulk, .bulkWake, .blobTask, .blobWork, .blobFault: handleBulk(event)
         case .packet(let link, let toDialer, let packet): arrive(link, toDialer, packet)
+        case .hostile(let hostileStep): handle(hostileStep)
         case .write(let node): write(node)
         case .pair(let left, let right): pair(left, right)
         case .start(let node): start(node)
