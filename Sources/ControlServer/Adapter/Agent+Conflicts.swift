@@ -20,7 +20,9 @@ extension Agent {
             let objects = try stored { () throws(StoreError) in try store.objects(query) }
             for object in objects {
                 let schema = try stored { () throws(StoreError) in try reader.schema(of: object.key.collection) }
-                entries += object.conflicts(schema)
+                entries += try object.conflicts(schema) { () throws(ControlError) in
+                    try keptPast(of: ObjectName(collection: object.key.collection.string, id: object.key.id.string))
+                }
             }
             after = objects.last?.key
             if objects.count < 256 { break }
@@ -99,7 +101,10 @@ extension Agent {
 }
 
 extension StoredObject {
-    fileprivate func conflicts(_ schema: CollectionSchema?) -> [ConflictEntry] {
+    /// - Parameter past: asked for where a field has several types: they say who wrote them, but not when.
+    fileprivate func conflicts(
+        _ schema: CollectionSchema?, past: () throws(ControlError) -> ObjectPast
+    ) throws(ControlError) -> [ConflictEntry] {
         func entry(
             _ kind: ConflictEntry.Kind, field: FieldPath? = nil, values: [JSONValue] = [],
             authors: [ConflictEntry.Author] = [], deletions: [DeletionRecord] = []
@@ -131,11 +136,17 @@ extension StoredObject {
                 case .types: .types
                 }
             let path = try? FieldPath(parsing: conflict.path)
-            let writers = kind == .types ? [] : path.map { state.writers(at: $0.exactKeys, schema) } ?? []
-            entries.append(
-                entry(
-                    kind, field: path, values: conflict.values,
-                    authors: writers.map { ConflictEntry.Author($0.replica, $0.stamp.milliseconds) }))
+            let keys = path?.exactKeys ?? []
+            let authors =
+                switch conflict.kind {
+                case .values:
+                    state.writers(at: keys, schema).map { ConflictEntry.Author($0.replica, $0.stamp.milliseconds) }
+                case .types:
+                    try past().writersOfTypes(of: state, at: keys, schema).map {
+                        ConflictEntry.Author($0.replica, $0.wallMilliseconds)
+                    }
+                }
+            entries.append(entry(kind, field: path, values: conflict.values, authors: authors))
         }
         return entries
     }

@@ -12,7 +12,7 @@ extension Agent {
         return past
     }
 
-    private func keptPast(of name: ObjectName) throws(ControlError) -> ObjectPast {
+    func keptPast(of name: ObjectName) throws(ControlError) -> ObjectPast {
         try stored { () throws(StoreError) in
             let touches = try store.touches(of: ObjectKey(name), space: .home)
             return ObjectPast(touches, from: try store.beginning(of: ObjectKey(name), space: .home))

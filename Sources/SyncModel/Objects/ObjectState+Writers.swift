@@ -11,13 +11,7 @@ extension ObjectState {
     ///
     /// - Parameter path: the field, then keys and indices.
     package func writers(at path: [ExactString], _ schema: CollectionSchema?) -> [ValueWriter] {
-        guard let field = path.first, case .live(let births) = judgement else { return [] }
-        var values = births.compactMap { fields(of: $0)?[field] }
-        var preferred = schema?[field]?.kind.type
-        for key in path.dropFirst() {
-            values = Self.values(below: values, preferred, at: key)
-            preferred = nil
-        }
+        let (values, preferred) = values(at: path, schema)
         switch MergedValue(values).shown(preferring: preferred)?.type {
         case .register:
             return MergedValue.united(values.filter { $0.types.contains(.register) }.map(\.register)).writers
@@ -25,6 +19,20 @@ extension ObjectState {
             return MergedValue.united(values.filter { $0.types.contains(.constant) }.map(\.constant)).writers
         case nil, .counter, .set, .addOnlySet, .list, .orderedSet, .text, .dictionary: return []
         }
+    }
+
+    /// What the lives that are shown hold at a path, and the type that is preferred there.
+    func values(
+        at path: [ExactString], _ schema: CollectionSchema?
+    ) -> (values: [ReplicatedValue], preferred: FieldType?) {
+        guard let field = path.first, case .live(let births) = judgement else { return ([], nil) }
+        var values = births.compactMap { fields(of: $0)?[field] }
+        var preferred = schema?[field]?.kind.type
+        for key in path.dropFirst() {
+            values = Self.values(below: values, preferred, at: key)
+            preferred = nil
+        }
+        return (values, preferred)
     }
 
     private static func values(

@@ -57,6 +57,9 @@ extension AddOnlySet {
     /// Whether somebody created the set explicitly, so that it is there even when empty.
     public var isCreated: Bool { !store.presence.isEmpty }
 
+    /// The dots of explicit creations.
+    var creations: DotSet { store.presence }
+
     /// Whether `element` is in the set. Constant time.
     public func contains(_ element: Element) -> Bool { store.dots[element] != nil }
 
