@@ -183,6 +183,6 @@ package struct CoreFaults: OptionSet, Sendable, Hashable {
     package static let believeClaimedHeads = CoreFaults(rawValue: 1 << 16)
     /// A goodbye that says that our key is used twice counts without a signature of the other run.
     package static let believeGoodbye = CoreFaults(rawValue: 1 << 17)
-    /// What a retired device brings along is taken in before what it writes again of it.
+    /// A retired device's work is taken in before the device has written it again.
     package static let tearReturningWork = CoreFaults(rawValue: 1 << 17)
 }

@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `a copy that names work for which it vouches to nobody is noticed`(writesBeforeItJoins: Bool) throws {
+    func `a copy that names work of devices that it has not admitted is noticed`(writesBeforeItJoins: Bool) throws {
         let mesh = try mesh(writesBeforeItJoins: writesBeforeItJoins, .strangersNamed)
         #expect(try mesh.nodes[3].store.state().tips.map(\.replica.device) == [mesh.nodes[3].device.id])
     }

@@ -43,7 +43,7 @@ public struct ConflictEntry: Codable, Hashable, Sendable {
     public var kind: Kind
     /// All values there are, that which is shown first; empty when the conflict is about the object as a whole.
     public var values: [JSONText]
-    /// Who wrote each of `values`, of `types` who changed it last; for the object as a whole: who edited, and when last.
+    /// The author of each of `values`, of `types` the last one; for the object as a whole the devices that edited it, and when last.
     public var authors: [Author]
     /// The other side of a conflict about the object as a whole: who deleted it. Empty for the other kinds, and where the
     /// deletion is forgotten already.

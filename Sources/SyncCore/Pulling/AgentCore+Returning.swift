@@ -30,7 +30,7 @@ extension AgentCore {
         }
     }
 
-    /// Whether its author has to write something of it again.
+    /// True if the author has to write something of the segment again.
     private func isLeftBehind(_ verified: VerifiedSegment) -> Bool {
         let segment = verified.segment
         let replica = segment.replica
@@ -85,7 +85,7 @@ extension UInt64 {
 }
 
 extension Segment {
-    /// What its changes say was written again.
+    /// Calls `body` with each mark of rewritten work in its changes.
     fileprivate func forEachRewriting(_ body: (SyncModel.Operation.RewritingMark) -> Void) {
         var reader = ByteReader(bytes)
         while !reader.isAtEnd, let view = try? ChangeView(&reader) {

@@ -21,7 +21,7 @@ extension ObjectState {
         }
     }
 
-    /// What the lives that are shown hold at a path, and the type that is preferred there.
+    /// Returns what the lives that are shown hold at a path, and the type that is preferred there.
     func values(
         at path: [ExactString], _ schema: CollectionSchema?
     ) -> (values: [ReplicatedValue], preferred: FieldType?) {

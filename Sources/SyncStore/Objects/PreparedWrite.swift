@@ -8,7 +8,7 @@ package struct PreparedWrite: Sendable, Hashable {
     /// Counters of operations that are planned ahead lie so far beyond the newest: further than one change reaches.
     private static let lead: UInt64 = 1 << 24
 
-    /// Of its `LocalWrite`, from 0.
+    /// The index in its `LocalWrite`.
     let step: Int
     private let position: Int64
     private let version: Dot?
@@ -58,7 +58,7 @@ package struct PreparedWrite: Sendable, Hashable {
 }
 
 extension SyncModel.Operation {
-    /// What a removal carries depends on what it meets: it is planned where it is written.
+    /// False for removals of keys: what one carries depends on what it meets, so it is planned by the writer.
     fileprivate var canMove: Bool {
         if case .editObject(let edit) = self { !edit.edits.contains(where: \.removesKeys) } else { false }
     }

@@ -30,7 +30,7 @@ struct Mesh {
         func id(at node: Int) -> ConnectionID { ids[ends[0] == node ? 0 : 1] }
     }
 
-    /// What a node showed once something that it received was durable.
+    /// The counts that a node showed once something that it received was durable.
     struct View {
         let node: Int
         let counts: StoreCounts

@@ -53,7 +53,7 @@ import Testing
         #expect(!views.isEmpty && views.allSatisfy(\.isWritingAgain))
     }
 
-    @Test func `work that nobody writes again comes all the same`() throws {
+    @Test func `work that is not written again comes all the same`() throws {
         var mesh = try history(.forgetVoidWork)
         #expect(try mesh.nodes[0].store.state().counts.events == 0)
         mesh.pass(seconds: 4)

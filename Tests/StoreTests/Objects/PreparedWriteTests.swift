@@ -45,7 +45,7 @@ import Testing
         #expect(try tips(prepared) == tips { write, _ in write })
     }
 
-    /// What becomes of a write that was planned ahead when its object changes before its turn.
+    /// The object after a write that was planned ahead, and before whose turn the object changed.
     private func overtaken(_ kind: StoreKind, _ faults: StoreFaults = []) throws -> JSONValue? {
         let store = try StoreBed(kind).open(faults: faults)
         try store.write(.putting("n/a", Self.before))

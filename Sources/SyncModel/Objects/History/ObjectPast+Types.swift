@@ -6,7 +6,7 @@ package struct PartWriter: Hashable, Sendable {
 }
 
 extension ObjectPast {
-    /// Who wrote the newest part of what is held at a path in each of several types, in the order in which
+    /// Returns the author of the newest part of what is held at a path in each of several types, in the order in which
     /// `ObjectReading.Conflict` has their values: the type that is shown first.
     ///
     /// A function of the state and of the changes' stamps and clocks, as `blame`.

@@ -39,7 +39,7 @@ package struct ModelFaults: OptionSet, Hashable, Sendable {
     /// Attachments of what is deleted are still kept for what is shown.
     package static let deletionKeepsAttachments = ModelFaults(rawValue: 1 << 14)
 
-    /// What was planned beside the writer counts whatever became of the object meanwhile. Of the store, not of a type.
+    /// A plan made beside the writer counts whatever became of the object meanwhile. A bug of the store, not of a type.
     package static let plansGrowOld = ModelFaults(rawValue: 1 << 15)
 
     package static let all = ModelFaults(rawValue: (1 << 15) - 1)
