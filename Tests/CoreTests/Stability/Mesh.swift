@@ -45,6 +45,7 @@ struct Mesh {
     private var lastConnection: UInt64 = 0
     private let faults: CoreFaults
     private let bounds: CoreConfiguration.Bounds
+    private let onDatabases: Bool
     private let configure: (inout CoreConfiguration) -> Void
     /// Is told each step of each core.
     var observe: ((_ node: Int, Input, [Effect], Tick) -> Void)?
@@ -62,9 +63,10 @@ struct Mesh {
         self.faults = faults
         self.bounds = bounds
         self.configure = configure
+        self.onDatabases = onDatabases
         for number in 0..<count {
             let device = SimulatedDevice.all[number]
-            let disk = onDatabases ? SimulatedDisk.database(try #require(ScratchDirectory())) : .memory(MemoryDisk())
+            let disk = try Self.disk(onDatabases)
             let store = try Self.open(disk, device, incarnation: 1)
             var fact = device.fact
             if readers.contains(number) {
@@ -75,6 +77,10 @@ struct Mesh {
             let core = try core(device, store)
             nodes.append(Node(device: device, fact: fact, disk: disk, store: store, core: core))
         }
+    }
+
+    private static func disk(_ onDatabases: Bool) throws -> SimulatedDisk {
+        onDatabases ? .database(try #require(ScratchDirectory())) : .memory(MemoryDisk())
     }
 
     private static func open(
@@ -119,7 +125,7 @@ struct Mesh {
     }
 
     /// A machine that holds nothing yet.
-    mutating func add() throws { try add(.memory(MemoryDisk())) }
+    mutating func add() throws { try add(try Self.disk(onDatabases)) }
 
     /// A machine with a copy of a node's disk, and a key of its own.
     mutating func addCopy(of node: Int, _ faults: StoreFaults = []) throws { try add(try image(of: node), faults) }

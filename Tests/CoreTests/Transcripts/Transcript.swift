@@ -12,7 +12,7 @@ import Testing
 ///
 /// | command | effect |
 /// |---|---|
-/// | `nodes 3 [database] [state] [compact] [dial]` | the nodes; `database`: on SQLite, which `state` and `compact` need |
+/// | `nodes 3 [database] [state] [compact] [dial] [pings]` | the nodes; `database`: on SQLite, which `state` and `compact` need |
 /// | `pair 1 2` | each admits the other, and they connect |
 /// | `connect 1 2`, `disconnect 2` | a session of two nodes; the end of all sessions of a node |
 /// | `cross 1 2` | both learn of the other's address at the same moment (with `dial`) |
@@ -22,6 +22,8 @@ import Testing
 /// | `wait 40` | seconds in which all deadlines pass |
 /// | `compact 1` | node 1 begins a pass of compaction |
 /// | `compare` | prints which nodes hold the same |
+///
+/// A command that ends with `quietly` leaves its steps out, and without `pings` those of pings and pongs are.
 struct Transcript {
     private var mesh: Mesh?
     private var images: [Int: SimulatedDisk] = [:]
@@ -31,6 +33,21 @@ struct Transcript {
     private final class Record {
         var lines: [String] = []
         var time: Tick?
+        var isQuiet = false
+
+        func step(_ node: Int, _ said: String?, _ answers: [String], at now: Tick, showingPings: Bool) {
+            guard !isQuiet else { return }
+            let shown = showingPings ? answers : answers.filter { !isPing($0) }
+            guard !shown.isEmpty || said.map({ showingPings || !isPing($0) }) ?? false else { return }
+            if time != now {
+                lines.append("at \(now.nanoseconds / 1_000_000) ms")
+                time = now
+            }
+            lines.append("\(node + 1) <- \(said ?? "time passed")")
+            lines += shown.map { "     " + $0 }
+        }
+
+        private func isPing(_ line: String) -> Bool { line.hasSuffix(": ping") || line.hasSuffix(": pong") }
     }
 
     /// The text again, with the lines that its commands give.
@@ -49,6 +66,7 @@ struct Transcript {
 
     private mutating func perform(_ words: [String]) throws {
         let verb = try #require(words.first)
+        record.isQuiet = words.last == "quietly"
         let numbers = words.dropFirst().compactMap(Int.init).map { $0 - 1 }
         if verb == "nodes" {
             mesh = try start(words)
@@ -104,13 +122,8 @@ struct Transcript {
             default: break
             }
             let said = names.text(input, from: peer)
-            guard said != nil || !effects.isEmpty else { return }
-            if record.time != now {
-                record.lines.append("at \(now.nanoseconds / 1_000_000) ms")
-                record.time = now
-            }
-            record.lines.append("\(node + 1) <- \(said ?? "time passed")")
-            record.lines += effects.map { "     " + names.text($0) { peers[node][$0] ?? "?" } }
+            let answers = effects.map { names.text($0) { peers[node][$0] ?? "?" } }
+            record.step(node, said, answers, at: now, showingPings: words.contains("pings"))
         }
         return mesh
     }

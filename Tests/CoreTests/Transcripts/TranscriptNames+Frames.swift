@@ -5,7 +5,7 @@ extension TranscriptNames {
     /// A frame in a few words: the fields that decide, without sizes, digests and signatures.
     func text(_ frame: Frame) -> String {
         switch frame {
-        case .hello(let hello): "hello from \(hello.name)"
+        case .hello: "hello"
         case .have(let have):
             "have \(vector(have.entries.map { ($0.replica, $0.next) }))\(have.complete ? ", complete" : "")"
         case .haveRequest: "have request"

@@ -10,6 +10,11 @@ final class TranscriptNames {
         SimulatedDevice.all.firstIndex { $0.id == device }.map { "\($0 + 1)" } ?? "stranger"
     }
 
+    /// The node at an address, which the scenarios call `node0` and on.
+    func name(_ endpoint: Endpoint) -> String {
+        Int(endpoint.host.dropFirst("node".count)).map { "\($0 + 1)" } ?? endpoint.host
+    }
+
     func name(_ replica: ReplicaID) -> String {
         var known = replicas[replica.device] ?? []
         let index = known.firstIndex(of: replica) ?? known.count
