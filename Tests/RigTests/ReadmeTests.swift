@@ -29,6 +29,13 @@ extension RigSuites {
             }
         }
 
+        @Test func `the first page fits a terminal of 60 columns, the commands unbroken`() throws {
+            let text = try String(contentsOf: Shell.root.appending(path: "README.md"), encoding: .utf8)
+            let page = text.components(separatedBy: "## What exists today").first ?? ""
+            let long = page.split(separator: "\n").filter { $0.count > 60 }
+            #expect(long.isEmpty, "\(long)")
+        }
+
         @Test func `what README shows works as it stands, on two machines`() throws {
             let block = try #require(try Self.blocks("README.md").first { $0.contains { $0.hasPrefix("lanyard ") } })
             try Rig.with(1) { rig in
@@ -38,11 +45,12 @@ extension RigSuites {
                 try FileManager.default.createDirectory(
                     at: folder.appending(path: "Downloads"), withIntermediateDirectories: true)
                 try Data("a receipt".utf8).write(to: folder.appending(path: "receipt.jpg"))
-                for line in block where line.hasPrefix("lanyard ") {
-                    var parts = line.components(separatedBy: "#")
-                    let remark = parts.count > 1 ? parts.removeLast() : ""
-                    var command = parts.joined(separator: "#").trimmingCharacters(in: .whitespaces)
-                    let isSecond = remark.contains("on the second") || remark.contains("anywhere else")
+                var isSecond = false
+                for line in block {
+                    // A remark above commands says where they are typed.
+                    if line.hasPrefix("# ") { isSecond = line.contains("On the second") }
+                    guard line.hasPrefix("lanyard ") else { continue }
+                    var command = line
                     if command.contains("TICKET") {
                         command = command.replacingOccurrences(of: "TICKET", with: try one.ticket())
                     } else if isSecond {
