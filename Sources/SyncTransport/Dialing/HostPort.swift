@@ -1,5 +1,4 @@
 import Glibc
-package import NIOCore
 
 /// Where somebody listens: an address (IPv4, IPv6, link-local with `%scope`) or a host name, and a port.
 ///
@@ -23,7 +22,7 @@ package struct HostPort: Hashable, Sendable {
     /// A socket that does not know its address any more.
     static let unknown = HostPort(uncheckedHost: "unknown", port: 0)
 
-    private init(uncheckedHost: String, port: Int) {
+    init(uncheckedHost: String, port: Int) {
         host = uncheckedHost
         self.port = port
     }
@@ -44,30 +43,6 @@ package struct HostPort: Hashable, Sendable {
         self.init(host: String(host), port: port)
     }
 
-    /// `sin6_scope_id` is the last field of `sockaddr_in6` (RFC 3493 §3.3): bytes 24 to 27, in host order.
-    private static func scope(of address: SocketAddress) -> UInt32? {
-        address.withSockAddr { pointer, size in
-            size >= 28 ? UnsafeRawPointer(pointer).loadUnaligned(fromByteOffset: 24, as: UInt32.self) : nil
-        }
-    }
-
-    /// The address of a socket. An IPv4 address that a dual-stack socket shows inside an IPv6 one comes out as IPv4.
-    package init(_ address: SocketAddress) {
-        port = address.port ?? 0
-        guard case .v6 = address else {
-            host = address.ipAddress ?? "unknown"
-            return
-        }
-        let text = address.ipAddress ?? "unknown"
-        if text.hasPrefix("::ffff:"), text.contains(".") {
-            host = String(text.dropFirst("::ffff:".count))
-        } else if let scope = Self.scope(of: address), scope != 0 {
-            host = text + "%" + Self.interfaceName(scope)
-        } else {
-            host = text
-        }
-    }
-
     /// Whether the address means something only on this machine or link, and is useless to put in a ticket.
     package var hasScope: Bool { host.utf8.contains(UInt8(ascii: "%")) }
 
@@ -81,41 +56,8 @@ package struct HostPort: Hashable, Sendable {
     init(ipv4Bytes bytes: some Collection<UInt8>, port: Int) {
         self.init(uncheckedHost: bytes.map(String.init).joined(separator: "."), port: port)
     }
-
-    private static func interfaceName(_ index: UInt32) -> String {
-        withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(IF_NAMESIZE)) { name in
-            guard if_indextoname(index, name.baseAddress!) != nil else { return String(index) }
-            return String(cString: name.baseAddress!)
-        }
-    }
 }
 
 extension HostPort: CustomStringConvertible {
     package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
-}
-
-/// What a dial makes of a `HostPort`.
-enum DialTarget {
-    case address(SocketAddress)
-    case name(String, Int)
-    /// A link-local address whose interface is not here (now).
-    case noSuchInterface
-}
-
-extension HostPort {
-    /// Addresses are taken as they are, without a resolver; everything else is a name.
-    var dialTarget: DialTarget {
-        if hasScope { return scopedTarget }
-        if let address = try? SocketAddress(ipAddress: host, port: port) { return .address(address) }
-        return .name(host, port)
-    }
-
-    /// The resolver reads `address%interface` without asking anybody (RFC 4007 §11.7); it fails for an interface that is
-    /// not here.
-    private var scopedTarget: DialTarget {
-        guard let address = try? SocketAddress.makeAddressResolvingHost(host, port: port) else {
-            return .noSuchInterface
-        }
-        return .address(address)
-    }
 }

@@ -1,4 +1,3 @@
-import Crypto
 import Foundation
 import SwiftProtobuf
 import SyncModel
@@ -13,23 +12,13 @@ struct Introduction: Equatable {
     /// Text forms, as they came: the proof is over these bytes.
     let addresses: [String]
 
-    /// This device.
-    init(_ identity: DeviceIdentity, _ profile: PairingProfile) {
-        subjectPublicKeyInfo = identity.subjectPublicKeyInfo
-        signingKey = Array(identity.signingKey.publicKey.rawRepresentation)
-        binding = identity.binding
-        discoveryKey = profile.discoveryKey
-        name = profile.name
-        addresses = profile.addresses.map(\.description)
-    }
-
-    /// The peer. Nil for fields outside their limits.
-    init?(_ message: Lanyard_Pairing_V1_Introduction, peer: PeerKey) {
+    /// The peer, with the key that TLS proved. Nil for fields outside their limits.
+    init?(_ message: Lanyard_Pairing_V1_Introduction, subjectPublicKeyInfo: [UInt8]) {
         guard message.signingKey.count == 32, message.binding.count == 64, message.discoveryKey.count == 32,
             Name.isText(message.name.utf8), message.addresses.count <= PairingProfile.addressLimit,
             message.addresses.allSatisfy({ HostPort(text: $0) != nil })
         else { return nil }
-        subjectPublicKeyInfo = peer.subjectPublicKeyInfo
+        self.subjectPublicKeyInfo = subjectPublicKeyInfo
         signingKey = Array(message.signingKey)
         binding = Array(message.binding)
         discoveryKey = Array(message.discoveryKey)

@@ -141,7 +141,7 @@ final class TicketJoiner: LinkDelegate {
     }
 
     private func take(_ accepted: Lanyard_Pairing_V1_JoinAccepted, from peer: PeerKey, over link: Link) {
-        guard let inviter = Introduction(accepted.inviter, peer: peer),
+        guard let inviter = Introduction(accepted.inviter, subjectPublicKeyInfo: peer.subjectPublicKeyInfo),
             TicketProof.isInviter(
                 Array(accepted.proof), secret: ticket.secret, inviter: inviter,
                 joinerKey: introduction.subjectPublicKeyInfo, joinerProof: proof),
