@@ -91,6 +91,8 @@ package struct CoreConfiguration: Sendable, Equatable {
         package var readmitEvery = Tick.Span.seconds(10)
         /// How long what a retired device brings along waits for what it writes again of it.
         package var rewritingWait = Tick.Span.seconds(5)
+        /// The same of what another member passes on.
+        package var passedOnWait = Tick.Span.milliseconds(500)
         /// Between two histories that another device begins, once it has used up what may begin at once.
         package var newReplicaEvery = Tick.Span.milliseconds(125)
         /// Between two devices that another one lets in, once it has used up what it may at once.

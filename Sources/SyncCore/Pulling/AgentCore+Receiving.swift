@@ -104,7 +104,7 @@ extension AgentCore {
             if frontier.next == 0 { replicas.beginning.take(replica.device, at: now) }
             room.append(verified)
             recordAdmissions(verified)
-            recordReturning(verified)
+            recordReturning(verified, from: sessions[index].device)
             if isPush { claim(index, replica, verified.tip) }
             if configuration.faults.contains(.sendBeforeCommit) { pushUncommitted(verified, besides: index) }
             limitRoom()

@@ -13,15 +13,16 @@ struct ReturningHistory: Sendable, Equatable {
 // by one transaction of the store. Work that comes without its rewriting waits `rewritingWait` and no longer; so does more of one history
 // than is persisted at once.
 extension AgentCore {
-    /// A segment that waits from now on.
-    mutating func recordReturning(_ verified: VerifiedSegment) {
+    /// A segment that waits from now on. A member that passes such work on holds what was written again of it, too, and sends it next.
+    mutating func recordReturning(_ verified: VerifiedSegment, from peer: DeviceID) {
         let segment = verified.segment
         guard !cuts.isEmpty, segment.replica.device != configuration.own,
             !configuration.faults.contains(.tearReturningWork)
         else { return }
         if isLeftBehind(verified), cutKeeping.returning[segment.replica]?.until == nil {
-            cutKeeping.returning[segment.replica, default: ReturningHistory()].until =
-                now + configuration.timing.rewritingWait
+            let timing = configuration.timing
+            let wait = peer == segment.replica.device ? timing.rewritingWait : timing.passedOnWait
+            cutKeeping.returning[segment.replica, default: ReturningHistory()].until = now + wait
         }
         guard !cuts.cuts(of: segment.replica.device).isEmpty else { return }
         segment.forEachRewriting { mark in
