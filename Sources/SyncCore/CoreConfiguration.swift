@@ -55,6 +55,8 @@ package struct CoreConfiguration: Sendable, Equatable {
         package var twinRedial = Tick.Span.seconds(10)
         /// For so long nothing is acknowledged after a peer said, without proof, that our key is used twice.
         package var twinDoubt = Tick.Span.seconds(60)
+        /// Between two such doubts by the word of one peer.
+        package var twinDoubtEvery = Tick.Span.seconds(3_600)
         package var backoffLeast = Tick.Span.milliseconds(250)
         package var backoffGreatest = Tick.Span.seconds(30)
         package var storeRetry = Tick.Span.seconds(2)

@@ -69,7 +69,7 @@ import Testing
         var talk = Conversation(members: 4)
         let hostile = HostileMember(1, dialling: &talk)
         let relay = talk.accept(3, features: Self.features)
-        let segments = histories(1...8)
+        let segments = histories(1...3)
         try hostile.send(claim(segments), to: &talk)
         #expect(wants(talk, hostile.connection).count == segments.count)
         talk.hear(.received(relay, claim(segments), bytes: 300))
@@ -80,7 +80,7 @@ import Testing
         for round in UInt64(1)...5 {
             // Its pause is over.
             for _ in 0..<5 { talk.wait(milliseconds: 1_000) }
-            let more = histories(round * 100...round * 100 + 7)
+            let more = histories(round * 100...round * 100 + 2)
             try hostile.send(claim(segments + more), to: &talk)
             talk.hear(.received(relay, claim(segments + more), bytes: 300))
             talk.hear(.received(relay, .ping(Frame.Ping(nonce: 1)), bytes: 10))
@@ -122,6 +122,69 @@ import Testing
         #expect(seconds <= 11)
         answer(wants(talk, relay), segments, relay, &talk)
         #expect(talk.core.held.entries.count == 1)
+    }
+
+    /// What a state covers is not asked for as changes while it comes.
+    @Test func `a state that drags on is left for the changes of another peer`() throws {
+        var talk = Conversation(members: 4)
+        let hostile = HostileMember(1, dialling: &talk)
+        let segments = histories(1...3)
+        try hostile.send(claim(segments), to: &talk)
+        try hostile.send(.stateOffer(Frame.StateOffer(space: .home)), to: &talk)
+        let state = try #require(
+            talk.effects.lazy.compactMap { if case .state(.begin(let id)) = $0 { id } else { nil } }.first)
+        talk.hear(.state(.begun(state, since: VersionVector(), stagedEvents: VersionVector(), hasObjects: false)))
+        let relay = talk.accept(3, features: Self.features)
+        talk.hear(.received(relay, claim(segments), bytes: 300))
+        let vector = VersionVector(segments.map { .init(replica: $0.segment.replica, next: $0.tip.next) })
+        let nothing = Frame.StateItems(id: state.rawValue, vector: vector, bytes: [], last: false)
+        var seconds = 0
+        while wants(talk, relay).isEmpty, seconds < 60 {
+            seconds += 1
+            try hostile.send(.stateItems(nothing), to: &talk)
+            if wants(talk, relay).isEmpty { talk.wait(milliseconds: 1_000) }
+        }
+        #expect(seconds > 2 && seconds <= 11)
+        answer(wants(talk, relay), segments, relay, &talk)
+        #expect(talk.core.held.entries.count == segments.count)
+    }
+
+    /// A member's own changes wait for what nobody has: those of others are asked for all the same.
+    @Test func `a room full of what can never be applied keeps nothing else out`() throws {
+        var bounds = CoreConfiguration.Bounds()
+        (bounds.waitingRoomBytes, bounds.wantWindowBytes) = (64 << 10, 16 << 10)
+        var talk = Conversation(members: 4, bounds: bounds)
+        let hostile = HostileMember(1, dialling: &talk)
+        var author = Author(1)
+        let nothing = VersionVector([.init(replica: ReplicaID(device: Self.author, incarnation: 77), next: 1)])
+        let payload = [UInt8](#"{"pad":""#.utf8) + [UInt8](repeating: 0x78, count: 3_000) + [UInt8](#""}"#.utf8)
+        let event = SyncModel.Operation.appendEvent(.init(stream: "s", type: nil, payload: payload))
+        for number in 0..<60 {
+            let segment = author.write([[event]], holding: number == 0 ? nothing : VersionVector())
+            try hostile.send(segment.push(), to: &talk)
+        }
+        #expect(talk.core.load.waitingRoomBytes > bounds.waitingRoomBytes)
+        let relay = talk.accept(3, features: Self.features)
+        let segments = histories(1...20)
+        talk.hear(.received(relay, claim(segments), bytes: 300))
+        answer(wants(talk, relay), segments, relay, &talk)
+        #expect(talk.core.held.entries.count == segments.count)
+    }
+
+    @Test func `all that is held is said no more often than news`() throws {
+        var talk = Conversation(members: 4)
+        let hostile = HostileMember(1, dialling: &talk)
+        var answers = 0
+        for _ in 0..<100 {
+            try hostile.send(.haveRequest(Frame.HaveRequest(space: .home)), to: &talk)
+            answers += talk.sent(hostile.connection).count
+        }
+        #expect(answers == 1)
+        talk.wait(milliseconds: 100)
+        #expect(
+            talk.sent(hostile.connection).contains { if case .have(let have) = $0 { have.complete } else { false } })
+        talk.wait(milliseconds: 100)
+        #expect(talk.sent(hostile.connection).isEmpty)
     }
 
     @Test func `the only one that has something may be slow`() throws {

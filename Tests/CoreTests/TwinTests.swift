@@ -97,6 +97,40 @@ import Testing
         #expect(reports(talk).contains(ownTwin))
     }
 
+    /// Nothing is acknowledged for a while, and others wait for that before they forget.
+    @Test func `a peer that says without proof that our key is used twice is doubted for once in an hour`() {
+        func acknowledges(within seconds: Int64) -> Bool {
+            var talk = Conversation()
+            var author = Author(0)
+            let other = talk.accept(2, features: SessionProtocol.features)
+            var hasAcknowledged = false
+            func look() {
+                if talk.effects.contains(where: { if case .acknowledge = $0 { true } else { false } }) {
+                    hasAcknowledged = true
+                }
+                for nonce in pings(talk, other) {
+                    talk.hear(.received(other, .pong(Frame.Pong(nonce: nonce)), bytes: 12))
+                    look()
+                }
+            }
+            talk.hear(.appended(StoreChange(segments: [author.write()], stateDigest: .zero, additions: [])))
+            for second in 0..<seconds {
+                if second % 5 == 0 {
+                    let id = talk.accept(1)
+                    look()
+                    talk.hear(.received(id, goodbye(otherRun: UInt64(100 + second), proof: []), bytes: 30))
+                    look()
+                    talk.hear(.closed(id, code: "closed_by_peer"))
+                }
+                talk.wait(milliseconds: 1_000)
+                look()
+            }
+            return hasAcknowledged
+        }
+        #expect(!acknowledges(within: 50))
+        #expect(acknowledges(within: 200))
+    }
+
     @Test func `a run that is told of another one names it to the peer that told it, and to no other`() {
         var talk = Conversation()
         let id = talk.accept(1)

@@ -31,14 +31,18 @@ extension AgentCore {
         pulls.reduce(0) { $0 + ($1.connection == session.id ? max(0, $1.creditBytes) : 0) }
     }
 
-    /// What may still be asked for: outstanding bytes never exceed the free part of the waiting room.
-    private var freeBytes: Int {
+    /// What may still be asked for of what a device wrote: outstanding bytes never exceed the free part of the waiting room, of which
+    /// what waits of another device takes half at most. So the room may hold half as much again.
+    private func freeBytes(for author: DeviceID) -> Int {
+        let limit = configuration.bounds.waitingRoomBytes
         let persistingBytes = persisting?.segments.reduce(0) { $0 + $1.segment.bytes.count } ?? 0
-        return configuration.bounds.waitingRoomBytes - room.bytes - persistingBytes - outstandingBytes
+        return limit - room.occupiedBytes(for: author, atMost: limit / 2) - persistingBytes - outstandingBytes
     }
 
     /// The same of one peer: at most its share.
-    private func freeBytes(_ session: PeerSession) -> Int { min(freeBytes, shareBytes - outstandingBytes(session)) }
+    private func freeBytes(_ session: PeerSession, for author: DeviceID) -> Int {
+        min(freeBytes(for: author), shareBytes - outstandingBytes(session))
+    }
 
     /// The room is shared out among the peers that claim what is not held here, and one share is kept for the next one: a peer that
     /// claims much and sends nothing keeps its share, and not those of others.
@@ -85,11 +89,12 @@ extension AgentCore {
     /// What one peer claims, in the order of the replicas, as long as more can be asked of it: the same plan for the same state.
     private mutating func pull(_ claimed: SortedReplicas, of index: Int, from sources: [Int]) {
         var position = 0
-        while position < claimed.elements.count, hasFreeWant(sessions[index]), freeBytes(sessions[index]) >= leastGrant
-        {
+        while position < claimed.elements.count, hasFreeWant(sessions[index]) {
             let replica = claimed.elements[position]
             counters.claimsVisited += 1
-            if mayBegin(replica, isNamed: false) {
+            if freeBytes(sessions[index], for: replica.device) < leastGrant {
+                position = claimed.index(behind: replica.device)
+            } else if mayBegin(replica, isNamed: false) {
                 pull(replica, from: sources, isUrgent: false, isNamed: false)
                 position += 1
             } else {
@@ -135,7 +140,7 @@ extension AgentCore {
         guard let index = candidates.min(by: { rank($0) < rank($1) }) else { return }
         // Four histories come beside each other.
         let first = max(leastGrant, shareBytes / 4)
-        var credit = min(configuration.bounds.wantWindowBytes, first, freeBytes(sessions[index]))
+        var credit = min(configuration.bounds.wantWindowBytes, first, freeBytes(sessions[index], for: replica.device))
         if credit < leastGrant {
             // The first missing dependency may always be asked for: the room is full of what waits for it.
             guard isUrgent else { return }
@@ -177,7 +182,7 @@ extension AgentCore {
                 continue
             }
             let grant = max(
-                min(window - pulls[number].creditBytes, freeBytes(sessions[index])),
+                min(window - pulls[number].creditBytes, freeBytes(sessions[index], for: pulls[number].replica.device)),
                 isStarved ? 1 - pulls[number].creditBytes : 0)
             guard grant >= leastGrant || isStarved else { continue }
             if pulls[number].creditBytes <= 0 {

@@ -13,6 +13,8 @@ struct WaitingRoom: Sendable {
     /// Sorted by replica, none empty.
     private var queues: [Queue] = []
     private(set) var bytes = 0
+    /// The same by the device that wrote it.
+    private var deviceBytes: [DeviceID: Int] = [:]
     /// Grows with every change of what waits.
     private(set) var version: UInt64 = 0
 
@@ -35,6 +37,18 @@ struct WaitingRoom: Sendable {
             queue.replica.device != replica.device
                 && queue.segments.contains { $0.context.contains { $0.replica == replica && $0.next > start } }
         }
+    }
+
+    /// What may not be asked for because of what waits: all that the device wrote, and of each other one at most so much. A device
+    /// whose changes wait for what never comes does not keep those of others away.
+    func occupiedBytes(for device: DeviceID, atMost limit: Int) -> Int {
+        deviceBytes.reduce(0) { $0 + ($1.key == device ? $1.value : min($1.value, limit)) }
+    }
+
+    private mutating func count(_ byteCount: Int, of replica: ReplicaID) {
+        bytes += byteCount
+        let sum = deviceBytes[replica.device, default: 0] + byteCount
+        deviceBytes[replica.device] = sum == 0 ? nil : sum
     }
 
     /// How much of the replica waits.
@@ -64,7 +78,7 @@ struct WaitingRoom: Sendable {
     }
 
     mutating func append(_ segment: VerifiedSegment) {
-        bytes += segment.segment.bytes.count
+        count(segment.segment.bytes.count, of: segment.segment.replica)
         version += 1
         if let index = position(of: segment.segment.replica) {
             queues[index].segments.append(segment)
@@ -111,7 +125,7 @@ struct WaitingRoom: Sendable {
             }
             queues.removeAll { $0.segments.isEmpty }
         }
-        bytes -= takenBytes
+        for segment in taken { count(-segment.segment.bytes.count, of: segment.segment.replica) }
         if !taken.isEmpty { version += 1 }
         return taken
     }
@@ -142,7 +156,7 @@ struct WaitingRoom: Sendable {
     mutating func remove(_ replicas: [ReplicaID]) {
         for replica in replicas {
             guard let index = position(of: replica) else { continue }
-            bytes -= queues[index].segments.reduce(0) { $0 + $1.segment.bytes.count }
+            count(-queues[index].segments.reduce(0) { $0 + $1.segment.bytes.count }, of: replica)
             queues.remove(at: index)
             version += 1
         }
@@ -150,7 +164,7 @@ struct WaitingRoom: Sendable {
 
     mutating func removeAll() {
         queues = []
-        bytes = 0
+        (bytes, deviceBytes) = (0, [:])
         version += 1
     }
 
@@ -164,7 +178,7 @@ struct WaitingRoom: Sendable {
             let blocked = queues.indices.filter { !(queues[$0].segments.first.map(isReady) ?? true) }
             func size(_ index: Int) -> Int { queues[index].segments.reduce(0) { $0 + $1.segment.bytes.count } }
             guard let largest = blocked.max(by: { size($0) < size($1) }) else { return }
-            bytes -= size(largest)
+            count(-size(largest), of: queues[largest].replica)
             queues.remove(at: largest)
             version += 1
         }

@@ -117,6 +117,23 @@ extension AgentCore {
 
     mutating func answerHaveRequest(_ index: Int, _ request: Frame.HaveRequest) {
         guard request.space == space else { return }
+        // All that is held may be long: a peer that asks in a loop gets it as often as news.
+        if let next = sessions[index].toldAllAt.map({ $0 + configuration.timing.haveMaximumWait }), now < next {
+            sessions[index].owesAll = true
+            sessions[index].haveDue = min(sessions[index].haveDue ?? next, next)
+            return
+        }
+        tellAll(index)
+    }
+
+    private mutating func tellAll(_ index: Int) {
+        sessions[index].toldAllAt = now
+        sessions[index].owesAll = false
         sendHave(index, isComplete: true)
+    }
+
+    /// What was put off.
+    mutating func sendDueHave(_ index: Int) {
+        if sessions[index].owesAll { tellAll(index) } else { sendHave(index, isComplete: false) }
     }
 }

@@ -246,7 +246,7 @@ extension AgentCore {
     }
 
     private mutating func passDeadline(ofUp index: Int) {
-        if let due = sessions[index].haveDue, now >= due { sendHave(index, isComplete: false) }
+        if let due = sessions[index].haveDue, now >= due { sendDueHave(index) }
         if let due = sessions[index].sampleAt, now >= due {
             sessions[index].sampleAt = nil
             sendPing(index)

@@ -28,7 +28,9 @@ struct TwinKeeping: Sendable {
     /// Another live agent has our key.
     var isKeyShared = false
     /// A peer said so without proof: until then nothing is acknowledged in the name of both.
-    var doubtedUntil: Tick?
+    private(set) var doubtedUntil: Tick?
+    /// When each peer was doubted for last: what it says without proof costs others their acknowledgements for a while, so not again soon.
+    private var doubts: [DeviceID: Tick] = [:]
     /// By the peer that said it last.
     private(set) var claims: [DeviceID: Claim] = [:]
     /// What runs of members signed about each other: the newest few of each device.
@@ -42,6 +44,12 @@ struct TwinKeeping: Sendable {
     mutating func record(_ claim: UInt64, by peer: DeviceID) {
         let isSame = claims[peer]?.otherRun == claim
         claims[peer] = Claim(otherRun: claim, count: isSame ? (claims[peer]?.count ?? 0) + 1 : 1)
+    }
+
+    mutating func doubt(by peer: DeviceID, at now: Tick, _ timing: CoreConfiguration.Timing) {
+        if let last = doubts[peer], now < last + timing.twinDoubtEvery { return }
+        doubts[peer] = now
+        doubtedUntil = now + timing.twinDoubt
     }
 
     /// Both runs come back a few times until each has signed, and heard, of the other.
@@ -96,8 +104,7 @@ extension AgentCore {
         let isBelieved = configuration.faults.contains(.believeGoodbye)
         guard let key = membership[configuration.own]?.fact.signingKey, statement.isSigned(by: key) || isBelieved
         else {
-            twins.doubtedUntil = now + configuration.timing.twinDoubt
-            return
+            return twins.doubt(by: peer, at: now, configuration.timing)
         }
         noteSharedKey()
     }

@@ -66,6 +66,9 @@ struct PeerSession: Sendable {
     /// What we last said we hold; nil before the first Have.
     var said: TipTable?
     var haveRequested = false
+    /// When the peer was told last all that is held here, and whether it has asked for that again since.
+    var toldAllAt: Tick?
+    var owesAll = false
     /// When the next Have is due, and by when at the latest.
     var haveDue: Tick?
     var haveLatest: Tick?

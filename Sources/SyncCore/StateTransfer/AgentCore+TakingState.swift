@@ -63,13 +63,16 @@ extension AgentCore {
     /// Of the writers that hold more than we do: whoever offered state; if some is staged already, anybody; and whoever can
     /// give us what no connected peer has as changes any more.
     private func stateSource() -> Int? {
-        let candidates = upSessions.filter { index in
+        let able = upSessions.filter { index in
             let session = sessions[index]
             return session.stateExchange.isSpoken && session.peerTipsAreComplete && !isSuspected(session)
                 && session.stateExchange.pausedUntil.map { $0 <= now } ?? true
                 && membership[session.device]?.fact.role == .writer && holdsWhatIsAwaited(session)
                 && (isIncomplete || session.claims.lacking > 0)
         }
+        // Those that dragged on are asked where no other one is there.
+        let prompt = able.filter { !isStateLate(sessions[$0].device) }
+        let candidates = prompt.isEmpty ? able : prompt
         let offering = candidates.filter { sessions[$0].stateExchange.isOffered }
         let needed = candidates.filter { isStateNeeded(from: $0) }
         let chosen =
@@ -142,6 +145,7 @@ extension AgentCore {
         self.intake = nil
         if let vector = items.vector { intake.vector = vector }
         intake.progressAt = now
+        intake.pace.bytes += items.bytes.count
         intake.isOver = items.last
         counters.stateBytesReceived += items.bytes.count
         var refusal: StateDeltaError?
@@ -258,6 +262,7 @@ extension AgentCore {
             pulls.removeAll { $0 == pull }
             cancel(pull)
         }
+        if let source { late.remove(Supply(peer: source, author: source)) }
         counters.statesTaken += 1
         if moved.isEmpty, let source, let index = sessions.firstIndex(where: { $0.device == source && $0.state == .up })
         {
@@ -334,7 +339,8 @@ extension AgentCore {
     var stateDeadlines: [Tick] {
         var deadlines = outlets.map { $0.progressAt + configuration.timing.stateIdle }
         if let intake, intake.isWaitingForPeer {
-            deadlines.append(intake.progressAt + configuration.timing.stateProgress)
+            let span = configuration.timing.stateProgress
+            deadlines.append(min(intake.progressAt + span, intake.pace.since + span))
         }
         if let at = stateRetryAt { deadlines.append(at) }
         for index in upSessions {
@@ -344,10 +350,31 @@ extension AgentCore {
         return deadlines
     }
 
+    /// A peer's state is noted under its own name.
+    private func isStateLate(_ device: DeviceID) -> Bool { late.contains(Supply(peer: device, author: device)) }
+
+    /// Whether so little comes that changes, which nothing is asked of meanwhile, should come from another peer instead.
+    private func isDragging(_ intake: StateIntake) -> Bool {
+        intake.pace.bytes < configuration.bounds.leastBytesPerPace
+            && upSessions.contains { index in
+                sessions[index].id != intake.connection && sessions[index].claims.lacking > 0
+                    && sessions[index].peerTipsAreComplete && !isSuspected(sessions[index])
+                    && !isStateLate(sessions[index].device)
+            }
+    }
+
     private mutating func passStateDeadlines() {
         passOutletDeadlines()
-        guard let intake, intake.isWaitingForPeer, now >= intake.progressAt + configuration.timing.stateProgress else {
+        let span = configuration.timing.stateProgress
+        guard let intake, intake.isWaitingForPeer, now >= min(intake.progressAt, intake.pace.since) + span else {
             return
+        }
+        guard now >= intake.progressAt + span || isDragging(intake) else {
+            self.intake?.pace = (now, 0)
+            return
+        }
+        if let index = sessionIndex(intake.connection) {
+            late.insert(Supply(peer: sessions[index].device, author: sessions[index].device))
         }
         let connection = intake.connection
         dropIntake(pausing: configuration.timing.statePause)

@@ -32,6 +32,8 @@ struct StateIntake: Sendable {
     /// Granted to the sender and not used.
     var creditBytes = 0
     var progressAt: Tick
+    /// What came since then: a byte now and then is no progress where another peer has the changes.
+    var pace: (since: Tick, bytes: Int)
     /// The sender says that no more comes.
     var isOver = false
 
@@ -39,6 +41,7 @@ struct StateIntake: Sendable {
         self.id = id
         self.connection = connection
         progressAt = now
+        pace = (now, 0)
     }
 
     var isWaitingForPeer: Bool {
