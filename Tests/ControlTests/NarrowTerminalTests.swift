@@ -45,6 +45,8 @@ import Testing
                     #expect(!line.drop { $0 == " " }.contains(" "), "\(command) \(columns): \(line)")
                 }
                 #expect(run.lines.allSatisfy { !$0.hasSuffix("lanyard") })
+                // How long a check of the doctor takes differs.
+                guard command != ["doctor"] else { continue }
                 let whole = try await CommandRun.lanyard(command, socket: server.socketPath)
                 let words = { (text: String) in text.split { $0 == " " || $0 == "\n" }.map(String.init) }
                 #expect(words(run.output) == words(whole.output), "nothing is lost")

@@ -30,6 +30,9 @@ public struct ListOrder: Hashable, Sendable {
     public init(parsing text: String?, reverse: Bool = false) throws(ControlError) {
         switch text {
         case nil: key = .id
+        case "":
+            throw ControlError(
+                .invalidArgument, "The order names no field.", hint: "Give a field, or created, or changed.")
         case "created": key = .created
         case "changed": key = .changed
         case let field?: key = .field(try FieldPath(parsing: field))

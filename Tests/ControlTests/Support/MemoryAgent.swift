@@ -1,5 +1,6 @@
 import ControlAPI
 import ControlServer
+import SyncAgent
 
 /// An agent that keeps its promises in memory: what the control server asks of a real one, without disk or network.
 ///
@@ -140,6 +141,7 @@ actor MemoryAgent: AgentControl {
         if let target {
             throw ControlError(.unknownPeer, "No peer is called \(target).", hint: "See: lanyard peers")
         }
+        let now = Timestamp(millisecondsSinceEpoch: WallClock.milliseconds)
         return WhyResponse(
             inStep: false,
             chain: [
@@ -147,8 +149,8 @@ actor MemoryAgent: AgentControl {
                 .init(.address, ok: false, detail: "no other agent is seen"),
             ],
             errors: [
-                .init(code: "no_answer", time: Timestamp(millisecondsSinceEpoch: 253_402_300_799_999), count: 2),
-                .init(code: "peer_silent", time: Timestamp(millisecondsSinceEpoch: 253_402_300_799_999), count: 1),
+                .init(code: "no_answer", time: now, count: 2),
+                .init(code: "peer_silent", time: now, count: 1),
             ], nextAttempt: Timestamp(millisecondsSinceEpoch: 0), hint: "Start an agent on another machine.")
     }
 
