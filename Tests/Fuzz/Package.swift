@@ -12,8 +12,8 @@ let settings: [SwiftSetting] = [
     .unsafeFlags(["-parse-as-library"]),
 ]
 
-func fuzzTarget(_ name: String, of library: Target.Dependency = "SyncModel") -> Target {
-    .executableTarget(name: name, dependencies: [library], swiftSettings: settings)
+func fuzzTarget(_ name: String, of libraries: Target.Dependency...) -> Target {
+    .executableTarget(name: name, dependencies: libraries.isEmpty ? ["SyncModel"] : libraries, swiftSettings: settings)
 }
 
 let package = Package(
@@ -32,6 +32,11 @@ let package = Package(
             ],
             exclude: ["Wire/frames.proto"], swiftSettings: settings),
         .target(name: "ControlAPI", swiftSettings: settings),
+        .target(name: "SyncCore", dependencies: ["SyncModel"], swiftSettings: settings),
+        // Keys that are the same in every process.
+        .target(
+            name: "SimulatedDevices", dependencies: ["SyncModel", .product(name: "Crypto", package: "swift-crypto")],
+            swiftSettings: settings),
         // The two files of SyncDiscovery that read what comes from the network, without Avahi.
         .target(
             name: "DiscoveryText", dependencies: [.product(name: "Crypto", package: "swift-crypto")],
@@ -39,6 +44,8 @@ let package = Package(
         fuzzTarget("FuzzArchive", of: "ControlAPI"),
         fuzzTarget("FuzzBulk"),
         fuzzTarget("FuzzChange"),
+        // The files of SyncAgent that read a configuration are its own.
+        fuzzTarget("FuzzConfiguration"),
         fuzzTarget("FuzzControl", of: "ControlAPI"),
         fuzzTarget("FuzzDelta"),
         fuzzTarget("FuzzDiscovery", of: "DiscoveryText"),
@@ -46,9 +53,18 @@ let package = Package(
         fuzzTarget("FuzzJSON"),
         fuzzTarget("FuzzMember"),
         fuzzTarget("FuzzObject"),
+        // The files of SyncTransport that read tickets and frames of pairings are its own.
+        fuzzTarget(
+            "FuzzPairing", of: "SyncModel", .product(name: "Crypto", package: "swift-crypto"),
+            .product(name: "SwiftProtobuf", package: "swift-protobuf")),
+        fuzzTarget("FuzzSession", of: "SyncModel", "SyncCore", "SimulatedDevices"),
         fuzzTarget("FuzzState"),
         fuzzTarget("FuzzText"),
         fuzzTarget("FuzzDevice"),
+        // Writes the corpora that real encoders make; see `seeds`.
+        fuzzTarget(
+            "Seeds", of: "SyncModel", "SimulatedDevices", .product(name: "Crypto", package: "swift-crypto"),
+            .product(name: "SwiftProtobuf", package: "swift-protobuf")),
         // Must crash: shows that a crash is seen.
         fuzzTarget("FuzzCanary"),
     ]

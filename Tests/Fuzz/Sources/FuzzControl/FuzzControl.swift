@@ -9,6 +9,8 @@ public func fuzzControl(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     body(PeerAddress.self, bytes)
     body(EditOperation.self, bytes)
     body(FieldPath.self, bytes)
+    body(Transaction.self, bytes)
+    body(StreamSettings.self, bytes)
     if let operations = try? EditOperation.list(parsing: bytes) {
         precondition((try? EditOperation.list(parsing: JSONEncoding.bytes(operations))) == operations)
     }
@@ -18,7 +20,9 @@ public func fuzzControl(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
             precondition((try? SchemaEntry(kept: kept, of: "c"))?.collection == "c", "a schema is not read back")
         }
     }
-    part(String(decoding: bytes, as: UTF8.self))
+    let text = String(decoding: bytes, as: UTF8.self)
+    part(text)
+    query(text)
     return 0
 }
 
@@ -39,4 +43,27 @@ private func part(_ text: String) {
     if let operation = try? EditOperation(parsing: text) { precondition(!operation.path.keys.isEmpty) }
     _ = try? EditOperation(parsing: text, valuesAsText: true)
     for kind in [NameKind.space, .stream, .consumer] { _ = try? NameRule.check(text, is: kind) }
+}
+
+/// What stands in a query: what is read is written so that it reads the same.
+private func query(_ text: String) {
+    if let condition = try? FieldCondition(parsing: text) {
+        precondition((try? FieldCondition(parsing: condition.text)) == condition, "a condition reads back as another")
+    }
+    if let order = try? ListOrder(parsing: text) {
+        precondition((try? ListOrder(parsing: order.text)) == order, "an order reads back as another")
+    }
+    if let position = try? EventPosition(parsing: text) {
+        precondition((try? EventPosition(parsing: position.text)) == position, "a position reads back as another")
+    }
+    if let dot = try? DotText(parsing: text) {
+        precondition((try? DotText(parsing: dot.description)) == dot, "a version reads back as another")
+    }
+    if let name = try? ObjectName(parsing: text) {
+        precondition((try? ObjectName(parsing: name.description)) == name, "a name reads back as another")
+    }
+    if let address = try? HostPort(parsing: text) {
+        precondition((try? HostPort(parsing: "\(address)")) == address, "an address reads back as another")
+    }
+    if let time = Timestamp(text) { precondition(time.description == text) }
 }

@@ -1,0 +1,1 @@
+../../../../../Sources/SyncTransport/Dialing/HostPort.swift

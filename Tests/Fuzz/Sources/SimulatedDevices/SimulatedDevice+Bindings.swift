@@ -1,0 +1,1 @@
+../../../../Sources/SyncSimulator/World/SimulatedDevice+Bindings.swift
