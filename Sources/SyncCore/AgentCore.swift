@@ -74,6 +74,8 @@ package struct AgentCore: Sendable {
     var lastWords = LastWords()
     /// What members say is durable with them, and what follows from it.
     var acknowledgements = AcknowledgementTable()
+    /// How many acknowledgements of each member are taken.
+    var acknowledging: DeviceBudgets
     var stability = Stability()
     /// Which devices were let go, as far as the store has it durable.
     package internal(set) var cuts: CutTable
@@ -137,6 +139,8 @@ package struct AgentCore: Sendable {
         self.now = now
         random = SplitMix64(seed: configuration.seed)
         replicas = ReplicaKeeping(configuration)
+        acknowledging = DeviceBudgets(
+            atOnce: configuration.bounds.acknowledgementsAtOnce, every: configuration.timing.acknowledgementEvery)
         held = TipTable()
         for known in tips { held.set(known.replica, known.tip) }
         for signed in acknowledgements { _ = self.acknowledgements.take(signed) }

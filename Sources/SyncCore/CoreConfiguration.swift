@@ -64,6 +64,8 @@ package struct CoreConfiguration: Sendable, Equatable {
         package var acknowledgeAfter = Tick.Span.seconds(30)
         /// Between two acknowledgements of ours, and two rows of one member on one session.
         package var acknowledgeEvery = Tick.Span.seconds(60)
+        /// Between two acknowledgements of one other member that are taken, once it has used up what may come at once.
+        package var acknowledgementEvery = Tick.Span.milliseconds(100)
         /// Between two acknowledgements of which the second is the first to cover a cut.
         package var acknowledgeCutEvery = Tick.Span.milliseconds(500)
         /// A state of which nothing comes for this long is asked of somebody else: its sender may have much to skip.
@@ -134,6 +136,8 @@ package struct CoreConfiguration: Sendable, Equatable {
         package var replicasPerDevice = 8_192
         /// Devices that one other device may let in at once.
         package var admissionsAtOnce = 256
+        /// Acknowledgements of one other member that are taken at once.
+        package var acknowledgementsAtOnce = 64
         /// Replicas that waiting changes build on, looked at in one step.
         package var missingPerStep = 256
         /// One transaction's worth: some milliseconds.

@@ -140,7 +140,9 @@ extension AgentCore {
                 continue
             }
             sessions[index].acknowledgements.known[row.device] = signed.mark
-            guard acknowledgements.take(signed) else { continue }
+            // Each is written down: a member that acknowledges without end would keep the store from everything else.
+            guard acknowledging.mayTake(row.device, at: now), acknowledgements.take(signed) else { continue }
+            acknowledging.take(row.device, at: now)
             taken.append(signed)
         }
         guard !taken.isEmpty else { return }

@@ -98,6 +98,24 @@ import Testing
         #expect(talk.kept.isEmpty && talk.core.stable == stable)
     }
 
+    /// Each that is taken is a transaction of the store.
+    @Test func `a member that acknowledges without end is written down at a rate`() {
+        var (talk, id, segment) = begin()
+        let tips = [(segment.segment.replica, segment.tip)]
+        var kept = 0
+        func say(_ count: UInt64, from stamp: UInt64) {
+            for number in 0..<count {
+                talk.hear(.received(id, frame(signed(1, tips, stamp: stamp + number)), bytes: 300))
+                kept += talk.kept.count
+            }
+        }
+        say(1_000, from: 20)
+        #expect(kept == 64 && talk.closed(id) == nil)
+        talk.wait(milliseconds: 1_000)
+        say(1_000, from: 2_000)
+        #expect(kept == 74)
+    }
+
     @Test func `a member that says less than before is taken at its word`() {
         var (talk, id, segment) = begin()
         let tips = [(segment.segment.replica, segment.tip)]
