@@ -41,14 +41,14 @@ extension AgentCore {
 
     /// The same of one peer: at most its share.
     private func freeBytes(_ session: PeerSession, for author: DeviceID) -> Int {
-        min(freeBytes(for: author), shareBytes - outstandingBytes(session))
+        min(freeBytes(for: author), shareBytes(session) - outstandingBytes(session))
     }
 
-    /// The room is shared out among the peers that claim what is not held here, and one share is kept for the next one: a peer that
-    /// claims much and sends nothing keeps its share, and not those of others.
-    private var shareBytes: Int {
-        let claiming = upSessions.count { sessions[$0].claims.lacking > 0 }
-        return max(leastGrant, configuration.bounds.waitingRoomBytes / (claiming + 1))
+    /// The room is shared out among the peers that are asked for something, and one share is kept for the next one: a peer that claims
+    /// much and sends nothing keeps its share, and not those of others.
+    private func shareBytes(_ session: PeerSession) -> Int {
+        let others = Set(pulls.map(\.connection)).subtracting([session.id]).count
+        return max(leastGrant, configuration.bounds.waitingRoomBytes / (others + 2))
     }
 
     /// Less is not worth a frame; a small room (tests have one) grants by halves of its window.
@@ -139,7 +139,7 @@ extension AgentCore {
         }
         guard let index = candidates.min(by: { rank($0) < rank($1) }) else { return }
         // Four histories come beside each other.
-        let first = max(leastGrant, shareBytes / 4)
+        let first = max(leastGrant, shareBytes(sessions[index]) / 4)
         var credit = min(configuration.bounds.wantWindowBytes, first, freeBytes(sessions[index], for: replica.device))
         if credit < leastGrant {
             // The first missing dependency may always be asked for: the room is full of what waits for it.
