@@ -58,10 +58,10 @@ public struct ByteReader {
     public private(set) var position: Int
     /// Index after the last byte of the range.
     public let end: Int
-    /// Whether this program wrote the bytes and kept them. Still nothing in them can trap; what is not looked for is another
-    /// form of the same value, where looking costs more than reading: only somebody else would write one.
+    /// True for bytes that this program wrote and stored itself. They cannot trap the reader either. Only the checks for
+    /// another form of the same value are skipped, where the check costs more than reading.
     let isOurs: Bool
-    /// How deep in values inside values the reader is; see `nested(_:)`.
+    /// The current depth of nested values; see `nested(_:)`.
     private var depth = 0
 
     /// Values that hold values may nest this deep, so that no bytes exhaust the stack.
@@ -84,7 +84,7 @@ public struct ByteReader {
         end = range.upperBound
     }
 
-    /// Whether nothing is left.
+    /// True if no byte is left.
     public var isAtEnd: Bool { position == end }
     /// Bytes left.
     public var remainingCount: Int { end - position }

@@ -29,7 +29,7 @@ package struct ChainHead: Hashable, Sendable {
     }
 }
 
-/// How far one replica's history is known: the next counter, the head there, and the stamp of the last change.
+/// The end of what is known of one replica's history: the next counter, the head there, and the stamp of the last change.
 package struct ReplicaTip: Hashable, Sendable {
     package let next: UInt64
     package let head: ChainHead
@@ -46,7 +46,7 @@ package struct ReplicaTip: Hashable, Sendable {
         ReplicaTip(next: 0, head: ChainHead(space: space, replica: replica), stamp: .zero)
     }
 
-    /// One term of the vector digest: a hash of (replica, end, head).
+    /// Returns one term of the vector digest: a hash of (replica, end, head).
     package func digestTerm(of replica: ReplicaID) -> Sum256 {
         var bytes = Array("lanyard/digest/tip/v1".utf8)
         bytes += replica.bytes
@@ -56,7 +56,7 @@ package struct ReplicaTip: Hashable, Sendable {
     }
 }
 
-/// What an author signs, with Ed25519: (space, replica, end, head).
+/// The message that an author signs with Ed25519: (space, replica, end, head).
 package enum ChainSignature {
     package static let byteCount = 64
 

@@ -1,4 +1,4 @@
-/// Where a history stands behind one of its changes.
+/// The end of a history after one of its changes.
 package struct ChainEnd: Hashable, Sendable {
     /// The counter behind the change.
     package let end: UInt64
@@ -11,9 +11,9 @@ package struct ChainEnd: Hashable, Sendable {
 }
 
 extension Segment {
-    /// Where its history stands behind each of its changes, as far as they read.
+    /// Returns the history's end after each of its changes, up to the first that cannot be read.
     ///
-    /// - Parameter head: before the first.
+    /// - Parameter head: The head before the first change.
     package func ends(from head: ChainHead) -> [ChainEnd] {
         var reader = ByteReader(bytes)
         var ends: [ChainEnd] = []

@@ -48,13 +48,13 @@ package struct ChangeView: Sendable {
     package let context: [VersionVector.Entry]
     /// Length prefix included.
     package let range: Range<Int>
-    /// From the format version to the operations' length.
+    /// The bytes from the format version to the operations' length.
     package let header: Range<Int>
     package let operations: Range<Int>
 
     package var end: UInt64 { start + count }
 
-    /// How far the wall clock is from the stamp, as the header says it.
+    /// The zigzag-encoded distance from the stamp to the wall clock, as in the header.
     var zigzagWall: UInt64 { stamp.zigzagDistance(to: wallMilliseconds) }
 
     /// Reads one change and checks its form: lengths, limits, that its operations fill it and count what it says.
@@ -108,7 +108,8 @@ package struct ChangeView: Sendable {
         guard covered == count else { throw .outOfRange(field: "change.count") }
     }
 
-    /// Whether an add-fact with this counter counts: one change lets in a few dozen devices, or one would let in thousands.
+    /// True if an add-fact with this counter counts. One change may admit at most `Limits.admissionsPerChange` devices;
+    /// without the bound it could admit thousands.
     package func mayAdmit(at counter: UInt64) -> Bool { counter - start < Limits.admissionsPerChange }
 
     /// The operations with the counters they begin at, in order.

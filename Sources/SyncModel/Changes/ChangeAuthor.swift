@@ -4,8 +4,8 @@ package struct ChangeAuthor: Sendable {
     package let space: SpaceID
     package let replica: ReplicaID
     package private(set) var tip: ReplicaTip
-    /// What contexts said until now, or the first changes of the device's other replicas: the next change names only what moved
-    /// since.
+    /// The vector named so far, by contexts or by the first changes of the device's other replicas. The next change names
+    /// only what moved since.
     package private(set) var named: VersionVector
 
     package init(space: SpaceID, replica: ReplicaID, tip: ReplicaTip, named: VersionVector) {
@@ -15,7 +15,7 @@ package struct ChangeAuthor: Sendable {
         self.named = named
     }
 
-    /// Whether these operations may be one change: at least one, and within the limits of `Operation` and `Change`.
+    /// True if these operations may be one change: at least one, and within the limits of `Operation` and `Change`.
     package static func canAuthor(_ operations: [Operation]) -> Bool {
         var body: [UInt8] = []
         var count: UInt64 = 0
@@ -55,7 +55,7 @@ package struct ChangeAuthor: Sendable {
 }
 
 extension Operation {
-    /// What peers would not read as we mean it would be void for them, and done here.
+    /// True if peers read the operation as it was written. Otherwise it would be void for the peers and applied here.
     fileprivate func readsBack(from bytes: [UInt8]) -> Bool {
         var reader = ByteReader(bytes)
         guard let view = try? OperationView(&reader) else { return false }

@@ -4,11 +4,11 @@
 /// A context names at most `Limits.contextEntries` replicas; the rest, after an author met thousands at once, is named by
 /// its next changes.
 package struct ChangeBatch: Sendable {
-    /// As it stands after the changes added so far; the store keeps it once they are durable.
+    /// The author after the changes added so far. The store keeps it once they are durable.
     package private(set) var author: ChangeAuthor
     private let wallMilliseconds: Int64
     private var greatest: Stamp
-    /// What is left to be named, change by change.
+    /// The context entries left to name, one part for each change.
     private var unnamed: ArraySlice<[VersionVector.Entry]>
     private var writer: SegmentWriter
 
@@ -24,8 +24,10 @@ package struct ChangeBatch: Sendable {
         writer = SegmentWriter(space: author.space, replica: author.replica, from: author.tip)
     }
 
-    /// From what a first change names of its own device follows what others take for said (`FirstContexts`). One that cannot name
-    /// all that is left names nobody of it, and takes nothing for said.
+    /// Returns the author to write with, and the context entries to name, one part for each change.
+    ///
+    /// Peers infer context from what a first change names of its own device (`FirstContexts`). A first change that cannot
+    /// name all that is left names no replica of its own device, and infers nothing.
     private static func plan(
         _ author: ChangeAuthor, _ held: VersionVector
     ) -> (ChangeAuthor, ArraySlice<[VersionVector.Entry]>) {
@@ -45,7 +47,7 @@ package struct ChangeBatch: Sendable {
         return (nobody, ([Array(others.prefix(limit))] + parts(others.dropFirst(limit) + own))[...])
     }
 
-    /// Where the next change's first operation will stand; nil when stamps are used up.
+    /// The origin of the next change's first operation; nil when stamps are used up.
     package var nextOrigin: Origin? {
         guard let stamp = Stamp.next(after: greatest, wallMilliseconds: wallMilliseconds) else { return nil }
         var context = author.named

@@ -1,7 +1,8 @@
-/// Which events of one stream are dropped: all before the vector but for those that are kept. Whoever knows it shows them no
-/// more, and need not hold them.
+/// The dropped events of one stream: all before the vector except those that are kept. A replica that knows it no longer
+/// shows them, and need not store them.
 ///
-/// Two of them join like a set of dots with its causal context: an event is dropped for good as soon as one of them drops it.
+/// Two values join like a set of dots with its causal context: an event is dropped for good as soon as one of the two drops
+/// it.
 package struct DroppedEvents: Hashable, Sendable {
     package private(set) var vector: VersionVector
     /// Sorted, each once; before the vector.
@@ -25,12 +26,12 @@ package struct DroppedEvents: Hashable, Sendable {
         vector.join(other.vector)
     }
 
-    /// As far as the vector goes.
+    /// Returns the dropped events up to the vector.
     package func within(_ vector: VersionVector) -> DroppedEvents {
         DroppedEvents(before: self.vector.meet(vector), but: kept)
     }
 
-    /// Whether some event of a stretch of a replica's changes may be dropped.
+    /// True if some event of a replica's changes from `start` on may be dropped.
     package func reaches(_ replica: ReplicaID, from start: UInt64) -> Bool { vector.next(of: replica) > start }
 
     private func keeps(_ dot: Dot) -> Bool {
@@ -66,7 +67,7 @@ package struct DroppedByStream: Hashable, Sendable {
         !byName.isEmpty && byName[stream]?.contains(dot) ?? false
     }
 
-    /// As far as the vector goes.
+    /// Returns the dropped events of each stream up to the vector.
     package func within(_ vector: VersionVector) -> DroppedByStream {
         var within = DroppedByStream()
         for (stream, events) in streams { within.drop(events.within(vector), of: stream) }
@@ -110,7 +111,7 @@ extension Operation {
     package struct EventDrop: Hashable, Sendable {
         /// A name; see `Name`.
         package let stream: ExactString
-        /// Not empty.
+        /// The dropped events; not empty.
         package let events: DroppedEvents
 
         package init(stream: ExactString, events: DroppedEvents) {

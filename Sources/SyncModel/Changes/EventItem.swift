@@ -1,6 +1,6 @@
 import Crypto
 
-/// One term of the state digest: a retained event as any reader can see it.
+/// A term of the state digest: a retained event as any reader can see it.
 package enum EventItem {
     /// The same of an event that was read already.
     package static func digestTerm(dot: Dot, stamp: Stamp, stream: String, type: String?, payload: [UInt8]) -> Sum256 {

@@ -1,17 +1,17 @@
-/// What the first change of each replica named.
+/// The context that the first change of each replica named.
 ///
-/// A device begins a replica with every boot, and what it knows then is nearly what it knew the time before. So the first change
-/// of a replica names only what the first changes of its device's other replicas, which it names too, do not say already
-/// (PROTOCOL.md, "Change"): a thousand replicas of a device cost a thousand entries, not a million.
+/// A device begins a replica with every boot, and what it knows then is nearly what it knew the time before. So the first
+/// change of a replica names only what the first changes of its device's other replicas, which it names too, do not say
+/// already (PROTOCOL.md, "Change"): a thousand replicas of a device cost a thousand entries, not a million.
 package struct FirstContexts: Sendable, Equatable {
-    /// None for a replica whose first change named nobody.
+    /// The contexts by replica. A replica whose first change named no other replica has no entry.
     private var named: [ReplicaID: VersionVector] = [:]
-    /// Replicas of which that was said by somebody who handed over a state, and is signed by nobody.
+    /// The replicas whose context came with a state from a peer, without a signature over it.
     private var hearsay: Set<ReplicaID> = []
 
     package init() {}
 
-    /// What it named itself.
+    /// Returns the context that the replica's first change named itself.
     package func context(of replica: ReplicaID) -> VersionVector { named[replica] ?? VersionVector() }
 
     package func isHearsay(_ replica: ReplicaID) -> Bool { hearsay.contains(replica) }
@@ -21,19 +21,22 @@ package struct FirstContexts: Sendable, Equatable {
         if isHearsay { hearsay.insert(replica) } else { hearsay.remove(replica) }
     }
 
-    /// What its author had seen before it, beyond what any of its changes names.
+    /// Returns the vector that the replica's author had seen before its first change, beyond what its changes name.
     package func inherited(by replica: ReplicaID) -> VersionVector {
         let before = context(of: replica).entries.lazy.map(\.replica)
         return seen(atFirstOf: before.filter { $0.device == replica.device && $0 != replica }) { _ in true }
     }
 
-    /// What the next replica of a device need not name, which holds these of its own. Of what is hearsay nothing: whoever knows
-    /// better would take it to have seen less than it had; to name more than is needed changes nothing.
+    /// Returns the vector that the next replica of a device, which holds these replicas of its own, need not name.
+    ///
+    /// Contexts known by hearsay are left out. A peer that knows better would take the replica to have seen less than it had.
+    /// Naming more than needed changes nothing.
     package func said(by replicas: some Sequence<ReplicaID>) -> VersionVector {
         seen(atFirstOf: replicas) { !hearsay.contains($0) }
     }
 
-    /// Of bytes that a peer made up the chain may lead in a circle.
+    /// Returns the vector named at the first changes of these replicas, and of the replicas of the same device that they
+    /// name. It also ends where bytes that a peer made up form a circle.
     private func seen(
         atFirstOf replicas: some Sequence<ReplicaID>, _ counts: (ReplicaID) -> Bool
     ) -> VersionVector {

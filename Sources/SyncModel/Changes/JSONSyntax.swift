@@ -20,7 +20,7 @@ package enum JSONSyntax {
 private struct JSONScanner {
     let bytes: UnsafeBufferPointer<UInt8>
     var position = 0
-    /// One bit per open container, innermost last: 1 is an object.
+    /// The open containers, one bit each, innermost last: 1 is an object, 0 an array.
     var levels: (UInt64, UInt64) = (0, 0)
     var depth = 0
 
@@ -70,7 +70,7 @@ private struct JSONScanner {
         return level < 64 ? levels.0 >> UInt64(level) & 1 == 1 : levels.1 >> UInt64(level - 64) & 1 == 1
     }
 
-    /// What may follow the value that starts with `byte`; nil when none does.
+    /// Reads the value that starts with `byte`. Returns what may follow it; nil if the bytes are no value.
     private mutating func value(_ byte: UInt8) -> Expectation? {
         switch byte {
         case UInt8(ascii: "{"): return open(isObject: true) ? .keyOrEnd : nil

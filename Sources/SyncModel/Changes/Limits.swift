@@ -1,5 +1,5 @@
-/// Every bound a peer's bytes are held to, in one place (but for those of bulk connections: `BulkLimits`). A value over its
-/// limit is an offence of whoever sent it.
+/// The bounds that a peer's bytes are held to, in one place, except those of bulk connections (`BulkLimits`). A value over
+/// its limit is an offence of its sender.
 package enum Limits {
     /// An event's payload, a JSON text.
     package static let payloadBytes = 1 << 20
@@ -7,9 +7,10 @@ package enum Limits {
     package static let nameBytes = 128
     /// An object's id, in UTF-8.
     package static let objectIDBytes = 256
-    /// What an attachment is called, in UTF-8: a file's name of 255 bytes in any encoding, and more.
+    /// The maximum size of an attachment's name, in UTF-8: more than a file's name of 255 bytes in any encoding.
     package static let attachmentNameBytes = 1_024
-    /// One edit of a field, or one entry of a schema, in canonical bytes: a value of 1 MiB and what names it.
+    /// The maximum size of one edit of a field, or of one entry of a schema, in canonical bytes: a value of 1 MiB and what
+    /// names it.
     package static let editBytes = payloadBytes + 16_384
     /// A device's label.
     package static let deviceNameBytes = 128
@@ -30,8 +31,8 @@ package enum Limits {
     package static let operationsPerChange: UInt64 = 1 << 32
     /// An author signs at least this often; a segment is longer only when it is a single change.
     package static let segmentBytes = 256 << 10
-    /// Changes committed, and signed, as one group: enough that a bulk load does not wait for the disk, few enough that
-    /// somebody else's write does not wait long for the group.
+    /// The maximum number of changes committed and signed as one group. It is large enough that a bulk load does not wait for
+    /// the disk, and small enough that another client's write does not wait long for the group.
     package static let changesPerGroup = 1_024
     /// A session frame, length prefix not counted.
     package static let frameBytes = 1 << 20
@@ -51,19 +52,20 @@ package enum Limits {
     static let fieldsPerFrame = haveEntries + 64
     /// Rows of acknowledgements, or stamps of them, in one frame.
     package static let acknowledgementsPerFrame = 4_096
-    /// One grant of bytes for a want.
+    /// The size of one grant of bytes for a want.
     package static let creditBytes: UInt64 = 64 << 20
-    /// What a peer may claim to keep of early changes.
+    /// The maximum number of bytes of early changes that a peer may claim to keep.
     package static let waitingRoomBytes: UInt64 = 1 << 40
     /// Why a session ends, for programs.
     package static let codeBytes = 64
     /// A farewell for people, in UTF-8.
     package static let messageBytes = 1_024
-    /// No replica counts further; leaves room to add without overflow, also in a signed integer.
+    /// The bound of every replica's counters. It leaves room to add without overflow, also in a signed integer.
     package static let counters: UInt64 = 1 << 62
     /// A wall clock lies within this of 1970, both ways (285,000 years): it can be multiplied and compared safely.
     package static let wallMilliseconds: Int64 = 1 << 53
-    /// What one item of a state delta says of one object, or of one schema. An object has to fit into memory anyway.
+    /// The maximum size of what one item of a state delta says of one object, or of one schema. An object has to fit into
+    /// memory anyway.
     package static let stateObjectBytes = 64 << 20
     /// Any other item: a change's events, or a tip and what its author had seen.
     package static let stateItemBytes = 4 << 20

@@ -1,9 +1,9 @@
 import Crypto
 
-/// "This device is a member": what an `addMember` operation says. Its author's signature on the chain vouches for it.
+/// The content of an `addMember` operation: "This device is a member." Its author's signature on the chain vouches for it.
 ///
-/// The Ed25519 signing key is bound to the device by the device key's own signature, so nobody can give a device a
-/// signing key that is not its own.
+/// The device key's own signature binds the Ed25519 signing key to the device. So no other device can give a device a signing
+/// key that is not its own.
 package struct MemberFact: Hashable, Sendable {
     package enum Role: UInt64, Sendable {
         case writer = 1
@@ -52,7 +52,7 @@ package struct MemberFact: Hashable, Sendable {
         device = DeviceID(subjectPublicKeyInfo: subjectPublicKeyInfo)
     }
 
-    /// Whether the author joined the space through this device: the fact answers an invitation, and is not one.
+    /// True if the author joined the space through this device. Such a fact answers an invitation, and is not one.
     package var isHost: Bool { flags & 1 != 0 }
 
     /// The same device, let in by another author than the one that joined through it.
@@ -62,7 +62,7 @@ package struct MemberFact: Hashable, Sendable {
             discoveryKey: discoveryKey, role: role, name: name, flags: flags & ~1, laterFields: laterFields)
     }
 
-    /// What the device key signs to bind `signingKey` to itself.
+    /// Returns the message that the device key signs to bind `signingKey` to itself.
     package static func bindingMessage(signingKey: [UInt8]) -> [UInt8] { Array("lanyard/binding/v1".utf8) + signingKey }
 
     /// False for a key that is no P-256 key or a signature that is not its own: such a fact is void on every node.

@@ -98,7 +98,8 @@ package struct Membership: Hashable, Sendable {
         return Admission(author: author, wallMilliseconds: member.addedAtMilliseconds)
     }
 
-    /// By halves: it is asked for every change that comes.
+    /// Returns the member with this device id; nil if there is none. It is a binary search, since it runs for every arriving
+    /// change.
     package subscript(device: DeviceID) -> Member? {
         var (low, high) = (0, members.count)
         while low < high {
@@ -116,7 +117,7 @@ package struct Membership: Hashable, Sendable {
 }
 
 extension Membership.Addition: Comparable {
-    /// Of several facts about one device the least holds: a writer's before a reader's, then the lesser signing key (a
+    /// Orders the facts about one device; the least holds. A writer's comes before a reader's, then the lesser signing key (a
     /// device that bound two is at fault), then the older, then by author and bytes.
     package static func < (left: Self, right: Self) -> Bool {
         if left.fact.role != right.fact.role { return left.fact.role.rawValue < right.fact.role.rawValue }

@@ -6,7 +6,7 @@ extension Operation {
     package struct ObjectEdit: Hashable, Sendable {
         package let object: ObjectKey
         package let life: LifeReference
-        /// Of fields: `.update` and `.remove`. At least one, unless this is the birth.
+        /// The edits of the fields, `.update` and `.remove`; at least one, unless this is the birth.
         package let edits: [ObjectFields.Operation]
 
         package init(object: ObjectKey, life: LifeReference, edits: [ObjectFields.Operation]) {
@@ -27,13 +27,13 @@ extension Operation {
         }
     }
 
-    /// Which life an edit is made in. A change does not name its own replica, so nor does this.
+    /// The life in which an edit is made. A change does not name its own replica, so the reference does not either.
     package enum LifeReference: Hashable, Sendable {
         /// The one that this operation begins.
         case birth
-        /// One that the author's replica began, at this counter.
+        /// A life that the author's replica began, at this counter.
         case own(counter: UInt64)
-        /// One that another replica began.
+        /// A life that another replica began.
         case other(Dot)
 
         /// The reference to `birth` in an operation of `author`.

@@ -13,10 +13,10 @@ package enum Operation: Hashable, Sendable {
     case cut(CutFact)
     case markRewriting(RewritingMark)
     case editAgain(EditAgain)
-    /// Its author will not go back on a cut.
+    /// The author's promise that one of its cuts is final.
     case settleCut(SettledCut)
     case dropEvents(EventDrop)
-    /// What folding leaves of operations that nobody has seen: counters without effect.
+    /// The counters without effect that folding leaves of unshipped operations.
     case void(span: UInt64)
     /// `span` is how many counters it covers; `body` is what follows the length.
     case unknown(kind: UInt64, span: UInt64, body: [UInt8])
@@ -55,7 +55,7 @@ package enum Operation: Hashable, Sendable {
         package static let dropEvents: UInt64 = 15
     }
 
-    /// Counters covered; 0 for an operation that nobody may author.
+    /// The number of counters covered; 0 for an operation that no replica may author.
     package var span: UInt64 {
         switch self {
         case .appendEvent, .addMember, .deleteObject, .keepObject, .setStream, .editAttachments, .cut, .markRewriting,
@@ -69,7 +69,7 @@ package enum Operation: Hashable, Sendable {
     }
 }
 
-/// Where one operation lies in a change's bytes: enough to skip it, or to read it when its kind is known.
+/// The position of one operation in a change's bytes: enough to skip it, or to read it when its kind is known.
 package struct OperationView: Sendable {
     package let kind: UInt64
     package let span: UInt64
@@ -161,7 +161,7 @@ extension Operation {
         bytes += body
     }
 
-    /// What stands before a body.
+    /// Appends the kind, the span and the length that stand before a body.
     static func append(headOf kind: UInt64, span: UInt64, bodyCount: Int, to bytes: inout [UInt8]) {
         bytes.append(varint: kind << 1 | (span == 1 ? 0 : 1))
         if span != 1 { bytes.append(varint: span) }

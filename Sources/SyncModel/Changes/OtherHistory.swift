@@ -13,17 +13,19 @@ package struct KnownReplica: Sendable, Hashable {
 /// earlier moment while it ran, and went on from there (design: "Incarnations").
 package struct OtherHistory: Sendable, Equatable {
     package let replica: ReplicaID
-    /// From where on it was walked: ours stands there as well.
+    /// The end from which the other history was read. The local history contains it too.
     package let start: ChainEnd
-    /// Where it stands behind its changes, from there: at least as far as ours goes, or as it goes itself.
+    /// The ends of the other history after each of its changes from `start` on. They reach at least as far as the local
+    /// history, or to the other history's own end.
     package let ends: [ChainEnd]
-    /// Its last segments, one behind the other, every signature checked: as far back as there was room for.
+    /// The other history's last consecutive segments, as many as there was room for. Every signature is checked.
     package let segments: [Segment]
-    /// Where it ends.
+    /// The end of the other history.
     package let tip: ReplicaTip
-    /// What the one that shows it holds of other histories: what is among it was not built on ours.
+    /// The other replicas that the peer holds. Changes among these were not built on the local history.
     package let elsewhere: [KnownReplica]
-    /// What others hold, as far as is known, of what this device wrote: where that built on another device's history, they keep it.
+    /// The changes of this device that other devices hold, as far as is known. Devices that built on them in another history
+    /// keep them.
     package let kept: VersionVector
 
     package init(

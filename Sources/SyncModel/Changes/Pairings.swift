@@ -15,7 +15,7 @@ struct Pairings: Hashable, Sendable {
     private var hosts: [DeviceID: [DeviceID: Int64]] = [:]
     /// Device → members that let it in, with their clocks; each once, with the earliest.
     private var admissions: [DeviceID: [DeviceID: Int64]] = [:]
-    /// Devices that somebody named as a host.
+    /// The devices that an addition named as a host.
     private var named: Set<DeviceID> = []
 
     mutating func record(_ addition: Membership.Addition) {

@@ -14,7 +14,7 @@ extension Operation {
 
         /// A name; see `Name`.
         package let collection: ExactString
-        /// At least one.
+        /// The entries; at least one.
         package let entries: [Entry]
 
         package init(collection: ExactString, entries: [Entry]) {
@@ -25,10 +25,10 @@ extension Operation {
         package var span: UInt64 { UInt64(entries.count) }
     }
 
-    /// How a stream is kept. The one with the greatest canonical key counts.
+    /// A setting of how a stream is kept. The one with the greatest canonical key counts.
     package struct StreamSetting: Hashable, Sendable {
         package let stream: ExactString
-        /// Only the greatest event per type is shown; the others are dropped in time.
+        /// True if the stream shows only the greatest event per type; the others are dropped in time.
         package let latestOnly: Bool
         /// Nil: for ever.
         package let retainMilliseconds: UInt64?

@@ -24,13 +24,13 @@ package struct Segment: Hashable, Sendable {
 /// A segment whose form, chain and signature were checked against the tip before it.
 package struct VerifiedSegment: Hashable, Sendable {
     package let segment: Segment
-    /// Of the first change: everything the segment waits for.
+    /// The context of the first change: everything that the segment waits for.
     package let context: [VersionVector.Entry]
     package let changeCount: Int
     /// The replica's tip once the segment is applied.
     package let tip: ReplicaTip
 
-    /// Whether it holds the first change of its replica, and so the context is that of it (`FirstContexts`).
+    /// True if the segment holds the first change of its replica, so that its context is that change's (`FirstContexts`).
     package var isBeginning: Bool { segment.start == 0 && changeCount > 0 }
 
     /// The same where the chain is known to stand at that head behind it.
@@ -47,8 +47,8 @@ package struct VerifiedSegment: Hashable, Sendable {
         self.tip = tip
     }
 
-    /// Whether the segment may be applied by a node that holds its context and no stamp greater than `greatestHeld`.
-    /// The stamps behind the first are checked with the segment.
+    /// True if a node that holds the segment's context and no stamp greater than `greatestHeld` may apply it. The stamps
+    /// behind the first are checked with the segment.
     package func isReachable(from greatestHeld: Stamp) -> Bool {
         var reader = ByteReader(segment.bytes)
         guard let first = try? ChangeView(&reader) else { return false }
@@ -59,7 +59,7 @@ package struct VerifiedSegment: Hashable, Sendable {
 /// Why a segment is refused. Each is an offence of the peer that sent it: honest relays check before they forward.
 package enum SegmentError: Error, Equatable, Sendable {
     case codec(CodecError)
-    /// It does not begin at the tip, or its changes leave a gap, or it ends elsewhere than it says.
+    /// The segment does not begin at the tip, its changes leave a gap, or it does not end where it says.
     case notConsecutive
     /// A change behind the first names other replicas, or the author names itself.
     case misplacedContext

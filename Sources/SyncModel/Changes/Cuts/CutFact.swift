@@ -1,12 +1,13 @@
-/// "Nobody waits for this device any more": how far each of its histories counts. What it wrote beyond is void.
+/// The statement that the space no longer waits for a device, and how far each of its histories counts. What the device wrote
+/// beyond is void.
 ///
-/// Its author's signature on the chain vouches for it. Replicas that are not named end at 0, whenever they began, unless
-/// they began after the device was let in again by somebody who knew of the cut (`CutTable`).
+/// Its author's signature on the chain vouches for it. Replicas that are not named end at 0, whenever they began. The
+/// exception is a replica that began after a member that knew of the cut admitted the device again (`CutTable`).
 package struct CutFact: Hashable, Sendable {
-    /// One history's end: where a change ends, and the chain's head there.
+    /// The end of one history: the counter at which a change ends, and the chain's head there.
     package struct End: Hashable, Sendable {
         package let incarnation: UInt64
-        /// At least 1.
+        /// The counter at which the history ends; at least 1.
         package let end: UInt64
         package let head: ChainHead
 
@@ -29,11 +30,11 @@ package struct CutFact: Hashable, Sendable {
         self.ends = ends.sorted { $0.incarnation < $1.incarnation }
     }
 
-    /// Whether the cut ends anything. Strict cuts do not: no rule says yet who may write one, so a single member could revoke
-    /// all others. The answer depends on the fact alone, so all nodes agree in whatever order they learn of it.
+    /// True if the cut ends anything. Strict cuts do not: no rule yet says which member may write one, so a single member
+    /// could revoke all others. The answer depends on the fact alone, so all nodes agree in whatever order they learn of it.
     package var hasEffect: Bool { !isStrict }
 
-    /// Where a history of the device ends; 0 for one that is not named.
+    /// The counter at which a history of the device ends; 0 for one that is not named.
     package func end(of replica: ReplicaID) -> UInt64 {
         ends.first { $0.incarnation == replica.incarnation }?.end ?? 0
     }

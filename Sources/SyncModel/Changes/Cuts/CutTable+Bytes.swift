@@ -33,13 +33,13 @@ extension CutTable {
         join(try Self.rows(bytes), members: members)
     }
 
-    /// Whether strict cuts are among them: a program that gave those effect wrote this.
+    /// True if the table holds strict cuts: then a program that gave strict cuts effect wrote it.
     package static func holdsStrictCut(encoded bytes: [UInt8]) -> Bool {
         guard !bytes.isEmpty, let rows = try? rows(bytes) else { return false }
         return rows.cuts.contains { !$0.fact.hasEffect }
     }
 
-    /// Of what follows from them nothing is computed.
+    /// Reads the rows without computing what follows from them.
     private static func rows(_ bytes: [UInt8]) throws(CodecError) -> CutTable {
         var reader = ByteReader(bytes)
         let cuts = try reader.list { reader throws(CodecError) in
@@ -65,7 +65,7 @@ extension CutTable {
             settled: settled)
     }
 
-    /// Whether these are bytes of `encoded`, of one table alone.
+    /// True if the bytes are the `encoded` form of a single table.
     static func isCanonical(_ bytes: [UInt8]) -> Bool {
         guard let rows = try? rows(bytes), !rows.cuts.isEmpty else { return false }
         return rows.isAscending && rows.encoded == bytes

@@ -1,12 +1,12 @@
 extension CutTable {
-    /// Which cuts hold, and where histories therefore end: the least fixed point, since a change that counts may keep
-    /// another, and that a third.
+    /// The cuts that hold, and where histories end because of them. It is the least fixed point: a change that counts may
+    /// keep another change, and that one a third.
     struct Ends: Hashable, Sendable {
         /// Sorted.
         private var holding: [Dot] = []
-        /// How far witnesses keep a replica in spite of a cut.
+        /// The counter up to which witnesses keep a replica in spite of a cut.
         private var kept: [Kept: UInt64] = [:]
-        /// By cut, the devices that nobody has let in whose word counts without it; sorted.
+        /// The devices that only facts the cut made void connect to its author, by cut; sorted. None of their changes count.
         private var hanging: [Dot: [DeviceID]] = [:]
 
         private struct Kept: Hashable, Sendable {
@@ -19,7 +19,7 @@ extension CutTable {
         init(_ table: CutTable, _ members: MemberFacts) {
             holding = Judgement(table, members).holding
             settle(table, members)
-            // Who is no member lets nobody go.
+            // A device that is no member cannot cut another.
             let spoken = table.cuts.filter { holds($0) && (table.isSettled($0.dot) || counts($0.dot, table)) }.map(
                 \.dot)
             guard spoken != holding, !hanging.isEmpty else { return }
@@ -45,10 +45,11 @@ extension CutTable {
             }
         }
 
-        /// Whom only words lead to that the cut made void, beginning with its author: what they say counts from nowhere.
+        /// Returns the devices that only void facts connect to the cut's author: none of their changes count.
         private func hangingDevices(_ cut: Cut, _ table: CutTable, _ members: MemberFacts) -> [DeviceID] {
             let author = cut.dot.replica.device
-            // Words that know the cut bring back (`Return`), or let in whom it does not concern.
+            // Facts written with knowledge of the cut admit the device again (`Return`), or admit a device the cut does not
+            // concern.
             let returns = Set(table.returns.filter { $0.cut == cut.dot }.map(\.addition))
             let all = members.reached(from: author) { !returns.contains($0) }
             let left = members.reached(from: author) { fact in
@@ -92,9 +93,12 @@ extension CutTable {
         }
     }
 
-    /// Which cuts hold: those that are settled, whatever else arrives. Of the others those that their author says beyond its
-    /// own end do not; of two that cut each other, or of more in a circle, one has to stay, or there would be nobody to let
-    /// the others in again.
+    /// The cuts that hold.
+    ///
+    /// - Settled cuts hold, whatever else arrives.
+    /// - A cut that its author wrote beyond its own end does not hold.
+    /// - Of two cuts that make each other void, or of more in a circle, one has to hold. Otherwise no member would be left to
+    ///   admit the others again.
     private struct Judgement {
         private(set) var holding: [Dot] = []
 
@@ -129,8 +133,8 @@ extension CutTable {
 }
 
 extension MemberFacts {
-    /// Whose word counts of two devices that revoke each other: who let the other in, and was not let in by it, else the
-    /// lesser one.
+    /// True if the left cut takes precedence when two devices cut each other. The device that admitted the other, and was not
+    /// admitted by it, comes first; otherwise the device with the lesser id.
     fileprivate func precede(_ left: Dot, _ right: Dot) -> Bool {
         let (one, other) = (left.replica.device, right.replica.device)
         if one == other { return left < right }

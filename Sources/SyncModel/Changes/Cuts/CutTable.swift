@@ -1,14 +1,14 @@
-/// Every cut that is held, and what changes say for and against them: from it follows which changes are void.
+/// All known cuts, with the changes that speak for and against them. The table decides which changes are void.
 ///
-/// A function of the *set* of changes, in whatever causal order they came. Void is what lies at or beyond a replica's
-/// `end`: of its operations those on objects (what events, schemas and stream settings say needs nothing that may have
-/// been forgotten, so they stay). An end can fall, when a cut arrives, and rise, when a change arrives that keeps more
-/// (`Witness`); whoever holds changes in between does them again.
+/// It is a function of the *set* of changes, in whatever causal order they arrived. Operations on objects at or beyond a
+/// replica's `end` are void. Events, schemas and stream settings there stay: they need nothing that may have been forgotten.
+/// An end can fall when a cut arrives, and rise when a change arrives that keeps more (`Witness`). The store then applies
+/// again the changes in between.
 ///
 /// Bounds: a row for each cut, and for each author that wrote on what a cut had left behind.
 package struct CutTable: Hashable, Sendable {
     package struct Cut: Hashable, Sendable {
-        /// Of the operation that says it.
+        /// The dot of the `cut` operation.
         package let dot: Dot
         package let fact: CutFact
     }
@@ -18,7 +18,7 @@ package struct CutTable: Hashable, Sendable {
         package let cut: Dot
         /// The witness's change, by its first counter.
         package let change: Dot
-        /// What it had seen of a replica of the cut device.
+        /// A replica of the cut device that the witness had seen, up to `next`.
         package let replica: ReplicaID
         package let next: UInt64
     }
@@ -26,9 +26,9 @@ package struct CutTable: Hashable, Sendable {
     /// "Let in, knowing of the cut": of the cut device, or of one that only what it made void had let in.
     package struct Return: Hashable, Sendable {
         package let cut: Dot
-        /// Of the `addMember`.
+        /// The dot of the `addMember`.
         package let addition: Dot
-        /// That it lets in.
+        /// The device that the addition admits.
         package let device: DeviceID
     }
 
@@ -43,7 +43,7 @@ package struct CutTable: Hashable, Sendable {
     package private(set) var witnesses: [Witness] = []
     package private(set) var returns: [Return] = []
     package private(set) var exemptions: [Exemption] = []
-    /// What devices wrote again of what was void: up to where, by the replica that they had written it under.
+    /// The void operations that devices have rewritten: per replica under which they were first written, how far.
     package private(set) var rewritten: [Rewriting] = []
     /// Cuts that hold whatever others say of their authors; sorted.
     package private(set) var settled: [Dot] = []
@@ -69,22 +69,22 @@ package struct CutTable: Hashable, Sendable {
 
     // MARK: What follows
 
-    /// Where what the replica wrote begins to be void; nil: nowhere.
+    /// Returns the counter from which on the replica's operations on objects are void; nil if none are.
     package func end(of replica: ReplicaID) -> UInt64? {
         cuts.isEmpty ? nil : ends.end(of: replica, self)
     }
 
-    /// Whether an operation on an object counts nowhere.
+    /// True if the operation on an object at this dot is void.
     package func isVoid(_ dot: Dot) -> Bool { end(of: dot.replica).map { dot.counter >= $0 } ?? false }
 
-    /// The cuts that hold the device away: nobody who knew of them has let it in again. By dot.
+    /// The cuts that keep the device away, by dot: no member that knew of them has admitted the device again.
     package func cuts(holdingAway device: DeviceID) -> [Cut] {
         cuts(of: device).filter { cut in
             !returns.contains { $0.cut == cut.dot && $0.device == device && ends.counts($0.addition, self) }
         }
     }
 
-    /// Let go for ever, or let in by nobody but one that was, after its end: it may not connect.
+    /// True if the device may not connect: a strict cut keeps it away, or made void every fact that had admitted it.
     package func isBarred(_ device: DeviceID) -> Bool { cuts(holdingAway: device).contains(where: \.fact.isStrict) }
 
     package func isAway(_ device: DeviceID) -> Bool { !cuts(holdingAway: device).isEmpty }
@@ -96,7 +96,8 @@ package struct CutTable: Hashable, Sendable {
 
     package func isSettled(_ cut: Dot) -> Bool { settled.contains(cut) }
 
-    /// Somebody else lets its author go before it: which of the two holds is decided anew by everything that arrives.
+    /// True if another device cuts this cut's author from before the cut. Each change that arrives can alter which of the two
+    /// holds.
     package func isDisputed(_ cut: Cut) -> Bool {
         cuts.contains { other in
             isAttacked(cut, by: other)
@@ -106,7 +107,7 @@ package struct CutTable: Hashable, Sendable {
         }
     }
 
-    /// Whether the one would be void if the other held.
+    /// True if `cut` would be void if `other` held.
     func isAttacked(_ cut: Cut, by other: Cut) -> Bool {
         other.fact.device == cut.dot.replica.device && cut.dot.counter >= other.fact.end(of: cut.dot.replica)
             && !exemptions.contains { $0.replica == cut.dot.replica && $0.reason.cut == other.dot }
@@ -119,7 +120,7 @@ package struct CutTable: Hashable, Sendable {
     /// by which it was let in.
     package func cuts(of device: DeviceID) -> [Cut] { cuts.filter { ends.concerns($0, device) } }
 
-    /// How far a device has written again what it had written under a replica.
+    /// The counter up to which a device has rewritten what it had written under a replica; 0 if it has rewritten nothing.
     package func rewritten(of replica: ReplicaID) -> UInt64 {
         rewritten.filter { $0.old.replica == replica }.map { $0.old.counter + $0.count }.max() ?? 0
     }
@@ -176,7 +177,7 @@ package struct CutTable: Hashable, Sendable {
         if witnesses.count != before { ends = Ends(self, members) }
     }
 
-    /// Whether such a change would be a witness of anything: the held ones are read only where this says so.
+    /// True if such a change would be a witness of anything. The stored changes are read only where this is true.
     package func concerns(_ replica: ReplicaID, context: VersionVector) -> Bool {
         cuts.contains { cut in
             cut.fact.device != replica.device && !beyond(cut, context).isEmpty
@@ -222,7 +223,7 @@ package struct CutTable: Hashable, Sendable {
         ends = Ends(self, members)
     }
 
-    /// Whether both say the same of everything that a node with this vector holds.
+    /// True if both tables give the same answer for every change that a node with this vector holds.
     package func agrees(with other: CutTable, on vector: VersionVector) -> Bool {
         vector.entries.allSatisfy { entry in
             min(end(of: entry.replica) ?? .max, entry.next) == min(other.end(of: entry.replica) ?? .max, entry.next)
@@ -237,7 +238,8 @@ package struct CutTable: Hashable, Sendable {
         cut.replica == operation.replica ? cut.counter < operation.counter : context.covers(cut)
     }
 
-    /// Whoever lets a device go has to count what it holds of it: what it ever acknowledged lies below.
+    /// True if the author's context lies within the cut's ends. The author of a cut has to count everything it holds of the
+    /// device: all that it ever acknowledged lies below.
     private func isAllowed(_ fact: CutFact, _ context: VersionVector) -> Bool {
         context.entries.allSatisfy {
             $0.replica.device != fact.device || fact.end(of: $0.replica) >= $0.next

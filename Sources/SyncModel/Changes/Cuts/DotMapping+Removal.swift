@@ -8,7 +8,7 @@ extension DotMapping {
 
     private func seen(_ then: [Removal.Seen], now: [Removal.Seen]) -> [Removal.Seen] {
         now.compactMap { present in
-            // All that is said again before this was known to whoever removed.
+            // The removing author had known all that the new replica has rewritten so far.
             if present.replica == new { return present }
             guard let past = then.first(where: { $0.replica == present.replica }) else { return nil }
             // What lay beyond is void. What was added since stays.
@@ -26,7 +26,7 @@ extension DotMapping {
 }
 
 extension ObjectFields.Operation {
-    /// Whether it takes something away under a key: what that carries depends on what is there.
+    /// True if the operation removes something under a key. Such a removal depends on the contents at the time.
     package var removesKeys: Bool {
         switch self {
         case .create: false

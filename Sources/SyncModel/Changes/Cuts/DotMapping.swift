@@ -14,17 +14,17 @@ package struct DotMapping {
         self.places = places
     }
 
-    /// Who says it again.
+    /// The replica that writes the operation again.
     package var author: ReplicaID { new }
 
-    /// Whether the newest operation of an entry is one that was written again.
+    /// True if the newest operation of an entry is a rewritten one.
     package func isPlace(_ entry: VersionVector.Entry) -> Bool {
         places.contains {
             $0.new.replica == entry.replica && entry.next > $0.new.counter && entry.next - $0.new.counter <= $0.count
         }
     }
 
-    /// Where an operation is now; nil for one that was not written again.
+    /// The present dot of a rewritten operation; nil for one that was not rewritten.
     package func place(of dot: Dot) -> Dot? { move(dot).place }
 
     package func callAsFunction(_ reference: DotReference) -> DotReference {
@@ -32,7 +32,7 @@ package struct DotMapping {
         return DotReference(place(of: dot) ?? dot, by: new)
     }
 
-    /// Of dots that had consecutive counters some may have moved.
+    /// Returns the present dots of the ranges. Of dots with consecutive counters, only some may have moved.
     func callAsFunction(_ ranges: [DotRange]) -> [DotRange] {
         var moved: [DotRange] = []
         for range in ranges {
@@ -49,12 +49,12 @@ package struct DotMapping {
         return moved
     }
 
-    /// Where an operation is now, also one that was written again more than once, and how many from it on moved together, or
-    /// not at all.
+    /// Returns the present dot of an operation, also of one that was rewritten more than once. `stretch` is the number of
+    /// dots from this one on that moved together, or did not move.
     private func move(_ dot: Dot) -> (place: Dot?, stretch: UInt64) {
         var (place, stretch): (Dot?, UInt64) = (nil, .max)
         var now = dot
-        // What somebody says of his own dots may go round in a circle.
+        // A device's marks about its own dots may form a circle.
         for _ in 0...places.count {
             stretch = min(stretch, self.stretch(from: now))
             guard let next = places.lazy.compactMap({ $0.place(of: now) }).first else { break }
@@ -63,7 +63,7 @@ package struct DotMapping {
         return (place, stretch)
     }
 
-    /// How many dots from this one on the same row moves, or none.
+    /// Returns the number of dots from this one on that the same row moves, or that no row moves.
     private func stretch(from dot: Dot) -> UInt64 {
         var count = UInt64.max
         for place in places where place.old.replica == dot.replica {

@@ -7,7 +7,7 @@ extension Operation {
     /// there is decided by what its author knows now.
     package struct EditAgain: Hashable, Sendable {
         package let edit: ObjectEdit
-        /// What its author had seen, when it was written first.
+        /// The vector its author had seen when it first wrote the edit.
         package let known: VersionVector
 
         package init(_ edit: ObjectEdit, known: VersionVector) {
@@ -15,7 +15,8 @@ extension Operation {
             self.known = known
         }
 
-        /// What it is judged by. Whether its author was let in its change decides.
+        /// The origin by which the edit is judged. Whether its author was a member is decided by the change that contains
+        /// this operation.
         package func origin(at origin: Origin) -> Origin { origin.again(knowing: known) }
     }
 }
@@ -37,7 +38,7 @@ extension Operation.EditAgain: ByteCoded {
 }
 
 extension Operation {
-    /// What the operation is judged by, where it stands at `origin`.
+    /// Returns the origin by which the operation is judged when it stands at `origin`.
     package func judged(at origin: Origin) -> Origin {
         switch self {
         case .editAgain(let again): again.origin(at: origin)
@@ -47,7 +48,7 @@ extension Operation {
         }
     }
 
-    /// What it says about who counts; nil for most.
+    /// The operation's statement about which histories count; nil for most operations.
     package var statement: CutStatement? {
         switch self {
         case .addMember(let fact): fact.isBound ? .addition(fact.device) : nil
@@ -61,10 +62,10 @@ extension Operation {
     }
 }
 
-/// What an operation says about who counts.
+/// A statement of an operation about which histories count.
 package enum CutStatement: Hashable, Sendable {
     case cut(CutFact)
-    /// Of this device.
+    /// The addition of this device.
     case addition(DeviceID)
     case rewriting(Operation.RewritingMark)
     case settled(Operation.SettledCut)

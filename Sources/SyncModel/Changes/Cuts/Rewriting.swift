@@ -3,7 +3,7 @@
 package struct Rewriting: Hashable, Sendable {
     /// The first operation as it was written first.
     package let old: Dot
-    /// How many counters, all of the same replica.
+    /// The number of counters, all of the same replica.
     package let count: UInt64
     /// The first operation as it stands now.
     package let new: Dot
@@ -14,7 +14,7 @@ package struct Rewriting: Hashable, Sendable {
         self.new = new
     }
 
-    /// Where an operation is now; nil for one that is not among them.
+    /// The present dot of an operation; nil for one that is not in the range.
     package func place(of dot: Dot) -> Dot? {
         guard dot.replica == old.replica, dot.counter >= old.counter, dot.counter - old.counter < count else {
             return nil
@@ -24,12 +24,12 @@ package struct Rewriting: Hashable, Sendable {
 }
 
 extension Operation {
-    /// What stands behind this in its change, and in the changes after it, counter by counter, is what the device had
-    /// written under another incarnation from `start` on.
+    /// A mark before rewritten operations: the operations behind it, in its change and in the changes after it, stand counter
+    /// by counter for what the device had written under another incarnation from `start` on.
     package struct RewritingMark: Hashable, Sendable {
         package let incarnation: UInt64
         package let start: UInt64
-        /// At least 1.
+        /// The number of counters; at least 1.
         package let count: UInt64
 
         package init(incarnation: UInt64, start: UInt64, count: UInt64) {

@@ -1,11 +1,12 @@
 extension Operation {
-    /// "Everybody who is left has heard of my cut before any other that would make it void": so no such one holds.
+    /// The statement that every remaining device learned of this cut before any other cut that would make it void. So no such
+    /// other cut holds.
     ///
-    /// Only its author says so, once, and only while more of those who are left than of those who are away know each other
-    /// (`AgentCore.planSettling`): of two cuts that make each other void at most one is ever settled. Behind this what nobody
-    /// but the cut device needed may be forgotten.
+    /// Only the cut's author writes it, once, and only while the remaining devices that know each other outnumber the devices
+    /// that are away (`AgentCore.planSettling`). So of two cuts that make each other void at most one is ever settled. After
+    /// it, data that only the cut device needed may be forgotten.
     package struct SettledCut: Hashable, Sendable {
-        /// Of the same device as the one who says this.
+        /// The incarnation of the cut's replica; its device is that of the author of this statement.
         package let incarnation: UInt64
         package let counter: UInt64
 

@@ -5,11 +5,11 @@
 /// nothing is left melt into the next one that has something, so nine toggles of a checkbox ship as one change. Letters
 /// typed one after the other become runs (TypingRun.swift).
 package struct Folding: Sendable {
-    /// What only a store can tell.
+    /// The facts about objects and streams that only the store knows.
     package struct Rules {
-        /// Whether nothing was known of the object before the tail.
+        /// True if the store knew nothing of the object before the tail.
         package let isUnknown: (ObjectKey) -> Bool
-        /// Whether a stream shows only the newest event per type.
+        /// True if the stream shows only the newest event per type.
         package let isLatestOnly: (String) -> Bool
         /// Objects to leave as they are.
         package let keeps: Set<ObjectKey>

@@ -1,6 +1,6 @@
-/// Which operations of an open tail have no effect any more, because one behind them, which knows them, undid it all.
+/// The operations of an open tail that have no effect any more, because a later operation that knows them undid all of it.
 ///
-/// Found from the end backwards. Only ever *earlier* operations become void; what is behind them keeps dot and content.
+/// They are found from the end backwards. Only *earlier* operations become void; the later ones keep dot and content.
 struct FoldingMarks {
     /// First counters of operations, of edits inside an operation on an object, and of events.
     private(set) var void: Set<UInt64> = []
@@ -12,11 +12,12 @@ struct FoldingMarks {
     private(set) var events: [UInt64] = []
 
     private enum Ending {
-        /// Nobody but this tail ever heard of the object: nothing of it is left.
+        /// The object exists in this tail alone: nothing of it is left.
         case whole
         /// The lives are known, so the deletion stays; it drops their data on every node.
         case edits
-        /// Somebody decided behind it: what is there is left alone.
+        /// A later operation keeps the object, or deletes it with a policy other than `deleteWins`: it makes no earlier edit
+        /// void.
         case none
     }
 
@@ -109,7 +110,7 @@ struct FoldingMarks {
         }
     }
 
-    /// What is attached and detached again leaves nothing of what it was; the detachment stays.
+    /// Marks an attachment that is detached later as void. The detachment stays.
     private mutating func mark(_ edit: Operation.AttachmentEdit, at counter: UInt64) {
         switch endings[edit.object] {
         case .whole, .edits:
@@ -134,8 +135,8 @@ struct FoldingMarks {
         removed[life]?.contains { path.starts(with: $0) } ?? false
     }
 
-    /// Of a stream that shows its newest event per type, the older ones. A change keeps all of its events or none, so
-    /// that the arrival numbers of those that stay can be counted from the first.
+    /// Marks the older events of streams that show only the newest event per type. A change keeps all of its events or none,
+    /// so that the arrival numbers of the remaining events can be counted from the first.
     private mutating func markEvents(of places: [(counter: UInt64, operation: Operation)]) {
         var kinds: [EventKind] = []
         var counters: [UInt64] = []
@@ -167,7 +168,7 @@ extension Change {
 }
 
 extension Operation.ObjectEdit {
-    /// Where each edit begins, the operation itself beginning at `counter`.
+    /// Returns the counter at which each edit begins, if the operation begins at `counter`.
     func editCounters(from counter: UInt64) -> [UInt64] {
         var next = counter + (life == .birth ? 1 : 0)
         return edits.map { edit in

@@ -7,7 +7,7 @@ struct ReplacedPlace: Hashable, Sendable {
 
     enum Kind: Hashable, Sendable {
         case register
-        /// Whether one element is in a set.
+        /// The membership of one element in a set.
         case element(FieldType, JSONValue)
     }
 
@@ -15,7 +15,7 @@ struct ReplacedPlace: Hashable, Sendable {
     let kind: Kind
 }
 
-/// What one edit of an object's fields does to the places in it.
+/// The effect of one edit of an object's fields on the places in it.
 enum ReplacingEdit: Hashable, Sendable {
     case replaces(ReplacedPlace)
     /// Removes all that its author had seen under the path.

@@ -1,7 +1,7 @@
 // Letters in a text, wherever in an object that is: what typing leaves most of.
 
 extension ReplicatedDictionary where Key == ExactString, Value == ReplicatedValue {
-    /// What somebody typed in a text, and where in the object that is.
+    /// An edit of a text, and the path of the text in the object.
     struct Typing {
         let path: [ExactString]
         let edit: ReplicatedText.Operation

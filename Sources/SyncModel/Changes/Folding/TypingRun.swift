@@ -1,24 +1,24 @@
-// Typing that nobody has seen yet ships as runs: a letter that was a change of its own costs a byte.
+// Typing that no peer has seen yet ships as runs: a letter that was a change of its own then costs a byte.
 //
-// Unlike what is folded otherwise, nothing becomes void. Each scalar keeps its dot and its place, so the text is the same to
-// the byte; so is the life, which knows the last dot and the last stamp of its author (`LifeRecord.Touch`). An edit of a text
-// looks at no stamp, which is why the run may have that of its last letter.
+// Unlike with other folding, nothing becomes void. Each scalar keeps its dot and its place, so the text is the same to the
+// byte. So is the life, which knows the last dot and the last stamp of its author (`LifeRecord.Touch`). An edit of a text
+// looks at no stamp, so the run may have the stamp of its last letter.
 
 /// Neighbouring changes that become one, while they are collected: a letter costs what it costs, however long the run is.
 struct TypingRun {
-    /// As they were written.
+    /// The changes as they were written.
     private var changes: [Change]
     private let edit: Operation.ObjectEdit
-    /// Of the run, but for an insertion that may grow.
+    /// The edits of the run, except a last insertion that may still grow.
     private var edits: [ObjectFields.Operation] = []
     private var last: Last?
-    /// At least what the edits take.
+    /// An upper bound of the size of the edits, in canonical bytes.
     private var byteCount: Int
 
     fileprivate struct Last {
         var edit: ObjectFields.Operation
         let counter: UInt64
-        /// What is inserted, where it is an insertion: letters are added to it one by one.
+        /// The inserted text if the edit is an insertion: later letters are appended to it.
         var text: String.UnicodeScalarView?
         var span: UInt64
     }
@@ -32,7 +32,8 @@ struct TypingRun {
         take(edit, from: change.start)
     }
 
-    /// What its author did next; false where that does not belong to the run, or is too much together.
+    /// Appends the author's next change. Returns false if it does not belong to the run, or if the run would exceed
+    /// `Limits.editBytes`.
     mutating func take(_ next: Change) -> Bool {
         guard next.context.isEmpty, let more = next.typing, more.object == edit.object, more.life == edit.life else {
             return false
@@ -53,7 +54,7 @@ struct TypingRun {
         }
     }
 
-    /// One change, or what there was.
+    /// The run as one change, or the original changes where they cannot be one.
     var folded: [Change] {
         guard changes.count > 1, let newest = changes.last, let last else { return changes }
         let operations = [

@@ -7,12 +7,12 @@
 package enum PackedChanges {
     /// The first byte of a change that is not the first.
     enum Mark {
-        /// How the operations are said: the two lowest bits.
+        /// The mask of the two lowest bits: the form of the operations.
         static let operations: UInt8 = 0b11
         /// With length, as they are.
         static let whole: UInt8 = 0
-        /// One operation of the same kind and span: lengths of what its body begins and ends with as the one before,
-        /// and what is between them.
+        /// The form of one operation of the same kind and span as the one before: the number of bytes that its body shares at
+        /// the beginning and at the end, and the bytes between them.
         static let patched: UInt8 = 1
         /// Goes on typing: one byte of UTF-8.
         static let letter: UInt8 = 2
@@ -20,18 +20,18 @@ package enum PackedChanges {
         static let letters: UInt8 = 3
         /// The stamp is said by what it is above the one before. Without it by its milliseconds alone, counter 0.
         static let stampCounts: UInt8 = 4
-        /// How far the wall clock is from the stamp is said. Without it: as far as before.
+        /// The distance from the stamp to the wall clock follows. Without this bit it is the same as before.
         static let wallMoved: UInt8 = 8
         static let known: UInt8 = 15
     }
 
-    /// What one change says, as far as the next is told by it.
+    /// The parts of a change that the next change is compared with.
     private struct Said {
         var end: UInt64
         var stamp: UInt64
-        /// As in the header.
+        /// The distance from the stamp to the wall clock, as in the header.
         var zigzagWall: UInt64
-        /// If it is the only one.
+        /// The change's operation; nil if it has more than one.
         var operation: OperationView?
 
         init(end: UInt64, stamp: UInt64, zigzagWall: UInt64, operation: OperationView?) {
@@ -115,7 +115,8 @@ extension PackedChanges {
 }
 
 extension [UInt8] {
-    /// How many bytes two ranges begin with alike, and how many of the rest they end with alike.
+    /// Returns the number of bytes with which two ranges begin alike, and the number of the remaining bytes with which they
+    /// end alike.
     fileprivate func commonEnds(_ left: Range<Int>, _ right: Range<Int>) -> (head: Int, tail: Int) {
         withUnsafeBufferPointer { bytes in
             let most = Swift.min(left.count, right.count)
@@ -147,7 +148,7 @@ extension PackedChanges {
         guard first.range.count <= limit else { throw .outOfRange(field: "packed.length") }
         var bytes = Array(packed[first.range])
         var previous = Said(first, in: bytes)
-        // What typing goes on from; nil until somebody goes on: most changes are not looked into.
+        // The typing that the next change may continue. It is nil until a change does: most changes are not looked into.
         var typing: TypedOperation?
         var operations: [UInt8] = []
         while !reader.isAtEnd {
@@ -188,7 +189,7 @@ extension PackedChanges {
         return milliseconds << 16
     }
 
-    /// How many counters they take, and the operation if there is just one.
+    /// Returns the number of counters that the operations take, and the operation if there is just one.
     private static func counted(_ operations: [UInt8]) throws(CodecError) -> (count: UInt64, only: OperationView?) {
         var reader = ByteReader(operations)
         let first = try OperationView(&reader)
