@@ -90,8 +90,8 @@ extension CollectionSchema {
         package let to: Kind
     }
 
-    /// What `edit` would change of the types of fields. Who sets a schema asks, for each, whether an object holds values
-    /// of another type than `to` in that field, and then refuses with `wouldLoseData`.
+    /// Returns the changes that `edit` makes to the types of fields. For each, the caller checks whether an object holds
+    /// values of another type than `to` in that field, and then refuses with `wouldLoseData`.
     package func typeChanges(by edit: Operation.SchemaEdit) -> [TypeChange] {
         edit.entries.compactMap { entry in
             guard let field = Key.name(in: entry.key, after: Key.fields),
@@ -137,7 +137,7 @@ extension CollectionSchema {
         return .object(distinct)
     }
 
-    /// The term of the state digest; nil while nobody has said anything.
+    /// The schema's term of the state digest; nil while nothing is set.
     package func digestTerm(collection: ExactString) -> Sum256? {
         guard !isEmpty else { return nil }
         var bytes = Array("lanyard/digest/schema/v1".utf8)

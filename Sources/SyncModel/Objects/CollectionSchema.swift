@@ -1,12 +1,12 @@
-/// What a collection's objects are like: replicated, one register per entry, only ever added to.
+/// The schema of a collection's objects: replicated, one register per entry. Entries are only ever added.
 ///
-/// Entries, by key: `fields/NAME` an object with `type` and perhaps `refers`; `indexed/NAME` true or false;
-/// `deletePolicy`, `upsert`; any other key is a later version's and is kept and shown (its `/` and `~` written `~1` and
-/// `~0`, as in JSON Pointer). An entry that makes no sense to this version counts as not given.
+/// The keys of entries: `fields/NAME` is an object with `type` and perhaps `refers`; `indexed/NAME` is true or false; then
+/// `deletePolicy` and `upsert`. Any other key is a later version's, and is kept and shown. In a name, `/` and `~` are written
+/// `~1` and `~0`, as in JSON Pointer. An entry that makes no sense to this version counts as not given.
 package struct CollectionSchema: Hashable, Sendable {
     package typealias Entries = ReplicatedDictionary<ExactString, ReplicatedRegister<JSONValue>>
 
-    /// What a field is.
+    /// The kind of a field.
     package enum Kind: Hashable, Sendable {
         case replicated(FieldType)
         /// Stays on this node and is never shipped.
@@ -47,7 +47,7 @@ package struct CollectionSchema: Hashable, Sendable {
         var upsert = true
     }
 
-    /// Nobody has said anything.
+    /// Creates a schema in which nothing is set.
     package init() {}
 
     private init(_ entries: Entries) {
@@ -65,7 +65,7 @@ package struct CollectionSchema: Hashable, Sendable {
         known = Known(entries)
     }
 
-    /// What a node that holds `vector` lacks.
+    /// Returns the entries that a node which holds `vector` lacks.
     package func delta(since vector: VersionVector) -> Entries.Delta { entries.delta(since: vector) }
 
     /// Takes in what another node knows, as a replicated value does.

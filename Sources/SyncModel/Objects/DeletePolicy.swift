@@ -1,9 +1,11 @@
-/// What a deletion does to edits that did not know of it. The DeletedObject carries the policy its author's schema had,
-/// for ever. Ordered by strictness: of concurrent deletions the strictest judges.
+/// The effect of a deletion on edits that did not know of it.
+///
+/// The DeletedObject carries the policy of its author's schema, for ever. Policies are ordered by strictness: of concurrent
+/// deletions the strictest judges.
 package enum DeletePolicy: UInt64, Hashable, Sendable, Comparable, CaseIterable {
-    /// One concurrent operation keeps the whole object.
+    /// A single concurrent operation keeps the whole object.
     case updateWins = 1
-    /// With a concurrent operation somebody has to decide; until then the object is hidden.
+    /// A concurrent operation hides the object until a user decides.
     case ask = 2
     /// The object stays if a concurrent operation has a greater (stamp, replica).
     case lastWriterWins = 3
@@ -12,7 +14,7 @@ package enum DeletePolicy: UInt64, Hashable, Sendable, Comparable, CaseIterable 
 
     package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 
-    /// As in a schema and in answers.
+    /// The policy's name in a schema and in answers.
     package var name: String {
         switch self {
         case .updateWins: "updateWins"

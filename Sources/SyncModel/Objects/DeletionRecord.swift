@@ -1,12 +1,12 @@
 /// A DeletedObject as a node keeps it until it is stable.
 package struct DeletionRecord: Hashable, Sendable {
-    /// What one replica did to an object that a `deleteWins` deletion had ended without its knowledge.
+    /// The operations of one replica on an object that a `deleteWins` deletion had ended without the replica's knowledge.
     package struct Edited: Hashable, Sendable {
-        /// Nobody makes more; what peers claim adds up without overflow.
+        /// The maximum of a count. No replica makes more edits; counts that peers claim add up without overflow.
         static let countLimit: UInt64 = 1 << 32
 
-        /// In place of a count: a deletion that was not done again, because others had changed the object meanwhile. It stands in
-        /// the list of this node alone.
+        /// The mark, in place of a count, of a deletion that was not applied again, because others had changed the object
+        /// meanwhile. It stands in the list of this node alone.
         package static let deletionCount: UInt64 = 1 << 33
 
         package let replica: ReplicaID
@@ -59,10 +59,10 @@ package struct DeletionRecord: Hashable, Sendable {
         self.edited = edited
     }
 
-    /// Whether it ends a life: one whose birth its author knew, or, of a device that its author knew as a member, one
-    /// whose author did not know the deletion either.
+    /// True if the deletion ends a life: one whose birth its author knew. It also ends a life begun on a device that its
+    /// author knew as a member, if the birth's author did not know the deletion either.
     ///
-    /// - Parameter known: the deletions that the birth's author knew.
+    /// - Parameter known: The deletions that the birth's author knew.
     func ends(_ birth: Dot, known: KnownDots) -> Bool {
         if births.covers(birth) { return true }
         guard dot.replica.device == birth.replica.device || members.contains(birth.replica.device) else { return false }
@@ -77,7 +77,7 @@ package struct DeletionRecord: Hashable, Sendable {
 }
 
 extension [DeletionRecord.Edited] {
-    /// One edit more of the replica; sorted by replica.
+    /// Adds one edit to the replica's count; sorted by replica.
     package mutating func count(_ replica: ReplicaID, wallMilliseconds: Int64) {
         // Deletions stand behind.
         let index = firstIndex { $0.isDeletion || !($0.replica < replica) } ?? count

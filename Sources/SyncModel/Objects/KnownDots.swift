@@ -1,7 +1,8 @@
-/// Which of some operations on one object an author had seen: per replica the last of them, for who knows one knows those
-/// before it. So a thousand deletions of one object that each know the earlier ones cost a thousand dots, not a million.
+/// The operations on one object, among those of one kind, that an author had seen: the last one per replica, since an author
+/// that knows one knows those before it. So a thousand deletions of one object that each know the earlier ones cost a
+/// thousand dots, not a million.
 ///
-/// A vector would say more than it should: equal on two nodes only if it says nothing beyond these operations.
+/// A vector would say too much: two nodes' vectors are equal only if they say nothing beyond these operations.
 package struct KnownDots: Hashable, Sendable {
     /// Sorted by replica, each once.
     package private(set) var dots: [Dot] = []
@@ -22,7 +23,8 @@ package struct KnownDots: Hashable, Sendable {
         self.dots = dots
     }
 
-    /// Whether it covers an operation that was here when this was made. One that came later it does not cover.
+    /// True if an operation that was stored when this was made is covered. The answer does not hold for operations that
+    /// arrived later.
     package func covers(_ dot: Dot) -> Bool {
         dots.contains { $0.replica == dot.replica && dot.counter <= $0.counter }
     }

@@ -1,9 +1,10 @@
-/// One creation of an object, and what its deletions have to know of it. Its fields lie beside it, in `ObjectState`.
+/// A creation of an object, and what its deletions have to know of it. The fields of the life are stored beside it, in
+/// `ObjectState`.
 package struct LifeRecord: Hashable, Sendable {
     /// The last operation of one replica on this life: the others were before it.
     package struct Touch: Hashable, Sendable {
         package let replica: ReplicaID
-        /// Of the operation's last dot: operations that are shipped as one end where the last of them ended.
+        /// The counter of the operation's last dot. Operations that are shipped as one end where the last of them ended.
         package var counter: UInt64
         package var stamp: Stamp
 

@@ -33,7 +33,7 @@ package struct MemberFacts: Hashable, Sendable {
         return held
     }
 
-    /// Whether the context of the operation at `origin` covers an `addMember` of the device.
+    /// True if the context of the operation at `origin` covers an `addMember` of the device.
     package func knows(_ device: DeviceID, at origin: Origin) -> Bool {
         facts.contains { $0.device == device && origin.knows($0.dot) }
     }
@@ -45,7 +45,8 @@ package struct MemberFacts: Hashable, Sendable {
         return devices
     }
 
-    /// Who was let in by `ancestor`, or by somebody who was, as far as the facts count; with it, sorted.
+    /// Returns the devices that `ancestor` admitted, directly or through others, by the facts that count; `ancestor` is
+    /// included. Sorted.
     package func reached(from ancestor: DeviceID, where counts: (Dot) -> Bool = { _ in true }) -> [DeviceID] {
         var admitted: [DeviceID: [DeviceID]] = [:]
         for fact in facts where counts(fact.dot) { admitted[fact.dot.replica.device, default: []].append(fact.device) }
@@ -75,17 +76,17 @@ package struct MemberFacts: Hashable, Sendable {
         return reached.sorted()
     }
 
-    /// Whether somebody whom `ancestor` let in, or who was let in by such a one, let `device` in.
+    /// True if `ancestor` admitted `device`, directly or through others.
     package func leads(from ancestor: DeviceID, to device: DeviceID) -> Bool {
         ancestor != device && reached(from: ancestor).contains(device)
     }
 
-    /// Whether an operation of `origin`'s author on something that `device` began counts: its own, or what its author knew
-    /// leads from that device to it, by whom that let in, whom those let in, and so on. An operation that does not count is
+    /// True if an operation of `origin`'s author counts on something that `device` began. An operation that does not count is
     /// void on every node.
     ///
-    /// That somebody let the author in is not enough: two meshes meet, and what one has deleted and forgotten, a member of the
-    /// other knows only from the fact on that lets its own in.
+    /// It counts if the author is that device, or if a chain of admissions that the author knew leads from that device to the
+    /// author. A fact that any other device admitted the author is not enough. When two meshes meet, a member of one knows
+    /// what the other has deleted and forgotten only from the fact on that admits its own mesh.
     package func admits(_ origin: Origin, onWorkOf device: DeviceID) -> Bool {
         let author = origin.dot.replica.device
         if author == device { return true }

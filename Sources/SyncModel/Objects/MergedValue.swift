@@ -1,15 +1,15 @@
 import Crypto
 
-/// What the values of one field in several lives show together; usually there is one life.
+/// The merged values of one field in several lives; usually there is one life.
 ///
-/// Registers' values stand together, sets are united, counters added up, lists and texts put one behind the other in order
-/// of birth, dictionaries merged key by key. Free of dots: equal on all nodes that hold the same.
+/// The values of registers stand side by side, sets are united, and counters are added up. Lists and texts follow each other
+/// in order of birth; dictionaries are merged key by key. The result is free of dots: equal on all nodes that hold the same.
 package struct MergedValue: Hashable, Sendable {
     package enum Content: Hashable, Sendable {
-        /// Of a register or constant: the shown one, then what contradicts it.
+        /// The shown value of a register or constant, then those that contradict it.
         case values([JSONValue])
         case number(Int64)
-        /// Of a set, sorted; of an ordered set, in its order.
+        /// The elements of a set, sorted; of an ordered set, in its order.
         case elements([JSONValue])
         case list([MergedValue])
         case text(String)
@@ -27,7 +27,7 @@ package struct MergedValue: Hashable, Sendable {
         package let content: Content
     }
 
-    /// One per type that is live, in the order in which types are preferred when the schema says nothing.
+    /// The parts, one per live type, in the order in which types are preferred when the schema says nothing.
     package let parts: [Part]
 
     package var isLive: Bool { !parts.isEmpty }
@@ -58,7 +58,8 @@ extension MergedValue.Content {
 }
 
 extension MergedValue {
-    /// As `ReplicatedValue.appendVisible`: what several lives show is hashed like what one shows.
+    /// Appends the value as `ReplicatedValue.appendVisible` does: the merged value of several lives is hashed like that of
+    /// one.
     func appendVisible(to bytes: inout [UInt8]) {
         for part in parts {
             bytes.append(part.type.rank + 1)
@@ -90,13 +91,13 @@ extension ObjectState {
         return MergedValue.members(births.compactMap(fields(of:)))
     }
 
-    /// One of them; without parts where nothing is shown.
+    /// Returns one merged field; without parts if nothing is shown.
     package func mergedField(_ name: ExactString) -> MergedValue {
         guard case .live(let births) = judgement else { return MergedValue([]) }
         return MergedValue(births.compactMap { fields(of: $0)?[name] })
     }
 
-    /// What this object adds to the state digest, without its attachments; nil when no reader sees anything of it.
+    /// Returns the object's term of the state digest, without its attachments; nil if no reader sees anything of it.
     package func digestTerm(of key: ObjectKey) -> Sum256? {
         var bytes: [UInt8]
         switch judgement {

@@ -18,7 +18,8 @@ extension ObjectLives {
         return true
     }
 
-    /// Whether everybody has what was done to it there: who lacks an edit that was dropped could not list it any more.
+    /// True if every member has acknowledged the replica's operations on the object. A member that lacks a dropped edit could
+    /// not list it any more.
     private func isHeard(of replica: ReplicaID, _ isStable: (Dot) -> Bool) -> Bool {
         let next = touched.next(of: replica)
         return next == 0 || isStable(Dot(replica: replica, counter: next - 1))

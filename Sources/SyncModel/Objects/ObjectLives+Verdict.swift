@@ -1,21 +1,25 @@
-/// What the deletions of an object make of one of its lives, or of the object.
+/// The verdict of an object's deletions on one of its lives, or on the object.
 package enum Verdict: Hashable, Sendable, Comparable {
     case stays
-    /// A deletion that asks met an operation nobody has decided about.
+    /// A deletion that asks met an operation, and no decision knows it.
     case undecided
     case deleted
 }
 
 extension ObjectLives {
-    /// Of every life, in the order of `lives`: the harshest that a deletion gives it.
+    /// The verdict on every life, in the order of `lives`: the harshest that a deletion gives it.
     ///
-    /// A deletion D and what was concurrent with it, by the strictest policy among D and the deletions concurrent with D
-    /// that end the same life: `updateWins` lets the life stay if there was an operation, `lastWriterWins` if one is
-    /// later than D, `ask` is undecided until a keep, or another deletion of the life, knows D. No operation at all is
-    /// death by any policy.
+    /// A deletion D and the operations concurrent with it are judged by the strictest policy among D and the deletions
+    /// concurrent with D that end the same life:
     ///
-    /// Lives that D ends speak for each other, so that what was shown as one object is judged as one; but not a life that
-    /// was dead already to D's author: what was written to an old life in vain must not save a new one.
+    /// - `updateWins` lets the life stay if there was an operation.
+    /// - `lastWriterWins` lets it stay if an operation is later than D.
+    /// - `ask` is undecided until a keep, or another deletion of the life, knows D.
+    ///
+    /// If there was no operation, the life is dead by any policy.
+    ///
+    /// Lives that D ends speak for each other, so that what was shown as one object is judged as one. A life that was already
+    /// dead to D's author does not: a vain write to an old life must not save a new one.
     package var verdicts: [Verdict] {
         guard !deletions.isEmpty else { return lives.map { _ in .stays } }
         // Nothing was concurrent: whatever is ended is dead, by any policy. An object that is put and deleted by turns, a
@@ -23,7 +27,7 @@ extension ObjectLives {
         if lives.allSatisfy(\.dissents.isEmpty) {
             return lives.map { life in deletions.reversed().contains { $0.ends(life) } ? .deleted : .stays }
         }
-        // Whoever knows a deletion knows what that knew: a deletion comes behind all that it knows.
+        // A deletion that knows another also knows all that the other knew: it comes behind them.
         let knownCounts = deletions.map { deletion in deletions.count { deletion.known.covers($0.dot) } }
         let order = deletions.indices.sorted { (knownCounts[$0], $0) < (knownCounts[$1], $1) }
         var given = deletions.map { _ in lives.map { _ in Verdict.stays } }
@@ -64,18 +68,18 @@ extension ObjectLives {
         }
     }
 
-    /// Whether somebody who knew the deletion has said what is to be. A later deletion says it, and is judged itself.
+    /// True if a decision or a deletion knows this deletion. A later deletion is such a decision, and is judged itself.
     func isDecided(_ deletion: DeletionRecord, on life: LifeRecord) -> Bool {
         !deletion.keeps.isEmpty || deletions.contains { $0.known.covers(deletion.dot) && $0.ends(life) }
     }
 
     /// The object as a whole.
     package enum Judgement: Hashable, Sendable {
-        /// Nobody has begun it, or nothing of it is kept.
+        /// The object was never begun, or nothing of it is kept.
         case absent
         /// The births of the lives that are shown, merged, in the order they are shown.
         case live([Dot])
-        /// Hidden until somebody decides.
+        /// The object is hidden until a user decides.
         case undecided
         case deleted
     }
@@ -88,6 +92,6 @@ extension ObjectLives {
         return isEmpty ? .absent : .deleted
     }
 
-    /// Whether the object is deleted by a record that forbids to begin it anew.
+    /// True if the object is deleted by a record that forbids beginning it anew.
     package var isBarred: Bool { judgement == .deleted && deletions.contains { $0.policy == .deleteWins } }
 }

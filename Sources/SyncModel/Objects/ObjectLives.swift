@@ -14,18 +14,18 @@ package struct ObjectLives: Hashable, Sendable {
     package internal(set) var lives: [LifeRecord] = []
     /// Sorted by dot.
     package internal(set) var deletions: [DeletionRecord] = []
-    /// What of each replica has touched the object, whether or not it still shows.
+    /// The operations that touched the object, per replica, whether or not they still show.
     package internal(set) var touched = VersionVector()
-    /// Of everything in `touched`.
+    /// The greatest stamp of everything in `touched`.
     package internal(set) var greatestStamp = Stamp.zero
 
     package init() {}
 
     package var isEmpty: Bool { lives.isEmpty && deletions.isEmpty }
 
-    /// What became of an operation on a life.
+    /// The outcome of an operation on a life.
     package enum Admission: Hashable, Sendable {
-        /// It counts; its edits go to the life of this birth.
+        /// The operation counts; its edits go to the life of this birth.
         case applied(life: Dot)
         /// A `deleteWins` deletion has ended the life: without effect, counted there if the author did not know of it.
         case droppedWhileDeleted
@@ -33,7 +33,7 @@ package struct ObjectLives: Hashable, Sendable {
         case unknownLife
         /// The author had not been let in when it wrote, or its context contradicts itself: void on every node.
         case void
-        /// It was applied before.
+        /// The operation was applied before.
         case repeated
     }
 

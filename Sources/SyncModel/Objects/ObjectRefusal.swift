@@ -8,9 +8,9 @@ package enum ObjectRefusal: Error, Hashable, Sendable {
     case catchingUp
     /// The object is not as the writer saw it; nil: it does not exist.
     case versionMismatch(current: Dot?)
-    /// It was to be created and is here.
+    /// The object to create exists already.
     case exists(version: Dot?)
-    /// It was to be changed and is not here.
+    /// The object to change does not exist.
     case notFound
     /// The collection's schema says `"upsert": false`: only an explicit creation begins an object.
     case creationRequired

@@ -12,7 +12,7 @@ extension ObjectState {
 }
 
 extension Attachment {
-    /// What it adds to the state digest where a reader sees it.
+    /// Returns the attachment's term of the state digest, for one that a reader sees.
     package func digestTerm(of owner: ObjectKey) -> Sum256 {
         var bytes = Array("lanyard/digest/attachment/v1".utf8)
         owner.append(to: &bytes)
@@ -23,7 +23,7 @@ extension Attachment {
     }
 }
 
-/// What of a list of attachments went and what came, when it became another one.
+/// The difference between two lists of attachments: those removed and those added.
 package struct AttachmentDifference: Hashable, Sendable {
     /// Ascending by id.
     package private(set) var gone: [Attachment] = []

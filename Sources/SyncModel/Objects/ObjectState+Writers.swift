@@ -1,7 +1,7 @@
-/// Who wrote a value, and when.
+/// The writer of a value, and the time of writing.
 package struct ValueWriter: Hashable, Sendable {
     package let replica: ReplicaID
-    /// Its milliseconds are those of the writer's clock, unless the writer had seen a later stamp.
+    /// The stamp of the write. Its milliseconds are those of the writer's clock, unless the writer had seen a later stamp.
     package let stamp: Stamp
 }
 
@@ -49,14 +49,14 @@ extension ObjectState {
 }
 
 extension ObjectLives {
-    /// The deletions that met an edit, and that nobody has decided about. Sorted.
+    /// The deletions that met an edit and that no decision knows. Sorted.
     package var undecidedDeletions: [DeletionRecord] {
         deletions.filter { deletion in
             lives.contains { !$0.dissent(from: deletion.dot).isEmpty && !isDecided(deletion, on: $0) }
         }
     }
 
-    /// What was done to the object apart from those deletions: per replica the last operation. Sorted by replica.
+    /// The last operation per replica among those concurrent with the undecided deletions. Sorted by replica.
     package var undecidedEdits: [LifeRecord.Touch] {
         var last: [ReplicaID: LifeRecord.Touch] = [:]
         for deletion in undecidedDeletions {

@@ -1,7 +1,7 @@
-/// One object as a node keeps it: its lives and deletions, and the fields and attachments of each life.
+/// The stored state of one object: its lives and deletions, and the fields and attachments of each life.
 ///
-/// The data of a life stays, hidden, while a deletion may still be judged otherwise; what `deleteWins` ended is dropped
-/// at once. Fields and attachments of one life never touch those of another: they are merged when read.
+/// The data of a life stays, hidden, while a deletion may still be judged otherwise; what `deleteWins` ended is dropped at
+/// once. Fields and attachments of one life never touch those of another: they are merged when read.
 package struct ObjectState: Hashable, Sendable {
     package private(set) var lives = ObjectLives()
     /// The fields of each life in `lives`, in the same order.
@@ -19,7 +19,7 @@ package struct ObjectState: Hashable, Sendable {
         self.attachments = attachments
     }
 
-    /// What an operation on one object does to it.
+    /// The effect of an operation on one object.
     package enum Action: Hashable, Sendable {
         case edit(Operation.LifeReference, [ObjectFields.Operation])
         /// Never of a life that this begins.
@@ -28,9 +28,9 @@ package struct ObjectState: Hashable, Sendable {
         case keep
     }
 
-    /// What became of an operation.
+    /// The outcome of an operation.
     package enum Outcome: Hashable, Sendable {
-        /// It counts. The births of the lives it was on; of a deletion those that ended finally.
+        /// The operation counts. The dots are the births of the lives it was on; for a deletion, those that ended finally.
         case applied([Dot])
         /// A deletion that wins had ended the life: counted there if its author did not know of the deletion.
         case droppedWhileDeleted
@@ -115,7 +115,7 @@ package struct ObjectState: Hashable, Sendable {
         return Outcome(admission)
     }
 
-    /// Of a life that took an operation.
+    /// Returns the index of a life that took an operation.
     private func index(of birth: Dot) -> Int {
         guard let index = lives.lives.firstIndex(where: { $0.birth == birth }) else {
             preconditionFailure("a life that took an operation is here")
@@ -131,7 +131,7 @@ package struct ObjectState: Hashable, Sendable {
     package var isEmpty: Bool { lives.isEmpty }
     package var judgement: ObjectLives.Judgement { lives.judgement }
 
-    /// Whether a reader may find conflicts in the values of what is shown; false is certain, and cheap to tell.
+    /// True if a reader may find conflicts in the shown values. False is certain, and cheap to find.
     package var mayBeContested: Bool {
         fields.count != 1 || fields[0].children.values.contains(where: \.mayBeContested)
     }
@@ -159,7 +159,7 @@ package struct ObjectState: Hashable, Sendable {
 }
 
 extension ObjectState.Action {
-    /// How many counters it owns.
+    /// The number of counters it owns.
     package var span: UInt64 {
         switch self {
         case .edit(let life, let edits): edits.reduce(life == .birth ? 1 : 0) { $0 + ObjectFields.span(of: $1) }
@@ -191,7 +191,7 @@ extension ObjectState.Outcome {
 }
 
 extension Origin {
-    /// As deletions judge it: by its stamp, unless a bug is planted.
+    /// Returns the origin by which deletions judge the operation: with its stamp, unless a bug is planted.
     fileprivate func judged(byClock wallMilliseconds: Int64) -> Origin {
         guard faults.contains(.policyReadsWallClock) else { return self }
         let stamp = Stamp.next(after: .zero, wallMilliseconds: wallMilliseconds) ?? stamp

@@ -1,5 +1,5 @@
 extension ExactString {
-    /// As one part of a path: `~` and `/` written `~0` and `~1` (RFC 6901, section 3).
+    /// The key as one part of a path: `~` and `/` written `~0` and `~1` (RFC 6901, section 3).
     package var pointerEscaped: String {
         var bytes: [UInt8] = []
         for byte in string.utf8 {

@@ -18,7 +18,7 @@ package struct AuthoredPart: Hashable, Sendable {
 ///
 /// Of the dots that keep an element the last one counts that `isLater` gives: an element that was edited is its editor's.
 struct Authorship {
-    /// Whether the operation of the second dot is later than that of the first, the same on every node.
+    /// Returns true if the operation of the second dot is later than that of the first. The answer is the same on every node.
     let isLater: (Dot, Dot) -> Bool
     private(set) var parts: [AuthoredPart] = []
 
@@ -64,7 +64,7 @@ struct Authorship {
         }
     }
 
-    /// In the order in which they are shown, each once.
+    /// Adds the elements in the order in which they are shown, each once.
     private mutating func addElements(_ elements: [(value: JSONValue, dots: [Dot])], _ path: [ExactString]) {
         var seen: Set<JSONValue> = []
         for element in elements where seen.insert(element.value).inserted {
@@ -107,7 +107,7 @@ struct Authorship {
 }
 
 extension ReplicatedList {
-    /// What is shown, in order, with the dots that keep it.
+    /// The shown elements, in order, with the dots that keep them.
     fileprivate var authoredElements: [(value: Value, dots: [Dot])] {
         tree.order.shownNodes(in: 0..<count).map { node in
             let entry = entries[Int(occupants[Int(node)])]
@@ -117,7 +117,7 @@ extension ReplicatedList {
 }
 
 extension ReplicatedOrderedSet {
-    /// What is shown, in order, with the dots that keep it.
+    /// The shown elements, in order, with the dots that keep them.
     fileprivate var authoredElements: [(value: Element, dots: [Dot])] {
         tree.order.shownNodes(in: 0..<count).map { node in
             let entry = entries[Int(occupants[Int(node)])]

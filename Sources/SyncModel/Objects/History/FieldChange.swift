@@ -1,9 +1,9 @@
-/// How what a reader sees of a field, or of what is below it, differs from what was seen before.
+/// The difference between what a reader sees of a field, or of what is below it, and what was seen before.
 package struct FieldChange: Hashable, Sendable {
     package enum Content: Hashable, Sendable {
         /// Nil: it was not there, or is not any more.
         case value(old: JSONValue?, new: JSONValue?)
-        /// Of a text that stays one, without saying the whole of it.
+        /// The edits of a text that stays a text, without its whole content.
         case text([TextEdit])
     }
 
@@ -11,12 +11,12 @@ package struct FieldChange: Hashable, Sendable {
     package let content: Content
 }
 
-/// What a reader sees of a field.
+/// A field as a reader sees it.
 struct ShownField {
     let name: ExactString
     let part: MergedValue.Part
 
-    /// What is at a path; its first key is the name.
+    /// Returns the value at a path; its first key is the name.
     func value(at path: [ExactString]?) -> JSONValue? { part.content.json.value(at: (path ?? []).dropFirst()) }
 
     /// The text, if it is asked for as a whole.
@@ -37,7 +37,7 @@ extension ObjectState {
     }
 }
 
-/// What a reader sees at two times, field by field.
+/// The difference in one field between two times, as a reader sees it.
 struct ShownDifference {
     let name: ExactString
     let old: ShownField?
@@ -92,7 +92,7 @@ extension FieldChange {
 }
 
 extension JSONValue {
-    /// What is under keys and indices, one below the other.
+    /// Returns the value under keys and indices, one below the other; nil if there is none.
     package func value(at path: some Sequence<ExactString>) -> JSONValue? {
         var value: JSONValue? = self
         for key in path {

@@ -1,4 +1,4 @@
-/// How a field reads at one time and at another.
+/// The difference of one field between two times, as a reader sees it.
 package struct FieldDifference: Hashable, Sendable {
     package enum Content: Hashable, Sendable {
         /// Nil: it is not there at that time.
@@ -12,9 +12,10 @@ package struct FieldDifference: Hashable, Sendable {
 }
 
 extension ObjectState {
-    /// In which fields a reader finds something else in `other`, sorted by name. What is not shown at all has no fields.
+    /// Returns the fields in which a reader finds something else in `other`, sorted by name. An object that is not shown has
+    /// no fields.
     ///
-    /// - Parameter path: only the field, or what is below it; nil: all fields.
+    /// - Parameter path: Only the field, or what is below it; nil: all fields.
     package func differences(
         to other: ObjectState, schema: CollectionSchema?, path: [ExactString]? = nil
     ) -> [FieldDifference] {
@@ -30,7 +31,7 @@ extension ObjectState {
         }
     }
 
-    /// What a reader sees at a path; nil: nothing is there.
+    /// Returns the value that a reader sees at a path; nil if there is none.
     package func shownValue(at path: [ExactString], _ schema: CollectionSchema?) -> JSONValue? {
         shownFields(schema).first { $0.name == path.first }?.value(at: path)
     }

@@ -1,4 +1,4 @@
-/// What an object was when the part of its history began that is held: changes before it were dropped, or never came.
+/// The object's state at the beginning of its stored history. Changes before it were dropped, or never came.
 package struct ObjectBeginning: Hashable, Sendable {
     package var state = ObjectState()
     /// The operation applied last by then.
@@ -8,7 +8,7 @@ package struct ObjectBeginning: Hashable, Sendable {
 
     package init() {}
 
-    /// As it is once these are applied too, which come in causal order.
+    /// Applies these operations too, which come in causal order.
     package mutating func apply(_ operations: [PastOperation], members: MemberFacts) {
         for operation in operations {
             let outcome = state.apply(

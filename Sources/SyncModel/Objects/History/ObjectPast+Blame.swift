@@ -4,19 +4,20 @@ package struct BlameSpan: Hashable, Sendable {
     package internal(set) var content: AuthoredPart.Content
     /// The version to which the change brought the object. Where the log does not have the change any more, the operation.
     package let version: Dot
-    /// By its author's clock; nil where the log does not have the change any more.
+    /// The time of the change by its author's clock; nil if the log no longer has the change.
     package let wallMilliseconds: Int64?
 }
 
 extension ObjectPast {
-    /// Who wrote what a reader sees of a field, in the order in which it is shown. What one change wrote in a row is one span.
+    /// Returns the authors of what a reader sees of a field, in the order in which it is shown. A run written by one change
+    /// is one span.
     ///
-    /// A function of the state and of the changes' stamps and clocks: the same on all nodes that show the same.
+    /// It is a function of the state and of the changes' stamps and clocks: the same on all nodes that show the same.
     ///
     /// - Parameters:
-    ///   - state: the object; at any time of this past.
-    ///   - path: the field, or what is below it.
-    /// - Returns: nil when nothing is shown there.
+    ///   - state: The object, at any time of this past.
+    ///   - path: The field, or what is below it.
+    /// - Returns: Nil if nothing is shown there.
     package func blame(_ state: ObjectState, _ path: [ExactString], _ schema: CollectionSchema?) -> [BlameSpan]? {
         guard case .live(let births) = state.judgement, state.shownValue(at: path, schema) != nil else { return nil }
         let index = index

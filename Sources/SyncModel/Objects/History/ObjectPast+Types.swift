@@ -1,7 +1,8 @@
 /// The author of the newest part of a value, and when it was written.
 package struct PartWriter: Hashable, Sendable {
     package let replica: ReplicaID
-    /// By its author's clock; where the log does not have the change any more, of the author's last one to the object.
+    /// The time of the change by its author's clock. If the log no longer has the change, it is the time of the author's last
+    /// change to the object.
     package let wallMilliseconds: Int64
 }
 

@@ -1,5 +1,5 @@
 extension PastOperation {
-    /// How many counters it owns.
+    /// The number of counters it owns.
     fileprivate var span: UInt64 { action.span }
 
     fileprivate var isEdit: Bool {
@@ -12,9 +12,9 @@ extension PastOperation {
 
 /// Everything that was done to one object, change by change, in the order in which it arrived at a node.
 package struct ObjectPast: Sendable {
-    /// What one change did to the object: all its edits, or one deletion or decision.
+    /// One change's part in the object: all its edits, or one deletion or decision.
     package struct Change: Sendable {
-        /// In their order; at least one.
+        /// The operations in their order; at least one.
         package let operations: ArraySlice<PastOperation>
 
         /// The object's version behind the change: its last dot.
@@ -28,7 +28,7 @@ package struct ObjectPast: Sendable {
         }
     }
 
-    /// What the object was before all `changes`; nil where they are all there ever were.
+    /// The object before all `changes`; nil if these are all changes there ever were.
     package let beginning: ObjectBeginning?
     package let changes: [Change]
 
@@ -62,7 +62,8 @@ package struct ObjectPast: Sendable {
         changes.first { $0.version.replica == version.replica && $0.counters.contains(version.counter) }
     }
 
-    /// Whether `state(behind:)` is known here: the author of the change had seen everything that is not told apart any more.
+    /// True if `state(behind:)` is known here: the author of the change had seen all operations of `beginning`, which are not
+    /// told apart any more.
     package func isKnown(_ change: Change) -> Bool {
         let last = change.last.origin
         return (beginning?.state.lives.touched.entries ?? []).allSatisfy { entry in
@@ -96,7 +97,7 @@ package struct ObjectPast: Sendable {
         }
 
         private let changes: [Change]
-        /// Of each replica, by counters.
+        /// The entries of each replica, by counters.
         private var entries: [ReplicaID: [Entry]] = [:]
 
         fileprivate init(_ changes: [Change]) {

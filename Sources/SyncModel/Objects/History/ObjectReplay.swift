@@ -1,7 +1,8 @@
-/// Does again what was done to an object, change by change, and tells what each did to what a reader saw.
+/// Applies the operations on an object again, change by change, and returns what each changed for a reader.
 ///
-/// A change costs what it touches: an edit of a text is told by its steps, and nobody reads the text for it. Only what
-/// concerns the object as a whole (creation, deletion, several lives at once) is told by reading all fields before and after.
+/// The cost of a change depends on what it touches: an edit of a text is returned as its steps, without reading the text.
+/// Only what concerns the object as a whole (creation, deletion, several lives at once) is found by reading all fields before
+/// and after.
 package struct ObjectReplay: Sendable {
     package private(set) var state = ObjectState()
     private let schema: CollectionSchema?
@@ -13,9 +14,9 @@ package struct ObjectReplay: Sendable {
         state = beginning?.state ?? ObjectState()
     }
 
-    /// What a reader sees by now: fields in the order of their names, as if all of it had just come.
+    /// Returns what a reader sees by now: fields in the order of their names, as if all of them had just arrived.
     ///
-    /// - Parameter path: as in `redo`.
+    /// - Parameter path: As in `redo`.
     package func shown(path: [ExactString]? = nil) -> Told {
         let nothing = ObjectState()
         return Told(
@@ -24,11 +25,11 @@ package struct ObjectReplay: Sendable {
             attachments: path == nil ? AttachmentChange.between([], state.shownAttachments) : [])
     }
 
-    /// What a reader saw of a change.
+    /// The changes that a reader sees.
     package struct Told: Hashable, Sendable {
-        /// In the order of their names.
+        /// The changed fields, in the order of their names.
         package internal(set) var fields: [FieldChange]
-        /// None when only a field was asked for.
+        /// The changed attachments; empty if only a field was asked for.
         package internal(set) var attachments: [AttachmentChange]
     }
 
@@ -108,7 +109,7 @@ package struct ObjectReplay: Sendable {
     /// A field before a change that edits it.
     private struct Look {
         let field: ExactString
-        /// As a reader sees it; of a text nothing.
+        /// The value as a reader saw it before; nil for a text.
         let before: JSONValue?
         let isText: Bool
     }

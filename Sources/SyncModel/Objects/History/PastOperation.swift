@@ -1,4 +1,4 @@
-/// One operation on an object, as the log has it.
+/// An operation on an object, as the log has it.
 package struct PastOperation: Hashable, Sendable {
     package let origin: Origin
     package let action: ObjectState.Action

@@ -1,12 +1,12 @@
-/// One edit of a field, or of something inside one, in the words of design.md §12 `edit`.
+/// An edit of a field, or of something inside one, in the words of design.md §12 `edit`.
 package struct FieldEdit: Sendable, Hashable {
     package enum Action: Sendable, Hashable {
-        /// It reads as this afterwards; what was there and is not named is gone.
+        /// Sets the value to this; present content that is not named is removed.
         case set(JSONValue)
         case increment(Int64)
-        /// Of what is not there: nothing.
+        /// Removes the value; an absent value stays absent.
         case unset
-        /// Of a set, or to the end of an ordered set.
+        /// Adds an element to a set, or at the end of an ordered set.
         case add(JSONValue)
         case remove(JSONValue)
         /// Text: a string goes in front of the scalar at the offset. Lists and ordered sets: one element.
@@ -30,7 +30,7 @@ package struct FieldEdit: Sendable, Hashable {
         self.action = action
     }
 
-    /// Whether it can begin what is not there.
+    /// True if the edit can begin a value that is absent.
     var canBegin: Bool {
         switch action {
         case .set, .increment, .add, .insert: true
@@ -40,7 +40,7 @@ package struct FieldEdit: Sendable, Hashable {
 }
 
 extension FieldEdit.Action {
-    /// What it edits where neither a schema nor anything that is there says; nil when it begins nothing.
+    /// The type that the edit begins where neither a schema nor a present value gives one; nil if it begins nothing.
     var naturalType: FieldType? {
         switch self {
         case .set(let value): FieldType(natural: value)

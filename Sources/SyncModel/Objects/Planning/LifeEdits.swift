@@ -9,14 +9,14 @@ struct LifeEdits {
     }
 
     private let object: ObjectKey
-    /// In the order they are shown.
+    /// The lives in the order in which they are shown.
     private let lives: [Life]
     private let isBirth: Bool
-    /// Of the next operation.
+    /// The origin of the next operation.
     private var origin: Origin
     private var edits: [(life: Operation.LifeReference, operations: [ObjectFields.Operation])] = []
 
-    /// Of lives that are there.
+    /// Begins a write to present lives.
     init(_ object: ObjectKey, in state: ObjectState, births: [Dot], from origin: Origin) {
         self.object = object
         self.origin = origin
@@ -30,7 +30,7 @@ struct LifeEdits {
         }
     }
 
-    /// Of a life that begins with this write; the birth owns the first counter.
+    /// Begins a write to a life that begins with it; the birth owns the first counter.
     init(_ object: ObjectKey, bornAt origin: Origin) {
         self.object = object
         self.origin = origin.advanced(by: 1)
@@ -38,7 +38,7 @@ struct LifeEdits {
         lives = [Life(reference: .birth, fields: PlannedFields(ObjectFields(), at: self.origin))]
     }
 
-    /// One step of the write, in every life: each is shown what all of them held before the step.
+    /// Plans one step of the write, in every life: each sees what all of them held before the step.
     mutating func step(
         _ schema: CollectionSchema?, _ body: (DictionaryPlace) throws(ObjectRefusal) -> Void
     ) throws(ObjectRefusal) {

@@ -1,8 +1,9 @@
 // A field that goes on in another type, as ordinary edits: what is shown is removed in the old type and written in the new one.
 extension ObjectPlanner {
-    /// Nothing where the object does not show the field, or shows it in this type alone.
+    /// Plans the conversion of a field to a type. The write is empty if the object does not show the field, or shows it in
+    /// this type alone.
     ///
-    /// Throws `typeMismatch` where the new type cannot read as what is shown.
+    /// Throws `typeMismatch` if the new type cannot read as the shown value.
     package func planConversion(of field: ExactString, to type: FieldType) throws(ObjectRefusal) -> PlannedWrite {
         let parts = object.mergedField(field).parts
         guard parts.contains(where: { $0.type != type }) else { return PlannedWrite() }
@@ -23,7 +24,7 @@ extension ObjectPlanner {
 }
 
 extension ObjectState {
-    /// What a reader is shown of a field; nil where that is nothing.
+    /// Returns the shown value of a field; nil if there is none.
     package func shownJSON(_ field: ExactString, _ schema: CollectionSchema?) -> JSONValue? {
         mergedField(field).json(preferring: schema?[field]?.kind.type)
     }

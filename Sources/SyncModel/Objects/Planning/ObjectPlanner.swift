@@ -1,22 +1,24 @@
-/// From what an application asks to the least operations that make it so, against one object as it is at that moment.
+/// Turns an application's request into the least operations that fulfil it, against one object in its present state.
 ///
-/// Pure: it looks at nothing but what it is given and changes nothing. The store plans and applies inside one transaction,
-/// so nothing comes between looking and writing.
+/// It is pure: it reads only its arguments and changes nothing. The store plans and applies inside one transaction, so
+/// nothing comes between reading and writing.
 package struct ObjectPlanner {
     let key: ObjectKey
     let object: ObjectState
     private let localFields: [JSONValue.Member]
     private let version: Dot?
     let schema: CollectionSchema?
-    /// Of the next operation.
+    /// The origin of the next operation.
     let origin: Origin
     private let members: MemberFacts
 
+    /// Creates a planner for one object.
+    ///
     /// - Parameters:
-    ///   - localFields: sorted by name.
-    ///   - version: the operation applied last to the object, here.
-    ///   - schema: nil while nobody has set one.
-    ///   - origin: where the first of the operations will stand.
+    ///   - localFields: Sorted by name.
+    ///   - version: The last operation applied to the object on this node.
+    ///   - schema: Nil while no schema is set.
+    ///   - origin: The origin of the first operation.
     package init(
         _ key: ObjectKey, _ object: ObjectState, localFields: [JSONValue.Member], version: Dot?,
         schema: CollectionSchema?, origin: Origin, members: MemberFacts
@@ -143,7 +145,7 @@ package struct ObjectPlanner {
 
     // MARK: Delete
 
-    /// What is gone needs no deletion, whatever version it had.
+    /// Plans a deletion. An object that is gone needs none, whatever version it had.
     package func planDeletion(ifVersion: Dot?) throws(ObjectRefusal) -> PlannedWrite {
         var written = PlannedWrite()
         switch object.judgement {
@@ -180,12 +182,12 @@ package struct ObjectPlanner {
         return written
     }
 
-    /// A decision or deletion by somebody who is not known yet would be void.
+    /// Throws `catchingUp` if this device's admission does not count on the work yet: its decision or deletion would be void.
     private func checkAdmission(to work: [Dot]) throws(ObjectRefusal) {
         guard work.allSatisfy({ members.admits(origin, onWorkOf: $0.replica.device) }) else { throw .catchingUp }
     }
 
-    /// Nothing where nothing contradicts: somebody else may have decided meanwhile.
+    /// Plans the resolution of a field; empty if nothing contradicts it. Another device may have decided meanwhile.
     private func resolving(_ path: [ExactString], _ value: JSONValue) throws(ObjectRefusal) -> [Operation] {
         var edit = FieldEdit(path: path, action: .set(value))
         edit.settles = true
@@ -204,7 +206,7 @@ package struct ObjectPlanner {
 
     // MARK: Attachments
 
-    /// To the first of the lives that are shown.
+    /// Plans an attachment to the first of the shown lives.
     package func planAttaching(_ file: AttachedFile) throws(ObjectRefusal) -> PlannedWrite {
         guard file.name.string.utf8.count <= Limits.attachmentNameBytes else {
             throw .tooLarge(limitBytes: Limits.attachmentNameBytes)

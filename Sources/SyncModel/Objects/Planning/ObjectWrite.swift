@@ -1,14 +1,14 @@
-/// One thing an application asks to be written, before it is known what that changes: it is planned against what is stored
-/// at the moment it is committed, so nothing comes between looking and writing.
+/// A write that an application asks for, before its changes are known. It is planned against the stored state at the moment
+/// of the commit, so nothing comes between reading and writing.
 package enum ObjectWrite: Sendable, Hashable {
     case put(ObjectKey, Put)
     case edit(ObjectKey, [FieldEdit], EditOptions)
     /// Deletes it everywhere; deleting what is deleted or unknown writes nothing.
     case delete(ObjectKey, ifVersion: Dot?)
     case resolve(ObjectKey, Resolution)
-    /// To an object that is there.
+    /// Attaches a file to an object that exists.
     case attach(ObjectKey, AttachedFile)
-    /// What is not attached any more needs no detaching.
+    /// Detaches an attachment. One that is not attached any more needs no detaching.
     case detach(ObjectKey, attachment: Dot)
     /// Goes on with a field in another type, where it is shown in one.
     case convert(ObjectKey, field: ExactString, to: FieldType)
@@ -40,7 +40,7 @@ package enum ObjectWrite: Sendable, Hashable {
         package var ifVersion: Dot?
         /// An insertion or deletion inside a `Character` of a text is refused.
         package var keepsCharacters = false
-        /// Whoever asks wants to know the version, and not to be shown the object.
+        /// True if the caller wants the version and not the object.
         package var isBrief = false
 
         package init(
@@ -54,13 +54,13 @@ package enum ObjectWrite: Sendable, Hashable {
     }
 
     package enum Resolution: Sendable, Hashable {
-        /// Of an undecided object: it stays.
+        /// Keeps an undecided object.
         case keep
-        /// It goes.
+        /// Deletes an undecided object.
         case delete
         /// Drops the list of edits that a deletion dropped; this node only.
         case dismiss
-        /// Of a field with several values: this one.
+        /// Chooses this value for a field with several values.
         case field([ExactString], JSONValue)
     }
 }

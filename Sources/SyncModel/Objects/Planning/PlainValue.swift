@@ -4,7 +4,7 @@ struct PlainValue {
     /// Nil: not there.
     private(set) var json: JSONValue?
     private let path: [ExactString]
-    /// What the value is, where more than its JSON is known.
+    /// The value's type, if more than its JSON is known.
     private let type: FieldType?
 
     init(_ json: JSONValue?, path: [ExactString], type: FieldType? = nil) {

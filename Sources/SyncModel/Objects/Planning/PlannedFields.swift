@@ -1,12 +1,12 @@
 /// The fields of one life while a write is planned.
 ///
-/// An operation is applied only when somebody looks again: a keystroke in a book is planned without copying the book.
+/// An operation is applied only when the fields are read again: a keystroke in a book is planned without copying the book.
 final class PlannedFields {
     private var fields: ObjectFields
     private var pending: [(operation: ObjectFields.Operation, origin: Origin)] = []
     /// Since the last `take`.
     private var operations: [ObjectFields.Operation] = []
-    /// Of the next operation.
+    /// The origin of the next operation.
     private(set) var origin: Origin
 
     init(_ fields: ObjectFields, at origin: Origin) {
@@ -14,20 +14,20 @@ final class PlannedFields {
         self.origin = origin
     }
 
-    /// As they are after everything planned so far.
+    /// The fields after everything planned so far.
     var value: ObjectFields {
         for (operation, origin) in pending { fields.apply(operation, at: origin) }
         pending = []
         return fields
     }
 
-    /// What is written to it from now on stands at `origin` and behind.
+    /// Returns a draft whose operations stand at `origin` and behind.
     func draft(at origin: Origin) -> Draft<ObjectFields> {
         self.origin = origin
         return Draft(read: { self.value }, write: { self.record($0) }, current: { self.origin })
     }
 
-    /// What was written since it was asked last.
+    /// Returns the operations recorded since the last call.
     func take() -> [ObjectFields.Operation] {
         defer { operations = [] }
         return operations

@@ -1,4 +1,4 @@
-/// What a value may be that is written: every node must be able to read it back.
+/// The limits of a value that is written: every node must be able to read it back.
 enum ValueLimits {
     /// - Parameter level: how many containers the value is in, the object's fields included.
     static func check(_ value: JSONValue, level: Int) throws(ObjectRefusal) {

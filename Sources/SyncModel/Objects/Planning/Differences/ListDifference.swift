@@ -1,15 +1,15 @@
-/// Which elements of a list are meant by those of another list of values: what is equal, what was moved, what was changed.
+/// The elements of a list that another list of values refers to: equal, moved, or changed ones.
 ///
-/// Elements have an identity that values do not say, so this guesses, and only where it is plain: equal values are the
-/// same element, also elsewhere; objects with an equal `id` are; and what stands alone between the same neighbours is the
-/// old one, changed.
+/// Elements have an identity that values do not contain, so this guesses, and only in plain cases. Equal values are the same
+/// element, also elsewhere. Objects with an equal `id` are the same. A value that stands alone between the same neighbours is
+/// the old one, changed.
 struct ListDifference {
     struct Pair: Hashable {
         let old: Int
         let new: Int
         /// The values differ.
         let isEdited: Bool
-        /// It leaves its place among the others that stay.
+        /// True if the element leaves its place among the others that stay.
         var isMoved = false
     }
 
@@ -90,7 +90,8 @@ private struct Pairing {
         }
     }
 
-    /// In each gap of the frame where as many go as come, one for one; else objects that are mostly the same.
+    /// Pairs elements in each gap of the frame. Where as many are removed as are added, they pair one for one; elsewhere,
+    /// objects that are mostly the same pair.
     mutating func matchByPlace(_ canEdit: (Int, Int) -> Bool) {
         var (oldStart, newStart) = (0, 0)
         for match in frame + [SequenceMatch.Pair(old: old.count, new: new.count)] {
@@ -141,7 +142,7 @@ private struct Numbers<Thing: Hashable> {
 }
 
 extension JSONValue {
-    /// What an object says of its own identity.
+    /// The object's own identity, its `id`; nil if it has none.
     fileprivate var elementID: JSONValue? {
         switch self["id"] {
         case .string?, .integer?: self["id"]
@@ -149,7 +150,7 @@ extension JSONValue {
         }
     }
 
-    /// Whether two objects that nothing names share at least half of their members.
+    /// True if two objects without an `id` share at least half of their members.
     fileprivate func isMostly(_ other: JSONValue) -> Bool {
         guard case .object(let mine) = self, case .object(let theirs) = other, elementID == nil, other.elementID == nil
         else { return false }

@@ -1,10 +1,10 @@
-/// How a sequence gets into a wanted order once everything that goes is gone: step by step from its beginning, each
-/// directly behind the one before.
+/// The steps that bring a sequence into a wanted order once all removed elements are gone. They run from its beginning, each
+/// element directly behind the one before.
 ///
-/// `Name` finds an element wherever it stands; `Content` is what an element is made of.
+/// `Name` finds an element at any place; `Content` is what an element is made of.
 struct Reordering<Name, Content> {
     enum Step {
-        /// It stands in order already.
+        /// The element stands in order already.
         case stays(Name)
         case moves(Name)
         /// Next to each other; at least one.

@@ -1,13 +1,14 @@
-/// Which elements of a sequence are still there, in the same order, in another.
+/// The elements of a sequence that are still present, in the same order, in another.
 ///
-/// Elements are numbers: whoever has anything else numbers it first, equal things alike.
+/// Elements are numbers. A caller with other elements numbers them first, equal ones alike.
 struct SequenceMatch {
     struct Pair: Hashable {
         let old: Int
         let new: Int
     }
 
-    /// How many elements may go or come before the least difference is given up: its time and memory are the square.
+    /// The number of added or removed elements at which the search for the least difference is given up: its time and memory
+    /// are the square.
     static let farthest = 1_000
 
     /// Ascending in both.

@@ -1,7 +1,7 @@
 /// A dictionary in an object that is being written: its fields, or what is nested in one.
 struct DictionaryPlace {
     let draft: Draft<ObjectFields>
-    /// Of the dictionary; empty for the fields themselves.
+    /// The path of the dictionary; empty for the fields themselves.
     let path: [ExactString]
     /// Speaks of the fields, not of what is below them.
     let schema: CollectionSchema?

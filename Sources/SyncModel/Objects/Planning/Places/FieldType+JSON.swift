@@ -1,5 +1,5 @@
 extension FieldType {
-    /// Whether something of this type can read as `value`.
+    /// True if a value of this type can read as `value`.
     package func takes(_ value: JSONValue) -> Bool {
         switch (self, value) {
         case (.register, _), (.constant, _): true
@@ -12,8 +12,8 @@ extension FieldType {
         }
     }
 
-    /// Whether a value that is shown as `shown`, in this type, goes on in it as `value` where no schema says anything: a
-    /// register that holds a scalar does not swallow a list, or nobody could edit apart what is in it.
+    /// True if a value of this type that is shown as `shown` continues in it as `value`, where no schema says anything. A
+    /// register that holds a scalar does not take a list or an object: their parts could not be edited apart.
     func continues(_ shown: JSONValue?, as value: JSONValue) -> Bool {
         switch (self, value, shown) {
         case (.register, .array, .array?), (.register, .object, .object?): true
@@ -22,7 +22,7 @@ extension FieldType {
         }
     }
 
-    /// What a value becomes where no schema says anything and nothing is there yet.
+    /// Creates the type that a value gets where no schema says anything and no value is present.
     init(natural value: JSONValue) {
         switch value {
         case .null, .bool, .integer, .double, .string: self = .register
@@ -33,7 +33,7 @@ extension FieldType {
 }
 
 extension [ExactString] {
-    /// As people write a path: keys separated by `/`, with the escapes of JSON Pointer.
+    /// The path as people write it: keys separated by `/`, with the escapes of JSON Pointer.
     var pathText: String { map(\.pointerEscaped).joined(separator: "/") }
 }
 

@@ -1,7 +1,7 @@
 /// A list in an object that is being written.
 struct ListPlace {
     let draft: Draft<ReplicatedList<ReplicatedValue>>
-    /// Of the list.
+    /// The path of the list.
     let path: [ExactString]
 
     private var author: ReplicaID { draft.origin.dot.replica }
@@ -44,11 +44,11 @@ struct ListPlace {
         }
     }
 
-    /// So many moves take half of what one change may hold. A list of which more would move is written anew: an edit must
-    /// not be refused for keeping identities that a shuffle of everything says little about.
+    /// Returns the number of moves that take half of what one change may hold. A list of which more would move is written
+    /// anew: an edit must not be refused for keeping identities that a shuffle of everything says little about.
     ///
-    /// A move names its element, and mostly the element moved before it, which is the author's own: about 16 bytes, and
-    /// 40 more for an element that somebody else inserted. Around it is every container it is in.
+    /// A move names its element, and mostly the element moved before it, which is the author's own. That takes about 16
+    /// bytes, and 40 more for an element that another replica inserted. The containers around the list add their own bytes.
     private func movesAtMost(_ identities: [Dot]) -> Int {
         let author = author
         let isOwn = identities.allSatisfy { $0.replica == author }

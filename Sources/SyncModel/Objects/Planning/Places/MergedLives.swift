@@ -2,13 +2,13 @@
 ///
 /// A write is planned life by life, each time against what all of them held before it.
 struct MergedLives {
-    /// In the order they are shown.
+    /// The lives' dictionaries in the order in which they are shown.
     let dictionaries: [ObjectFields]
     /// The one that is being written; nil when it has nothing here.
     let mine: Int?
 
-    /// Whether what is to be written under `key` is to be written in this life: it alone holds it, or nobody does and
-    /// this one is first.
+    /// True if a value under `key` is to be written in this life: it alone holds the key, or no life does and this one is
+    /// first.
     func isMine(_ key: ExactString) -> Bool {
         let holders = holders(of: key)
         return holders.isEmpty ? mine == 0 : holders == [mine]
@@ -18,7 +18,7 @@ struct MergedLives {
         dictionaries.indices.filter { dictionaries[$0][key] != nil }
     }
 
-    /// What two or more lives hold under `key`; nil otherwise.
+    /// Returns what two or more lives hold under `key`; nil otherwise.
     func shared(_ key: ExactString, declared: FieldType?) -> Shared? {
         let holders = holders(of: key)
         guard holders.count > 1 else { return nil }
@@ -26,12 +26,12 @@ struct MergedLives {
         return Shared(values: values, mine: holders.firstIndex(of: mine), declared: declared)
     }
 
-    /// One value of which several lives hold a part.
+    /// A value of which several lives hold a part.
     struct Shared {
-        /// In the order they are shown, all live.
+        /// The lives' values in the order in which they are shown, all live.
         let values: [ReplicatedValue]
         let mine: Int?
-        /// As a reader sees it.
+        /// The value as a reader sees it.
         let shown: MergedValue.Part
 
         init?(values: [ReplicatedValue], mine: Int?, declared: FieldType?) {
@@ -54,7 +54,7 @@ extension MergedLives.Shared {
         return MergedLives(dictionaries: values.map(\.dictionary), mine: mine)
     }
 
-    /// Whether nothing is to be written: it shows the target, and nothing contradicts it.
+    /// True if nothing is to be written: the value shows the target, and nothing contradicts it.
     func shows(_ target: JSONValue) -> Bool {
         switch shown.content {
         case .values(let values): values.allSatisfy { $0 == target }
@@ -62,7 +62,7 @@ extension MergedLives.Shared {
         }
     }
 
-    /// What is to be shown in the end: elements once; of a set that only grows also what it holds already.
+    /// Returns the value to show in the end: elements once; for an add-only set, together with the elements it holds already.
     func whole(_ target: JSONValue) -> JSONValue {
         guard case .elements(let present) = shown.content, case .array(let wanted) = target else { return target }
         switch type {

@@ -11,7 +11,7 @@ extension ValuePlace {
         try assign(target, replacing: true)
     }
 
-    /// Of the values that a constant was given apart one is chosen; it gets no other.
+    /// Chooses one of a constant's concurrent values; it gets no other.
     private func settleConstant(
         _ target: JSONValue, among values: [JSONValue], isSettled: Bool
     ) throws(ObjectRefusal) {
@@ -39,7 +39,7 @@ extension DictionaryPlace {
 }
 
 extension ObjectState {
-    /// Whether what is shown at `path` has something beside it that a person would have to decide about.
+    /// True if the value shown at `path` has another one beside it that a user would have to decide about.
     func isContested(at path: [ExactString], _ schema: CollectionSchema?) -> Bool {
         guard let field = path.first, let value = mergedFields.first(where: { $0.key == field })?.value else {
             return false

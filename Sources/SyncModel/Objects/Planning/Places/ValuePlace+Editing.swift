@@ -74,7 +74,7 @@ extension ValuePlace {
 
     // MARK: By index
 
-    /// How many elements or scalars there are.
+    /// Returns the number of elements or scalars.
     private func count(_ type: FieldType) throws(ObjectRefusal) -> Int {
         switch type {
         case .list: draft.value.list.count

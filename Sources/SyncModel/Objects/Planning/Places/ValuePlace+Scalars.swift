@@ -22,7 +22,7 @@ extension ValuePlace {
         try increment(by: difference)
     }
 
-    /// By 0 only where there is no counter yet.
+    /// Increments the counter. An increment by 0 is written only to create a counter.
     func increment(by amount: Int64) throws(ObjectRefusal) {
         let counter = draft.value.counter
         if amount == 0, counter.isLive { return }

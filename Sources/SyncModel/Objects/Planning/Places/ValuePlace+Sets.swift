@@ -4,7 +4,7 @@ extension ValuePlace {
         draft.set.assign(elements)
     }
 
-    /// What is there and not named stays: nothing leaves a set that only grows.
+    /// Adds the elements. Elements that are present and not named stay: nothing leaves an add-only set.
     func assignAddOnlySet(_ elements: [JSONValue]) {
         create(.addOnlySet)
         for element in Set(elements).sorted() { draft.addOnlySet.insert(element) }

@@ -1,9 +1,9 @@
 /// A value in an object that is being written: a field, a key of a dictionary, or an element of a list.
 struct ValuePlace {
     let draft: Draft<ReplicatedValue>
-    /// For refusals.
+    /// The path of the value, for refusals.
     let path: [ExactString]
-    /// What the schema says; nil below a field.
+    /// The type that the schema declares; nil below a field.
     let declared: FieldType?
     /// The dictionary it is in; nil for an element of a list.
     let container: Draft<ObjectFields>?
@@ -23,7 +23,7 @@ struct ValuePlace {
         return FieldType(natural: target)
     }
 
-    /// Whether the shown type goes on with `target`, where no schema says anything.
+    /// True if the shown type continues as `target`, where no schema says anything.
     func continues(as target: JSONValue) -> Bool {
         let value = draft.value
         return value.shownType().map { Self.continues(value, $0, as: target) } ?? true
@@ -89,7 +89,7 @@ struct ValuePlace {
         if !isLive(type) { recordCreation(type) }
     }
 
-    /// What was emptied stays, empty.
+    /// Keeps an emptied value present, empty.
     func keepVisible(_ type: FieldType) {
         if !isLive(type) { recordCreation(type) }
     }
