@@ -111,7 +111,7 @@ package struct CoreConfiguration: Sendable, Equatable {
     package struct Bounds: Sendable, Equatable {
         package var waitingRoomBytes = 16 << 20
         package var wantWindowBytes = 4 << 20
-        /// 6 KiB a second.
+        /// 6 KiB a second; a window, where that is less.
         package var leastBytesPerPace = 60 << 10
         package var inFlightBytesPerPeer = 8 << 20
         /// Bytes handed to the transport and not yet written, above which nothing more is read for a peer.

@@ -240,7 +240,8 @@ extension AgentCore {
 
     /// Whether a peer sends so little that another one should be asked, if there is one that was not late.
     private func isTooSlow(_ pull: Pull) -> Bool {
-        guard pull.pace.bytes < configuration.bounds.leastBytesPerPace, !isWalk(pull) else { return false }
+        let least = min(configuration.bounds.leastBytesPerPace, configuration.bounds.wantWindowBytes)
+        guard pull.pace.bytes < least, !isWalk(pull) else { return false }
         let from = frontier(of: pull.replica).next
         return upSessions.contains { index in
             sessions[index].id != pull.connection && sessions[index].peerTips.next(of: pull.replica) > from

@@ -355,7 +355,7 @@ extension AgentCore {
 
     /// Whether so little comes that changes, which nothing is asked of meanwhile, should come from another peer instead.
     private func isDragging(_ intake: StateIntake) -> Bool {
-        intake.pace.bytes < configuration.bounds.leastBytesPerPace
+        intake.pace.bytes < min(configuration.bounds.leastBytesPerPace, configuration.bounds.stateWindowBytes)
             && upSessions.contains { index in
                 sessions[index].id != intake.connection && sessions[index].claims.lacking > 0
                     && sessions[index].peerTipsAreComplete && !isSuspected(sessions[index])
