@@ -12,7 +12,7 @@ extension PastOperation {
 
 /// Everything that was done to one object, change by change, in the order in which it arrived at a node.
 package struct ObjectPast: Sendable {
-    /// One change's part in the object: all its edits, or one deletion or decision.
+    /// The part of one change in the object: all its edits, or one deletion or decision.
     package struct Change: Sendable {
         /// The operations in their order; at least one.
         package let operations: ArraySlice<PastOperation>
