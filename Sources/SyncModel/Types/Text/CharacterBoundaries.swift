@@ -37,11 +37,12 @@ extension RandomAccessCollection where Element == Unicode.Scalar, Index == Int {
 }
 
 enum CharacterBreak {
-    /// Whether a `Character` ends between these two whatever stands before them. "No" may mean "perhaps": in a run of flags.
+    /// True if a `Character` ends between these two scalars, whatever stands before them. False may mean "perhaps": in a run
+    /// of flags.
     ///
-    /// Two scalars that a string of just them parts can be held together by what stands before in two ways: rule GB11 (an
-    /// emoji, a joiner, an emoji) and rule GB9c (a conjunct of Indic consonants). In both the first of the two is a mark, so
-    /// such a one is tried behind an emoji, and behind a consonant with the sign that asks for another.
+    /// Two scalars that are separate in a string of just the two can be held together by what stands before, in two ways:
+    /// rule GB11 (an emoji, a joiner, an emoji) and rule GB9c (a conjunct of Indic consonants). In both, the first of the two
+    /// is a mark. So a mark is tested behind an emoji, and behind a consonant with the sign that asks for another.
     static func isSure(_ first: Unicode.Scalar, _ second: Unicode.Scalar) -> Bool {
         if first.isASCII, second.isASCII { return first != "\r" || second != "\n" }
         // Long runs of halves of flags, and of marks, are asked about one by one.
@@ -61,7 +62,7 @@ enum CharacterBreak {
         }
     }
 
-    /// Whether a `Character` of a string of these ends between the two.
+    /// True if a `Character` ends between the two in a string of all of these.
     private static func areParted(_ context: String, _ first: Unicode.Scalar, _ second: Unicode.Scalar) -> Bool {
         var string = context
         string.unicodeScalars.append(first)

@@ -2,7 +2,7 @@ extension ReplicatedText: RandomAccessCollection {
     /// Always 0.
     public var startIndex: Int { 0 }
 
-    /// How many scalars a reader sees.
+    /// The number of scalars that a reader sees.
     public var endIndex: Int { storage.shownCount }
 
     /// The scalar at this offset. Logarithmic; to read many, take `string`.
@@ -20,7 +20,7 @@ extension ReplicatedText: RandomAccessCollection {
     /// The text a reader sees.
     public var string: String { storage.string }
 
-    /// Whether somebody created the text explicitly, so that it is there even when empty.
+    /// True if a replica created the text explicitly, so that it is present even when empty.
     public var isCreated: Bool { !presence.isEmpty }
 
     /// A part of it, by offsets of scalars.
@@ -37,7 +37,7 @@ extension ReplicatedText: CustomStringConvertible {
 
 /// A place in a text that stays where it is while others type: beside one scalar, whether that is deleted or not.
 public struct TextCursor: Hashable, Sendable, Codable {
-    /// Which side of its scalar the cursor is on, so what it stays with when somebody types right there.
+    /// The side of its scalar that the cursor is on. It decides what the cursor stays with when a replica types right there.
     public enum Side: String, Hashable, Sendable, Codable {
         /// Before the scalar that follows: what is typed at the cursor is left of it.
         case before
@@ -47,7 +47,7 @@ public struct TextCursor: Hashable, Sendable, Codable {
 
     /// Nil: before the end, or after the beginning.
     public let scalar: Dot?
-    /// What it stays with.
+    /// The side that the cursor stays with.
     public let side: Side
 
     /// A cursor beside `scalar`.
@@ -71,7 +71,7 @@ extension ReplicatedText {
         return TextCursor(scalar: dot, side: side)
     }
 
-    /// Where the cursor is now; nil if its scalar has not arrived here.
+    /// Returns the offset of the cursor; nil if its scalar has not arrived here.
     public func offset(of cursor: TextCursor) -> Int? {
         guard let scalar = cursor.scalar else { return cursor.side == .before ? count : 0 }
         return storage.reading { cell in

@@ -4,7 +4,7 @@ extension ReplicatedText {
     /// Notes every edit from now on, until they are taken.
     mutating func noteEdits() { own().pointee.edits = [] }
 
-    /// What was noted, in its order; nothing is noted any more.
+    /// Returns the noted edits in their order, and stops noting.
     mutating func takeNotedEdits() -> [TextEdit] {
         let engine = own()
         defer { engine.pointee.edits = nil }

@@ -25,8 +25,8 @@ extension ReplicatedText {
         return deleted.isEmpty ? nil : .delete(deleted)
     }
 
-    /// What turns the text into `string` by few insertions and deletions, to be applied in this order; empty if it is equal.
-    /// A text that is set to nothing stays visible.
+    /// Returns the operations that turn the text into `string` by few insertions and deletions, to apply in this order; empty
+    /// if it is equal. A text that is set to the empty string stays visible.
     public func operations(setting string: String, by author: ReplicaID) -> [Operation] {
         let hunks = TextDifference.hunks(from: Array(self.string.unicodeScalars), to: Array(string.unicodeScalars))
         var operations: [Operation] = []

@@ -14,10 +14,10 @@ extension ReplicatedText {
     /// The scalar offset of a UTF-16 code unit; nil between two surrogates, and beyond the end.
     public func offset(utf16 unit: Int) -> Int? { self.offset(of: unit, in: .utf16) }
 
-    /// How many `Character`s the text has.
+    /// The number of `Character`s in the text.
     public var characterCount: Int { storage.askingCharacters { characters, _ in characters.summary.count } }
 
-    /// How many `Character`s begin before the scalar offset `offset`.
+    /// Returns the number of `Character`s that begin before the scalar offset `offset`.
     public func characterOffset(of offset: Int) -> Int {
         precondition(offset >= 0 && offset <= count, "offset \(offset) of \(count) scalars")
         return storage.askingCharacters { characters, engine in

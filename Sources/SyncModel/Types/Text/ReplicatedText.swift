@@ -1,13 +1,14 @@
-/// A text that several replicas type into apart: a sequence of Unicode scalars.
+/// A text that several replicas type into independently: a sequence of Unicode scalars.
 ///
-/// A run typed in one place stays together, whatever others typed there, forward or backward (FugueMax); a deletion takes
-/// away the scalars that its author had seen, and nothing else. A `RandomAccessCollection` of scalars: offsets count these.
+/// A run typed in one place stays together, forward or backward, whatever other replicas typed there (FugueMax). A deletion
+/// removes the scalars that its author had seen, and nothing else. The text is a `RandomAccessCollection` of scalars: offsets
+/// count these.
 ///
 /// Changes are operations: plan one with `operation(inserting:at:by:)`, `operation(deleting:by:)` or
-/// `operations(setting:by:)` against the state it is made on, and apply it here and everywhere. `TextEditor` does so for
-/// somebody who types.
+/// `operations(setting:by:)` against the state it is made on, and apply it here and everywhere. `TextEditor` does so for a
+/// user who types.
 ///
-/// A text that is only read stays the bytes it came as; what editing needs is built at the first edit.
+/// A text that is only read stays the bytes it arrived as; the structures for editing are built at the first edit.
 public struct ReplicatedText: Replicated {
     /// An edit of a text.
     public enum Operation: Hashable, Sendable, Codable {
@@ -17,24 +18,24 @@ public struct ReplicatedText: Replicated {
         case insert(Placement, ExactString)
         /// The scalars with these dots; at least one.
         case delete([DotRange])
-        /// All of the above that somebody did in one go.
+        /// All of the above that one author did in one go.
         case revise(TextRevision)
     }
 
-    /// What a replica at some vector lacks: its new scalars, and the dots of all that are not deleted.
+    /// The scalars that a replica at some vector lacks, and the dots of all that are not deleted.
     public typealias Delta = TextContents
 
     /// The dots of explicit creations.
     var presence = DotSet()
     var storage = TextStorage.empty
 
-    /// A text that nobody has written yet.
+    /// Creates a text that no replica has written yet.
     public init() {}
 
-    /// Whether a reader sees a scalar, or that the text was created.
+    /// True if a reader sees a scalar, or the creation of the text.
     public var isLive: Bool { !presence.isEmpty || !isEmpty }
 
-    /// One counter per scalar inserted or deleted; a revision counts what it inserts.
+    /// Returns one counter per scalar inserted or deleted; for a revision, one per scalar inserted.
     public static func span(of operation: Operation) -> UInt64 {
         switch operation {
         case .create: 1

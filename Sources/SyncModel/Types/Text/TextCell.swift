@@ -1,4 +1,4 @@
-/// The memory that an engine lives in. Nobody else may hold the cell while its engine is changed: then no check of exclusive
+/// The memory of an engine. No other reference to the cell may exist while its engine is changed: then no check of exclusive
 /// access is needed at every keystroke, which would cost ten times what the keystroke costs.
 final class TextCell {
     let engine: UnsafeMutablePointer<TextEngine>

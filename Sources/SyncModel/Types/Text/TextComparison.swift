@@ -1,8 +1,9 @@
-/// How one text differs from another: the few edits that make it so, and the whole lines in which these are.
+/// The difference between two texts: the few edits that turn one into the other, and the whole lines in which these are.
 package struct TextComparison: Hashable, Sendable {
     /// Lines that stand in one text and not in the other, at one place. Without their line breaks.
     package struct Lines: Hashable, Sendable {
-        /// Of the first deleted line in the old text, or of the one before which lines were inserted; from 1.
+        /// The line number of the first deleted line in the old text, or of the line before which lines were inserted; from
+        /// 1.
         package let line: Int
         /// The same in the new text.
         package let newLine: Int
@@ -17,7 +18,7 @@ package struct TextComparison: Hashable, Sendable {
         }
     }
 
-    /// To be done in this order; empty: the texts are equal.
+    /// The edits, to apply in this order; empty if the texts are equal.
     package let edits: [TextEdit]
     package let lines: [Lines]
 

@@ -1,13 +1,13 @@
-/// Which parts of one text to replace by what to get another.
+/// The parts of one text to replace to get another.
 ///
 /// The common beginning and end are left out. What is between is compared line by line if it is long, and then scalar by
-/// scalar where lines differ: Myers, "An O(ND) Difference Algorithm and Its Variations" (1986), greedy form, up to `editLimit`
-/// insertions and deletions; what is further apart than that is replaced as a whole.
+/// scalar where lines differ: Myers, "An O(ND) Difference Algorithm and Its Variations" (1986), greedy form, up to
+/// `editLimit` insertions and deletions. What is further apart than that is replaced as a whole.
 enum TextDifference {
     struct Hunk: Equatable {
-        /// Of the old text.
+        /// The range in the old text.
         var range: Range<Int>
-        /// What comes in its place.
+        /// The scalars that replace it.
         var inserted: ArraySlice<Unicode.Scalar>
     }
 
@@ -30,7 +30,7 @@ enum TextDifference {
 
     private typealias Part = (old: ArraySlice<Unicode.Scalar>, target: ArraySlice<Unicode.Scalar>)
 
-    /// What is left without the common beginning and end; nil: nothing.
+    /// Returns the texts without their common beginning and end; nil if nothing is left.
     private static func differing(
         _ old: ArraySlice<Unicode.Scalar>, _ target: ArraySlice<Unicode.Scalar>
     ) -> Part? {

@@ -1,10 +1,10 @@
-/// One step of what an edit does to a text that somebody has open or looks back at: delete scalars at an offset, then insert.
+/// One step of an edit, for a text that is open or looked back at: delete scalars at an offset, then insert.
 public struct TextEdit: Hashable, Sendable {
-    /// Of the text as the steps before left it, in Unicode scalars.
+    /// The offset in the text after the earlier steps, in Unicode scalars.
     public let offset: Int
-    /// What was there and went; empty: only inserted.
+    /// The deleted scalars; empty if the step only inserts.
     public let deleted: String
-    /// Its scalars.
+    /// The number of deleted scalars.
     public let deletedCount: Int
     /// Empty: only deleted.
     public let inserted: String
@@ -27,7 +27,7 @@ public struct TextSpan: Hashable, Sendable {
 }
 
 extension ReplicatedText {
-    /// Who wrote what is shown: in order, neighbours that one replica wrote in a row are one span.
+    /// The authors of what is shown, in order; neighbours that one replica wrote in a row are one span.
     public var spans: [TextSpan] {
         storage.reading { cell in
             var numbers: [Range<Int>] = []

@@ -1,5 +1,5 @@
-/// A text that somebody types into here: every edit shows at once, and what was typed since the last commit is one change of
-/// one operation.
+/// A text that a user types into here: every edit shows at once. What was typed since the last commit is one change of one
+/// operation.
 ///
 ///     var editor = TextEditor(replica: mine)
 ///     editor.insert("Hello", at: 0)
@@ -12,9 +12,9 @@
 /// place only; see `Document`.
 public struct TextEditor: Sendable {
     private var current: Document<ReplicatedText>
-    /// Of our replica in the engine.
+    /// The index of this editor's replica in the engine.
     private var index = -1
-    /// The engine of the text, as long as nobody else holds the text.
+    /// The engine of the text, as long as no other value shares the text.
     private var engine: EnginePointer?
     /// The first number of the engine that is not committed; what is typed until then has the numbers behind it.
     private var firstNumber = 0
@@ -35,7 +35,7 @@ public struct TextEditor: Sendable {
         let pointer: UnsafeMutablePointer<TextEngine>
     }
 
-    /// A text that nobody has written yet.
+    /// Creates an editor of a text that no replica has written yet.
     public init(replica: ReplicaID) { self.init(Document(replica: replica)) }
 
     /// A text to go on with, as the document's replica.
@@ -47,7 +47,7 @@ public struct TextEditor: Sendable {
     /// With what was typed.
     public var text: ReplicatedText { current.value }
 
-    /// Whether something was typed since the last commit.
+    /// True if the text was edited since the last commit.
     public var hasPending: Bool { last.count > 0 || typedCount > 0 }
 
     /// Scalars typed since the last commit.
@@ -133,7 +133,7 @@ public struct TextEditor: Sendable {
     private mutating func ownAnew() -> UnsafeMutablePointer<TextEngine> {
         let isFirst = !hasPending
         let pointer = current.value.own()
-        // The run that is open may be somebody else's, or ours from before other counters.
+        // The open run may be another replica's, or this one's from before other counters.
         pointer.pointee.endRun()
         engine = EnginePointer(pointer: pointer)
         index = pointer.pointee.dots.makeIndex(of: current.replica)
@@ -146,7 +146,7 @@ public struct TextEditor: Sendable {
 
     // MARK: Committing
 
-    /// What was typed since the last commit, as one change; nil: nothing.
+    /// Returns what was typed since the last commit, as one change; nil if nothing was.
     public mutating func commit(wallMilliseconds: Int64) -> DocumentChange<ReplicatedText.Operation>? {
         guard hasPending else { return nil }
         let start = Dot(replica: current.replica, counter: current.vector.next(of: current.replica))
@@ -170,7 +170,7 @@ public struct TextEditor: Sendable {
         return change
     }
 
-    /// What was typed, before what was deleted: its counters are the first.
+    /// Returns the typed scalars before the deleted ones: their counters are the first.
     private func operations(_ engine: UnsafeMutablePointer<TextEngine>) -> [ReplicatedText.Operation] {
         if let keystroke = keystroke(engine) { return [keystroke] }
         let author = current.replica
@@ -194,7 +194,8 @@ public struct TextEditor: Sendable {
         return insertions + [.delete(engine.pointee.sortedDotRanges(of: old + gone, by: author))]
     }
 
-    /// One run, or one stretch deleted: what is shipped as somebody types, so without a detour.
+    /// Returns one insertion of a run, or one deletion of a stretch; nil if the edits are more. This is what ships as a user
+    /// types, so it takes the short way.
     private func keystroke(_ engine: UnsafeMutablePointer<TextEngine>) -> ReplicatedText.Operation? {
         let author = current.replica
         if last.count == 0 {
@@ -210,7 +211,7 @@ public struct TextEditor: Sendable {
         return .delete([DotRange(first: DotReference(first, by: author), count: UInt64(last.count))])
     }
 
-    /// What is deleted of what was typed since the last commit, and of what was there before: by number, not touching.
+    /// The deleted stretches of what was typed since the last commit, and of what was there before: by number, not touching.
     private var deleted: (gone: [Range<Int>], old: [Range<Int>]) {
         guard last.count > 0 else { return ([], []) }
         var (gone, old): ([Range<Int>], [Range<Int>]) = ([], [])
@@ -245,7 +246,7 @@ public struct TextEditor: Sendable {
         return own().pointee.edits ?? []
     }
 
-    /// What a replica lacks that holds `vector`; see `Document.delta`.
+    /// Returns what a replica that holds `vector` lacks; see `Document.delta`.
     public func delta(since vector: VersionVector) -> DocumentDelta<TextContents> { document.delta(since: vector) }
 
     /// Takes in a delta, while nothing is pending; see `Document.join`.

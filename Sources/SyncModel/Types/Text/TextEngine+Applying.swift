@@ -42,7 +42,8 @@ extension TextEngine {
         return true
     }
 
-    /// What was there goes first, then each run comes, void or not, as an insertion does; nobody sees what is gone again.
+    /// Applies a revision. The deleted earlier scalars are hidden first. Then each run is put in, void or not, like an
+    /// insertion; scalars that are deleted again are never shown.
     mutating func apply(_ revision: TextRevision, at origin: Origin) {
         apply(revision.deleted, at: origin)
         guard origin.dot.counter <= Limits.counters - UInt64(revision.count) else { return }
@@ -86,7 +87,7 @@ extension TextEngine {
     }
 
     /// Hides the scalars of these ranges that the author of `origin` can have seen. A range may claim any count, and ranges
-    /// may overlap, which nobody honest writes: the work is bounded by what is here.
+    /// may overlap, although no honest author writes such ranges: the work is bounded by the scalars that are here.
     mutating func apply(_ ranges: [DotRange], at origin: Origin) {
         var known: [(replica: Int, start: UInt64, end: UInt64)] = []
         for range in ranges {

@@ -13,7 +13,7 @@ extension TextEngine {
         insert(columns, JoinedText(columns), held: held, theirs: theirs)
     }
 
-    /// Whether all scalars of `columns` are to be added, and none is here.
+    /// True if all scalars of `columns` are to be added, and none is here.
     private func isNew(_ columns: TextColumns, _ held: VersionVector, _ theirs: VersionVector) -> Bool {
         guard edits == nil, count + columns.count <= Self.capacity else { return false }
         for (rank, name) in columns.replicas.enumerated() {
@@ -93,7 +93,8 @@ extension TextEngine {
             rightOrigin = number
         }
         if isLeft { rightOrigin = parent }
-        // What was held once and is not here was never a scalar of this text, and nobody sends what it does not hold.
+        // A scalar that the vector covers and that is not here was never a scalar of this text. No peer sends scalars beyond
+        // its own vector.
         let name = columns.replicas[Int(run.replica)]
         let (start, end) = (held.next(of: name), theirs.next(of: name))
         var offset = 0
@@ -208,7 +209,7 @@ extension TextCell {
     }
 }
 
-/// Which of ascending numbers live.
+/// The live ones among ascending numbers.
 private struct LiveCursor {
     private let live: [Range<Int>]
 

@@ -1,7 +1,7 @@
 // Where a scalar goes when its place has children already: people typed there apart, or one of them had not seen the rest.
 
 extension TextEngine {
-    /// One of several children of a place, as the order among them needs it.
+    /// A child of a place that has several, with what their order depends on.
     private struct Sibling {
         let number: Int
         let rightOrigin: Int
@@ -76,8 +76,8 @@ extension TextEngine {
         return Sibling(number: number, rightOrigin: rightOrigin(of: number), replica: replica, counter: counter)
     }
 
-    /// On the right in the reverse order of right origins, the end being the greatest; then by dot. On the left all have
-    /// the same right origin.
+    /// Returns true if the left sibling is before the right one. Right children are in the reverse order of right origins,
+    /// the end being the greatest; then by dot. Left children all have the same right origin.
     private mutating func precedes(_ left: Sibling, _ right: Sibling) -> Bool {
         if left.rightOrigin != right.rightOrigin {
             if left.rightOrigin == Self.none { return true }

@@ -1,4 +1,4 @@
-// What somebody wrote here, as operations name it.
+// The operations for edits made here.
 
 extension TextEngine {
     /// The run of the scalars from `number` on; nil: there are none.

@@ -1,15 +1,15 @@
-/// A text that is being worked on: the scalars in their order, where each was put, and what it is.
+/// A text in its editable form: the scalars in their order, the position of each, and its value.
 ///
-/// Scalars have numbers, from 0 in the order in which they came here. The tree of positions is that of `PositionTree`
+/// Scalars have numbers, from 0 in the order in which they arrived here. The tree of positions is that of `PositionTree`
 /// (FugueMax), kept by runs: a scalar is the right child of the number before it, with the same right origin, unless it is
-/// the *head* of a run, for which parent, side and right origin are written down. Where nobody typed side by side, a place
-/// is found without asking for siblings at all. (Weidner and Kleppmann, "The Art of the Fugue", 2023; the laziness is that
-/// of Gentle and Kleppmann, "Collaborative Text Editing with Eg-walker", EuroSys 2025.)
+/// the *head* of a run, for which parent, side and right origin are stored. Where no replicas typed side by side, a place is
+/// found without a search for siblings. (Weidner and Kleppmann, "The Art of the Fugue", 2023; the laziness is that of Gentle
+/// and Kleppmann, "Collaborative Text Editing with Eg-walker", EuroSys 2025.)
 ///
-/// Hot file: numbers and offsets are checked by the caller. Tested against an array of scalars
-/// (TextEditorTests), by every road against every other (TextEditorHistoryTests), and against the reference model (LawTests).
+/// Hot file: numbers and offsets are checked by the caller. Tested against an array of scalars (TextEditorTests), by every
+/// road against every other (TextEditorHistoryTests), and against the reference model (LawTests).
 struct TextEngine: ~Copyable {
-    /// In place of a number: the beginning as a parent, the end as a right origin.
+    /// The value in place of a number for the beginning as a parent and for the end as a right origin.
     static let none = -1
     /// Scalars one text can count, deleted ones included.
     static let capacity = 1 << 30 - 2
@@ -23,18 +23,18 @@ struct TextEngine: ~Copyable {
     var places = Column<Int32>()
     var rightOrigins = Column<Int32>()
     var isHead = BitColumn()
-    /// Which scalars have explicit children on a side.
+    /// The scalars that have explicit children on a side.
     var hasLeft = BitColumn()
     var hasRight = BitColumn()
     var siblings = SiblingIndex()
 
-    /// The open run: what is typed behind what was typed last goes straight into the arena, and everybody else learns of it
-    /// when the run is settled. The offset behind it; −1: nobody is typing.
+    /// The offset behind the open run; −1 if no run is open. What is typed behind the last scalar typed goes straight into
+    /// the arena. The other structures are updated when the run is settled.
     private var openEnd = -1
     /// The item that it belongs to.
     private var openLeaf = 0
     private var openIndex = 0
-    /// Where in the arena the next byte goes, and for how many there is room.
+    /// The address in the arena of the next byte, and the number of bytes that fit.
     private var openBytes: UnsafeMutablePointer<UInt8>?
     private var openRoom = 0
     /// Typed and not settled.
@@ -42,10 +42,10 @@ struct TextEngine: ~Copyable {
     private var openCounter: UInt64 = 0
     private var openReplica = 0
 
-    /// What others' edits did to what is shown, while somebody wants to know.
+    /// The effects of other replicas' edits on what is shown, recorded while a caller wants them.
     var edits: [TextEdit]?
-    /// Where what is shown changed since somebody looked at it stretch by stretch; nil: nobody did, or it changed beyond
-    /// what is worth following.
+    /// The places where what is shown changed since the last query by stretches. Nil if there was no query, or if too much
+    /// changed to follow.
     var splices: [TextSplice]?
 
     init() {}
@@ -83,10 +83,10 @@ struct TextEngine: ~Copyable {
     /// The last number of the run of a head.
     func tail(of head: Int) -> Int { (head + 1 < heads.count ? Int(heads[head + 1]) : count) - 1 }
 
-    /// What the next one typed behind `number` would have as right origin if nobody typed there since.
+    /// Returns the right origin of a scalar typed next behind `number` if no scalar was typed there since.
     func rightOrigin(of number: Int) -> Int { number < 0 ? Self.none : Int(rightOrigins[head(of: number)]) }
 
-    /// Where a scalar hangs.
+    /// Returns the position of a scalar in the tree.
     func position(of number: Int) -> (parent: Int, isLeft: Bool, rightOrigin: Int) {
         let head = head(of: number)
         guard Int(heads[head]) == number else { return (number - 1, false, Int(rightOrigins[head])) }
@@ -100,7 +100,7 @@ struct TextEngine: ~Copyable {
         return hasRight[number] || hasImplicitChild(number)
     }
 
-    /// Whether the next number goes on with the run.
+    /// True if the next number continues the run.
     @inline(__always)
     func hasImplicitChild(_ number: Int) -> Bool { number >= 0 && number + 1 < count && !isHead[number + 1] }
 
@@ -124,7 +124,7 @@ struct TextEngine: ~Copyable {
     @inline(__always)
     mutating func settle() { if openCount > 0 { settleOpenRun() } }
 
-    /// Nobody types on: who types next may be another replica.
+    /// Ends the open run: the next scalar may be another replica's.
     mutating func endRun() {
         settle()
         openEnd = -1
@@ -152,7 +152,7 @@ struct TextEngine: ~Copyable {
         openReplica = replica
     }
 
-    /// Where something typed goes.
+    /// The place at which a typed scalar goes.
     struct Spot {
         var place: SpanTree.Place
         var parent: Int
@@ -193,7 +193,7 @@ struct TextEngine: ~Copyable {
         openRun(behind: offset + added, counter: counter + UInt64(added), by: replica)
     }
 
-    /// Whether the next number would just go on with the run that ends with `parent`.
+    /// True if the next number would continue the run that ends with `parent`.
     @inline(__always)
     private func goesOn(from parent: Int, rightOrigin: Int) -> Bool {
         parent >= 0 && parent == count - 1 && self.rightOrigin(of: parent) == rightOrigin
@@ -286,7 +286,7 @@ struct TextEngine: ~Copyable {
         }
     }
 
-    /// Puts scalars where their author put them. Nobody holds their dots here.
+    /// Inserts scalars where their author put them. Their dots must not be here yet.
     mutating func insert(
         _ scalars: some Scalars, parent: Int, isLeft: Bool, rightOrigin: Int, counter: UInt64, by replica: Int
     ) {
@@ -357,7 +357,7 @@ struct TextEngine: ~Copyable {
         }
     }
 
-    /// What is shown at a range of offsets.
+    /// Returns the text shown at a range of offsets.
     mutating func string(ofShown range: Range<Int>) -> String {
         let numbers = numbers(ofShown: range)
         let room = numbers.reduce(range.count) { $0 + Int(arena.excess($1.lowerBound, $1.count).utf8) }
@@ -369,7 +369,7 @@ struct TextEngine: ~Copyable {
     }
 }
 
-/// Where new scalars come from.
+/// A source of new scalars.
 protocol Scalars {
     func append(to arena: inout ScalarArena)
 }

@@ -1,11 +1,11 @@
-/// What tells a long text from another without looking at all of it after every keystroke.
+/// A fingerprint of a long text: it tells the text from another without reading all of it after every keystroke.
 ///
-/// A polynomial over the scalars at two fixed points modulo 2^61 − 1, so the fingerprint of two stretches one behind the
-/// other follows from theirs: after an edit only the stretch around it is looked at again (`StretchTree`). Depends on
-/// nothing but the scalars in their order. Two texts that differ by chance have the same with a probability below 10^-20;
-/// whoever wants to can make two such texts, so this is for finding mistakes, not for trusting anybody.
+/// It is a polynomial over the scalars at two fixed points modulo 2^61 − 1. The fingerprint of two stretches in a row follows
+/// from theirs, so after an edit only the stretch around it is read again (`StretchTree`). It depends only on the scalars in
+/// their order. Two texts that differ by chance have the same fingerprint with a probability below 10^-20. An attacker can
+/// make two such texts, so the fingerprint serves to find mistakes, not to establish trust.
 package struct TextFingerprint: StretchSummary, Hashable {
-    /// From this many scalars on the state digest holds a fingerprint in place of the text.
+    /// The number of scalars from which on the state digest holds a fingerprint in place of the text.
     package static let leastCount = 1 << 16
 
     package static let mostScalars = 1_024
@@ -64,7 +64,7 @@ package struct TextFingerprint: StretchSummary, Hashable {
         return add(low & prime, (high << 3) | (low >> 61))
     }
 
-    /// Of two below 2^61.
+    /// Returns the sum of two numbers below 2^61.
     @inline(__always)
     private static func add(_ left: UInt64, _ right: UInt64) -> UInt64 {
         let sum = left &+ right
@@ -83,7 +83,7 @@ extension [UInt8] {
         }
     }
 
-    /// Of several lives' texts, one behind the other.
+    /// Appends the texts of several lives, one behind the other.
     package mutating func append(visible string: String) {
         let count = string.unicodeScalars.count
         if count < TextFingerprint.leastCount {

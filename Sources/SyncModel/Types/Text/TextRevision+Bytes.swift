@@ -1,6 +1,8 @@
 extension TextRevision: ByteCoded {
-    /// Layout: varint 2 · (runs − 1), plus 1 if somebody else's nodes are named; each run: varint 8 · (scalars − 1) + code of
-    /// its place, the nodes that it names; varint count of stretches that are gone, each: varint living scalars before it,
+    /// Appends the canonical bytes.
+    ///
+    /// Layout: varint 2 · (runs − 1), plus 1 if nodes of other replicas are named; each run: varint 8 · (scalars − 1) + code
+    /// of its place, the nodes that it names; varint count of stretches that are gone, each: varint living scalars before it,
     /// varint (its scalars − 1); text; varint count of ranges deleted, each: its first, varint (count − 1).
     public func append(to bytes: inout [UInt8]) {
         let namesOthers = self.namesOthers
@@ -81,19 +83,19 @@ extension TextRevision: ByteCoded {
     }
 }
 
-/// How one revision names nodes: the number of its replica, if the revision names anybody's but its author's (0: the
-/// author's; the next unused number is followed by the name), and the zigzag of the counter's difference to the last one of
-/// the same sort and replica.
+/// The names of nodes in one revision. A node is named by the number of its replica, if the revision names any but its
+/// author's (0: the author's; the next unused number is followed by the name), and by the zigzag of the counter's difference
+/// to the last one of the same sort and replica.
 private struct NodeNames {
     let namesOthers: Bool
     private var numbers: [ReplicaID: Int] = [:]
     private var replicas: [ReplicaID] = []
-    /// By sort and replica.
+    /// The last counter by sort and replica.
     private var last: [Int64] = [0, 0, 0]
 
     init(namesOthers: Bool) { self.namesOthers = namesOthers }
 
-    /// Whether somebody else's was named.
+    /// True if a node of another replica was named.
     var hasOthers: Bool { !replicas.isEmpty }
 
     mutating func append(_ node: DotReference, _ sort: Placement.NodeSort, to bytes: inout [UInt8]) {

@@ -1,8 +1,8 @@
-/// What somebody typed and deleted in one go, as one operation: runs of new scalars, which of these are gone again, and which
-/// are gone that were there before.
+/// The edits that an author made in one go, as one operation: runs of new scalars, the new scalars that are deleted again,
+/// and the deleted earlier scalars.
 ///
-/// Counters belong to the new scalars, in the order of the runs. One that is gone again has a place, since others may hang
-/// from it, and no text: nobody but its author ever saw it.
+/// Counters belong to the new scalars, in the order of the runs. A new scalar that is deleted again has a place, since others
+/// may hang from it, and no text: only its author ever saw it.
 public struct TextRevision: Hashable, Sendable {
     /// New scalars next to each other.
     package struct Run: Hashable, Sendable {
@@ -15,9 +15,9 @@ public struct TextRevision: Hashable, Sendable {
         }
     }
 
-    /// At least one, each of at least one scalar.
+    /// The runs; at least one, each of at least one scalar.
     package let runs: [Run]
-    /// Of the new scalars, counted from 0: ascending, not touching.
+    /// The deleted ranges among the new scalars, counted from 0: ascending, not touching.
     package let gone: [Range<Int>]
     /// Those of the new scalars that live.
     package let text: ExactString
@@ -26,8 +26,9 @@ public struct TextRevision: Hashable, Sendable {
     /// New scalars.
     let count: Int
 
-    /// How many scalars may be gone again beside a text: none costs a byte, so what a few bytes can make others reserve is
-    /// bounded by what somebody wrote who keeps a letter of sixteen.
+    /// Returns the maximum number of new scalars that are deleted again, for a text of `count` bytes of UTF-8. Such a scalar
+    /// costs no byte, so the maximum bounds the memory that a few bytes can make a peer reserve. It allows for an author that
+    /// keeps one letter in sixteen.
     static func goneLimit(utf8 count: Int) -> Int { 256 + 16 * count }
 
     /// Nil: too many are gone, or all together too many.
@@ -69,7 +70,7 @@ extension TextRevision: Codable {
         }
     }
 
-    /// Its bytes.
+    /// Encodes the canonical bytes.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(canonicalBytes)

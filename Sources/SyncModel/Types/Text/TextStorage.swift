@@ -1,8 +1,8 @@
 import Synchronization
 
-/// What values of one text share until one of them is changed: its bytes, or its engine, or both.
+/// The storage that values of one text share until one of them is changed: its bytes, or its engine, or both.
 ///
-/// Reading moves what the engine remembers of where it was asked last, so readers take turns; whoever changes it is alone.
+/// A read moves the engine's memory of the last place read, so readers take turns; a writer is alone.
 final class TextStorage: @unchecked Sendable {
     static let empty = TextStorage()
 
@@ -14,7 +14,7 @@ final class TextStorage: @unchecked Sendable {
     }
 
     private let turn = Mutex(())
-    /// Valid as long as nobody changed the engine.
+    /// The bytes; valid until the engine is changed.
     private var cold: Cold?
     private var cell: TextCell?
     private var stretches = TextStretches()
@@ -47,7 +47,7 @@ final class TextStorage: @unchecked Sendable {
         return cell.engine
     }
 
-    /// Of what is shown.
+    /// The fingerprint of the shown text.
     var fingerprint: TextFingerprint {
         turn.withLock { _ in
             if cell == nil, let cold { return stretches.fingerprint(of: String(decoding: cold.text, as: UTF8.self)) }
@@ -67,7 +67,7 @@ final class TextStorage: @unchecked Sendable {
     /// Builds the engine if there is none; one reader at a time.
     func reading<Result>(_ body: (TextCell) -> Result) -> Result { turn.withLock { _ in body(settledCell) } }
 
-    /// The engine, built if there is none. To be asked for by whoever has the turn.
+    /// The engine, built if there is none. The caller must have the turn.
     private var settledCell: TextCell {
         if let cell {
             cell.engine.pointee.settle()
@@ -89,7 +89,7 @@ final class TextStorage: @unchecked Sendable {
         return cell
     }
 
-    /// The engine, built if there is none, to be changed by whoever alone holds this.
+    /// Returns the engine, built if there is none, for a caller that alone holds this storage and will change it.
     func own() -> UnsafeMutablePointer<TextEngine> {
         let cell = turn.withLock { _ in settledCell }
         cold = nil
@@ -109,7 +109,7 @@ final class TextStorage: @unchecked Sendable {
         return reading { $0.engine.pointee.string }
     }
 
-    /// Of the whole, without presence.
+    /// The contents of the whole text, without presence.
     var contents: TextContents {
         if let contents = turn.withLock({ _ in cold?.contents }) { return contents }
         return columns(since: VersionVector())

@@ -1,11 +1,12 @@
-/// Which of many stretches of numbers holds a number: by a table of where each block of numbers begins, about one stretch to
-/// a block. All questions about a text together cost no more than its length, however its stretches lie.
+/// A table that finds which of many stretches of numbers holds a number. It stores the stretch at the start of each block of
+/// numbers, about one stretch per block. All queries about a text together cost no more than its length, however its
+/// stretches lie.
 struct NumberFinder {
     /// The first number of each stretch, ascending; of the first it is the least number there is.
     private let firsts: [Int32]
     private let base: Int32
     private let shift: Int32
-    /// By block: the stretch that holds its first number.
+    /// The stretch that holds the first number of each block, by block.
     private let blocks: [Int32]
 
     init() { self.init([], count: 0) }

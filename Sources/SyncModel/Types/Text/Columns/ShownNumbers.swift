@@ -1,8 +1,8 @@
-/// Which numbers of a text are shown: a bit each.
+/// The numbers of a text that are shown: one bit each.
 struct ShownNumbers {
     private var words: [UInt64]
 
-    /// None of so many.
+    /// Creates a set for `count` numbers with none of them in it.
     init(count: Int) { words = [UInt64](repeating: 0, count: count >> 6 + 2) }
 
     init(_ engine: borrowing TextEngine) {

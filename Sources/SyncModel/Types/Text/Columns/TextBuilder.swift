@@ -7,7 +7,7 @@ struct TextBuilder {
     private let columns: TextColumns
     /// The engine's index of each replica of the columns.
     private let replicas: [Int]
-    /// What the columns' number 0 is here.
+    /// The number in the engine of the columns' number 0.
     private let base: Int32
     /// Heads (runs that do not just go on with the number before): first number, place as `TextEngine` has it, right origin.
     private var starts: [Int32] = []
@@ -16,28 +16,28 @@ struct TextBuilder {
     private var heads = NumberFinder()
     /// Heads by place and then by number, in the order of siblings once the walk was there.
     private var attached: [UInt64] = []
-    /// How many of them hang from what was here.
+    /// The number of them that hang from scalars that were here.
     private var rootCount = 0
-    /// By head: the first that is attached to it.
+    /// The first index in `attached` of a head's children, by head.
     private var firstAttached: [Int32] = []
-    /// By the first of several right children of a place: where those begin that stand behind the rest of the run.
+    /// The index of the first sibling behind the rest of the run, by the first of several right children of a place.
     private var splits: [Int32] = []
     /// Right origins that decide something, and how far from the end they were passed; −1: not yet.
     private var deciding: [Int32] = []
     private var passed: [Int] = []
     private var passedCount = 0
-    /// Where the piece began that is being walked.
+    /// The start of the piece being walked.
     private var pieceStart = 0
     /// Spans of numbers, backwards.
     private var spans: [(first: Int32, count: Int32)] = []
-    /// Whether what hangs from the beginning goes before all that is here, or behind.
+    /// True if the pieces that hang from the beginning go before all scalars that were here; false if they go behind.
     private var isFirst = true
 
-    /// What hangs from one scalar that was here: the first of its `attached`, and its spans.
+    /// The scalars that hang from one scalar that was here: the first of its `attached`, and its spans.
     private typealias Piece = (start: Int, spans: Range<Int>)
 
-    /// False, and nothing happens, when a right origin stands where no honest author saw it, or somebody typed at one of the
-    /// places here too; then the runs have to be put in one by one.
+    /// Puts the columns into the engine. Returns false, and changes nothing, if a right origin stands where no honest author
+    /// saw it, or if one of the places already has children here. Then the caller has to put in the runs one by one.
     static func put(_ columns: TextColumns, into engine: inout TextEngine) -> Bool {
         guard var builder = TextBuilder(columns, &engine), builder.areFree(&engine), let pieces = builder.walk() else {
             return false
@@ -68,7 +68,7 @@ struct TextBuilder {
         return engine.dots.number(of: counter, by: replicas[Int(replica)]).map { Int32(truncatingIfNeeded: $0) }
     }
 
-    /// By run; nil: one is not here.
+    /// Returns the right origin of each run, by run; nil if one is not here.
     private func resolvedOrigins(_ engine: borrowing TextEngine) -> [Int32]? {
         var origins = [Int32](repeating: -1, count: columns.runs.count)
         for index in columns.order {
@@ -163,7 +163,7 @@ struct TextBuilder {
         passed = [Int](repeating: -1, count: deciding.count)
     }
 
-    /// Whether nothing that is here comes between siblings of these columns.
+    /// True if no scalar of the engine comes between siblings of these columns.
     private mutating func areFree(_ engine: inout TextEngine) -> Bool {
         var start = 0
         while start < rootCount {
@@ -180,7 +180,8 @@ struct TextBuilder {
         return true
     }
 
-    /// Whether what hangs from the beginning goes before all that is here, or behind; nil: neither.
+    /// Returns true if the pieces that hang from the beginning go before all scalars that are here, false if behind them; nil
+    /// if neither.
     private func goFirst(_ end: Int, _ engine: inout TextEngine) -> Bool? {
         guard engine.count > 0 else { return true }
         guard (0..<end).allSatisfy({ rightOrigins[head($0)] < 0 }) else { return nil }

@@ -46,7 +46,7 @@ extension TextColumns {
         return text.reduce(into: 0) { $0 += $1 & 0xc0 == 0x80 ? 0 : 1 }
     }
 
-    /// How many scalars of these columns live.
+    /// The number of live scalars of these columns.
     var liveHere: Int {
         var sum = 0
         forEachLiveNumber { sum += $0.count }

@@ -1,10 +1,10 @@
 // In which order runs can be put in, and what they leave to others to say.
 
 extension TextColumns {
-    /// The runs so that each comes behind what it names; nil: some name each other in a circle.
+    /// Returns the runs in an order in which each comes behind what it names; nil if some name each other in a circle.
     ///
-    /// A replica wrote its runs one after another, so what waits is always a replica's next run. A stack of our own: how deep
-    /// it goes is up to whoever sent this.
+    /// A replica wrote its runs one after another, so a waiting run is always a replica's next one. The stack is an array:
+    /// the sender of the columns decides how deep it grows.
     func causalOrder() -> [Int32]? {
         if replicas.count == 1 {
             // The usual text: what was written first comes first.
@@ -74,7 +74,7 @@ extension TextColumns {
         return origins
     }
 
-    /// Whether two references name the same scalar, or say the same.
+    /// True if two references name the same scalar, or have the same meaning.
     func isSame(_ left: Reference, _ right: Reference) -> Bool {
         if left == right { return true }
         guard let left = left.elsewhere, let right = right.elsewhere else { return false }
@@ -86,7 +86,7 @@ extension TextColumns {
 struct ReferenceReader {
     private let replicas: Int
     private var last: Int64 = 0
-    /// Of the numbers read; to be checked when it is known how many there are.
+    /// The greatest number read; the caller checks it once the number of scalars is known.
     private(set) var greatest: Int64 = -1
 
     init(replicas: Int) { self.replicas = replicas }

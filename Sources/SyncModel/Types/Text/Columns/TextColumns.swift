@@ -8,11 +8,11 @@ struct TextColumns {
     struct Run: BitwiseCopyable {
         var counter: UInt64
         var replica: Int32
-        /// Of the first scalar.
+        /// The number of the first scalar.
         var number: Int32
         var count: Int32
         var parent: Reference
-        /// Of a left child its parent.
+        /// The right origin; for a left child, its parent.
         var rightOrigin: Reference
         var side: Side
     }
@@ -39,10 +39,10 @@ struct TextColumns {
         var elsewhere: Int? { code < -1 && code != .min ? -2 - Int(code) : nil }
     }
 
-    /// Whether this is a whole text: then the scalars come in reading order.
+    /// True if this is a whole text: then the scalars come in reading order.
     var isWhole = true
     var replicas: [ReplicaID] = []
-    /// By replica, then by counter; as few as possible.
+    /// The runs by replica, then by counter; as few as possible.
     var runs: ContiguousArray<Run> = []
     /// Scalars that references name and that are not of these columns.
     private(set) var elsewhere: ContiguousArray<(replica: Int32, counter: UInt64)> = []
@@ -68,7 +68,7 @@ struct TextColumns {
 
     /// UTF-8 of the live scalars of these columns: in reading order if whole, else by number.
     private(set) var text: [UInt8] = []
-    /// Where in the bytes its packed form is; empty: it is not packed.
+    /// The range of the packed form in the bytes; empty if it is not packed.
     private(set) var packed = 0..<0
 }
 
@@ -155,7 +155,8 @@ extension TextColumns {
         }
     }
 
-    /// What is elsewhere was written before what is here: or the order of the runs would not see it.
+    /// Checks that the scalars elsewhere were written before these columns. Otherwise the order of the runs would not include
+    /// them.
     private func checkReferences() throws(CodecError) {
         for (replica, counter) in elsewhere {
             let first = Int(firstRuns[Int(replica)])

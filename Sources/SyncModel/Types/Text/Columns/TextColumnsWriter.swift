@@ -26,7 +26,7 @@ struct TextColumnsWriter {
     private var lastRightOrigin: Int64 = 0
     private var shown = ShownNumbers(count: 0)
 
-    /// What `vector` does not cover, and what lives of all.
+    /// Returns the scalars that `vector` does not cover, and the live ones among all.
     static func columns(
         of engine: inout TextEngine, since vector: VersionVector
     ) -> (replicas: [ReplicaID], columns: [UInt8]) {

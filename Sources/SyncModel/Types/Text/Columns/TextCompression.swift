@@ -17,7 +17,7 @@ enum TextCompression {
         }
     }
 
-    /// Whether this is how a text is written: as `compress` packs it, or not packed (empty) when that does not shorten it.
+    /// True if a text is written like this: as `compress` packs it, or not packed (empty) when packing does not shorten it.
     static func isWritten(_ packed: UnsafeBufferPointer<UInt8>, for bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         let expected = compress(bytes)
         if packed.isEmpty { return expected.count >= bytes.count }

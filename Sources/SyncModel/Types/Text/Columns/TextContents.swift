@@ -17,7 +17,7 @@ public struct TextContents: Hashable, Sendable, Codable {
         self.columns = columns
     }
 
-    /// What the columns say; who checked them has read them already.
+    /// Returns the columns. If a check has read them already, they are not read again.
     func read() throws(CodecError) -> TextColumns {
         if let kept = reading.kept { return kept.columns }
         return try TextColumns(self)

@@ -1,6 +1,6 @@
-/// Which dot a number of the text has, and back: stretches of consecutive numbers and counters of one replica.
+/// The mapping between the numbers of a text and their dots: stretches of consecutive numbers and counters of one replica.
 ///
-/// Numbers count the scalars in the order in which they came here, so a table grows at its end only; per replica the
+/// Numbers count the scalars in the order in which they arrived here, so a table grows at its end only. Per replica the
 /// stretches are also sorted by counter.
 struct DotTable: ~Copyable {
     private(set) var replicas: [ReplicaID] = []
@@ -14,7 +14,7 @@ struct DotTable: ~Copyable {
     private(set) var count = 0
     /// The stretch asked for last.
     private var cached = 0
-    /// Whose the last stretch is, and the counter behind it.
+    /// The replica of the last stretch, and the counter behind it.
     private var lastReplica = -1
     private var lastEnd: UInt64 = 0
 
@@ -32,7 +32,7 @@ struct DotTable: ~Copyable {
         lastEnd = other.lastEnd
     }
 
-    /// One stretch: numbers `number ..< number + count` are counters `counter ..< counter + count` of a replica.
+    /// A stretch: numbers `number ..< number + count` are counters `counter ..< counter + count` of a replica.
     struct Stretch {
         let replica: Int
         let counter: UInt64
@@ -99,7 +99,7 @@ struct DotTable: ~Copyable {
         return counter < stretch.end ? stretch.number + Int(counter - stretch.counter) : nil
     }
 
-    /// How many stretches of the replica begin at or before `counter`.
+    /// Returns the number of the replica's stretches that begin at or before `counter`.
     private func position(of counter: UInt64, by replica: Int) -> Int {
         let stretches = sorted[replica]
         // Most questions are about what was written last.
@@ -118,7 +118,7 @@ struct DotTable: ~Copyable {
         return low
     }
 
-    /// Whether one of `count` counters from `counter` on is here.
+    /// True if one of `count` counters from `counter` on is here.
     func holdsAny(of counter: UInt64, count: Int, by replica: Int) -> Bool {
         let position = position(of: counter, by: replica)
         if position > 0, stretch(Int(sorted[replica][position - 1])).end > counter { return true }
@@ -126,7 +126,8 @@ struct DotTable: ~Copyable {
             && counters[Int(sorted[replica][position])] - counter < UInt64(count)
     }
 
-    /// How many counters from `counter` on are not here, at most `limit`; the first is not.
+    /// Returns the number of consecutive counters from `counter` on that are not here, at most `limit`. The first must be
+    /// absent.
     func absentCount(from counter: UInt64, upTo limit: Int, by replica: Int) -> Int {
         let position = position(of: counter, by: replica)
         guard position < sorted[replica].count else { return limit }

@@ -1,7 +1,7 @@
-/// Which leaf of a `SpanTree` holds a number: a sorted map from the first number of a span to its leaf, in chunks.
+/// The leaf of a `SpanTree` that holds a number: a sorted map from the first number of a span to its leaf, in chunks.
 ///
-/// An entry holds up to the next one. Cutting and joining spans inside one leaf needs no entry, so only what moves to
-/// another leaf is written down.
+/// An entry holds up to the next one. Cutting and joining spans inside one leaf needs no entry, so only what moves to another
+/// leaf is written down.
 ///
 /// Hot file; see `Column`.
 struct LeafIndex: ~Copyable {

@@ -11,7 +11,7 @@ struct ScalarArena: ~Copyable {
         var base: UnsafeMutableRawPointer
         /// log2 of the bytes of a scalar.
         var shift: UInt8
-        /// Nothing beyond ASCII was ever put in.
+        /// True if only ASCII scalars were ever stored.
         var isASCII: Bool
     }
 
@@ -61,7 +61,7 @@ struct ScalarArena: ~Copyable {
         count += 1
     }
 
-    /// Where the next ASCII scalars may be written, and how many; none where a scalar takes more than a byte.
+    /// The address where the next ASCII scalars may be written, and how many fit; none where a scalar takes more than a byte.
     var room: (UnsafeMutablePointer<UInt8>?, Int) {
         let index = count & Self.mask
         guard index > 0, let page = pages.last, page.shift == 0 else { return (nil, 0) }
@@ -246,7 +246,7 @@ extension ScalarArena {
         }
     }
 
-    /// What the UTF-8 and UTF-16 of these scalars take beyond one unit each.
+    /// Returns the UTF-8 and UTF-16 code units of these scalars beyond one each.
     func excess(_ number: Int, _ count: Int) -> UnicodeExcess {
         var excess = UnicodeExcess()
         guard !isASCII else { return excess }
@@ -264,7 +264,7 @@ extension ScalarArena {
     }
 }
 
-/// How many code units some scalars take beyond one each.
+/// The number of code units that some scalars take beyond one each.
 struct UnicodeExcess: BitwiseCopyable, Equatable {
     var utf8: Int32 = 0
     var utf16: Int32 = 0

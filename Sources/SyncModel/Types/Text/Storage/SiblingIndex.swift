@@ -8,7 +8,7 @@ struct SiblingIndex: ~Copyable {
     private var firsts = Column<Int32>()
     private var lasts = Column<Int32>()
     private var used = 0
-    /// By head: the sibling behind it; −1: none.
+    /// The next sibling of each head, by head; −1 if there is none.
     private(set) var following = Column<Int32>()
     private(set) var isBuilt = false
 

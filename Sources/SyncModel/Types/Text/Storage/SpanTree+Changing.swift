@@ -9,7 +9,7 @@ extension SpanTree {
         note(leaf, shown: count, excess: excess)
     }
 
-    /// Whether the item is shown, ends before `number`, and has room for `count` more.
+    /// True if the item is shown, ends before `number`, and has room for `count` more.
     @inline(__always)
     func canExtend(_ leaf: Int, _ index: Int, with number: Int, by count: Int) -> Bool {
         let words = self.leaf(leaf)

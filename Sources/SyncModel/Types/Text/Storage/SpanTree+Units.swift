@@ -1,7 +1,7 @@
 // Offsets as UTF-8 and UTF-16 count them. Hot file; see `Column`.
 
 extension SpanTree {
-    /// What the UTF-8 and UTF-16 of the first `offset` shown scalars take beyond one unit each.
+    /// Returns the UTF-8 and UTF-16 code units of the first `offset` shown scalars beyond one each.
     mutating func excess(before offset: Int, _ arena: borrowing ScalarArena) -> UnicodeExcess {
         guard !excess.isZero, offset > 0 else { return UnicodeExcess() }
         if offset >= shownCount { return excess }
@@ -31,13 +31,14 @@ extension SpanTree {
         return sum
     }
 
-    /// Which encoding's units are counted.
+    /// The encoding whose units are counted.
     enum Unit {
         case utf8
         case utf16
     }
 
-    /// How many shown scalars lie before a unit of an encoding; nil when that is inside a scalar, or beyond the end.
+    /// Returns the number of shown scalars before a unit of an encoding; nil if the unit is inside a scalar, or beyond the
+    /// end.
     mutating func offset(of unit: Int, in encoding: Unit, _ arena: borrowing ScalarArena) -> Int? {
         let surplus = encoding == .utf8 ? excess.utf8 : excess.utf16
         guard unit >= 0, unit <= shownCount + Int(surplus) else { return nil }

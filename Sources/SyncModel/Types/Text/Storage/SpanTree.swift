@@ -1,14 +1,15 @@
-/// The order of all scalars of a text, shown or deleted: a B-tree whose items are spans of consecutive numbers that stand next
-/// to each other. Each inner node knows how many scalars are shown below each child, and what their UTF-8 and UTF-16 take.
+/// The order of all scalars of a text, shown or deleted: a B-tree whose items are spans of consecutive numbers that stand
+/// next to each other. Each inner node knows how many scalars are shown below each child, and what their UTF-8 and UTF-16
+/// take.
 ///
-/// Nodes are pooled and linked by index: no reference is counted while a person types. The node that is being typed into is
-/// remembered, and what its ancestors do not know yet of it is kept beside (`pending`) until somebody asks further up.
+/// Nodes are pooled and linked by index: no reference is counted while a person types. The tree remembers the node being
+/// typed into. What its ancestors do not know yet of it is kept beside (`pending`) until a query goes further up.
 ///
 /// Hot file; see `Column`, also for how it is tested.
 struct SpanTree: ~Copyable {
     /// Items of a leaf, children of an inner node.
     static let width = 32
-    /// No item is longer, so that work inside one is bounded.
+    /// The maximum length of an item, so that work inside one is bounded.
     static let longestItem = 8_192
 
     /// Words of a leaf: this header, then `width` numbers, then `width` lengths; a negative length is a deleted span.
@@ -67,7 +68,7 @@ struct SpanTree: ~Copyable {
     var cachedIndex = 0
     var cachedBefore: Int32 = 0
 
-    /// Leaves by number, once somebody asked for one.
+    /// The leaves by number, built at the first query for one.
     var index = LeafIndex()
     var isIndexed = false
 
@@ -286,7 +287,7 @@ struct SpanTree: ~Copyable {
         cachedStart = offset - Int(rest)
     }
 
-    /// How many scalars are shown before this place.
+    /// Returns the number of scalars shown before this place.
     mutating func shownIndex(of place: Place) -> Int {
         let words = leaf(place.leaf)
         var sum: Int32 = 0
@@ -324,7 +325,7 @@ struct SpanTree: ~Copyable {
         preconditionFailure("a text's leaf holds every scalar that is filed under it")
     }
 
-    /// Whether one scalar is before another in the order of all.
+    /// True if the left scalar is before the right one in the order of all scalars.
     mutating func precedes(_ left: Int, _ right: Int) -> Bool {
         let (left, right) = (place(of: left), place(of: right))
         if left.leaf == right.leaf { return (left.index, left.offset) < (right.index, right.offset) }

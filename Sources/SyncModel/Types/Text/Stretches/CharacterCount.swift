@@ -1,9 +1,9 @@
-/// How many `Character`s begin in a stretch.
+/// The number of `Character`s that begin in a stretch.
 ///
-/// A stretch begins where one begins whatever stands before it, so that the counts of all stretches add up to that of the
-/// text. Where the text has no such place for long, a stretch gets as long: a run of flags is counted in pairs from its
-/// beginning, so a million halves in a row are one stretch. A question that follows an edit in it reads all of it (35 ms),
-/// one for a place in it reads it up to there (20 ms at its end).
+/// A stretch begins where a `Character` begins whatever stands before it, so that the counts of all stretches add up to that
+/// of the text. Where the text has no such place for long, the stretch gets as long: a run of flags is counted in pairs from
+/// its beginning, so a million halves in a row are one stretch. A query that follows an edit in it reads all of it (35 ms);
+/// one for a place in it reads up to there (20 ms at its end).
 package struct CharacterCount: StretchSummary {
     package static let mostScalars = 512
     package static let partsAnywhere = false

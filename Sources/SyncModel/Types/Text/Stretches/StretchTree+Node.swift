@@ -2,7 +2,7 @@
 // Join for Parallel Ordered Sets", SPAA 2016.)
 
 extension StretchTree {
-    /// One scalar at least.
+    /// A stretch of at least one scalar.
     struct Stretch: Sendable {
         let count: Int
         /// Nil: stale, to be read.
@@ -17,7 +17,7 @@ extension StretchTree {
         let height: Int
         /// Scalars of all stretches here and below.
         let count: Int
-        /// Of all of them; nil: one is stale.
+        /// The summary of all stretches below; nil if one is stale.
         let summary: Summary?
 
         init(_ left: Node?, _ stretch: Stretch, _ right: Node?) {
@@ -49,7 +49,7 @@ extension StretchTree.Node {
     typealias Node = StretchTree.Node
     typealias Stretch = StretchTree.Stretch
 
-    /// Of stretches in a row; nil: there are none.
+    /// Returns a tree of stretches in a row; nil if there are none.
     static func tree(of stretches: ArraySlice<Stretch>) -> Node? {
         guard !stretches.isEmpty else { return nil }
         let middle = stretches.startIndex + stretches.count / 2
@@ -85,7 +85,7 @@ extension StretchTree.Node {
         return Node(left, stretch, right)
     }
 
-    /// One tree behind the other.
+    /// Joins one tree behind the other.
     static func join(_ left: Node?, _ right: Node?) -> Node? {
         guard let left else { return right }
         let (rest, last) = droppingLast(of: left)
@@ -132,7 +132,7 @@ extension StretchTree.Node {
         return (join(node.left, node.stretch, rest), part)
     }
 
-    /// How many scalars from `offset` on the stretch has that it is inside of, and the stretches behind.
+    /// Returns the number of scalars from `offset` on in the stretch around it, and the stretches behind.
     static func suffix(of node: Node?, from offset: Int) -> (Int, Node?) {
         guard let node, offset < node.count else { return (0, nil) }
         let start = node.left?.count ?? 0

@@ -9,27 +9,27 @@
 package struct StretchTree<Summary: StretchSummary>: Sendable {
     /// A stretch and what is before it.
     package struct Found {
-        /// In scalars.
+        /// The range in scalars.
         package let range: Range<Int>
-        /// Of all stretches before it.
+        /// The summary of all stretches before it.
         package let before: Summary
         package let summary: Summary
     }
 
     var root: Node?
 
-    /// Of a text of `count` scalars that is still to be read.
+    /// Creates the tree of a text of `count` scalars that is still to be read.
     package init(count: Int) {
         if count > 0 { root = Node(nil, Stretch(count: count), nil) }
     }
 
-    /// Of a text that is here as a whole.
+    /// Creates the tree of a text that is here as a whole.
     package init(_ string: String) {
         self.init(count: string.unicodeScalars.count)
         settle { _ in string }
     }
 
-    /// How many scalars the text has.
+    /// The number of scalars of the text.
     package var count: Int { root?.count ?? 0 }
 
     /// Replaces scalars by `insertedCount` others, which are to be read.
@@ -56,7 +56,7 @@ package struct StretchTree<Summary: StretchSummary>: Sendable {
 
     // MARK: Asking, once it is settled
 
-    /// Of the whole text.
+    /// The summary of the whole text.
     package var summary: Summary { Self.settled(root?.summary ?? (root == nil ? Summary() : nil)) }
 
     /// The first stretch at whose end `isPast` holds; nil: there is none.

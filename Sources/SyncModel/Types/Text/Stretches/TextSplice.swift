@@ -1,14 +1,14 @@
-/// Where a text changed: some scalars in a row gave way to others. What those are, the text says.
+/// A place where a text changed: some scalars in a row were replaced by others. The new scalars are in the text.
 struct TextSplice: BitwiseCopyable {
-    /// Of the text as the splices before left it, in scalars.
+    /// The offset in the text after the earlier splices, in scalars.
     var offset: Int
     var deletedCount: Int
     var insertedCount: Int
 }
 
 extension [TextSplice] {
-    /// Adds what happened last. Where it touches what happened before that, both are one: whoever types and deletes in one
-    /// place adds one splice.
+    /// Adds the latest splice. If it touches the one before, both become one: typing and deleting in one place adds one
+    /// splice.
     mutating func note(_ next: TextSplice) {
         guard let last, next.offset <= last.offset + last.insertedCount,
             last.offset <= next.offset + next.deletedCount

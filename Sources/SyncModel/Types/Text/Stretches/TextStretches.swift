@@ -1,10 +1,10 @@
-/// What was asked of a text and is kept stretch by stretch: nothing before the first question, and from then on it follows
-/// the edits that the engine notes (`TextEngine.splices`). Where the engine has no notes, all is forgotten and read anew.
+/// The summaries of a text, kept stretch by stretch. Before the first query it holds none; from then on it follows the edits
+/// that the engine notes (`TextEngine.splices`). Where the engine has no notes, all summaries are discarded and read anew.
 struct TextStretches: Sendable {
     private var fingerprints: StretchTree<TextFingerprint>?
     private var characters: StretchTree<CharacterCount>?
 
-    /// Nobody asked yet.
+    /// Creates it without any summary.
     init() {}
 
     var isEmpty: Bool { fingerprints == nil && characters == nil }
@@ -23,7 +23,7 @@ struct TextStretches: Sendable {
         return tree.summary
     }
 
-    /// How many `Character`s are where.
+    /// Returns the number of `Character`s of each stretch.
     mutating func characters(of engine: UnsafeMutablePointer<TextEngine>) -> StretchTree<CharacterCount> {
         follow(engine)
         return Self.settle(&characters, engine)
