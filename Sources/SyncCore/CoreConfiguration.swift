@@ -192,5 +192,7 @@ package struct CoreFaults: OptionSet, Sendable, Hashable {
     /// A goodbye that says that our key is used twice counts without a signature of the other run.
     package static let believeGoodbye = CoreFaults(rawValue: 1 << 17)
     /// A retired device's work is taken in before the device has written it again.
-    package static let tearReturningWork = CoreFaults(rawValue: 1 << 17)
+    package static let tearReturningWork = CoreFaults(rawValue: 1 << 18)
+    /// That a retired device is back is acknowledged when its turn comes.
+    package static let acknowledgeReturnsLater = CoreFaults(rawValue: 1 << 19)
 }

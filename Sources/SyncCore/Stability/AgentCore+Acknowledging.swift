@@ -1,7 +1,7 @@
 import SyncModel
 
 // Saying what is durable here, and passing on what others say: rows are sent when they change, each member's at most
-// once a minute, so a space at rest exchanges none. The first that covers a cut goes at once.
+// once a minute, so a space at rest exchanges none. The first that covers a cut, or a return, goes at once.
 extension AgentCore {
     // MARK: Our own
 
@@ -48,20 +48,25 @@ extension AgentCore {
                     vector: held.vector(besides: unspoken.map(\.replica)), digest: digest)))
     }
 
-    /// A cut that is held, and that our newest acknowledgement does not cover. Whoever was let go writes again what nobody had heard
-    /// of only once all have acknowledged the cut, so that is not put off: a cut is acknowledged once, at once.
-    private var hasUnacknowledgedCut: Bool {
-        let said = acknowledgements[configuration.own]?.newest.acknowledgement.vector ?? VersionVector()
-        return cuts.cuts.contains { cut in
-            held.next(of: cut.dot.replica) > cut.dot.counter && !said.covers(cut.dot)
-        }
+    /// Cuts, and the facts that end them. A retired device writes its work again only once all have acknowledged the cut, so each
+    /// is acknowledged at once, and once. The return is, too: where the device gets what it missed as state, it cannot check an
+    /// acknowledgement that speaks of a moment before that.
+    private var urgentDots: [Dot] {
+        let returns = configuration.faults.contains(.acknowledgeReturnsLater) ? [] : cuts.returns
+        return cuts.cuts.map(\.dot) + returns.map(\.addition)
     }
 
-    /// The first acknowledgement of its author that covers a cut.
+    /// One of them that is held, and that our newest acknowledgement does not cover.
+    private var hasUnacknowledgedCut: Bool {
+        let said = acknowledgements[configuration.own]?.newest.acknowledgement.vector ?? VersionVector()
+        return urgentDots.contains { held.next(of: $0.replica) > $0.counter && !said.covers($0) }
+    }
+
+    /// The first acknowledgement of its author that covers one of them.
     private func coversAnotherCut(_ row: AcknowledgementTable.Row) -> Bool {
-        cuts.cuts.contains { cut in
-            row.newest.acknowledgement.vector.covers(cut.dot)
-                && !(row.previous?.signed.acknowledgement.vector.covers(cut.dot) ?? false)
+        urgentDots.contains { dot in
+            row.newest.acknowledgement.vector.covers(dot)
+                && !(row.previous?.signed.acknowledgement.vector.covers(dot) ?? false)
         }
     }
 

@@ -53,6 +53,31 @@ import Testing
         #expect(!views.isEmpty && views.allSatisfy(\.isWritingAgain))
     }
 
+    /// Node 2 is retired, and what it would have to hear first is forgotten: it gets the state in place of that.
+    private func longAway(_ faults: CoreFaults = []) throws -> Mesh {
+        var mesh = try Mesh(3, faults: faults, onDatabases: true) { $0.exchangesState = true }
+        for other in 1...2 { try mesh.pair(0, other) }
+        for number in 0..<5 { try mesh.put(0, Mesh.key("\(number)"), "note") }
+        mesh.pass(seconds: 200)
+        mesh.disconnect(2)
+        for number in 0..<5 { try mesh.delete(0, Mesh.key("\(number)")) }
+        try mesh.put(2, Mesh.key("own"), "mine")
+        try mesh.retire(0, 2)
+        mesh.pass(seconds: 5)
+        #expect(try (0..<2).map { try mesh.kept($0) } == [0, 0])
+        mesh.connect(0, 2)
+        mesh.pass(seconds: 3)
+        #expect(mesh.nodes[2].core.counters.statesTaken > 0)
+        return mesh
+    }
+
+    @Test func `a device that gets the state of what it missed is back as soon`() throws {
+        let mesh = try longAway()
+        #expect(!mesh.nodes[2].core.isWritingAgain)
+        for node in 0..<3 { #expect(try mesh.titles(node, Mesh.key("own")) == ["mine"]) }
+        #expect(try longAway(.acknowledgeReturnsLater).nodes[2].core.isWritingAgain, "the rule is what makes it fast")
+    }
+
     @Test func `work that is not written again comes all the same`() throws {
         var mesh = try history(.forgetVoidWork)
         #expect(try mesh.nodes[0].store.state().counts.events == 0)
