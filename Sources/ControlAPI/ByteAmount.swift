@@ -8,7 +8,7 @@ package enum ByteAmount {
         return "\(decimal(value)) \(unit)"
     }
 
-    /// One place after the point below ten, none above.
+    /// Writes the number with one decimal place below ten, and none above.
     package static func decimal(_ value: Double) -> String {
         if value >= 9.95 { return String(Int(value.rounded())) }
         let tenths = Int((value * 10).rounded())

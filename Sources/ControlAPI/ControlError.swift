@@ -1,16 +1,16 @@
-/// What a person or a program is told when something did not happen: what, and what to do next.
+/// An error as it is reported to a person or a program: what happened, and what to do next.
 ///
 /// Neither text holds the content of people's data.
 public struct ControlError: Error, Equatable, Sendable {
-    /// For programs.
+    /// The stable code that programs compare.
     public let code: ErrorCode
-    /// One sentence: what happened.
+    /// The event that caused the error, as one sentence.
     public let message: String
-    /// What to do next; empty only where nothing can be done.
+    /// The next thing to do; empty only if nothing can be done.
     public let hint: String
-    /// In a stream of lines: the first line that was refused, counted from 1.
+    /// The first refused line of a stream of lines, counted from 1.
     public let line: Int?
-    /// In a stream of lines: how many before it were written and stay written.
+    /// The number of lines before it that were written and stay written.
     public let written: Int?
     /// With `version_mismatch`: the version the object has now; nil when there is no object.
     public let version: DotText?
@@ -35,8 +35,8 @@ public struct ControlError: Error, Equatable, Sendable {
     }
 }
 
-/// How an error travels: `{"error":{"code","message","hint"}}`, with `line` and `written` where lines were sent, and
-/// `version` where another one was expected.
+/// The JSON form of an error: `{"error":{"code","message","hint"}}`, with `line` and `written` if lines were sent, and
+/// `version` if another one was expected.
 public struct ErrorResponse: Codable, Sendable {
     struct Body: Codable, Sendable {
         let code: String

@@ -1,4 +1,4 @@
-/// How people name a device: by its name, by a beginning of its id that no other has, or by the id.
+/// A device as people name it: by its name, by a prefix of its id that no other id has, or by the id.
 ///
 /// A whole id means that device whatever others call themselves: a name is chosen by its device.
 package enum DeviceWord {

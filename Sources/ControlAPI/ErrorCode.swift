@@ -109,7 +109,7 @@ public enum ErrorCode: String, CaseIterable, Sendable {
         }
     }
 
-    /// What a command that ends with this code returns to the shell.
+    /// The exit code of a command that fails with this code.
     public var exitCode: ExitCode {
         switch self {
         case .malformedJSON, .invalidUTF8, .tooDeep, .tooLarge, .numberOutOfRange, .schemaInvalid, .typeMismatch,
@@ -135,20 +135,20 @@ public enum ErrorCode: String, CaseIterable, Sendable {
     }
 }
 
-/// What a command returns to the shell (design.md §12); stable.
+/// The exit codes of commands (design.md §12); stable.
 public enum ExitCode: Int32, CaseIterable, Sendable {
-    /// It was done.
+    /// The command succeeded.
     case ok = 0
-    /// It was tried and failed.
+    /// The command was tried and failed.
     case failed = 1
     /// The command line was wrong.
     case usage = 2
-    /// What was named does not exist.
+    /// The named thing does not exist.
     case notFound = 3
-    /// It is not allowed now: deleted, read-only, not paired, another version.
+    /// The request is not allowed now: deleted, read-only, not paired, another version.
     case refused = 4
-    /// No agent answers.
+    /// The agent does not answer.
     case agentNotRunning = 5
-    /// It did not happen in the time given.
+    /// The awaited state was not reached in the time given.
     case timedOut = 6
 }

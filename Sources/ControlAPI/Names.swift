@@ -8,9 +8,9 @@ public enum ControlLimits {
     public static let idBytes = 1...256
     /// The fields of an object as they are written at once, and one value of an edit.
     public static let valueBytes = 1_048_576
-    /// How many elements and members a value holds, on all levels together: what is planned while other writes wait.
+    /// The number of elements and members in a value, on all levels together. Other writes wait while one is planned.
     public static let valueParts = 100_000
-    /// How deep a value nests, counted from the object it is in. Deeper ones cost every reader stack.
+    /// The depth of a value's nesting, counted from the object that holds it. Deeper ones cost every reader stack.
     public static let valueDepth = 64
     /// Operations of one transaction: it is one change, held in memory by every node that applies it.
     public static let transactionOperations = 1...4_096
@@ -18,7 +18,7 @@ public enum ControlLimits {
     public static let editOperations = 1...4_096
     /// Objects, deletions or history entries on one page.
     public static let pageEntries = 1...10_000
-    /// Where a page begins; what stands in it is the agent's business.
+    /// The length of a cursor, the place where a page begins; its content is private to the agent.
     public static let cursorBytes = 1...512
     /// All conditions of one list together, as text: they travel in the request's line.
     public static let conditionBytes = 8_192
@@ -36,21 +36,21 @@ public enum ControlLimits {
     public static let attachmentNameBytes = 0...1_024
     /// Schema versions of snapshots: what an application counts up, in numbers that JSON readers hold exactly.
     public static let snapshotSchema: ClosedRange<Int64> = 0...(1 << 53)
-    /// How many snapshots to keep.
+    /// The number of snapshots to keep.
     public static let snapshotsKept = 1...1_000_000
-    /// What fits `sockaddr_un` with its terminating zero.
+    /// The bytes that fit `sockaddr_un` with its terminating zero.
     public static let socketPathBytes = 107
 }
 
-/// What a name may name; the word appears in messages.
+/// The kinds of things that have names; the raw value appears in messages.
 public enum NameKind: String, Sendable {
     /// A group of objects of one kind.
     case collection
     /// A named sequence of events.
     case stream
-    /// One object within its collection.
+    /// The id of an object within its collection.
     case id
-    /// What is shared as a whole.
+    /// A set of collections and streams that devices share as a whole.
     case space
     /// A durable reader of a stream.
     case consumer

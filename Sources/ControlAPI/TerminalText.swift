@@ -70,7 +70,7 @@ package enum TerminalText {
         return safe
     }
 
-    /// How long the UTF-8 is that a byte begins; nil where nothing unsafe begins so.
+    /// Returns the length of the UTF-8 sequence that a byte begins; nil if no unsafe sequence begins so.
     private static func length(of lead: UInt8) -> Int? {
         switch lead {
         case 0x7F: 1

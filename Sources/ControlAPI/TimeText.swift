@@ -3,7 +3,7 @@
 /// Up to six days back a time is told by its age, before that by its day. Pure: the caller brings the clock and the zone.
 package struct TimeText {
     private let now: Timestamp
-    /// How far the clocks of the reader's zone are ahead of UTC at a moment, in milliseconds.
+    /// The offset of the reader's time zone from UTC at a moment, in milliseconds; positive is ahead.
     private let zoneOffset: (Timestamp) -> Int64
 
     private static let weekdays = ["Thursday", "Friday", "Saturday", "Sunday", "Monday", "Tuesday", "Wednesday"]
@@ -44,7 +44,7 @@ package struct TimeText {
         return "since \(Self.weekdays[Int(max(0, days) % 7)])"
     }
 
-    /// How soon, in whole seconds that are not too few.
+    /// Returns the time left, in whole seconds, rounded up.
     package func until(_ time: Timestamp) -> String {
         let rest = -age(of: time)
         return rest <= 0 ? "now" : "within \(Self.length(seconds: Int((rest + 999) / 1_000)))"

@@ -1,4 +1,4 @@
-/// What this build is.
+/// The version of this build.
 public enum LanyardVersion {
     /// Semantic version of agent, command and client library, which are released together.
     public static let current = "0.1.0"

@@ -1,6 +1,6 @@
-/// What the files in a backup are called; Sources/PROTOCOL.md describes all of it.
+/// The names of the files in a backup; Sources/PROTOCOL.md describes the format.
 package enum BackupFormat {
-    /// The one that is written; older ones are read.
+    /// The version that is written; older ones are read.
     package static let version = 1
     /// The newest schema of the database that this program's agent opens. A test compares it with the store's.
     package static let schemaVersion = 18
@@ -34,7 +34,7 @@ package struct BackupHeader: Codable, Equatable, Sendable {
         package let id: String
         /// The first 7 characters.
         package let shortID: String
-        /// What people call it.
+        /// The name people gave it.
         package let name: String
 
         /// A device.
@@ -51,9 +51,9 @@ package struct BackupHeader: Codable, Equatable, Sendable {
     package let schema: Int
     /// The program that wrote it.
     package let version: String
-    /// Whose it is.
+    /// The device that made the backup.
     package let device: Device
-    /// When it was made.
+    /// The time at which the backup was made.
     package let time: Timestamp
     /// About how long the backup is, in bytes: to show how far it is.
     package let estimatedBytes: UInt64
@@ -74,9 +74,9 @@ package struct BackupHeader: Codable, Equatable, Sendable {
 
 /// The last file of a backup: what must be before it.
 package struct BackupChecksum: Codable, Equatable, Sendable {
-    /// So many bytes stand before the header of this file.
+    /// The number of bytes before the header of this file.
     package let bytes: UInt64
-    /// Their SHA-256, in hexadecimal.
+    /// The SHA-256 of those bytes, in hexadecimal.
     package let sha256: String
     /// Blobs that could not be read to their end. What is inside under their names, if anything, is not them; the database
     /// says that they are missing.

@@ -1,6 +1,6 @@
-/// What the files in an export are called; Sources/PROTOCOL.md describes all of it.
+/// The names of the files in an export; Sources/PROTOCOL.md describes the format.
 package enum ExportFormat {
-    /// The one that is written; older ones are read.
+    /// The version that is written; older ones are read.
     package static let version = 1
 
     package static let header = "export.json"
@@ -13,11 +13,11 @@ package enum ExportFormat {
     /// The last one: a line of `sha256sum` for each file before it, so that an export that was unpacked can be checked, too.
     package static let checksums = "SHA256SUMS"
 
-    /// Where an import notes how far it is in each stream: one object per stream, with a field per replica. It is replicated, so
-    /// that no other node writes the same events again, and not exported.
+    /// The collection in which an import records how far it is in each stream: one object per stream, with a field per replica.
+    /// It is replicated, so that no other node writes the same events again, and not exported.
     package static let notes = "lanyard.imports"
 
-    /// What a line of `checksums` looks like without its end.
+    /// A line of `checksums` without its line break.
     package static func checksum(_ digest: some Sequence<UInt8>, of file: String) -> String {
         "\(Hexadecimal.text(digest))  \(file)"
     }
@@ -32,14 +32,15 @@ package enum ExportFormat {
     }
 }
 
-/// Where blobs are in an archive: each in a folder of its own, so that no name is in the way of another, whatever a file
-/// system makes of case and composition.
+/// The paths of blobs in an archive. Each blob has a folder of its own, so that no two names collide, whatever a file system
+/// makes of case and composition.
 package struct ExportFolders: Sendable {
     private var taken: Set<String> = []
 
     package init() {}
 
-    /// For the blob with this hash, once: the first 16 digits, or all of them where somebody made another blob that begins so.
+    /// Returns a path for the blob with this hash; to be called once per blob. The folder is the first 16 digits, or all of
+    /// them when another blob begins with the same 16.
     package mutating func file(hash: String, fileName: String) -> String {
         let short = String(hash.prefix(16))
         let folder = taken.insert(short).inserted ? short : hash
@@ -106,7 +107,7 @@ package struct ExportedStream: Codable, Equatable, Sendable {
 
 /// A line of `events.jsonl`.
 package struct ExportedEvent: Codable, Equatable, Sendable {
-    /// Which event it is, whoever has it.
+    /// The event's dot, the same on every node.
     package let dot: DotText
     package let stream: String
     package let type: String?
@@ -131,7 +132,7 @@ package struct ExportedAttachment: Codable, Equatable, Sendable {
     package let mediaType: String
     package let size: UInt64
     package let hash: String
-    /// Where its bytes are in the archive, also those of others with the same; nil where no device had them.
+    /// The path of its bytes in the archive, shared by attachments with the same bytes; nil if no device had them.
     package let file: String?
 
     package init(_ entry: AttachmentEntry, file: String?) {

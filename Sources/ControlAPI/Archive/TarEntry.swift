@@ -6,7 +6,7 @@
 package struct TarEntry: Hashable, Sendable {
     /// Parts with `/` between them, relative.
     package var name: String
-    /// In bytes.
+    /// The size in bytes.
     package var size: UInt64
 
     package init(_ name: String, size: UInt64) {
@@ -14,7 +14,7 @@ package struct TarEntry: Hashable, Sendable {
         self.size = size
     }
 
-    /// What stands before the bytes of the file.
+    /// The header blocks that precede the bytes of the file.
     package var header: [UInt8] {
         let plain = Array(name.utf8)
         guard plain.count > Self.nameBytes || !plain.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) else {
@@ -29,7 +29,7 @@ package struct TarEntry: Hashable, Sendable {
     /// Zeros up to the next block.
     package var padding: [UInt8] { Self.padding(behind: size) }
 
-    /// What stands behind the last file.
+    /// The blocks that end an archive, after the last file.
     package static let end = [UInt8](repeating: 0, count: 2 * TarEntry.blockBytes)
 
     static let blockBytes = 512
@@ -52,7 +52,7 @@ package struct TarEntry: Hashable, Sendable {
         var block = [UInt8](repeating: 0, count: blockBytes)
         func put(_ bytes: [UInt8], at offset: Int) { block.replaceSubrange(offset..<offset + bytes.count, with: bytes) }
         put(name, at: 0)
-        // Ours, nobody else's: what is unpacked may be private.
+        // Readable by the owner only: what is unpacked may be private.
         put(octal(0o600, digits: 7), at: 100)
         put(octal(0, digits: 7), at: 108)
         put(octal(0, digits: 7), at: 116)
@@ -79,7 +79,7 @@ package struct TarEntry: Hashable, Sendable {
     }
 }
 
-/// What a header of an archive is about.
+/// The type flags of archive headers.
 enum TarKind {
     static let file = UInt8(ascii: "0")
     static let directory = UInt8(ascii: "5")

@@ -1,9 +1,9 @@
 /// Takes a tar archive apart while its bytes come.
 ///
-/// It reads what `TarEntry` writes, and what GNU and BSD tar make when somebody packs the same files again. Anything but files
-/// and directories is refused: a link could lead anywhere. Nothing of a file is held; headers are bounded.
+/// It reads what `TarEntry` writes, and what GNU and BSD tar make when the same files are packed again. Anything but files and
+/// directories is refused: a link could lead anywhere. No file is held in memory; headers are bounded.
 package struct TarReader: Sendable {
-    /// What comes next. Every byte of the archive is in exactly one of them.
+    /// The next part of the archive. Every byte of the archive is in exactly one piece.
     package enum Piece: Hashable, Sendable {
         /// A file begins.
         case entry(TarEntry, raw: [UInt8])
@@ -17,7 +17,7 @@ package struct TarReader: Sendable {
 
     private enum State {
         case header
-        /// Of a header that says something about the next file.
+        /// Reading the contents of a header that describes the next file.
         case extra(kind: UInt8, size: Int)
         case contents(rest: UInt64, size: UInt64)
         case padding(Int)
@@ -36,7 +36,7 @@ package struct TarReader: Sendable {
 
     package init() {}
 
-    /// Whether nothing is missing.
+    /// True if the archive is complete.
     package var isAtEnd: Bool {
         switch state {
         case .ended: true
@@ -149,7 +149,8 @@ package struct TarReader: Sendable {
         return value
     }
 
-    /// Of the records of a `pax` header: `LENGTH key=value\n`.
+    /// Returns the path named in the records of a `pax` header: `LENGTH key=value
+    /// `.
     private static func path(in records: ArraySlice<UInt8>) throws(ControlError) -> String? {
         var rest = records
         var path: String?

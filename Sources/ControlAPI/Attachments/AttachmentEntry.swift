@@ -1,6 +1,6 @@
 /// An attachment as this node has it: answer of `lanyard attach`, and a row of `lanyard attachments`.
 public struct AttachmentEntry: Hashable, Sendable {
-    /// How much of its bytes is on this node.
+    /// The part of its bytes that is stored on this node.
     public enum State: String, Codable, Sendable {
         /// All of them; they are checked again when they are read.
         case present
@@ -10,17 +10,17 @@ public struct AttachmentEntry: Hashable, Sendable {
         case partial
     }
 
-    /// What never changes.
+    /// The fields that never change.
     public var record: AttachmentRecord
-    /// What it is attached to: `COLLECTION/ID`.
+    /// The object it is attached to: `COLLECTION/ID`.
     public var owner: String
-    /// How much of the bytes is here.
+    /// The part of the bytes that is stored here.
     public var state: State
-    /// From 0 to 1: what of the bytes is here.
+    /// The fraction of the bytes that is stored here, from 0 to 1.
     public var progress: Double
     /// The name made safe for every file system: no path, nothing that leads elsewhere.
     public var fileName: String
-    /// It is kept and fetched on this node whatever the policy of its space.
+    /// True if it is kept and fetched on this node whatever the policy of its space.
     public var pinned: Bool
 
     /// All fields.
@@ -91,7 +91,7 @@ extension AttachmentEntry: Codable {
 
 /// Answer of `lanyard detach`.
 public struct DetachedResponse: Codable, Equatable, Sendable {
-    /// False when somebody was faster; then nothing was written.
+    /// False when another write had detached it already; then nothing was written.
     public var detached: Bool
 
     /// The one field.

@@ -1,6 +1,6 @@
-/// What is said of an attachment, and never changes: not whether its bytes are here.
+/// The immutable description of an attachment. It does not say whether the bytes are stored here.
 public struct AttachmentRecord: Hashable, Sendable {
-    /// Names it; the first few characters are enough where no other begins so.
+    /// The attachment's id. The first few characters are enough if no other id begins so.
     public var id: String
     /// The file's name as its author had it; no path, and not safe to be used as one.
     public var name: String
@@ -12,7 +12,7 @@ public struct AttachmentRecord: Hashable, Sendable {
     public var width: UInt32?
     /// Pixels; nil for what is no picture.
     public var height: UInt32?
-    /// Of the bytes; 64 hexadecimal digits.
+    /// The hash of the bytes; 64 hexadecimal digits.
     public var hash: String
 
     /// All fields.

@@ -1,8 +1,8 @@
-/// How far something is that takes a while, in bytes.
+/// The progress of a long operation, in bytes.
 public struct ByteProgress: Codable, Hashable, Sendable {
-    /// What is done.
+    /// The bytes that are done.
     public var doneBytes: UInt64
-    /// What there is to do.
+    /// The bytes in all.
     public var totalBytes: UInt64
     /// Over the last seconds; 0 while nothing moves.
     public var bytesPerSecond: UInt64
@@ -25,7 +25,7 @@ public struct ByteProgress: Codable, Hashable, Sendable {
 ///
 /// As JSON an object with one key: `{"progress":{…}}` or `{"result":…}`.
 public enum ProgressLine<Result: Codable & Sendable>: Sendable {
-    /// It goes on.
+    /// A report on the way; more lines follow.
     case progress(ByteProgress)
     /// The last line.
     case result(Result)

@@ -1,6 +1,6 @@
 /// The sentences that attachments are refused with, so that they read the same wherever they are said.
 extension ControlError {
-    /// No attachment has an id that begins so.
+    /// The error for an id prefix that no attachment has.
     package static let unknownAttachment = ControlError(
         .unknownAttachment, "There is no such attachment.", hint: "See what there is: lanyard attachments")
 
@@ -9,11 +9,12 @@ extension ControlError {
         .ambiguousAttachment, "Several attachments begin with that.",
         hint: "Give more of the id; whole ones: lanyard attachments --json")
 
-    /// Nobody can be asked for the bytes now.
+    /// The error when no connected device has the bytes.
     ///
     /// - Parameters:
-    ///   - last: the device that said last that it had all of them, and when as people read it; nil: none ever did.
-    ///   - author: who attached it, and so had them once.
+    ///   - last: the device that reported most recently that it had all of them, and the time as people read it; nil: none ever
+    ///     did.
+    ///   - author: the device that attached it, and so had the bytes once.
     package static func nobodyHas(last: (device: String, when: String)?, author: String) -> ControlError {
         let known =
             last.map { "\($0.device) had them last (\($0.when))" }
@@ -40,12 +41,12 @@ extension ControlError {
         .tooLarge, "An attachment has at most \(ByteAmount.text(ControlLimits.attachmentBytes)).",
         hint: "Split the file, and attach the parts.")
 
-    /// What was read was neither what it had been nor what it became.
+    /// The error when the file changed while it was read: the bytes are neither the old ones nor the new ones.
     package static let fileChanged = ControlError(
         .fileChanged, "The file changed while it was read; nothing was attached.",
-        hint: "Attach it again when nobody writes to it, or attach a copy.")
+        hint: "Attach it again when no program writes to it, or attach a copy.")
 
-    /// What is on disk is not what the hash says, or not readable.
+    /// The error when the bytes on disk do not match the hash, or are not readable.
     package static let attachmentDamaged = ControlError(
         .damaged, "Some of its bytes on this device's disk are damaged, and were not handed over.",
         hint: "Fetch it again from another device: lanyard fetch ATTACHMENT. Check the others: lanyard doctor --deep")
@@ -59,7 +60,7 @@ extension ControlError {
         .invalidArgument, "With \"from\" the request has no body: the bytes are taken from this device.",
         hint: "Leave out the body, or \"from\".")
 
-    /// No type, slash, subtype.
+    /// The error for a media type that is not of the form type, slash, subtype.
     package static let badMediaType = ControlError(
         .invalidArgument, "This is no media type.", hint: "Write type/subtype, for example image/png.")
 

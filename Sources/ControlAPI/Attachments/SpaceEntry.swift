@@ -1,10 +1,10 @@
-/// Which bytes of attachments a node fetches by itself, whatever people ask for.
+/// The attachments whose bytes a node fetches by itself. Bytes that people ask for are fetched under every rule.
 public enum FetchRule: Hashable, Sendable {
-    /// All.
+    /// All attachments.
     case all
     /// Those of attachments with at most so many bytes.
     case upTo(UInt64)
-    /// None: what somebody asks for, or pins.
+    /// Fetches no attachment by itself, only those that people ask for or pin.
     case onDemand
 }
 
@@ -47,15 +47,15 @@ extension FetchRule: Codable {
     }
 }
 
-/// What a node keeps of a space's attachments: a row of `lanyard spaces`. Nothing of it is known to other nodes.
+/// The attachment policy of a space on this node: a row of `lanyard spaces`. Other nodes do not learn it.
 public struct SpaceEntry: Codable, Hashable, Sendable {
-    /// The name on this node.
+    /// The name of the space on this node.
     public var name: String
     /// The id that all nodes share.
     public var id: String
-    /// What this node fetches by itself.
+    /// The attachments that this node fetches by itself.
     public var fetch: FetchRule
-    /// How many bytes attachments may take here; null: as many as the disk holds.
+    /// The most bytes that attachments may take here; null: as many as the disk holds.
     public var quota: UInt64?
     /// Bytes that count against the quota: what is here, and what was promised room.
     public var usedBytes: UInt64
@@ -81,17 +81,17 @@ public struct SpaceEntry: Codable, Hashable, Sendable {
 
 /// Request of `lanyard spaces set`: what is not named stays as it is.
 public struct SpaceSettings: Hashable, Sendable {
-    /// How much attachments may take.
+    /// A bound on the bytes that attachments may take.
     public enum Quota: Hashable, Sendable {
-        /// As much as the disk holds.
+        /// Unlimited: the disk is the only bound.
         case unlimited
-        /// At most so much.
+        /// A bound in bytes.
         case bytes(UInt64)
     }
 
-    /// What the node fetches by itself.
+    /// The attachments that the node fetches by itself.
     public var fetch: FetchRule?
-    /// How much attachments may take. Less than is here removes nothing, and refuses what would come.
+    /// The most bytes that attachments may take. A bound below what is stored removes nothing, and refuses new bytes.
     public var quota: Quota?
 
     /// Both parts.
@@ -134,7 +134,7 @@ extension SpaceSettings: Codable {
 
 /// Answer of `lanyard compact`: what was removed.
 public struct CompactResponse: Codable, Equatable, Sendable {
-    /// In all.
+    /// The number of bytes freed in all.
     public var freedBytes: UInt64
     /// Blobs that no attachment named any more.
     public var blobs: Int

@@ -67,7 +67,7 @@ extension ControlError {
     }
 }
 
-/// What is read from one node without asking its `init(from:)`.
+/// A type that is read from one node without calling its `init(from:)`.
 private protocol JSONDecodableLeaf { init?(node: JSONNode, in document: JSONDocument) }
 
 extension JSONDecodableLeaf {

@@ -10,7 +10,7 @@ package enum JSONEncoding {
     }
 }
 
-/// What can be written without asking its `encode(to:)`.
+/// A type that is written without calling its `encode(to:)`.
 private protocol JSONLeaf { func write(to writer: inout JSONWriter) }
 
 extension String: JSONLeaf {

@@ -18,7 +18,7 @@ package final class JSONDocument: Sendable {
     }
 }
 
-/// One value of a JSON text.
+/// A value of a JSON text.
 package struct JSONNode: Sendable {
     package enum Kind: Sendable {
         case null

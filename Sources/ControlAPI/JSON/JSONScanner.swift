@@ -2,7 +2,7 @@
 public struct JSONSyntaxError: Error, Equatable, Sendable {
     /// Bytes from the start of the text.
     public let offset: Int
-    /// What was expected or found there, in a few words.
+    /// The cause in a few words: what was expected or found at that place.
     public let reason: String
 
     package enum Cause: Sendable {
@@ -11,7 +11,7 @@ public struct JSONSyntaxError: Error, Equatable, Sendable {
         case tooDeep
     }
 
-    /// What kind of fault it is; each has a code of its own.
+    /// The kind of fault; each has an error code of its own.
     package let cause: Cause
 
     /// An error at `offset`.

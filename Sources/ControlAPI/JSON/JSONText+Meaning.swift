@@ -1,6 +1,6 @@
 extension JSONText {
-    /// Whether both say the same, whatever the order of keys, the blanks and the escapes. A number is what is written: `1.0` and
-    /// `1` differ.
+    /// Returns true if both values are equal apart from the order of keys, blanks and escapes. Numbers are compared as written:
+    /// `1.0` and `1` differ.
     package func means(_ other: JSONText) -> Bool {
         if bytes == other.bytes { return true }
         // Checked when they were made.

@@ -1,4 +1,4 @@
-/// One JSON value as its author wrote it: numbers, escapes and the order of keys pass through byte for byte.
+/// A JSON value as its author wrote it: numbers, escapes and the order of keys pass through byte for byte.
 ///
 /// Invariant: valid JSON (RFC 8259) in UTF-8, without white space around it and without line breaks, so that it is
 /// one line of an NDJSON file. Line breaks can only stand between tokens; each becomes a space.
@@ -21,7 +21,7 @@ public struct JSONText: Hashable, Sendable {
         try self.init(Array(text.utf8))
     }
 
-    /// For bytes that were checked before they were stored; they are not checked again.
+    /// Wraps bytes that were checked before they were stored; they are not checked again.
     package init(checked bytes: [UInt8]) {
         self.bytes = bytes
     }

@@ -1,4 +1,4 @@
-/// What a value may be, beyond being JSON: bounded, and nothing in it that would be lost on the way.
+/// The bounds of a value beyond being JSON: limited in size, and free of anything that replication would lose.
 ///
 /// The rule is held to before anything is sent to an agent, and again by the agent.
 package enum ValueRule {
@@ -30,7 +30,7 @@ package enum ValueRule {
         return document
     }
 
-    /// What is said of a value with more than 1 MiB.
+    /// The error for a value with more than 1 MiB.
     package static func tooLarge(byteCount: Int) -> ControlError {
         ControlError(
             .tooLarge,
@@ -38,7 +38,7 @@ package enum ValueRule {
             hint: "Split it into several objects, or attach it as a file.")
     }
 
-    /// What is said of a value that holds more than `ControlLimits.valueParts`.
+    /// The error for a value with more than `ControlLimits.valueParts` parts.
     private static let tooMany = ControlError(
         .tooLarge,
         "The value holds more than \(ControlLimits.valueParts) elements and members, which is too many for one write.",

@@ -1,6 +1,6 @@
 /// A row of `lanyard conflicts list`: something that a person should look at.
 public struct ConflictEntry: Codable, Hashable, Sendable {
-    /// What kind of conflict it is.
+    /// The kind of conflict.
     public enum Kind: String, Codable, CaseIterable, Sendable {
         /// A value was set apart on several devices; the first of `values` is shown.
         case concurrentValues
@@ -10,7 +10,7 @@ public struct ConflictEntry: Codable, Hashable, Sendable {
         case editedWhileDeleted
         /// The object was deleted on this device while others, who had let it go, changed it: it stays. `authors` deleted it.
         case deletedWhileEdited
-        /// The object was edited while it was deleted elsewhere, and is hidden until somebody decides.
+        /// The object was edited while it was deleted elsewhere, and is hidden until the conflict is resolved.
         case undecided
         /// An entry of the collection's schema (`field` says which) was set apart; `id` is empty.
         case schema
@@ -20,9 +20,9 @@ public struct ConflictEntry: Codable, Hashable, Sendable {
     public struct Author: Codable, Hashable, Sendable {
         /// The id of the device.
         public var device: String
-        /// When it wrote last, by its wall clock.
+        /// The time of its last write, by its wall clock.
         public var time: Timestamp
-        /// How many operations, where that is counted (`editedWhileDeleted`); else 1.
+        /// The number of operations for `editedWhileDeleted`; else 1.
         public var count: Int
 
         /// All fields.
@@ -35,11 +35,11 @@ public struct ConflictEntry: Codable, Hashable, Sendable {
 
     /// The object's id within the collection; empty for a conflict about the schema.
     public var id: String
-    /// Its collection.
+    /// The object's collection.
     public var collection: String
     /// The field, or a path below it; null when the conflict is about the object as a whole.
     public var field: FieldPath?
-    /// What kind of conflict it is.
+    /// The kind of conflict.
     public var kind: Kind
     /// All values there are, that which is shown first; empty when the conflict is about the object as a whole.
     public var values: [JSONText]
@@ -64,13 +64,13 @@ public struct ConflictEntry: Codable, Hashable, Sendable {
     }
 }
 
-/// What somebody decided about the conflicts of an object.
+/// A user's decision about the conflicts of an object.
 public enum Resolution: Hashable, Sendable {
     /// The object stays, against the deletions seen so far (`undecided`).
     case keep
     /// The object goes (`undecided`).
     case delete
-    /// Nothing is to be done; the conflict is not listed any more on this node.
+    /// Hides the conflict on this node without a change.
     case dismiss
     /// The field has this value, instead of all those seen so far.
     case set(FieldPath, JSONText)

@@ -1,10 +1,10 @@
 /// The sentences an agent refuses with where objects are concerned, so that they read the same wherever they are said.
 extension ControlError {
-    /// Nothing with that name is here, and nothing is known of it.
+    /// The error for an object of which nothing is known here.
     package static let noObject = ControlError(
         .notFound, "There is no such object.", hint: "See what there is: lanyard list COLLECTION")
 
-    /// It was there; reading it fails, writing it anew may be possible.
+    /// The error for an object that was deleted: reading it fails, writing it anew may be possible.
     package static let objectGone = ControlError(
         .notFound, "There is no such object: it was deleted.",
         hint: "See when: lanyard deleted COLLECTION. What it held: lanyard history COLLECTION/ID")
@@ -43,9 +43,9 @@ extension ControlError {
             hint: "Read it again (lanyard get COLLECTION/ID), and try with that version.", version: current)
     }
 
-    /// An object hidden until somebody decides.
+    /// The error for an object that is hidden until its conflict is resolved.
     package static let undecided = ControlError(
-        .undecided, "The object was deleted on one device and edited on another; somebody has to decide.",
+        .undecided, "The object was deleted on one device and edited on another; a person has to decide.",
         hint: "See: lanyard conflicts list. Then: lanyard conflicts resolve COLLECTION/ID keep (or delete)")
 
     /// A write to something that is still arriving, or by a device whose membership is.
@@ -53,7 +53,7 @@ extension ControlError {
         .catchingUp, "This object is still arriving from another device; it can be read, not yet written.",
         hint: "Try again in a moment: lanyard wait --connected")
 
-    /// Its state cannot be served.
+    /// The error for an object whose state cannot be served.
     package static let objectIncomplete = ControlError(
         .objectIncomplete, "The object is incomplete on this device: a part of it could not be applied.",
         hint: "See why: lanyard why COLLECTION/ID")
@@ -93,26 +93,26 @@ extension ControlError {
             .unknownField, "The object has no field \"\(field)\".", hint: "See its fields: lanyard get COLLECTION/ID")
     }
 
-    /// Not a version of this object, or one that is not known here.
+    /// The error for a version that is not one of this object, or not known here.
     package static let noVersion = ControlError(
         .notFound, "The object has no such version here.", hint: "See its versions: lanyard history COLLECTION/ID")
 
-    /// What led to it was dropped from the log here, or came as state.
+    /// The error for a version whose operations were dropped from the log here, or came as state.
     package static let versionNotKept = ControlError(
         .notFound, "What the object was at that version is not kept here any more.",
         hint: "See from where on it is: lanyard history COLLECTION/ID")
 
-    /// It was deleted, or not to be seen, at that version.
+    /// The error for an object that was deleted or hidden at that version.
     package static let notThen = ControlError(
         .notFound, "The object was not there at that version.",
         hint: "See what became of it: lanyard history COLLECTION/ID")
 
-    /// Nothing was ever put there.
+    /// The error for a collection in which no object was ever put.
     package static let unknownCollection = ControlError(
         .unknownCollection, "There is no such collection here.",
         hint: "It begins with its first object: lanyard put COLLECTION JSON")
 
-    /// No schema was set there.
+    /// The error for a collection without a schema.
     package static let noSchema = ControlError(
         .unknownCollection, "The collection has no schema; its fields take what is put.",
         hint: "Set one: lanyard schema set COLLECTION FILE")

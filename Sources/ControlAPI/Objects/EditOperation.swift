@@ -1,8 +1,8 @@
-/// One edit of one value in an object: what `lanyard edit` takes.
+/// An edit of a value in an object: an operation of `lanyard edit`.
 public struct EditOperation: Hashable, Sendable {
-    /// What is done at the path.
+    /// The action at the path.
     public enum Action: Hashable, Sendable {
-        /// The value becomes this one, with the least edits; `null` is a value.
+        /// Makes the value this one, with the least edits; `null` is a value.
         case set(JSONText)
         /// A counter goes up, or with a negative number down.
         case increment(by: Int64)
@@ -14,7 +14,7 @@ public struct EditOperation: Hashable, Sendable {
         case remove(JSONText)
         /// Into a list, before the element with this number; into a text, before the scalar with this number.
         case insert(at: Int, JSONText)
-        /// So many elements or scalars from this number on go away.
+        /// Deletes `count` elements or scalars, beginning with number `at`.
         case delete(at: Int, count: Int)
         /// The element with the first number stands at the second afterwards, counted without it.
         case move(from: Int, to: Int)

@@ -3,7 +3,7 @@
 /// As text the keys are separated by `/`; in a key `~1` stands for `/` and `~0` for `~` (RFC 6901, without the leading
 /// slash). Invariant: at least one key.
 public struct FieldPath: Sendable {
-    /// From the outside in; the first is the field.
+    /// The keys from the outside in; the first is the field.
     public let keys: [String]
 
     /// The field itself.

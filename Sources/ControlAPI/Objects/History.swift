@@ -1,6 +1,6 @@
-/// One step of an object's history: what one change did to one field, to one attachment, or to the object as a whole.
+/// A step of an object's history: the effect of one change on a field, on an attachment, or on the object as a whole.
 public struct HistoryEntry: Hashable, Sendable {
-    /// What kind of step it was.
+    /// The kind of step.
     public enum Kind: String, Codable, CaseIterable, Sendable {
         /// The object was created; one entry per field it was created with.
         case created
@@ -8,13 +8,13 @@ public struct HistoryEntry: Hashable, Sendable {
         case edited
         /// The object was deleted.
         case deleted
-        /// Somebody decided to keep the object against a deletion.
+        /// A user decided to keep the object against a deletion.
         case kept
         /// A file was attached.
         case attached
         /// A file was taken away.
         case detached
-        /// What happened before is not kept here: one entry for each field and attachment that the object had by then.
+        /// Earlier history is not kept here: one entry for each field and attachment that the object had by then.
         case begins
     }
 
@@ -24,17 +24,17 @@ public struct HistoryEntry: Hashable, Sendable {
     public var time: Timestamp
     /// The id of that device.
     public var device: String
-    /// What kind of step it was.
+    /// The kind of step.
     public var kind: Kind
     /// The field, or a path below it; nil when it is about the object as a whole or an attachment.
     public var field: FieldPath?
-    /// What the field read before; nil when it was not there, and when `edits` says what changed.
+    /// The field's value before; nil if it had none, and when `edits` describes the change.
     public var old: JSONText?
-    /// What it read afterwards; nil when it was gone, and when `edits` says what changed.
+    /// The field's value afterwards; nil if it has none, and when `edits` describes the change.
     public var new: JSONText?
-    /// Of a text that was edited: how, step by step; else nil.
+    /// The steps of an edit of a text; else nil.
     public var edits: [TextChange]?
-    /// What was attached or taken away; else nil.
+    /// The attachment that was attached or detached; else nil.
     public var attachment: AttachmentRecord?
 
     /// All fields.
@@ -100,13 +100,13 @@ extension HistoryEntry: Codable {
 
 /// A line of `lanyard watch`: an object that changed, as it is now.
 public struct ObjectChange: Codable, Hashable, Sendable {
-    /// To be given as `--after`; local to the node.
+    /// The position to give as `--after`; local to the node.
     public var position: UInt64
     /// The object's id within the collection.
     public var id: String
-    /// Its collection.
+    /// The object's collection.
     public var collection: String
-    /// It is not there any more; then `fields` and `version` are null.
+    /// True if the object was deleted; then `fields` and `version` are null.
     public var deleted: Bool
     /// A JSON object: the value of each field.
     public var fields: JSONText?

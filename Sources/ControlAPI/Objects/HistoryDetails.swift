@@ -1,10 +1,10 @@
-/// One step of an edit of a text: delete what stands at an offset, then insert.
+/// A step of an edit of a text: delete the text at an offset, then insert.
 public struct TextChange: Codable, Hashable, Sendable {
-    /// In Unicode scalars, of the text as the steps before left it.
+    /// The offset in Unicode scalars, in the text as the earlier steps left it.
     public var offset: Int
-    /// What stood there and went.
+    /// The text that was deleted.
     public var deleted: String
-    /// What came in its place.
+    /// The text that was inserted in its place.
     public var inserted: String
 
     /// All fields.
@@ -17,9 +17,9 @@ public struct TextChange: Codable, Hashable, Sendable {
 
 /// Lines of a text that stand in one version and not in the other, at one place.
 public struct LineChange: Codable, Hashable, Sendable {
-    /// Where they stand in the old text, from 1.
+    /// The number of the first line in the old text, from 1.
     public var line: Int
-    /// Where they stand in the new text, from 1.
+    /// The number of the first line in the new text, from 1.
     public var newLine: Int
     /// Lines of the old text, without their breaks.
     public var deleted: [String]
@@ -35,10 +35,10 @@ public struct LineChange: Codable, Hashable, Sendable {
     }
 }
 
-/// Who wrote a part of what a field shows: of a text the scalars that one change wrote in a row, else an element or the
-/// value. A counter has a part for each replica that counted, with what it added.
+/// The author of a part of a field's value. A part of a text is a run of scalars that one change wrote; otherwise it is an
+/// element or the value. A counter has a part for each replica that counted, with the amount it added.
 public struct BlameEntry: Hashable, Sendable {
-    /// What was written.
+    /// The content that was written.
     public enum Part: Hashable, Sendable {
         /// A stretch of a text; the offset counts Unicode scalars.
         case text(offset: Int, String)
@@ -48,7 +48,7 @@ public struct BlameEntry: Hashable, Sendable {
 
     /// The field, or a path below it: the key or index of the element.
     public var field: FieldPath
-    /// What was written.
+    /// The content that was written.
     public var part: Part
     /// The id of the device that wrote it.
     public var device: String
@@ -110,11 +110,11 @@ extension BlameEntry: Codable {
     }
 }
 
-/// How a field reads at one version and at another.
+/// The difference of a field between two versions.
 public struct DifferenceEntry: Hashable, Sendable {
-    /// How it differs.
+    /// The kind of difference and its values.
     public enum Content: Hashable, Sendable {
-        /// Nil: it was not there.
+        /// The value at each version; nil: the field had none.
         case value(old: JSONText?, new: JSONText?)
         /// A text at both versions: scalar by scalar, to be done in this order; and line by line.
         case text(edits: [TextChange], lines: [LineChange])
@@ -122,7 +122,7 @@ public struct DifferenceEntry: Hashable, Sendable {
 
     /// The field, or what was asked for below it.
     public var field: FieldPath
-    /// How it differs.
+    /// The kind of difference and its values.
     public var content: Content
 
     /// Both fields.

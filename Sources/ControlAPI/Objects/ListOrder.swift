@@ -1,26 +1,26 @@
-/// In which order the objects of a collection are listed.
+/// The order in which the objects of a collection are listed.
 ///
 /// Any order but the one by id looks at every object of the collection for each page.
 public struct ListOrder: Hashable, Sendable {
-    /// By what.
+    /// The key that objects are sorted by.
     public enum Key: Hashable, Sendable {
-        /// By id, in the order of its UTF-8 bytes.
+        /// The id, in the order of its UTF-8 bytes.
         case id
-        /// By when they were created, by stamps: the same on every device.
+        /// The creation, by stamps: the same on every device.
         case created
-        /// By when they were changed last, by the clock of the device that did it.
+        /// The time of the last change, by the clock of the device that made it.
         case changed
-        /// By what a field, or a key below it, reads as: nothing, null, false and true, numbers, texts by their Unicode
-        /// scalars, then all else. Of texts the first 96 bytes count.
+        /// The value of a field, or of a key below it: absent, null, false and true, numbers, texts by their Unicode scalars,
+        /// then all else. The first 96 bytes of a text count.
         case field(FieldPath)
     }
 
     /// Objects that are equal by it follow each other by id.
     public var key: Key
-    /// From the last to the first.
+    /// True if listed from the last to the first.
     public var reverse: Bool
 
-    /// By id, unless it says otherwise.
+    /// Sorts by id unless another key is given.
     public init(_ key: Key = .id, reverse: Bool = false) {
         self.key = key
         self.reverse = reverse
@@ -40,7 +40,7 @@ public struct ListOrder: Hashable, Sendable {
         self.reverse = reverse
     }
 
-    /// What `init(parsing:)` reads.
+    /// The text form that `init(parsing:)` reads.
     package var text: String? {
         switch key {
         case .id: nil

@@ -1,8 +1,8 @@
 /// An object as a reader sees it: answer of `lanyard put`, `get` and `edit`, and a row of `lanyard list`.
 public struct ObjectEntry: Hashable, Sendable {
-    /// Its id within the collection.
+    /// The object's id within the collection.
     public var id: String
-    /// Its collection.
+    /// The object's collection.
     public var collection: String
     /// A JSON object: the value of each field.
     public var fields: JSONText
@@ -75,14 +75,14 @@ extension ObjectEntry: Codable {
     }
 }
 
-/// Answer to an edit of somebody who does not want to be shown the object: of a long text every keystroke would bring all
-/// of it.
+/// The answer to an edit by a caller that does not want the object back. For a long text every keystroke would return all of
+/// it.
 public struct ObjectVersion: Codable, Hashable, Sendable {
-    /// Its id within the collection.
+    /// The object's id within the collection.
     public var id: String
-    /// Its collection.
+    /// The object's collection.
     public var collection: String
-    /// As in `ObjectEntry`.
+    /// The version, as in `ObjectEntry`.
     public var version: DotText
 
     /// All fields.
@@ -99,7 +99,7 @@ public struct FieldCondition: Hashable, Sendable {
     public let path: FieldPath
     /// Compared as a value: `1` and `1.0` differ, the order of an object's keys does not matter.
     public let value: JSONText
-    /// Whether the field, a set or a list, is to have the value as an element, rather than to read as it.
+    /// True if the field, a set or a list, must contain the value as an element; false if it must equal the value.
     public let isElement: Bool
 
     /// The field reads as the value. Throws what `ValueRule` does.
@@ -134,7 +134,7 @@ public struct FieldCondition: Hashable, Sendable {
 
     private static let elementSuffix = ".contains"
 
-    /// What `init(parsing:)` reads.
+    /// The text form that `init(parsing:)` reads.
     public var text: String { "\(path)\(isElement ? Self.elementSuffix : "")=\(value)" }
 
     /// Throws `too_large` when the conditions together have more than `ControlLimits.conditionBytes`.
@@ -151,9 +151,9 @@ public struct FieldCondition: Hashable, Sendable {
 
 /// A row of `lanyard deleted`: an object that was deleted, as long as the node keeps the record of it.
 public struct DeletedEntry: Codable, Hashable, Sendable {
-    /// Its id within the collection.
+    /// The object's id within the collection.
     public var id: String
-    /// Its collection.
+    /// The object's collection.
     public var collection: String
     /// The id of the device that deleted it.
     public var device: String

@@ -1,4 +1,4 @@
-/// What names an object everywhere: its collection and its id.
+/// The name of an object on every node: its collection and its id.
 public struct ObjectName: Sendable {
     /// The collection, 1 to 128 bytes.
     public let collection: String
@@ -33,7 +33,7 @@ extension ObjectName: Hashable, Comparable, CustomStringConvertible {
         left.collection.utf8.elementsEqual(right.collection.utf8) && left.id.utf8.elementsEqual(right.id.utf8)
     }
 
-    /// By collection, then id, in the order of their UTF-8 bytes.
+    /// Sorts by collection, then id, in the order of their UTF-8 bytes.
     public static func < (left: ObjectName, right: ObjectName) -> Bool {
         left.collection.utf8.elementsEqual(right.collection.utf8)
             ? left.id.utf8.lexicographicallyPrecedes(right.id.utf8)

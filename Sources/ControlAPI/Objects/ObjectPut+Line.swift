@@ -1,5 +1,5 @@
 extension ObjectPut {
-    /// Reads what somebody gives without saying the id: a line of `lanyard put COLLECTION -`.
+    /// Reads an object that is given without its id: a line of `lanyard put COLLECTION -`.
     ///
     /// It is a JSON object of fields. Its member `id`, if there is one, is a string and names the object; it is not a
     /// field. A whole object as `lanyard get` prints it (exactly `id`, `collection`, `fields`, `version`, and maybe

@@ -1,16 +1,16 @@
-/// When a write is done at all; else it is refused and nothing is written.
+/// The condition of a write. If it does not hold, the write is refused and nothing is written.
 public enum WriteCondition: Hashable, Sendable {
-    /// Always.
+    /// The write is always done.
     case none
     /// The object has this version; else `version_mismatch`, with the current one.
     case version(DotText)
-    /// There is no such object; else `already_exists`.
+    /// The object must not exist; else `already_exists`.
     case absent
 }
 
 /// An object to be put: created if it is not there, else changed by the least edits.
 public struct ObjectPut: Hashable, Sendable {
-    /// Its collection.
+    /// The object's collection.
     public var collection: String
     /// Nil for a fresh one, chosen at random by the agent.
     public var id: String?
@@ -18,7 +18,7 @@ public struct ObjectPut: Hashable, Sendable {
     public var fields: JSONText
     /// Fields, and keys below them, that are not named are removed.
     public var replace: Bool
-    /// When it is done at all.
+    /// The condition of the write.
     public var condition: WriteCondition
 
     /// All parts. Throws `invalid_name`, `type_mismatch` (not an object), and what `ValueRule` does.
@@ -35,7 +35,7 @@ public struct ObjectPut: Hashable, Sendable {
         self.condition = condition
     }
 
-    /// For a name and fields that were checked.
+    /// Wraps a name and fields that were checked.
     init(collection: String, id: String?, checked fields: JSONText) {
         self.collection = collection
         self.id = id
@@ -47,16 +47,16 @@ public struct ObjectPut: Hashable, Sendable {
 
 /// Edits of one object, done together.
 public struct ObjectEdit: Hashable, Sendable {
-    /// Which object.
+    /// The object to edit.
     public var name: ObjectName
-    /// In this order; each sees those before it.
+    /// The operations in order; each sees those before it.
     public var operations: [EditOperation]
     /// Create the object if it is not there; else that is `not_found`.
     public var create: Bool
     /// Refuse an insertion or deletion in a text that would cut what a person sees as one character: `inside_character`.
     /// Places count Unicode scalars all the same.
     public var wholeCharacters: Bool
-    /// When it is done at all.
+    /// The condition of the write.
     public var condition: WriteCondition
 
     /// All parts. Throws `invalid_argument` for no or too many operations.

@@ -1,4 +1,4 @@
-/// What `schema set` would do to values that are there, so that a field may have another type: one row a field.
+/// The conversion that `schema set` would do on existing values, so that a field may have another type: one row per field.
 public struct SchemaConversion: Codable, Equatable, Sendable {
     /// The field.
     public var field: String
@@ -6,11 +6,11 @@ public struct SchemaConversion: Codable, Equatable, Sendable {
     public var from: SchemaEntry.FieldType
     /// The type that they get.
     public var to: SchemaEntry.FieldType
-    /// How many objects are written.
+    /// The number of objects that are written.
     public var objects: Int
-    /// How many of them lose elements that stand there twice, since a set holds each once.
+    /// The number of objects that lose repeated elements, since a set holds each once.
     public var repeating: Int
-    /// One of the objects.
+    /// The name of one such object.
     public var example: String
 
     /// All parts.

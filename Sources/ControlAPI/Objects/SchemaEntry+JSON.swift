@@ -1,6 +1,6 @@
 extension SchemaEntry {
-    /// Reads what somebody wants to set: `{"fields":{…},"deletePolicy","indexed":[…],"upsert"}`, each key optional. Words this
-    /// version does not know are refused, since they are more likely misspelt than new. Throws `schema_invalid`,
+    /// Reads a schema that a user wants to set: `{"fields":{…},"deletePolicy","indexed":[…],"upsert"}`, each key optional.
+    /// Words this version does not know are refused, since they are more likely misspelt than new. Throws `schema_invalid`,
     /// `malformed_json`, `too_large`, `too_deep`.
     public init(setting text: JSONText, of collection: String) throws(ControlError) {
         try NameRule.check(collection, is: .collection)
@@ -14,7 +14,7 @@ extension SchemaEntry {
         self = schema
     }
 
-    /// For what an agent keeps: the same form, with whatever a newer one may have added.
+    /// Reads a schema that an agent stored: the same form, with anything a newer agent may have added.
     package init(kept text: JSONText, of collection: String) throws(ControlError) {
         let document: JSONDocument
         do throws(JSONSyntaxError) { document = try JSONDocument(text.bytes) } catch {
@@ -127,7 +127,7 @@ extension SchemaEntry {
         schema.writeWhatIsSet(to: &writer)
     }
 
-    /// To be sent: what is nil is left out, and stays as it is.
+    /// The schema as it is sent: nil members are left out, and stay as they are.
     package var settingText: JSONText {
         var writer = JSONWriter()
         writeWhatIsSet(to: &writer)

@@ -4,7 +4,7 @@ public struct SchemaEntry: Hashable, Sendable {
     public struct Other: Hashable, Sendable {
         /// The key.
         public let key: String
-        /// Its value.
+        /// The member's value.
         public let value: JSONText
 
         /// Both parts.
@@ -14,15 +14,16 @@ public struct SchemaEntry: Hashable, Sendable {
         }
     }
 
-    /// What is known about one field.
+    /// The schema of one field.
     public struct Field: Hashable, Sendable {
-        /// Its name.
+        /// The field's name.
         public var name: String
-        /// Its type.
+        /// The field's type.
         public var type: FieldType
-        /// Its values are ids in this collection; those of objects that are not live are left out when reading.
+        /// The collection that the values are ids in, if they are references; ids of objects that are not live are left out
+        /// when reading.
         public var refers: String?
-        /// What a newer agent wrote about it.
+        /// Members that a newer agent wrote about it.
         public var others: [Other]
 
         /// All parts.
@@ -34,9 +35,9 @@ public struct SchemaEntry: Hashable, Sendable {
         }
     }
 
-    /// Its collection.
+    /// The collection that the schema describes.
     public var collection: String
-    /// By name, in the order of UTF-8 bytes when an agent answers.
+    /// The fields by name, in the order of UTF-8 bytes when an agent answers.
     public var fields: [Field]
     /// Nil where it was never set; then `deleteWins` holds.
     public var deletePolicy: DeletePolicy?
@@ -44,7 +45,7 @@ public struct SchemaEntry: Hashable, Sendable {
     public var indexed: [String]?
     /// False: `put` creates only with `--if-absent`, and never recreates. Nil where it was never set; then true holds.
     public var upsert: Bool?
-    /// What a newer agent wrote.
+    /// Members that a newer agent wrote.
     public var others: [Other]
 
     /// All parts.
@@ -72,7 +73,7 @@ extension SchemaEntry {
         /// Any word.
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// One value; a write replaces those its author had seen.
+        /// A single value; a write replaces those its author had seen.
         public static let register = FieldType(rawValue: "register")
         /// Set at creation, never again.
         public static let constant = FieldType(rawValue: "constant")
@@ -98,13 +99,13 @@ extension SchemaEntry {
             .register, .constant, .counter, .set, .addOnlySet, .list, .orderedSet, .text, .dictionary, .local,
         ]
 
-        /// Whether its values are scalars that can name other objects, alone or in a container.
+        /// True if its values are scalars that can name other objects, alone or in a container.
         var canRefer: Bool {
             [.register, .constant, .set, .addOnlySet, .list, .orderedSet].contains(self)
         }
     }
 
-    /// What becomes of edits that did not know of a deletion. Not an enumeration, like `FieldType`.
+    /// The fate of edits made without knowledge of a deletion. Not an enumeration, like `FieldType`.
     public struct DeletePolicy: RawRepresentable, Codable, Hashable, Sendable {
         /// The word in the schema.
         public let rawValue: String
@@ -118,7 +119,7 @@ extension SchemaEntry {
         public static let updateWins = DeletePolicy(rawValue: "updateWins")
         /// The later of edit and deletion decides.
         public static let lastWriterWins = DeletePolicy(rawValue: "lastWriterWins")
-        /// Somebody is asked; until then the object is hidden.
+        /// A user decides; until then the object is hidden.
         public static let ask = DeletePolicy(rawValue: "ask")
 
         /// Those this version knows.
@@ -128,7 +129,7 @@ extension SchemaEntry {
 
 /// A collection that something was ever put into: a row of `GET /v1/spaces/{space}/collections`.
 public struct CollectionEntry: Codable, Equatable, Sendable {
-    /// Its name.
+    /// The collection's name.
     public var name: String
 
     /// The one field.

@@ -1,6 +1,6 @@
 /// Several writes as one change: all are done, or none.
 public struct Transaction: Hashable, Sendable {
-    /// One write of a transaction; it sees those before it.
+    /// A write of a transaction; it sees those before it.
     public enum Step: Hashable, Sendable {
         /// Put an object.
         case put(ObjectPut)
@@ -14,7 +14,7 @@ public struct Transaction: Hashable, Sendable {
 
     /// The space that is written to.
     public var space: String
-    /// In this order.
+    /// The writes in order.
     public var steps: [Step]
 
     /// Both parts. Throws `invalid_name`, and `invalid_argument` for no or too many steps.
@@ -33,7 +33,7 @@ public struct Transaction: Hashable, Sendable {
 
 /// Answer of `POST /v1/transactions`, after the change is durable.
 public struct TransactionResponse: Codable, Hashable, Sendable {
-    /// What one write came to.
+    /// The result of one write.
     public enum Result: Hashable, Sendable {
         /// The object as the whole transaction left it; nil when a later step deleted it.
         case put(ObjectEntry?)
@@ -45,7 +45,7 @@ public struct TransactionResponse: Codable, Hashable, Sendable {
         case emit(DotText)
     }
 
-    /// One per write, in their order.
+    /// The results, one per write, in the order of the writes.
     public var results: [Result]
 
     /// The one field.

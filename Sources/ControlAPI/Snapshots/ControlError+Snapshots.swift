@@ -1,13 +1,13 @@
 /// The sentences that snapshots are refused with; each names the next step of the recovery (README, "Snapshots").
 extension ControlError {
-    /// Nobody ever saved one, or all were deleted.
+    /// The error for a stream without snapshots: none was ever saved, or all were deleted.
     package static func noSnapshot(of stream: String, schema: Int64) -> ControlError {
         ControlError(
             .unknownSnapshot, "There is no snapshot of \"\(stream)\" for schema version \(schema) here.",
             hint: "Wait for the other devices (lanyard wait --connected), or begin from nothing: \(events(stream)).")
     }
 
-    /// What there is was saved by other versions of the application, and does not hold all that this one needs.
+    /// The error when all snapshots were saved by other versions of the application, and do not hold all that this one needs.
     ///
     /// - Parameter known: ascending.
     package static func otherSchema(of stream: String, schema: Int64, known: [Int64]) -> ControlError {
@@ -25,19 +25,20 @@ extension ControlError {
             hint: "See what there is: lanyard snapshot list")
     }
 
-    /// Its vector names histories that this space does not have: its events would be given once more under other names.
+    /// The error for a snapshot whose vector names histories that this space does not have. Its events would be given once more
+    /// under other names.
     package static let snapshotForeign = ControlError(
         .snapshotForeign, "The snapshot is of another space: its events are not those of this one.",
         hint: "It came with an import. Compute the state from all events: lanyard events STREAM --consumer NAME")
 
-    /// What it covers is still arriving, or its author claims more than there is.
+    /// The error for a snapshot whose events are still arriving, or whose author claims more than there is.
     package static let snapshotAhead = ControlError(
         .catchingUp, "The snapshot holds events that are not on this device yet.",
         hint:
             "Wait until it is in step (lanyard wait --connected), then restore again; or take another: lanyard snapshot list"
     )
 
-    /// What it does not hold is not there any more.
+    /// The error for a snapshot that lacks events which are not stored any more.
     package static let snapshotOutdated = ControlError(
         .unknownSnapshot, "Events that the snapshot does not hold were let go.",
         hint: "Take another (lanyard snapshot list), and save one again where a consumer has read on.")
@@ -62,7 +63,7 @@ extension ControlError {
             hint: "Upgrade Lanyard on this device, or take another: lanyard snapshot list")
     }
 
-    /// No snapshot has an id that begins so.
+    /// The error for an id prefix that no snapshot has.
     package static let unknownSnapshot = ControlError(
         .unknownSnapshot, "There is no such snapshot.", hint: "See what there is: lanyard snapshot list")
 
@@ -95,7 +96,7 @@ extension ControlError {
     package static func restoreUnfinished(consumer: String, stream: String) -> ControlError {
         ControlError(
             .restoreUnfinished,
-            "A restore of the consumer \"\(consumer)\" was begun and not finished, so nobody knows which state it has.",
+            "A restore of the consumer \"\(consumer)\" was begun and not finished, so it is not known which state it has.",
             hint:
                 "Restore again: lanyard snapshot restore \(stream) --consumer \(consumer); or begin from nothing: lanyard consumers set \(consumer) 0 --stream \(stream)"
         )
@@ -113,7 +114,7 @@ extension ControlError {
             hint: "A snapshot holds what its consumer has read: lanyard events \(stream) --consumer \(consumer)")
     }
 
-    /// What the state is said to hold was not acknowledged.
+    /// The error for a saved state with events that the consumer has not acknowledged.
     package static let beyondAcknowledged = ControlError(
         .invalidArgument, "The consumer has not acknowledged this position.",
         hint: "Give a position that was acknowledged, or none for all of them: lanyard consumers")

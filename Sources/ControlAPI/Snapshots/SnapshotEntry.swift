@@ -1,26 +1,26 @@
 /// The state that an application computed from the events of a stream, kept as an attachment: a row of `lanyard snapshot list`.
 public struct SnapshotEntry: Codable, Equatable, Sendable {
-    /// That of the attachment; the first few characters are enough where no other begins so.
+    /// The id of the attachment; the first few characters are enough if no other id begins so.
     public var id: String
     /// The stream whose events the state holds.
     public var stream: String
     /// The version of the state's form, which the application counts.
     public var schema: Int64
-    /// Whose acknowledged events the state holds.
+    /// The consumer whose acknowledged events the state holds.
     public var consumer: String
-    /// In which order it was computed.
+    /// The order in which the state was computed.
     public var order: EventOrder
-    /// When it was saved, by its author's wall clock.
+    /// The time at which it was saved, by its author's wall clock.
     public var time: Timestamp
     /// The id of the device that saved it.
     public var device: String
     /// Bytes.
     public var size: UInt64
-    /// Of the bytes; 64 hexadecimal digits.
+    /// The hash of the bytes; 64 hexadecimal digits.
     public var hash: String
-    /// How much of the bytes is on this node.
+    /// The part of the bytes that is stored on this node.
     public var state: AttachmentEntry.State
-    /// Which events of the stream the state holds: of each replica all before the number.
+    /// The events of the stream that the state holds: for each replica all before the number.
     public var versionVector: VersionVectorText
     /// The code with which a restore of it would be refused; null: it would not.
     public var problem: String?
@@ -51,7 +51,7 @@ public struct SnapshotEntry: Codable, Equatable, Sendable {
 
 /// Answer of `lanyard snapshot save`.
 public struct SavedSnapshot: Codable, Equatable, Sendable {
-    /// What was saved.
+    /// The snapshot that was saved.
     public var snapshot: SnapshotEntry
     /// The ids of those that were deleted, because only the newest are kept.
     public var removed: [String]
@@ -82,7 +82,7 @@ public struct RestoreRequest: Codable, Equatable, Sendable {
 
 /// Answer of `lanyard snapshot restore`.
 public struct RestoredSnapshot: Codable, Equatable, Sendable {
-    /// What the consumer begins with.
+    /// The snapshot that the consumer begins with.
     public var snapshot: SnapshotEntry
     /// The ids of better ones whose bytes no connected device has.
     public var skipped: [String]

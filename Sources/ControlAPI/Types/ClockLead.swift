@@ -20,10 +20,10 @@ package struct ClockLead: Equatable, Sendable {
         end = Timestamp(millisecondsSinceEpoch: newest)
     }
 
-    /// One sentence without its full stop.
+    /// The finding as a sentence without its full stop.
     package var sentence: String { "The newest change here is dated \(length) ahead of this device's clock" }
 
-    /// What it means and what to do.
+    /// The meaning and what to do about it.
     package var hint: String {
         "Check this clock. If it is right, another one was wrong: of edits made apart, which counts as later is not decided by time "
             + "until \(end.description.prefix(10)). Nothing is lost."

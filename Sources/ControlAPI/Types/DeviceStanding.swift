@@ -1,12 +1,12 @@
-/// How far another device has what this node holds, by that device's own last word.
+/// The degree to which another device has what this node holds, by that device's most recent report.
 public struct DeviceStanding: Codable, Equatable, Sendable {
-    /// What is known of it.
+    /// The relation of the device's inventory to this node's.
     public enum State: String, Codable, Sendable {
-        /// It lacks nothing of what this node holds.
+        /// The device lacks nothing of what this node holds.
         case inStep
-        /// It lacks some of it.
+        /// The device lacks some of it.
         case behind
-        /// It has not said what it holds.
+        /// The device has not reported what it holds.
         case unknown
     }
 
@@ -14,17 +14,17 @@ public struct DeviceStanding: Codable, Equatable, Sendable {
     public var id: String
     /// The first seven characters of the id.
     public var shortID: String
-    /// What people call it.
+    /// The device's name.
     public var name: String
-    /// What is known of it.
+    /// The relation of its inventory to this node's.
     public var state: State
-    /// Whether it has a session with this node now.
+    /// True if it has a session with this node now.
     public var connected: Bool
     /// Changes of this node that it lacks; null while unknown.
     public var unsent: Int?
     /// Since when there is no session: when it was met last, or when it became a member if it was never met. Null while connected.
     public var awaySince: Timestamp?
-    /// When this node last heard from it; null for one that was never met.
+    /// The time at which this node last heard from it; null for one that was never met.
     public var lastSeen: Timestamp?
 
     /// All fields.

@@ -1,6 +1,6 @@
 /// The order in which a stream is read.
 public enum EventOrder: String, Codable, CaseIterable, Sendable {
-    /// As events arrived at this node: causal, never revised, local to the node.
+    /// The order in which events arrived at this node: causal, never revised, local to the node.
     case arrival
     /// The same on every node.
     case canonical
@@ -36,7 +36,7 @@ public enum EventPosition: Hashable, Sendable {
         self = .canonical(text)
     }
 
-    /// What `init(parsing:)` reads.
+    /// The text form that `init(parsing:)` reads.
     public var text: String {
         switch self {
         case .arrival(let number): String(number)
@@ -116,21 +116,21 @@ public struct DotText: Hashable, Codable, Sendable, CustomStringConvertible {
     }
 }
 
-/// One event as a reader sees it: a line of `lanyard events`.
+/// An event as a reader sees it: a line of `lanyard events`.
 public struct EventLine: Codable, Equatable, Sendable {
-    /// Names the event everywhere, for ever.
+    /// The event's dot, which names it everywhere and permanently.
     public var dot: DotText
     /// The stream it was appended to.
     public var stream: String
-    /// Its type; null when it was emitted without one.
+    /// The event's type; null if it was emitted without one.
     public var type: String?
-    /// What its author wrote, byte for byte.
+    /// The payload as its author wrote it, byte for byte.
     public var payload: JSONText
-    /// When its author wrote it, by the author's wall clock.
+    /// The time at which its author wrote it, by the author's wall clock.
     public var time: Timestamp
     /// The id of the device that wrote it.
     public var device: String
-    /// To be acknowledged, or given as `--after`.
+    /// The position to acknowledge, or to give as `--after`.
     public var position: EventPosition
     /// This consumer was given the event before and did not acknowledge it.
     public var redelivered: Bool
@@ -182,9 +182,9 @@ public struct EventPage: Codable, Equatable, Sendable {
     /// Canonical order only: an event came that stands before what was read. All that was given from behind here is undone,
     /// and `events` begin here again. Null: nothing is undone.
     public var rewind: EventPosition?
-    /// At most as many as asked for, in the order asked for.
+    /// The events in the order asked for, at most as many as asked for.
     public var events: [EventLine]
-    /// Where the next page begins; null when nothing was read.
+    /// The position where the next page begins; null when nothing was read.
     public var next: EventPosition?
     /// False for a stream in which nothing was ever emitted.
     public var streamExists: Bool
@@ -200,9 +200,9 @@ public struct EventPage: Codable, Equatable, Sendable {
 
 /// An event to be written.
 public struct EventDraft: Hashable, Sendable {
-    /// Its type; nil for none.
+    /// The event's type; nil for none.
     public var type: String?
-    /// Its payload, at most `ControlLimits.payloadBytes`.
+    /// The event's payload, at most `ControlLimits.payloadBytes`.
     public var payload: JSONText
 
     /// Both fields.
@@ -227,7 +227,7 @@ public struct EmitRequest: Codable, Equatable, Sendable {
     public var type: String?
     /// Any JSON value; it is stored as written.
     public var payload: JSONText
-    /// Of a line with `envelope`: the key under which it is written once, as `Idempotency-Key` is of a request.
+    /// The key under which a line with `envelope` is written once, as `Idempotency-Key` is of a request.
     public var id: String?
 
     /// The fields; `id` only for lines.
@@ -240,7 +240,7 @@ public struct EmitRequest: Codable, Equatable, Sendable {
 
 /// Answer of `lanyard emit`, and of objects put as lines, after all is durable.
 public struct EmitResponse: Codable, Equatable, Sendable {
-    /// How many events, or objects, were written.
+    /// The number of events, or objects, that were written.
     public var count: Int
     /// The dot of the first; null when nothing was.
     public var first: DotText?
@@ -257,21 +257,21 @@ public struct EmitResponse: Codable, Equatable, Sendable {
 
 /// A row of `lanyard streams`.
 public struct StreamEntry: Codable, Equatable, Sendable {
-    /// Its name.
+    /// The stream's name.
     public var name: String
     /// Retained events.
     public var events: Int
-    /// Whether it shows only the greatest event per type.
+    /// True if it shows only the greatest event per type.
     public var latestOnly: Bool
-    /// How long events are kept; null for ever.
+    /// The time that events are kept, in seconds; null for ever.
     public var retainSeconds: Int?
     /// The arrival position of its newest event.
     public var position: EventPosition?
-    /// When its newest event was written, by its author's wall clock.
+    /// The time at which its newest event was written, by its author's wall clock.
     public var lastEvent: Timestamp?
-    /// When the oldest event that is left was written, where older ones were let go; null where none were, and where none are left.
+    /// The time at which the oldest remaining event was written; null if none were removed by retention, and if none remain.
     public var begins: Timestamp?
-    /// Whether older events were let go.
+    /// True if retention removed older events.
     public var letGo: Bool
     /// Events that its retention should have let go, and did not; null where it did.
     public var overdue: OverdueEvents?
@@ -295,7 +295,7 @@ public struct StreamEntry: Codable, Equatable, Sendable {
 
 /// Why events are here that are older than their stream keeps them.
 public struct OverdueEvents: Codable, Equatable, Sendable {
-    /// What has to happen before they go.
+    /// The condition that holds back their removal.
     public enum Awaited: String, Codable, Sendable {
         /// A member has not acknowledged them: `status` says who (`stable.heldBackBy`).
         case members
@@ -309,9 +309,9 @@ public struct OverdueEvents: Codable, Equatable, Sendable {
         case device
     }
 
-    /// When the oldest of them could have gone.
+    /// The time at which the oldest of them could have been removed.
     public var since: Timestamp
-    /// What has to happen before they go.
+    /// The condition that holds back their removal.
     public var waitsFor: Awaited
 
     /// Both fields.
@@ -323,7 +323,7 @@ public struct OverdueEvents: Codable, Equatable, Sendable {
 
 /// A row of `lanyard consumers`: one consumer's cursor in one stream.
 public struct ConsumerEntry: Codable, Equatable, Sendable {
-    /// Its name.
+    /// The consumer's name.
     public var name: String
     /// The stream it reads.
     public var stream: String

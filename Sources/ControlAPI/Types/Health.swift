@@ -1,10 +1,10 @@
-/// One check of `lanyard doctor`.
+/// A check of `lanyard doctor`.
 public struct DoctorCheck: Codable, Equatable, Sendable {
-    /// How it came out.
+    /// The outcome of a check.
     public enum State: String, Codable, Sendable {
-        /// Nothing to do.
+        /// The check found no fault.
         case ok
-        /// It works, but somebody should look.
+        /// The node works, but an operator should look.
         case warning
         /// Something does not work.
         case failed
@@ -14,11 +14,11 @@ public struct DoctorCheck: Codable, Equatable, Sendable {
 
     /// A stable name, such as `agent` or `free_space`.
     public var check: String
-    /// How it came out.
+    /// The outcome.
     public var state: State
-    /// What was seen.
+    /// The observation.
     public var detail: String
-    /// What to do; empty when `ok`.
+    /// The next thing to do; empty when `ok`.
     public var hint: String
 
     /// All fields.
@@ -34,7 +34,7 @@ public struct DoctorCheck: Codable, Equatable, Sendable {
 public struct WaitResponse: Codable, Equatable, Sendable {
     /// This node holds all that it should, and the devices that count lack nothing of it.
     public var inStep: Bool
-    /// How long it took.
+    /// The time it took, in seconds.
     public var waitedSeconds: Double
     /// Devices that lack something, or have not said what they hold. Empty where only this node is missing something.
     public var waitingFor: [DeviceStanding]
@@ -56,7 +56,7 @@ public struct WaitResponse: Codable, Equatable, Sendable {
 public struct Readiness: Codable, Equatable, Sendable {
     /// Store writable and listener up. An mDNS daemon that is away does not make an agent unready: it is in `discovery`.
     public var ready: Bool
-    /// What is not ready; empty when ready.
+    /// The parts that are not ready; empty when ready.
     public var waitingFor: [String]
     /// State of discovery.
     public var discovery: StatusResponse.Discovery.State

@@ -1,4 +1,4 @@
-/// What a device may do in a space.
+/// The rights of a device in a space.
 public enum Role: String, Codable, CaseIterable, Sendable {
     /// Reads and writes.
     case writer
@@ -8,9 +8,9 @@ public enum Role: String, Codable, CaseIterable, Sendable {
 
 /// Request of `lanyard invite`.
 public struct InviteRequest: Codable, Equatable, Sendable {
-    /// What the new device may do; `writer` when absent.
+    /// The rights of the new device; `writer` when absent.
     public var role: Role?
-    /// How long the ticket is good for; 600 when absent, 1 to 86,400.
+    /// The lifetime of the ticket, in seconds; 600 when absent, 1 to 86,400.
     public var expiresSeconds: Int?
     /// The space to let it into; `home` when absent.
     public var space: String?
@@ -25,9 +25,9 @@ public struct InviteRequest: Codable, Equatable, Sendable {
 
 /// Answer of `lanyard invite`.
 public struct InviteResponse: Codable, Equatable, Sendable {
-    /// To be typed on the other machine; good for one use.
+    /// The ticket to type on the other machine; valid for one use.
     public var ticket: String
-    /// When it stops being good.
+    /// The time at which it expires.
     public var expires: Timestamp
 
     /// All fields.
@@ -39,7 +39,7 @@ public struct InviteResponse: Codable, Equatable, Sendable {
 
 /// Request of `lanyard join`.
 public struct JoinRequest: Codable, Equatable, Sendable {
-    /// What `lanyard invite` printed.
+    /// The ticket that `lanyard invite` printed.
     public var ticket: String
 
     /// The ticket as typed.
@@ -64,15 +64,15 @@ public struct JoinResponse: Codable, Equatable, Sendable {
 public struct DeviceEntry: Codable, Equatable, Sendable {
     /// The whole device id.
     public var id: String
-    /// What people call it.
+    /// The device's name.
     public var name: String
-    /// What it may do.
+    /// The device's rights.
     public var role: Role
     /// The id of the device that let it in; null for the first.
     public var addedBy: String?
-    /// When it was let in, by the wall clock of the device that did.
+    /// The time at which it was admitted, by the wall clock of the device that admitted it.
     public var addedAt: Timestamp?
-    /// When this node last had a session with it; null for this device and one never met.
+    /// The time at which this node last had a session with it; null for this device and one never met.
     public var lastSeen: Timestamp?
     /// `this`, `connected`, `offline`, `retired`, `blocked` (on this node) or `revoked`.
     public var state: String

@@ -1,6 +1,6 @@
 /// Another agent, as this node sees it.
 public struct Peer: Codable, Equatable, Sendable {
-    /// How far the way to it is.
+    /// The progress of the connection to it.
     public enum State: String, Codable, Sendable {
         /// Seen, not dialled.
         case discovered
@@ -12,21 +12,21 @@ public struct Peer: Codable, Equatable, Sendable {
         case offline
     }
 
-    /// How its address became known.
+    /// The source of its address.
     public enum Via: String, Codable, Sendable {
         /// Found by mDNS.
         case mdns
         /// Given with `lanyard peers add`.
         case `static`
-        /// Where it was last met.
+        /// The address at which it was last met.
         case lastKnown
     }
 
-    /// How many operations each side has that the other lacks.
+    /// The number of operations each side has that the other lacks.
     public struct Behind: Codable, Equatable, Sendable {
-        /// What we lack of theirs; null while unknown.
+        /// The number of the peer's operations that this node lacks; null while unknown.
         public var us: UInt64?
-        /// What they lack of ours; null while unknown.
+        /// The number of this node's operations that the peer lacks; null while unknown.
         public var them: UInt64?
 
         /// All fields.
@@ -42,23 +42,23 @@ public struct Peer: Codable, Equatable, Sendable {
     public var shortID: String?
     /// The device's name, or the host name of an unpaired one.
     public var name: String
-    /// How far the way to it is.
+    /// The progress of the connection to it.
     public var state: State
-    /// Whether it is a member.
+    /// True if it is a member.
     public var paired: Bool
     /// `HOST:PORT` where it listens: of the session, or the one tried last.
     public var address: String?
-    /// How its address became known.
+    /// The source of its address.
     public var via: Via?
     /// The least round trip of the newest pings.
     public var rttMilliseconds: Double?
-    /// How many operations each side lacks.
+    /// The number of operations each side lacks.
     public var behind: Behind
     /// Read from it since the agent started.
     public var bytesIn: Int64
     /// Written to it since the agent started.
     public var bytesOut: Int64
-    /// When both last held the same.
+    /// The time at which both last held the same.
     public var lastSync: Timestamp?
 
     /// All fields.
@@ -91,9 +91,9 @@ public struct PeerAddress: Codable, Equatable, Sendable {
     public init(address: String) { self.address = address }
 }
 
-/// Whether a static peer's address is now known: answer of `lanyard peers add|remove`.
+/// The result of a change to the static addresses: answer of `lanyard peers add|remove`.
 public struct PeerChange: Codable, Equatable, Sendable {
-    /// `HOST:PORT` in the form the agent keeps.
+    /// The address as `HOST:PORT`, in the form the agent keeps.
     public var address: String
     /// False when nothing had to be done.
     public var changed: Bool

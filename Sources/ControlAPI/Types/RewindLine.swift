@@ -17,6 +17,6 @@ public struct RewindLine: Codable, Equatable, Sendable {
         self.position = position
     }
 
-    /// What an agent's line of this kind begins with, and no event does.
+    /// The first bytes of an agent's line of this kind; no event begins so.
     package static let prefix = Array("{\"rewind\":".utf8)
 }

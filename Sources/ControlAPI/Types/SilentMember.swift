@@ -1,8 +1,8 @@
-/// A member that everybody waits for and nobody hears from: a person should say whether it comes back.
+/// A member that holds up all others and has had no session for long: a person should say whether it comes back.
 ///
-/// It is never let go by itself: a laptop in a drawer for a year has work on it that nobody else has.
+/// It is never retired automatically: a laptop in a drawer for a year may have work that no other device has.
 package enum SilentMember {
-    /// After this long without a session `status` asks about it.
+    /// The days without a session after which `status` asks about it.
     package static let days: Int64 = 30
     private static let dayMilliseconds: Int64 = 86_400_000
 

@@ -1,10 +1,10 @@
 /// Answer of `lanyard status`: one page about this node.
 public struct StatusResponse: Codable, Equatable, Sendable {
-    /// Who this node is.
+    /// The identity of this node.
     public struct Device: Codable, Equatable, Sendable {
-        /// The whole device id.
+        /// The device id in full.
         public var id: String
-        /// Its first seven characters.
+        /// The first seven characters of the device id.
         public var shortID: String
         /// The name people gave the machine.
         public var name: String
@@ -17,9 +17,9 @@ public struct StatusResponse: Codable, Equatable, Sendable {
         }
     }
 
-    /// Whether other agents can be found by themselves.
+    /// The state of the search for other agents on the network.
     public struct Discovery: Codable, Equatable, Sendable {
-        /// What discovery is doing.
+        /// The activity of discovery.
         public enum State: String, Codable, Sendable {
             /// mDNS answers.
             case running
@@ -28,7 +28,7 @@ public struct StatusResponse: Codable, Equatable, Sendable {
             /// Switched off with `--no-mdns`.
             case off
         }
-        /// What discovery is doing.
+        /// The activity of discovery.
         public var state: State
         /// The instance name this agent announces, chosen at random at each start.
         public var instance: String?
@@ -40,13 +40,13 @@ public struct StatusResponse: Codable, Equatable, Sendable {
         }
     }
 
-    /// What one space holds.
+    /// The contents and progress of one space.
     public struct Space: Codable, Equatable, Sendable {
-        /// What every member has said is durable with it, and whose word is awaited.
+        /// The part of the history that every member has reported durable, and the members it waits for.
         public struct Stable: Codable, Equatable, Sendable {
             /// The devices that have not yet acknowledged what this node has.
             public var heldBackBy: [Member]
-            /// For each replica the counter up to which all members hold it: what is below may be forgotten.
+            /// The counter, for each replica, up to which all members hold its operations: those below it may be forgotten.
             public var versionVector: VersionVectorText
 
             /// All fields.
@@ -59,13 +59,14 @@ public struct StatusResponse: Codable, Equatable, Sendable {
             public struct Member: Codable, Equatable, Sendable {
                 /// The device.
                 public var id: String
-                /// Its first seven characters.
+                /// The first seven characters of its device id.
                 public var shortID: String
-                /// What people call it.
+                /// The device's name.
                 public var name: String
-                /// When the oldest change was made that it has not acknowledged, by its author's clock; when it was admitted, if later.
+                /// The time of the oldest change that it has not acknowledged, by its author's clock; the time of its
+                /// admission, if later.
                 public var since: Timestamp
-                /// When this node last had a session with it; null for one never met.
+                /// The time at which this node last had a session with it; null for one never met.
                 public var lastSeen: Timestamp?
 
                 /// All fields.
@@ -94,15 +95,15 @@ public struct StatusResponse: Codable, Equatable, Sendable {
         public var attachments: Int
         /// Deletions not yet collected.
         public var deletedObjects: Int
-        /// What this node holds: for each replica the next counter.
+        /// The operations that this node holds: for each replica the next counter.
         public var versionVector: VersionVectorText
         /// Equal on nodes that have converged.
         public var digest: String
         /// Objects whose state cannot be served now.
         public var incomplete: Int
-        /// What holds back compaction.
+        /// The stable part of the history, and the members that hold back compaction.
         public var stable: Stable
-        /// Nothing is missing here, and no device that was not retired lacks anything of what is here, by its own last word.
+        /// True if nothing is missing here, and no device that was not retired lacks anything that is here, by its own report.
         public var inStep: Bool
         /// Every other device of the space that was not retired.
         public var standings: [DeviceStanding]
@@ -134,9 +135,9 @@ public struct StatusResponse: Codable, Equatable, Sendable {
         }
     }
 
-    /// How many other agents there are.
+    /// The number of other agents.
     public struct PeerCounts: Codable, Equatable, Sendable {
-        /// With a session now.
+        /// The number of agents with a session now.
         public var connected: Int
         /// Seen by mDNS now, paired or not.
         public var discovered: Int
@@ -153,7 +154,7 @@ public struct StatusResponse: Codable, Equatable, Sendable {
 
     /// The local store.
     public struct Store: Codable, Equatable, Sendable {
-        /// What it takes on disk.
+        /// The size on disk in bytes.
         public var bytes: Int64
         /// `ok`, or the error code that writes are refused with.
         public var state: String
@@ -167,11 +168,11 @@ public struct StatusResponse: Codable, Equatable, Sendable {
 
     /// Something a person should know.
     public struct Warning: Codable, Equatable, Sendable {
-        /// For programs.
+        /// The stable code that programs compare.
         public var code: String
-        /// What is the case.
+        /// The condition.
         public var message: String
-        /// What to do about it.
+        /// The next thing to do about it.
         public var hint: String
 
         /// All fields.
@@ -184,11 +185,11 @@ public struct StatusResponse: Codable, Equatable, Sendable {
 
     /// The bytes of an attachment while they arrive.
     public struct Transfer: Codable, Equatable, Sendable {
-        /// Of the bytes; 64 hexadecimal digits, as attachments name them.
+        /// The hash of the bytes; 64 hexadecimal digits, as attachments name them.
         public var hash: String
-        /// What the newest attachment that names them is called; null when it is gone.
+        /// The name of the newest attachment with these bytes; null when it is gone.
         public var name: String?
-        /// How far it is.
+        /// The progress of the transfer.
         public var progress: ByteProgress
 
         /// All fields.
@@ -199,23 +200,23 @@ public struct StatusResponse: Codable, Equatable, Sendable {
         }
     }
 
-    /// Who this node is.
+    /// The identity of this node.
     public var device: Device
     /// The agent's version.
     public var version: String
     /// Since the agent started.
     public var uptimeSeconds: Int
-    /// Whether other agents can be found by themselves.
+    /// The state of the search for other agents on the network.
     public var discovery: Discovery
     /// All spaces, by name.
     public var spaces: [Space]
-    /// How many other agents there are.
+    /// The number of other agents.
     public var peers: PeerCounts
     /// The local store.
     public var store: Store
     /// Bytes of attachments that arrive now, by hash.
     public var transfers: [Transfer]
-    /// What a person should know, most pressing first.
+    /// The conditions a person should know of, most pressing first.
     public var warnings: [Warning]
 
     /// All fields.
@@ -237,7 +238,7 @@ public struct StatusResponse: Codable, Equatable, Sendable {
 
 /// A version vector as JSON shows it: `{replica: next}`, sorted by replica so that equal vectors read equal.
 public struct VersionVectorText: Codable, Equatable, Sendable {
-    /// One replica and its next counter.
+    /// A replica and its next counter.
     public struct Entry: Equatable, Sendable {
         /// The replica's text form.
         public let replica: String

@@ -1,16 +1,16 @@
 /// Request of `lanyard streams set`: what is not named stays as it is.
 public struct StreamSettings: Hashable, Sendable {
-    /// How long events are kept.
+    /// The time that events are kept.
     public enum Retention: Hashable, Sendable {
-        /// For ever.
+        /// Events are kept for ever.
         case forever
-        /// So long after they were written, by their author's wall clock.
+        /// Events are kept this long after they were written, by their author's wall clock.
         case seconds(Int)
     }
 
     /// The stream shows only its greatest event per type.
     public var latestOnly: Bool?
-    /// How long events are kept.
+    /// The time that events are kept.
     public var retention: Retention?
 
     /// Both parts.

@@ -16,7 +16,7 @@ public struct WhyResponse: Codable, Equatable, Sendable {
         case session
         /// Both hold the same operations.
         case vector
-        /// What is wanted arrives.
+        /// The bytes that this node wants arrive.
         case bytes
         /// Clocks agree within 60 s.
         case clock
@@ -24,15 +24,15 @@ public struct WhyResponse: Codable, Equatable, Sendable {
         case store
     }
 
-    /// One link: whether it holds, since when, and what is known about it.
+    /// A link of the chain: whether it holds, since when, and what is known about it.
     public struct Link: Codable, Equatable, Sendable {
-        /// Which link.
+        /// The name of the link.
         public var link: LinkName
-        /// Whether it holds.
+        /// True if the link holds.
         public var ok: Bool
         /// Since when it is so.
         public var since: Timestamp?
-        /// What is known, in one sentence.
+        /// The finding in one sentence.
         public var detail: String
 
         /// All fields.
@@ -46,11 +46,11 @@ public struct WhyResponse: Codable, Equatable, Sendable {
 
     /// An error that happened on the way, and how often.
     public struct Occurrence: Codable, Equatable, Sendable {
-        /// For programs.
+        /// The stable code that programs compare.
         public var code: String
-        /// When it happened last.
+        /// The time at which it happened last.
         public var time: Timestamp
-        /// How often since the agent started.
+        /// The number of times since the agent started.
         public var count: Int
 
         /// All fields.
@@ -61,15 +61,15 @@ public struct WhyResponse: Codable, Equatable, Sendable {
         }
     }
 
-    /// Whether everything holds.
+    /// True if every link holds.
     public var inStep: Bool
     /// The links in their order; the first broken one is the cause.
     public var chain: [Link]
     /// Errors on the way, newest first.
     public var errors: [Occurrence]
-    /// When the agent tries again by itself.
+    /// The time at which the agent tries again by itself.
     public var nextAttempt: Timestamp?
-    /// What to do about the first broken link; empty when in step.
+    /// The next thing to do about the first broken link; empty when in step.
     public var hint: String
 
     /// All fields.
