@@ -1,6 +1,6 @@
 package import ControlAPI
 
-/// What the control server asks of an agent: the whole of design.md §12 that is built, in the words of `ControlAPI`.
+/// The interface of an agent to the control server: the whole of design.md §12 that is built, in the types of `ControlAPI`.
 ///
 /// Every method may be called from any task, any number at once. Names have been checked against `NameRule` and sizes
 /// against `ControlLimits` before a call; whether a space, stream, peer or consumer exists is the agent's to say.
@@ -47,8 +47,9 @@ package protocol AgentControl: ObjectControl, AttachmentControl, BackupControl, 
 
     func devices(space: String) async throws(ControlError) -> [DeviceEntry]
 
-    /// Lets a member go: nobody waits for it any more. `device` is a name, a unique beginning of its id, or the id;
-    /// `unknown_device`, `ambiguous_device`, or `forbidden` for this one. One that was let go before is answered as it is.
+    /// Retires a member: no other member waits for it any more. `device` is a name, a unique beginning of its id, or the id;
+    /// `unknown_device`, `ambiguous_device`, or `forbidden` for this one. A device that was retired before is returned
+    /// unchanged.
     func retire(space: String, device: String) async throws(ControlError) -> DeviceEntry
 
     /// Has nothing to do with a device from now on: durable, and on this node only. Named as in `retire`, with the same errors.
@@ -72,7 +73,8 @@ package protocol AgentControl: ObjectControl, AttachmentControl, BackupControl, 
     /// one that reads in the other order, `restore_unfinished`.
     func events(_ query: EventQuery, limit: Int) async throws(ControlError) -> EventPage
 
-    /// Where the last events of the stream begin in arrival order, at most `count`: of one type or all, below `before` or of all.
+    /// Returns the place where the last `count` events of the stream begin in arrival order: of one type or all, before
+    /// `before` or up to the end.
     func start(ofLast count: Int, _ query: EventQuery, before: EventPosition?) async throws(ControlError) -> EventStart
 
     /// The same, but an empty page is not returned: the call waits until there is an event, the agent stops, or the task
@@ -86,10 +88,10 @@ package protocol AgentControl: ObjectControl, AttachmentControl, BackupControl, 
         space: String, consumer: String, stream: String, position: EventPosition
     ) async throws(ControlError)
 
-    /// By name.
+    /// Returns the streams by name.
     func streams(space: String) async throws(ControlError) -> [StreamEntry]
 
-    /// By name, then stream.
+    /// Returns the consumers by name, then stream.
     func consumers(space: String) async throws(ControlError) -> [ConsumerEntry]
 
     /// Moves a cursor to `position`, also backwards; creates the consumer when `stream` is given. Without `stream` the
@@ -125,7 +127,7 @@ package protocol AgentControl: ObjectControl, AttachmentControl, BackupControl, 
     func metricsText() async -> String
 }
 
-/// Where to begin reading, and how many there are from there.
+/// The place where reading begins, and the number of events from there.
 package struct EventStart: Sendable, Equatable {
     package var after: EventPosition
     package var count: Int
@@ -136,7 +138,7 @@ package struct EventStart: Sendable, Equatable {
     }
 }
 
-/// What to read from a stream.
+/// A query for events of a stream.
 package struct EventQuery: Sendable, Equatable {
     package var space: String
     package var stream: String
@@ -146,9 +148,9 @@ package struct EventQuery: Sendable, Equatable {
     /// Events handed out for a consumer are remembered, durably, before the page is returned: what is handed out again
     /// without having been acknowledged has `redelivered` set, also after a crash of either side.
     package var consumer: String?
-    /// Only events of this type; nil for all. The server leaves the others out of the pages that it is given.
+    /// The type of events to read; nil for all. The server leaves the others out of the pages that it is given.
     package var type: String?
-    /// In canonical order: tell when something came late, as a consumer always is told.
+    /// True to report late events in canonical order, as for a consumer.
     package var rewinds = false
 
     package init(

@@ -5,8 +5,8 @@ import NIOCore
 
 /// The bytes of an attachment as the body of an answer, a chunk at a time as the client takes them.
 ///
-/// The first is read before the answer begins, so that what is damaged has a status of its own. What is found damaged later
-/// ends the connection: fewer bytes come than were announced, so nobody takes them for the whole.
+/// The first chunk is read before the answer begins, so that damage found there has a status of its own. Damage found later
+/// ends the connection: fewer bytes arrive than were announced, so no client takes them for the whole.
 struct AttachmentAnswer: Sendable {
     private let reading: any AttachmentReading
 

@@ -1,7 +1,7 @@
 package import ControlAPI
 package import NIOCore
 
-/// What the control server asks of an agent about attachments; the rules of `AgentControl` hold here too.
+/// The interface of an agent for attachments; the rules of `AgentControl` hold here too.
 ///
 /// An attachment is named by its id or a beginning of it that no other has: any call that takes one may throw
 /// `unknown_attachment` and `ambiguous_attachment`. Names, media types and sizes have been checked.
@@ -33,12 +33,12 @@ package protocol AttachmentControl: Sendable {
         space: String, id: String, progress: @escaping @Sendable (ByteProgress) -> Void
     ) async throws(ControlError) -> AttachmentEntry
 
-    /// Whether it is fetched and kept on this node whatever the space's policy says.
+    /// Sets whether it is fetched and kept on this node regardless of the space's policy.
     func pin(space: String, id: String, _ isPinned: Bool) async throws(ControlError) -> AttachmentEntry
 
     // MARK: What is kept here
 
-    /// By name.
+    /// Returns the spaces by name.
     func spaces() async throws(ControlError) -> [SpaceEntry]
 
     /// Throws `unknown_space`.
@@ -73,14 +73,14 @@ package protocol AttachmentReading: Sendable {
     func next() async throws(ControlError) -> ByteBuffer?
 }
 
-/// What is to be attached.
+/// An attachment to be written.
 package struct AttachmentDraft: Sendable, Equatable {
     package var space: String
     package var owner: ObjectName
     package var name: String
     /// Nil: by content.
     package var mediaType: String?
-    /// Of all of it, in bytes; nil where nobody knows before the end.
+    /// The size of the whole in bytes; nil if unknown before the end.
     package var size: UInt64?
     /// The hash, or an attachment with the bytes, where they are here already; nil: they come with the request.
     package var from: String?
@@ -98,10 +98,10 @@ package struct AttachmentDraft: Sendable, Equatable {
     }
 }
 
-/// Which attachments to list.
+/// A query for a page of attachments.
 package struct AttachmentListQuery: Sendable, Equatable {
     package var space: String
-    /// Nil: of all objects.
+    /// The object whose attachments are listed; nil: of all objects.
     package var owner: ObjectName?
     /// The `next` of the page before.
     package var after: String?

@@ -1,7 +1,7 @@
 package import ControlAPI
 package import NIOCore
 
-/// What the control server asks of an agent to keep all that it has; the rules of `AgentControl` hold here too.
+/// The interface of an agent for backups; the rules of `AgentControl` hold here too.
 package protocol BackupControl: Sendable {
     /// Begins a backup of the agent as it is at this moment, while it goes on. Throws `limit_reached` while another is being
     /// made, `disk_full` where the copy of the database has no room. Ends early with its task.

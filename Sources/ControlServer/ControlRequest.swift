@@ -5,11 +5,11 @@ import NIOCore
 
 /// A request whose path was matched: decoded names, checked query, body not yet read.
 package struct ControlRequest: Sendable {
-    /// Where the request came from. Only a connection can tell that its client went away.
+    /// The origin of the request. Only a connection can tell that its client went away.
     package enum Origin: Sendable {
-        /// Of the agent's user, or root.
+        /// A client that runs as the agent's user, or as root.
         case owner
-        /// Of somebody whom the socket's group lets in.
+        /// A client that the socket's group admits.
         case group
         case memory
     }
@@ -19,7 +19,7 @@ package struct ControlRequest: Sendable {
     let origin: Origin
     let parameters: [String: String]
     let query: [String: String]
-    /// Of the keys that may stand several times.
+    /// The values of keys that may be repeated.
     let queryLists: [String: [String]]
 
     /// A name in the path, checked against the rule for names.
@@ -66,7 +66,7 @@ package struct ControlRequest: Sendable {
         return try DotText(parsing: text)
     }
 
-    /// Where a page begins, as the page before said.
+    /// Returns the place where the page begins, from the page before; nil for the first page.
     func cursor() throws(ControlError) -> String? {
         guard let text = query["after"] else { return nil }
         guard ControlLimits.cursorBytes.contains(text.utf8.count) else { throw ControlError.badCursor }
@@ -84,7 +84,7 @@ package struct ControlRequest: Sendable {
         }
     }
 
-    /// What the client can read best of what streams offer.
+    /// The stream format that the client reads best.
     var format: StreamFormat {
         let accept = request.headers[.accept] ?? ""
         if accept.contains("text/event-stream") { return .serverSentEvents }
@@ -92,7 +92,7 @@ package struct ControlRequest: Sendable {
         return .page
     }
 
-    /// Whether the body is lines of JSON; throws `unsupported_media_type` when it is neither that nor JSON.
+    /// Returns true if the body is lines of JSON; throws `unsupported_media_type` if it is neither that nor JSON.
     func hasLines() throws(ControlError) -> Bool {
         let type = request.headers[.contentType]?.split(separator: ";").first.map(String.init) ?? "application/json"
         switch type.lowercased() {
@@ -139,11 +139,11 @@ package struct ControlRequest: Sendable {
     }
 }
 
-/// How a sequence of values is written.
+/// The form in which a sequence of values is written.
 enum StreamFormat {
-    /// One JSON document.
+    /// A JSON document.
     case page
-    /// One JSON value per line (`application/x-ndjson`).
+    /// A JSON value per line (`application/x-ndjson`).
     case lines
     /// `text/event-stream` (WHATWG HTML, section 9.2).
     case serverSentEvents

@@ -12,11 +12,11 @@ import NIOCore
 /// upload can be sent again after a lost connection: what was written is not written twice.
 struct LineUpload<Draft: Sendable>: Sendable {
     let request: ControlRequest
-    /// What the lines are, for messages: `events`.
+    /// The noun for the lines in messages: `events`.
     let noun: StaticString
-    /// What is said of a line with so many bytes and no end.
+    /// Returns the error for an unfinished line with this many bytes.
     let tooLarge: @Sendable (Int) -> ControlError
-    /// What a line asks for, and the key that it names.
+    /// Reads a line; returns the draft and the key that it names.
     let read: @Sendable (JSONText) throws(ControlError) -> (Draft, key: String?)
     /// Writes at most `ControlLimits.groupEvents`. Its error counts in `written` what it wrote before the one it is about.
     let write: @Sendable ([Draft]) async throws(ControlError) -> EmitResponse
@@ -59,7 +59,7 @@ struct LineUpload<Draft: Sendable>: Sendable {
         return .json(progress.answer)
     }
 
-    /// What was written so far.
+    /// The lines written so far, and the answer about them.
     private struct Progress {
         let upload: LineUpload
         var answer = EmitResponse(count: 0, first: nil, last: nil)
@@ -117,7 +117,7 @@ struct LineUpload<Draft: Sendable>: Sendable {
     }
 }
 
-/// What one line asks for, and which line that was, from 1.
+/// The draft of one line, and the line's number from 1.
 struct NumberedLine<Draft: Sendable>: Sendable {
     let number: Int
     let draft: Draft
@@ -131,10 +131,10 @@ struct LineSplitter<Draft: Sendable> {
     private static var lineBytes: Int { ControlLimits.payloadBytes + 65_536 }
 
     let tooLarge: (Int) -> ControlError
-    /// Of the request.
+    /// The request's key.
     let key: RequestKey?
     let read: (JSONText) throws(ControlError) -> (Draft, key: String?)
-    /// Of the line that was looked at last, from 1.
+    /// The number of the line that was read last, from 1.
     private(set) var lineNumber = 0
     private var rest: [UInt8] = []
 

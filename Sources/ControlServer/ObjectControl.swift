@@ -1,13 +1,13 @@
 package import ControlAPI
 
-/// What the control server asks of an agent about objects; the rules of `AgentControl` hold here too.
+/// The interface of an agent for objects; the rules of `AgentControl` hold here too.
 ///
 /// Sizes, depth and numbers of values have been checked (`ValueRule`), and that fields are a JSON object. Any write may
 /// also throw `read_only`, `disk_full`, `store_failed`, `stopping`; any call `unknown_space`.
 package protocol ObjectControl: Sendable {
     // MARK: Writing
 
-    /// One change, durable on return; the answer is the object as it is then. Values that are there already are not
+    /// Puts an object in one change, durable on return; the answer is the object as it is then. Unchanged values are not
     /// written again, and a put that changes nothing writes nothing. Without an id the agent makes a fresh one.
     ///
     /// Throws `version_mismatch` (with `version`, nil without an object), `already_exists`, `object_deleted`, `undecided`,
@@ -24,11 +24,12 @@ package protocol ObjectControl: Sendable {
     /// is, and the error's `written` counts those before it. When a commit fails it is the same.
     func put(space: String, all puts: [ObjectPut]) async throws(ControlError) -> EmitResponse
 
-    /// One change. Throws what `put` does, `not_found` without `create`, `index_out_of_range`, `type_mismatch` for an
-    /// operation that the field's type does not have, and with `wholeCharacters` also `inside_character`.
+    /// Edits an object in one change. Throws the errors of `put`, `not_found` without `create`, `index_out_of_range`,
+    /// `type_mismatch` for an operation that the field's type does not have, and with `wholeCharacters` also
+    /// `inside_character`.
     func edit(space: String, _ edit: ObjectEdit) async throws(ControlError) -> ObjectEntry
 
-    /// The same for somebody who does not want to be shown the object.
+    /// Edits like `edit`, and returns the version without the object.
     func editBriefly(space: String, _ edit: ObjectEdit) async throws(ControlError) -> ObjectVersion
 
     /// False, and nothing is written, when there is no such object. With `ifVersion` also `version_mismatch`.
@@ -39,8 +40,8 @@ package protocol ObjectControl: Sendable {
 
     // MARK: Reading
 
-    /// Throws `not_found`; `object_incomplete` when its state cannot be served now; `undecided` while it is hidden until
-    /// somebody decides.
+    /// Returns the object. Throws `not_found`; `object_incomplete` when its state cannot be served now; `undecided` while it is
+    /// hidden until a user decides.
     func object(space: String, _ name: ObjectName) async throws(ControlError) -> ObjectEntry
 
     /// The object as the author of this version left it: with all that it had seen, and nothing that was written apart. The
@@ -54,18 +55,19 @@ package protocol ObjectControl: Sendable {
     /// The records of deletions that are kept here, of one collection or all, by collection, then id.
     func deletedObjects(_ query: DeletedQuery) async throws(ControlError) -> EntryPage<DeletedEntry>
 
-    /// What became of the object, oldest first, in the order in which it was applied here; of one field (and what is below
-    /// it), or of all. Throws `not_found` for an object that never was, `unknown_field` for a field that never was.
+    /// Returns the history of the object, oldest first, in the order in which it was applied here; of one field (and what is
+    /// below it), or of all. Throws `not_found` for an object that never was, `unknown_field` for a field that never was.
     ///
     /// - Parameter memory: the same for all pages that one request reads.
     func history(_ query: HistoryQuery, _ memory: PageMemory) async throws(ControlError) -> EntryPage<HistoryEntry>
 
-    /// Who wrote what is shown of a field, in the order in which it is shown; now, or at a version. The same on every node
-    /// that shows the same. Throws what reading the object does, `unknown_field` when nothing is shown there.
+    /// Returns the authors of the parts of a field's value, in the order in which they are shown; now, or at a version. Nodes
+    /// that show the same value return the same. Throws the errors of reading the object, and `unknown_field` when the field
+    /// has no value.
     func blame(_ query: BlameQuery) async throws(ControlError) -> [BlameEntry]
 
-    /// How the object reads at one version and at another, or now: the fields that differ, by name. An object that is not
-    /// shown then has no fields. Throws `not_found` for a version that is not one of this object's.
+    /// Returns the fields that differ between two versions, or a version and now, by name. An object that is not shown at a
+    /// version has no fields then. Throws `not_found` for a version that is not one of this object's.
     func difference(_ query: DifferenceQuery) async throws(ControlError) -> [DifferenceEntry]
 
     // MARK: Watching
@@ -79,7 +81,7 @@ package protocol ObjectControl: Sendable {
 
     // MARK: Conflicts
 
-    /// By collection, id and field. `collection` nil: of all.
+    /// Returns conflicts by collection, id and field; of all collections if `collection` is nil.
     func conflicts(space: String, collection: String?) async throws(ControlError) -> [ConflictEntry]
 
     /// Waits until the list differs from `known`, the agent stops, or the task is cancelled (then it is `known`).
@@ -93,7 +95,7 @@ package protocol ObjectControl: Sendable {
 
     // MARK: Schemas
 
-    /// By collection; those that were set.
+    /// Returns the schemas that were set, by collection.
     func schemas(space: String) async throws(ControlError) -> [SchemaEntry]
 
     /// Throws `unknown_collection` where none was set.
@@ -102,19 +104,19 @@ package protocol ObjectControl: Sendable {
     /// Sets what is named and leaves the rest; the answer is the whole. Throws `schema_would_lose_data`.
     func setSchema(space: String, _ schema: SchemaEntry) async throws(ControlError) -> SchemaEntry
 
-    /// Which values would have to be converted so that the schema can be set; nothing is written. Throws
-    /// `schema_would_lose_data` where one cannot be.
+    /// Returns the values that would have to be converted so that the schema can be set; nothing is written. Throws
+    /// `schema_would_lose_data` if a value cannot be converted.
     func conversions(space: String, for schema: SchemaEntry) async throws(ControlError) -> [SchemaConversion]
 
     /// Converts them, each object in a change of its own, and sets the schema. What was converted before an error stays so.
     func convert(space: String, to schema: SchemaEntry) async throws(ControlError) -> SchemaEntry
 }
 
-/// One page of a long list: at most `limit` entries, and fewer when they hold more than
-/// `ControlLimits.pagePayloadBytes` (one may be larger).
+/// A page of a long list: at most `limit` entries, and fewer when they hold more than `ControlLimits.pagePayloadBytes` (one may
+/// be larger).
 package struct EntryPage<Entry: Sendable>: Sendable {
     package var entries: [Entry]
-    /// Where the next page begins, to be given as `after`; nil at the end. At most 512 bytes of UTF-8.
+    /// The place where the next page begins, to be given as `after`; nil at the end. At most 512 bytes of UTF-8.
     package var next: String?
 
     package init(entries: [Entry], next: String? = nil) {
@@ -123,7 +125,7 @@ package struct EntryPage<Entry: Sendable>: Sendable {
     }
 }
 
-/// Which objects to list.
+/// A query for a page of objects.
 package struct ObjectListQuery: Sendable, Equatable {
     package var space: String
     package var collection: String
@@ -147,7 +149,7 @@ package struct ObjectListQuery: Sendable, Equatable {
     }
 }
 
-/// Which deletions to list.
+/// A query for a page of deletions.
 package struct DeletedQuery: Sendable, Equatable {
     package var space: String
     /// Nil: of all.
@@ -163,11 +165,11 @@ package struct DeletedQuery: Sendable, Equatable {
     }
 }
 
-/// Which part of an object's history to read.
+/// A query for a page of an object's history.
 package struct HistoryQuery: Sendable, Equatable {
     package var space: String
     package var name: ObjectName
-    /// Only of this field, or of what is at this path and below; nil: of all.
+    /// The path whose history is read, with everything below it; nil: all fields.
     package var field: FieldPath?
     package var after: String?
     package var limit: Int
@@ -181,7 +183,7 @@ package struct HistoryQuery: Sendable, Equatable {
     }
 }
 
-/// Whose work to tell.
+/// A query for the authors of a field's value.
 package struct BlameQuery: Sendable, Equatable {
     package var space: String
     package var name: ObjectName
@@ -197,14 +199,14 @@ package struct BlameQuery: Sendable, Equatable {
     }
 }
 
-/// Which versions to compare.
+/// A query for the difference between two versions of an object.
 package struct DifferenceQuery: Sendable, Equatable {
     package var space: String
     package var name: ObjectName
     package var from: DotText
     /// Nil: now.
     package var at: DotText?
-    /// Only of this field, or of what is at this path; nil: of all.
+    /// The path that is compared; nil: all fields.
     package var field: FieldPath?
 
     package init(space: String, name: ObjectName, from: DotText, at: DotText? = nil, field: FieldPath? = nil) {
@@ -216,7 +218,7 @@ package struct DifferenceQuery: Sendable, Equatable {
     }
 }
 
-/// Which changes of objects to wait for.
+/// A query for changes of objects to wait for.
 package struct WatchQuery: Sendable, Equatable {
     package var space: String
     /// Nil: of all.

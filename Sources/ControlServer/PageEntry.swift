@@ -71,8 +71,8 @@ struct PageReading<Entry: PageEntry>: Sendable {
 }
 
 extension HTTPField.Name {
-    /// Of a page: where the next one begins, percent-encoded as `after` takes it.
+    /// The header of a page with the place where the next one begins, percent-encoded as `after` takes it.
     static let nextPage = HTTPField.Name("Lanyard-Next")!
-    /// Of a watch: the position behind which it began.
+    /// The header of a watch with the position behind which it began.
     static let watchPosition = HTTPField.Name("Lanyard-Position")!
 }

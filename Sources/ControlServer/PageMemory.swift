@@ -1,13 +1,13 @@
 import Synchronization
 
-/// What reading one page left for reading the next, for as long as one request lasts: then a list that is read to its end is
-/// gone through once, whatever a page takes to begin.
+/// The state that reading one page leaves for reading the next, for as long as one request lasts. A list that is read to its
+/// end is scanned once, even if finding the start of a page is slow.
 package final class PageMemory: Sendable {
     private let left = Mutex<(cursor: String, rest: any Sendable)?>(nil)
 
     package init() {}
 
-    /// What was left for the page that begins here; nil: begin anew. It is given once.
+    /// Returns the state left for the page that begins here, once; nil: begin anew.
     package func take<Rest: Sendable>(_ type: Rest.Type, at cursor: String?) -> Rest? {
         left.withLock { left in
             defer { left = nil }

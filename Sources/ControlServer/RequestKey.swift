@@ -10,7 +10,7 @@ package struct RequestKey: Sendable, Equatable {
     package let text: String
     package let content: [UInt8]
 
-    /// Of the writes that the present call of the agent asks for, in their order; empty where none has a key.
+    /// The keys of the writes in the present call of the agent, in their order; empty if none has a key.
     @TaskLocal package static var ofWrites: [RequestKey?] = []
 
     /// 1 to 255 printable ASCII characters without spaces.
@@ -22,7 +22,7 @@ package struct RequestKey: Sendable, Equatable {
         }
     }
 
-    /// Of a line of an upload that names none itself: a space stands in no key that a client gives.
+    /// Returns the key of an upload's line that names none itself. It contains a space, which no client's key does.
     func line(_ number: Int, _ content: [UInt8]) -> RequestKey {
         RequestKey(text: "\(text) \(number)", content: self.content + content)
     }

@@ -15,7 +15,7 @@ final class RequestUpload: AsyncSequence, @unchecked Sendable {
 
     private var chunks: RequestBody.AsyncIterator
     private var isAtEnd: Bool
-    /// Of what was announced; nil: nobody said how much comes. Once all of it is here there is no end to wait for.
+    /// The bytes still missing of the announced length; nil if none was announced. At zero there is no end to wait for.
     private var missingBytes: Int?
     private var ahead: ReadAhead?
     /// The body of a request that was read as a whole.
@@ -43,14 +43,14 @@ final class RequestUpload: AsyncSequence, @unchecked Sendable {
         }
     }
 
-    /// From now on pieces are read while nobody asks for them, and come together.
+    /// Begins to read pieces while none is asked for; they are handed over together.
     func readAhead() {
         if ahead == nil, !isAtEnd { ahead = ReadAhead { try await self.chunks.next() } }
     }
 
     /// - Throws: `CancellationError` when the agent stops: it does not wait for a client that may never end.
     private func next() async throws -> ByteBuffer? {
-        // Whoever reads ahead looks for the end, and nobody else may meanwhile.
+        // The reader that reads ahead looks for the end; a second one must not.
         if missingBytes == 0, ahead == nil {
             isAtEnd = true
             return nil

@@ -1,8 +1,8 @@
 package import ControlAPI
 
-/// What the control server asks of an agent about snapshots of streams; the rules of `AgentControl` hold here too.
+/// The interface of an agent for snapshots of streams; the rules of `AgentControl` hold here too.
 package protocol SnapshotControl: Sendable {
-    /// Newest first; of all streams and all schema versions where none is said.
+    /// Returns snapshots, newest first; of all streams and all schema versions if none is given.
     func snapshots(space: String, stream: String?, schema: Int64?) async throws(ControlError) -> [SnapshotEntry]
 
     /// Begins a snapshot of what the consumer has acknowledged at this moment: its bytes are to follow. Throws
@@ -29,7 +29,7 @@ package protocol SnapshotReceiving: BytesReceiving {
     func finish() async throws(ControlError) -> SavedSnapshot
 }
 
-/// What is to be saved.
+/// A snapshot to be saved.
 package struct SnapshotDraft: Sendable, Equatable {
     package var space: String
     package var stream: String
@@ -39,7 +39,7 @@ package struct SnapshotDraft: Sendable, Equatable {
     package var position: EventPosition?
     /// Older ones are deleted, unless they hold what no newer one does; nil: none is.
     package var keepMostRecent: Int?
-    /// Of all of it, in bytes; nil where nobody knows before the end.
+    /// The size of the whole in bytes; nil if unknown before the end.
     package var size: UInt64?
 
     package init(

@@ -10,7 +10,7 @@ struct StreamWriter {
     let format: StreamFormat
     var body: any ResponseBodyWriter
 
-    /// One value without line breaks.
+    /// Writes a value without line breaks.
     mutating func write(_ json: [UInt8]) async throws {
         var writer = JSONWriter(capacity: json.count + 16)
         open(&writer, id: nil)
@@ -30,7 +30,7 @@ struct StreamWriter {
         try await flush(writer)
     }
 
-    /// What was read from behind a position is undone.
+    /// Writes a rewind: events read from behind its position are undone.
     mutating func write(_ rewind: RewindLine) async throws {
         var writer = JSONWriter()
         switch format {

@@ -101,9 +101,9 @@ extension Agent {
         }
     }
 
-    /// What this machine's disk or quota said of bytes that came from elsewhere.
+    /// Returns the error for bytes that this machine's disk or quota refused while they were fetched.
     ///
-    /// - Parameter size: of all of them.
+    /// - Parameter size: the size of the whole attachment, in bytes.
     func refusal(code: String, size: UInt64) -> ControlError {
         if code == ErrorCode.quotaExceeded.rawValue, let quota = try? store.quota(of: .home) {
             let used = (try? attachments.blobs.usage().claimedBytes) ?? quota

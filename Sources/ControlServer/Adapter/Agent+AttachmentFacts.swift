@@ -46,7 +46,7 @@ extension Agent {
         guard let missing, let limit = missing.sizeLimit else { return }
         let policy = try stored { () throws(StoreError) in try store.fetchPolicy(of: .home) }
         if !view.isWanted, !policy.wants(size: missing.size) {
-            facts.policy = policy == .onDemand ? "only what somebody asks for" : "up to \(ByteAmount.text(limit))"
+            facts.policy = policy == .onDemand ? "only what people ask for" : "up to \(ByteAmount.text(limit))"
         } else if let least = view.claimedSizes.first, least > limit {
             facts.claimedSize = least
         }

@@ -72,7 +72,7 @@ extension Agent {
             fileName: names.name(for: file.name.string), pinned: isPinned)
     }
 
-    /// How much of it is here: what arrives now is known better than the disk says.
+    /// Returns the part of the blob that is stored here. The progress of a running transfer is fresher than the disk's.
     private func presence(
         of blob: BlobHash
     ) throws(ControlError) -> (state: AttachmentEntry.State, presentBytes: UInt64) {
@@ -90,7 +90,7 @@ extension Agent {
         }
     }
 
-    /// What arrives now, each under the name of the newest attachment that needs it.
+    /// The running transfers, each under the name of the newest attachment that needs it.
     var transferList: [StatusResponse.Transfer] {
         attachments.transfers().map { progress in
             let query = AttachmentQuery(space: .home, .ofBlob(progress.blob), limit: 1)

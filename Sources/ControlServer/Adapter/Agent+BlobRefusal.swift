@@ -4,9 +4,9 @@ import SyncAgent
 import SyncStore
 
 extension Agent {
-    /// What a store of blobs refuses, with a code, a sentence and a next step.
+    /// Returns the refusal of a blob store as an error with a code, a sentence and a next step.
     ///
-    /// - Parameter size: of what was to be added, in bytes, where that is known.
+    /// - Parameter size: the size of the blob to be added, in bytes, if known.
     func refusal(_ error: BlobError, size: UInt64? = nil) -> ControlError {
         switch error {
         case .quotaExceeded(let quota, let needed):

@@ -42,7 +42,7 @@ extension Agent {
         }
     }
 
-    /// How many objects and schemas have conflicts, up to so many: reading all of them would take long where there are many.
+    /// Returns the number of objects and schemas with conflicts, at most `limit`: reading all of them could take long.
     func conflictCount(upTo limit: Int) throws(ControlError) -> Int {
         let query = SyncStore.ObjectQuery(
             space: .home, collection: nil, selection: .conflicted, limit: limit)

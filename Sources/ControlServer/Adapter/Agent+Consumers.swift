@@ -9,7 +9,7 @@ extension Agent {
     /// should not look through all that came a thousand times.
     private static let worthMovingPositions: Int64 = 1_000
 
-    /// The next events of a consumer, or of somebody who follows in canonical order and is their own consumer.
+    /// Returns the next events of a consumer, or of a reader without one that follows in canonical order.
     func consumerPage(_ query: EventQuery, limit: Int) async throws -> ControlAPI.EventPage {
         let consumer = try await reader(query)
         var cursor = consumer?.cursor ?? ConsumerCursor(order: ConsumerCursor.Order(query.order))
@@ -57,7 +57,7 @@ extension Agent {
         }
     }
 
-    /// What was handed out, and how far nothing is left to be handed out: durable before anybody is given it.
+    /// Records durably which events are handed out, and the position up to which all have been, before the page is returned.
     private func note(_ page: ConsumerPage, of consumer: Consumer, moving: Bool) async throws {
         let before = consumer.cursor
         let settled = moving ? page.settled(before) : nil
@@ -179,7 +179,7 @@ extension Agent {
 }
 
 extension Consumer {
-    /// Unless somebody moved it meanwhile.
+    /// Moves the cursor to `position`, unless it was moved since `before`.
     fileprivate mutating func settle(_ position: Int64?, from before: ConsumerCursor) {
         guard cursor == before, let position else { return }
         cursor.position = position

@@ -57,7 +57,7 @@ extension Agent {
         stranger.hostName == text || Self.text(stranger.endpoint) == text
     }
 
-    /// By name (with or without `.local`, which a host's name ends in), unique short id or id, or address.
+    /// Finds a peer by name (with or without `.local`, which a host's name ends in), unique short id or id, or address.
     private func peer(_ text: String, in now: AgentSnapshot) throws(ControlError) -> PeerView {
         let found = now.peers.filter { peer in
             peer.name == text || "\(peer.name).local" == text
@@ -165,7 +165,7 @@ extension Agent {
             hint: AgentError.rekeyingHint)
     }
 
-    /// Whether a write would succeed now; `deep` also computes the state digest anew from what is stored.
+    /// Checks that a write would succeed now; `deep` also computes the state digest anew from what is stored.
     private func storeCheck(deep: Bool) async throws(ControlError) -> DoctorCheck {
         do {
             try await update { store throws(StoreError) in try store.probe() }

@@ -140,7 +140,7 @@ extension Agent {
     }
 }
 
-/// Where a page of a history begins: a change, and an entry of those that tell what it did.
+/// The place where a page of a history begins: a change, and an entry of those that describe it.
 private struct HistoryPlace {
     let change: Int
     var entry: Int
@@ -171,10 +171,10 @@ private struct HistoryReading: Sendable {
     private let past: ObjectPast
     private var place: HistoryPlace
     private var replay: ObjectReplay
-    /// What the change at `place` did, once it is done again.
+    /// The entries that describe the change at `place`, once it is replayed.
     private var told: [HistoryEntry]?
     private var names = VersionNames()
-    /// Whether anything that was done to the object counted.
+    /// True if any change to the object took effect.
     private(set) var existed: Bool
 
     init(_ past: ObjectPast, from place: HistoryPlace, _ replay: ObjectReplay) {
@@ -185,7 +185,7 @@ private struct HistoryReading: Sendable {
         for change in past.changes[..<place.change] { self.replay.skip(change) }
     }
 
-    /// What the object was when the held part of its history began: told before the first change.
+    /// Returns the object as it was when the stored part of its history began: entries before the first change.
     private func begin(_ field: FieldPath?) -> [HistoryEntry] {
         guard let beginning = past.beginning, let version = beginning.version else { return [] }
         var names = names

@@ -58,7 +58,8 @@ extension Agent {
         }
         let now = try await controlled { try await snapshot() }
         guard let id = now.members.first(where: { "\($0.device)" == found.id }) else { throw DeviceWord.unknown(word) }
-        // Where nobody has settled it yet, whoever said it may be lost, too: said here once more, it can be settled here.
+        // If the retirement is not final anywhere, its author may be lost, too: written here once more, it can be finalized
+        // here.
         let holding = now.cuts.cuts(holdingAway: id.device).map(\.dot)
         if holding.contains(where: { $0.replica.device == now.own || now.cuts.isSettled($0) }) { return found }
         _ = try await controlled { try await write([LocalWrite.retire(id.device).once(at: 0)]) }

@@ -54,8 +54,8 @@ extension Agent: AgentControl {
             warnings: warnings(now) + SilentMember.warnings(heldBackBy, now: now.wallMilliseconds))
     }
 
-    /// Whose acknowledgement is awaited, and since when: by the oldest change that it has not acknowledged, which the log
-    /// knows, also after a restart.
+    /// Returns the members whose acknowledgement is missing, and since when: the time of the oldest change that the member has
+    /// not acknowledged. The log knows it, also after a restart.
     private func heldBackBy(_ now: AgentSnapshot) throws(ControlError) -> [StatusResponse.Space.Stable.Member] {
         guard !now.stability.heldBackBy.isEmpty else { return [] }
         let seen: [DeviceID: Int64]
@@ -88,7 +88,7 @@ extension Agent: AgentControl {
 
     private static let acknowledgementPatience: Int64 = 120_000
 
-    /// Whether the member lacks nothing, and its session is too young for an acknowledgement to be due.
+    /// Returns true if the member lacks nothing, and its session is too young for an acknowledgement to be due.
     private func hasJustArrived(_ device: DeviceID, _ now: AgentSnapshot) -> Bool {
         guard let peer = now.peers.first(where: { $0.device == device }), let since = peer.connectedAt,
             peer.theyLack == 0
@@ -96,7 +96,7 @@ extension Agent: AgentControl {
         return (now.now - since).nanoseconds < Self.acknowledgementPatience * 1_000_000
     }
 
-    /// When each member was last heard from, by this node's clock, also before a restart.
+    /// Returns the time at which each member was last heard from, by this node's clock, also before a restart.
     func lastSeen(_ now: AgentSnapshot, _ remembered: [SyncStore.PeerAddress]) -> [DeviceID: Int64] {
         var seen: [DeviceID: Int64] = [:]
         for address in remembered {

@@ -20,7 +20,7 @@ extension Agent {
         }
     }
 
-    /// What readers see now.
+    /// Returns the object as readers see it now. Throws the error that says why it is not shown.
     func shownObject(_ name: ObjectName) throws(ControlError) -> StoredObject {
         let object = try stored { () throws(StoreError) in try store.object(ObjectKey(name), space: .home) }
         switch object?.summary.standing {
@@ -198,7 +198,7 @@ extension ObjectKey {
 }
 
 extension ObjectState {
-    /// Whether readers see it.
+    /// True if readers see it.
     var isShown: Bool {
         if case .live = judgement { true } else { false }
     }

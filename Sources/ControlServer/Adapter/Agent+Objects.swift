@@ -114,7 +114,7 @@ extension Agent {
         switch put.condition {
         case .none: break
         case .version(let version): wanted.ifVersion = try dot(version)
-        // A fresh id is new by itself, and nobody has to say so.
+        // A fresh id is new by itself; the request need not say so.
         case .absent: wanted.ifAbsent = true
         }
         if put.id == nil { wanted.ifAbsent = true }
@@ -149,7 +149,7 @@ extension Agent {
 
     // MARK: Writing
 
-    /// What the request's key was answered with; nil for a new one.
+    /// Returns the remembered outcome of the request's key; nil for a new one.
     func rememberedOutcome() throws(ControlError) -> WriteOutcome? {
         guard let key = WriteKey.ofRequest(at: 0) else { return nil }
         let known = try stored { () throws(StoreError) in

@@ -46,8 +46,8 @@ extension Agent {
             try store.findConsumer(consumer, stream: stream, space: .home)
         }
         guard let known else { throw .restoreSuperseded }
-        // A finish whose answer was lost is asked for again. It was done where the consumer stands exactly behind the snapshot:
-        // that is what the state holds, whoever put it there.
+        // The caller repeats a finish whose answer was lost. It succeeded if the consumer stands exactly behind the snapshot:
+        // then the consumer's state is the snapshot's.
         if known.restore == nil, let done = try snapshotShelf().known.first(where: { request.isOf($0) }),
             known.cursor == done.cursor
         {
@@ -110,7 +110,7 @@ extension Agent {
         return first
     }
 
-    /// Whether no event is here that its state would have to be undone for.
+    /// Returns true if no event is stored that its state would have to be undone for.
     func stands(_ snapshot: KnownSnapshot) throws(ControlError) -> Bool {
         guard snapshot.record.isCanonical else { return true }
         let page = try stored { () throws(StoreError) in

@@ -102,7 +102,7 @@ extension Agent {
         return cursor
     }
 
-    /// Object and attachment in one change: nobody ever sees half of a snapshot.
+    /// Writes object and attachment in one change: no reader ever sees half of a snapshot.
     fileprivate func save(
         _ record: SnapshotRecord, _ file: AttachedFile
     ) async throws(ControlError) -> KnownSnapshot {

@@ -48,7 +48,7 @@ extension Agent {
 
     // MARK: Checks
 
-    /// Whether all that should be here is.
+    /// Checks that all attachments are here that should be.
     func attachmentCheck() throws(ControlError) -> DoctorCheck {
         let missing = try stored { () throws(StoreError) in try store.missingCount(of: .home) }
         guard missing > 0 else {

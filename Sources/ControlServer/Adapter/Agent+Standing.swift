@@ -34,7 +34,7 @@ extension Agent {
         return standings
     }
 
-    /// Whether all attachments that should be here are.
+    /// Returns true if all attachments are here that should be.
     private func isComplete() async throws(ControlError) -> Bool {
         try await controlled { try await missingCount(of: .home) } == 0
     }

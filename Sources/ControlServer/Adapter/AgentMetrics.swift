@@ -6,7 +6,7 @@ import SyncStore
 /// The agent's figures in Prometheus' text format 0.0.4. Labels come from our own enums, so their number is bounded.
 struct AgentMetrics {
     let now: AgentSnapshot
-    /// No device that was not retired lacks anything, and nothing is missing here.
+    /// True if nothing is missing here, and no device that was not retired lacks anything.
     let isInStep: Bool
     let store: StoreHealth
     let occurrences: [AgentJournal.Occurrence]

@@ -1,20 +1,20 @@
 package import ControlAPI
 
-/// What is known of the bytes of one attachment, in names and sizes that people know, and what follows from it.
+/// The facts about the bytes of one attachment, in names and sizes that people know, and the conclusion from them.
 package struct AttachmentFacts: Sendable {
-    /// Its id, as people type it.
+    /// The attachment's id, as people type it.
     package var id: String
-    /// In bytes, as its record says.
+    /// The size in bytes, as its record states.
     package var size: UInt64
     /// All of it is on this machine.
     package var isHere = false
-    /// How much of it is.
+    /// The number of bytes that are on this machine.
     package var presentBytes: UInt64 = 0
-    /// It comes now.
+    /// True while it is being fetched.
     package var isArriving = false
     /// Nil: policy, pin or a person wants it here; otherwise what the policy wants, as people set it.
     package var policy: String?
-    /// What this machine's disk or quota said when it was tried last.
+    /// The error of this machine's disk or quota at the last attempt.
     package var refusal: ControlError?
     /// Connected devices that say that they hold it, or some of it that is not here.
     package var holders: [String] = []
@@ -27,14 +27,14 @@ package struct AttachmentFacts: Sendable {
     package var connectedCount = 0
     /// The device that said last that it had all of it, and when; nil: none ever did.
     package var last: (device: String, when: String)?
-    /// Who attached it.
+    /// The name of the device that attached it.
     package var author: String
 
     package init(id: String, size: UInt64, author: String) {
         (self.id, self.size, self.author) = (id, size, author)
     }
 
-    /// What keeps it away, and what to do; nil: nothing, it is here.
+    /// The cause of its absence, and what to do; nil if it is here.
     package var fault: (detail: String, hint: String)? {
         if isHere { return nil }
         if let refusal {
@@ -65,7 +65,7 @@ package struct AttachmentFacts: Sendable {
         }
         if !liars.isEmpty {
             return (
-                "\(Self.list(liars)) sent bytes that are not of \(id), and nobody else who is connected has it",
+                "\(Self.list(liars)) sent bytes that are not of \(id), and no other connected device has it",
                 "Check the disk there: lanyard doctor --deep. It is asked again by itself, or at once with another session."
             )
         }
@@ -75,7 +75,7 @@ package struct AttachmentFacts: Sendable {
         return ("\(percent) % of \(id) is here, and \(more). For the rest: \(nobody.message)", nobody.hint)
     }
 
-    /// Nobody who is connected can send it.
+    /// True if no connected device can send it.
     package var isAlone: Bool { !isHere && !isArriving && holders.isEmpty && liars.isEmpty && refusal == nil }
 
     private var percent: UInt64 { size == 0 ? 0 : min(99, min(presentBytes, size) * 100 / size) }

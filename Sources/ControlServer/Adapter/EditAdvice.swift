@@ -3,7 +3,7 @@ import SyncAgent
 package import SyncModel
 import SyncStore
 
-/// What to type instead of an edit that does not fit a field's type.
+/// The operation to type in place of an edit that does not fit a field's type.
 package struct EditAdvice {
     let operation: EditOperation
     let collection: String
@@ -106,7 +106,7 @@ package struct EditAdvice {
         return elements.firstIndex(of: wanted)
     }
 
-    /// As somebody types it: a word without quotes where that is enough.
+    /// Returns the element as a user types it: a word without quotes if that is enough.
     private func text(_ element: JSONText) -> String {
         guard case .string(let word)? = try? JSONValue(element), !word.string.isEmpty,
             word.string.utf8.allSatisfy({ $0 >= 0x80 || ($0 | 0x20) >= 0x61 && ($0 | 0x20) <= 0x7A })

@@ -5,8 +5,8 @@ import SyncStore
 /// A position as the agent writes and reads it.
 struct EventPlace {
     let order: ConsumerCursor.Order
-    /// Arrival order: of the event. Canonical: of the newest event there was when this was written; nil where nobody is told
-    /// of what comes late.
+    /// The event's position in arrival order. In canonical order the position of the newest event at the time of writing; nil
+    /// if the reader is not told of late events.
     let position: Int64?
     let key: CanonicalKey?
 

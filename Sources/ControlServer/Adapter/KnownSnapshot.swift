@@ -3,11 +3,11 @@ import SyncAgent
 import SyncModel
 import SyncStore
 
-/// What snapshots are judged against, read once for many.
+/// The facts that snapshots are judged by, read once for many.
 struct SnapshotContext {
     private let devices: Set<DeviceID>
     private let held: VersionVector
-    /// Of streams that show all events.
+    /// The events that retention dropped, for streams that show all events.
     private let dropped: [ExactString: DroppedEvents]
 
     init(_ agent: Agent) throws(ControlError) {
@@ -64,12 +64,12 @@ struct UnreadableSnapshot {
     }
 }
 
-/// A snapshot whose record reads as somebody wrote it.
+/// A snapshot whose record is as an agent wrote it.
 struct KnownSnapshot {
     let owner: ObjectKey
     let record: SnapshotRecord
     let attachment: Attachment
-    /// Why nobody may restore it.
+    /// The reason why it cannot be restored; nil if it can.
     let problem: ControlError?
 
     /// Nil for an object that is none.
@@ -87,13 +87,13 @@ struct KnownSnapshot {
         SnapshotChoice.Candidate(key: attachment.key, vector: record.vector)
     }
 
-    /// What a reader holds who begins with it.
+    /// The cursor of a consumer that begins with this snapshot.
     var cursor: ConsumerCursor {
         ConsumerCursor(
             order: record.isCanonical ? .canonical : .arrival, position: 0, key: record.key, snapshot: record.vector)
     }
 
-    /// Whether it does the same for the same readers.
+    /// Returns true if both serve the same readers: same stream, same schema version and same order.
     func isAlike(_ other: KnownSnapshot) -> Bool {
         record.stream == other.record.stream && record.schema == other.record.schema
             && record.isCanonical == other.record.isCanonical

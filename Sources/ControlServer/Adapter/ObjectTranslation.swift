@@ -42,7 +42,7 @@ extension ObjectKey {
         self.init(collection: ExactString(name.collection), id: ExactString(name.id))
     }
 
-    /// As one text, for cursors: everything before the first `/` is the collection.
+    /// The key as one text, for cursors: everything before the first `/` is the collection.
     var cursor: String { "\(collection)/\(id)" }
 
     init(cursor: String) throws(ControlError) {
@@ -72,7 +72,7 @@ extension SyncModel.FieldEdit {
 }
 
 extension StoredObject {
-    /// As readers see it, with the fields that belong to this node alone.
+    /// Returns the object as readers see it, with the fields that belong to this node alone.
     func entry(_ reading: ObjectReading) -> ObjectEntry {
         ObjectEntry(
             id: key.id.string, collection: key.collection.string,

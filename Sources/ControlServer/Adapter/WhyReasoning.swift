@@ -4,7 +4,8 @@ import SyncCore
 import SyncDiscovery
 import SyncModel
 
-/// From what an agent sees to the first broken link, in words a person can act on. Pure: the same facts, the same answer.
+/// The reasoning from what an agent sees to the first broken link, in words a person can act on. Pure: the same facts give the
+/// same answer.
 struct WhyReasoning {
     let now: AgentSnapshot
     /// Nil: the store takes writes.
@@ -17,7 +18,7 @@ struct WhyReasoning {
 
     typealias LinkName = WhyResponse.LinkName
 
-    /// What one peer's chain says about each link: nil is fine.
+    /// A broken link of one peer's chain.
     private struct Fault {
         let link: LinkName
         let detail: String
@@ -25,14 +26,14 @@ struct WhyReasoning {
         var since: Tick?
     }
 
-    /// What is known of one attachment.
+    /// The facts about one attachment.
     enum AttachmentFinding {
         case unknown
-        /// - holder: who had all of it last, or attached it.
+        /// - holder: the device that had all of it last, or attached it.
         case known(AttachmentFacts, holder: DeviceID)
     }
 
-    /// What a node knows of one object.
+    /// The state of one object on this node.
     enum ObjectFinding {
         case here
         case unknown
@@ -71,7 +72,7 @@ struct WhyReasoning {
         return assemble(nodeFaults(isConnected: false) + [fault], peers: [], errors: errors)
     }
 
-    /// Only what keeps this one away: that some other device is off is none of its concern, unless that one has it.
+    /// Answers for one attachment. Devices that are away matter only if they have it.
     func answer(
         for attachment: (id: String, finding: AttachmentFinding), errors: [WhyResponse.Occurrence],
         retryAt: Tick? = nil
@@ -182,10 +183,10 @@ struct WhyReasoning {
         case .deleted:
             Fault(
                 link: .store, detail: "\(object) was deleted",
-                hint: "`lanyard history \(object)` shows by whom and what it held; `lanyard put` writes a new one.")
+                hint: "`lanyard history \(object)` shows its author and what it held; `lanyard put` writes a new one.")
         case .undecided:
             Fault(
-                link: .store, detail: "\(object) was deleted and edited apart, and nobody has decided",
+                link: .store, detail: "\(object) was deleted and edited apart, and no decision was made",
                 hint: "Decide: lanyard conflicts resolve \(object) keep|delete")
         }
     }

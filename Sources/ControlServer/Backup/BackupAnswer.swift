@@ -7,7 +7,7 @@ import ServiceLifecycle
 
 /// A backup as the body of an answer: the archive, as the client takes it, with the checksum that only its end can know.
 ///
-/// What fails in the middle ends the connection before the checksum: nobody takes what came for a backup.
+/// A failure in the middle ends the connection before the checksum, so that no client takes the part for a backup.
 struct BackupAnswer: Sendable {
     private let reading: any BackupReading
 
@@ -71,7 +71,7 @@ private struct Archive: @unchecked Sendable {
         try await write(ByteBuffer(bytes: entry.header + bytes + entry.padding))
     }
 
-    /// Of all that was written, in hexadecimal.
+    /// The SHA-256 of all bytes written, in hexadecimal.
     var digest: String {
         let digits = Array("0123456789abcdef".utf8)
         let text = hash.finalize().flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }

@@ -19,7 +19,8 @@ struct BackupRoutes: Sendable {
         ]
     }
 
-    /// Whoever has the keys is the device. The socket's group may use the agent, and not become it.
+    /// Admits the agent's user and root only. A backup holds the device's keys: the socket's group may use the agent, but must
+    /// not become the device.
     private static func checkCaller(_ origin: ControlRequest.Origin) throws(ControlError) {
         switch origin {
         case .owner, .memory: return

@@ -2,7 +2,7 @@ import ControlAPI
 import HTTPTypes
 import HummingbirdCore
 
-/// What somebody should look at, and what was decided.
+/// The routes for conflicts and their resolution.
 struct ConflictRoutes: Sendable {
     let agent: any AgentControl
 

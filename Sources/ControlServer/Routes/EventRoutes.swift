@@ -125,7 +125,7 @@ struct EventRoutes: Sendable {
         return follows ? nil : start.count
     }
 
-    /// One page, without the events of other types.
+    /// Returns a page without the events of other types.
     private static func page(
         _ query: EventQuery, limit: Int, from agent: any AgentControl
     ) async throws(ControlError) -> EventPage {
@@ -176,7 +176,7 @@ extension EventQuery {
     }
 }
 
-/// One reader's way through a stream: a page is asked for when the page before was written to its socket.
+/// The state of one reader in a stream: a page is asked for when the page before was written to its socket.
 private struct EventReading: Sendable {
     let agent: any AgentControl
     let query: EventQuery
@@ -209,7 +209,7 @@ private struct EventReading: Sendable {
 }
 
 extension HTTPField.Name {
-    /// Of server-sent events (WHATWG HTML, section 9.2.4).
+    /// The header that server-sent events resume with (WHATWG HTML, section 9.2.4).
     static let lastEventID = HTTPField.Name("Last-Event-ID")!
     /// `false` when nothing was ever emitted to the stream that was asked for.
     static let streamExists = HTTPField.Name("Lanyard-Stream-Exists")!

@@ -3,7 +3,7 @@ import HTTPTypes
 import HummingbirdCore
 import NIOCore
 
-/// What supervisors, monitors and programmers ask.
+/// The routes for supervisors, monitors and programmers.
 struct HealthRoutes: Sendable {
     let agent: any AgentControl
 

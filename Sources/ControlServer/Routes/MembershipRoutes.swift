@@ -2,7 +2,7 @@ import ControlAPI
 import HTTPTypes
 import HummingbirdCore
 
-/// Who belongs to a space, and how a new device gets in.
+/// The routes for the members of a space and the admission of devices.
 struct MembershipRoutes: Sendable {
     let agent: any AgentControl
 

@@ -2,7 +2,7 @@ import ControlAPI
 import HTTPTypes
 import HummingbirdCore
 
-/// How this node is, and what keeps it from being in step.
+/// The routes for the status of this node, and what keeps it from being in step.
 struct NodeRoutes: Sendable {
     let agent: any AgentControl
 

@@ -2,7 +2,8 @@ import ControlAPI
 import HTTPTypes
 import HummingbirdCore
 
-/// One object: putting it, reading it, editing it, deleting it; many as lines; and several as one transaction.
+/// The routes for objects: putting, reading, editing and deleting one; putting many as lines; writing several as one
+/// transaction.
 struct ObjectRoutes: Sendable {
     let agent: any AgentControl
 

@@ -2,13 +2,13 @@ import ControlAPI
 import HTTPTypes
 import HummingbirdCore
 
-/// One operation of the control API.
+/// An operation of the control API.
 struct Route: Sendable {
     typealias Handler = @Sendable (ControlRequest) async throws(ControlError) -> Response
     typealias Admission = @Sendable (ControlRequest) async throws(ControlError) -> Void
 
     let method: HTTPRequest.Method
-    /// As in the OpenAPI document: `/v1/spaces/{space}/streams`.
+    /// The path as in the OpenAPI document: `/v1/spaces/{space}/streams`.
     let path: String
     /// The query keys it takes; any other is refused, so that a misspelt one does not pass unseen.
     let queryKeys: [String]

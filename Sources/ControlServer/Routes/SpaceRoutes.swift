@@ -2,7 +2,7 @@ import ControlAPI
 import HTTPTypes
 import HummingbirdCore
 
-/// What this node keeps of spaces, and what it throws away.
+/// The routes for this node's policy of spaces, and for discarding data.
 struct SpaceRoutes: Sendable {
     let agent: any AgentControl
 

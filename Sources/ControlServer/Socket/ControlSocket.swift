@@ -3,7 +3,7 @@ import Glibc
 
 /// The file of the control socket: who may open it, and what happens to one that a dead agent left behind.
 package struct ControlSocket: Sendable {
-    /// Who may open the socket; the credentials of each connection are checked besides (`PeerCredential`).
+    /// The users who may open the socket; the credentials of each connection are checked besides (`PeerCredential`).
     package enum Audience: Sendable {
         /// The agent's user only: mode 0600, for a directory of mode 0700.
         case owner
@@ -26,7 +26,7 @@ package struct ControlSocket: Sendable {
         }
     }
 
-    /// Checks the path and removes a socket nobody answers on. The agent holds the lock of its data directory before it
+    /// Checks the path and removes a socket on which no agent answers. The agent holds the lock of its data directory before it
     /// calls this, so a socket that answers belongs to an agent with another data directory.
     package func prepare() throws(ControlError) {
         guard path.utf8.count <= ControlLimits.socketPathBytes else {

@@ -1,7 +1,7 @@
 import Glibc
 import NIOCore
 
-/// Who is at the other end of a Unix socket, by the kernel's word (`SO_PEERCRED`, `SO_PEERGROUPS`; unix(7)).
+/// The user at the other end of a Unix socket, as the kernel reports it (`SO_PEERCRED`, `SO_PEERGROUPS`; unix(7)).
 struct PeerCredential: Sendable {
     let userID: uid_t
     let groupIDs: [gid_t]
@@ -26,7 +26,7 @@ struct PeerCredential: Sendable {
     private static let peerGroupsOption: CInt = 59
 }
 
-/// Who may speak to the agent: its own user, root, and the socket's group where its mode says so.
+/// The rule for access to the agent: its own user, root, and the socket's group if its mode says so.
 struct AdmissionRule: Sendable {
     let socket: ControlSocket
 
@@ -35,7 +35,7 @@ struct AdmissionRule: Sendable {
         case owner
         case group
         case refused
-        /// There are too many connections, whoever this is.
+        /// The limit of connections is reached.
         case turnedAway
     }
 
@@ -50,7 +50,7 @@ struct AdmissionRule: Sendable {
         }
     }
 
-    /// On the channel's event loop.
+    /// Returns the admission of a channel; must be called on its event loop.
     func admission(of channel: any Channel) -> Admission {
         let credential = try? channel.pipeline.syncOperations.withUnsafeTransportIfAvailable {
             (descriptor: CInt) in PeerCredential(descriptor: descriptor)
