@@ -5,7 +5,7 @@ import NIOHTTP1
 import NIOPosix
 import Synchronization
 
-/// One HTTP/1.1 connection to an agent, for one exchange after the other.
+/// An HTTP/1.1 connection to an agent, for one exchange after the other.
 struct ClientConnection {
     typealias Channel = NIOAsyncChannel<HTTPClientResponsePart, HTTPClientRequestPart>
 
@@ -76,7 +76,7 @@ struct ClientConnection {
         }
     }
 
-    /// Only a socket that is not there, or on which nobody listens, says that no agent runs.
+    /// Returns the error for a failed connect. Only a missing socket, or one without a listener, means that no agent runs.
     private static func failure(
         of path: String, _ code: CInt?, _ notRunning: () -> ControlError
     ) -> ControlError {
@@ -128,7 +128,7 @@ struct ClientConnection {
             while true {
                 let chunk: [UInt8]?
                 do { chunk = try await iterator.next() } catch {
-                    // Nobody answers half a body; without this the wait below would not end.
+                    // The agent does not answer half a body; without this the wait below would not end.
                     source.error.withLock { $0 = error }
                     channel.close(promise: nil)
                     return
@@ -209,7 +209,7 @@ struct ClientConnection {
     }
 }
 
-/// What is asked of an agent.
+/// A request to an agent.
 struct ClientRequest {
     var method: HTTPMethod = .GET
     var path: String
@@ -221,7 +221,7 @@ struct ClientRequest {
     var key: String?
     /// False for what the agent does anew each time: it is not sent again by itself.
     var isRepeatable = true
-    /// Of a body that is streamed; nil where nobody knows before its end.
+    /// The length of a body that is streamed; nil if unknown before its end.
     var streamedBytes: UInt64?
     /// The body is sent only once the agent says that it wants it (RFC 9110, section 10.1.1).
     var awaitsAdmission = false
@@ -253,7 +253,7 @@ struct ClientRequest {
     }
 }
 
-/// One part of a path.
+/// A part of a path.
 enum PathSegment: ExpressibleByStringLiteral {
     case word(String)
     case name(String)

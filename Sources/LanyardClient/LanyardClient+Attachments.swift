@@ -4,15 +4,15 @@ import NIOHTTP1
 
 /// A file that is to be attached, and what is said of it.
 public struct AttachRequest: Sendable {
-    /// What to attach it to.
+    /// The object to attach it to.
     public var owner: ObjectName
     /// The space of the object.
     public var space: String
-    /// What it is called; empty for nothing.
+    /// The file name; may be empty.
     public var name: String
     /// Type, slash, subtype; nil: by content.
     public var mediaType: String?
-    /// In bytes; nil where nobody knows before the end. With it, what has no room is refused before a byte is read.
+    /// The size in bytes; nil if unknown before the end. With it, a file that has no room is refused before a byte is read.
     public var size: UInt64?
 
     /// A request to attach something to `owner`.
@@ -60,7 +60,8 @@ extension LanyardClient {
         try await readLines(request, body)
     }
 
-    /// One attachment, by its id or a beginning of it that no other has. Throws `unknown_attachment`, `ambiguous_attachment`.
+    /// Returns an attachment, by its id or a beginning of it that no other has. Throws `unknown_attachment`,
+    /// `ambiguous_attachment`.
     public func attachment(_ id: String, space: String = "home") async throws(ControlError) -> AttachmentEntry {
         try await value(ClientRequest(.GET, attachment: id, space: space))
     }
@@ -140,7 +141,7 @@ extension LanyardClient {
 
     // MARK: Spaces
 
-    /// What this node keeps of each space.
+    /// Returns the attachment policy of this node for each space.
     public func spaces() async throws(ControlError) -> [SpaceEntry] {
         try await value(ClientRequest(.GET, "v1", "spaces"))
     }

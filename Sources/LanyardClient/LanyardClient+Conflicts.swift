@@ -5,7 +5,7 @@ import NIOHTTP1
 extension LanyardClient {
     // MARK: Conflicts
 
-    /// What somebody should look at, in one collection or all.
+    /// Returns the conflicts in one collection or all.
     public func conflicts(
         in collection: String? = nil, space: String = "home"
     ) async throws(ControlError) -> [ConflictEntry] {
@@ -79,7 +79,7 @@ extension LanyardClient {
         return try await value(request)
     }
 
-    /// What would be converted; nothing is written. Throws `schema_would_lose_data` where a value cannot be.
+    /// Returns the values that would be converted; nothing is written. Throws `schema_would_lose_data` if a value cannot be.
     public func conversions(
         for schema: SchemaEntry, space: String = "home"
     ) async throws(ControlError) -> [SchemaConversion] {

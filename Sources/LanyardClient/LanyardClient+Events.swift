@@ -2,13 +2,13 @@ public import ControlAPI
 import NIOCore
 import NIOHTTP1
 
-/// Which events to read.
+/// A query for events of a stream.
 public struct EventReadRequest: Sendable {
     /// The space of the stream.
     public var space: String
     /// The stream.
     public var stream: String
-    /// `arrival`, or `canonical`, in which what comes late leads to a rewind for a consumer and for whoever follows.
+    /// The order of reading: `arrival`, or `canonical`, in which a late event leads to a rewind for a consumer or a follower.
     public var order: EventOrder
     /// Begin after this; nil for the consumer's cursor, or for the beginning without a consumer.
     public var after: EventPosition?
@@ -16,11 +16,11 @@ public struct EventReadRequest: Sendable {
     public var consumer: String?
     /// Go on with what comes later.
     public var follow: Bool
-    /// Only the last so many events, in the order of arrival; with `follow`, and then what comes later.
+    /// The number of last events to read, in the order of arrival; with `follow`, later events come after them.
     public var last: Int?
-    /// Of those that arrived before this position; without `last` 1,000.
+    /// The position before which the last events arrived; then `last` is 1,000 unless given.
     public var before: EventPosition?
-    /// Only events of this type.
+    /// The type of events to read; nil for all.
     public var type: String?
 
     /// A request to read `stream` once from the beginning, unless told otherwise.
@@ -88,9 +88,9 @@ extension LanyardClient {
     /// throws, or this process dies, the batch comes again, marked `redelivered`. A slow `body` slows down the agent's
     /// reading, nothing piles up. Returns false when nothing was ever emitted to the stream.
     ///
-    /// In canonical order an event may come late. Then `rewinding` is called first: everything that was handed over from
-    /// behind its position is undone, and comes again with the event in its place. Whoever does not say how to do that gets
-    /// an error (`unknown_operation`), since going on would give a state that no other node has.
+    /// In canonical order an event may come late. Then `rewinding` is called first: everything that was handed over from behind
+    /// its position is undone, and comes again with the event in its place. A caller without `rewinding` gets an error
+    /// (`unknown_operation`), since going on would give a state that no other node has.
     @discardableResult
     public func readEvents(
         _ reading: EventReadRequest,
@@ -202,7 +202,7 @@ extension LanyardClient {
 }
 
 extension ControlError {
-    /// What the reader of a stream is told who did not say what to do.
+    /// The error for a rewind when the caller gave no `rewinding`.
     public static let cannotRewind = ControlError(
         .unknownOperation, "An event came late, and this reader cannot undo what it did since.",
         hint: "Compute the state anew, from a snapshot or from nothing; or read in the order of arrival.")

@@ -5,7 +5,7 @@ import NIOHTTP1
 extension LanyardClient {
     // MARK: This node
 
-    /// One page about this node; of one space or, with nil, of all.
+    /// Returns the status of this node; of one space or, with nil, of all.
     public func status(space: String? = nil) async throws(ControlError) -> StatusResponse {
         var request = ClientRequest(.GET, "v1", "status")
         request.query = [("space", space)]
@@ -17,7 +17,7 @@ extension LanyardClient {
         try await value(ClientRequest(.GET, "v1", "version"))
     }
 
-    /// Whether the agent is ready for work.
+    /// Returns the readiness of the agent for work.
     public func readiness() async throws(ControlError) -> Readiness {
         try await withConnection { connection in
             // 503 is an answer here, not a failure.
@@ -27,7 +27,7 @@ extension LanyardClient {
         }
     }
 
-    /// What keeps the node (nil), a peer, an object or an attachment from being in step; in the space `home`, unless said.
+    /// Returns what keeps the node (nil), a peer, an object or an attachment from being in step; `space` is `home` if nil.
     public func why(_ target: String? = nil, space: String? = nil) async throws(ControlError) -> WhyResponse {
         var request = ClientRequest(.GET, "v1", "why")
         request.query = [("target", target), ("space", space)]
@@ -124,8 +124,8 @@ extension LanyardClient {
         return try await value(request, body: JoinRequest(ticket: ticket))
     }
 
-    /// Lets a member go: nobody waits for it any more. It is named by its name, the beginning of its id, or the id. Should it
-    /// come back, it is let in again and what it wrote meanwhile is written again.
+    /// Retires a member: no other member waits for it any more. `device` is its name, a beginning of its id, or the id. If the
+    /// device comes back, it is admitted again, and what it wrote meanwhile is written again.
     public func retire(device: String, space: String = "home") async throws(ControlError) -> DeviceEntry {
         try await value(
             ClientRequest(.POST, "v1", "spaces", .name(space), "devices", .name(device), "retirement"))

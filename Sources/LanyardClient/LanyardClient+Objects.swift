@@ -151,7 +151,7 @@ extension LanyardClient {
     /// Calls `body` with batches of objects that changed, as they are then, until it throws or the task is cancelled.
     ///
     /// It begins behind `position`, or with what comes from now on; `onStart` is told where, as soon as the agent listens.
-    /// An object that changed several times while nobody looked comes once. A slow `body` holds back the agent.
+    /// An object that changed several times between two calls comes once. A slow `body` holds back the agent.
     public func watchObjects(
         _ collection: String? = nil, after position: UInt64? = nil, space: String = "home",
         onStart: (UInt64) async throws -> Void = { _ in }, _ body: ([ObjectChange]) async throws -> Void

@@ -16,7 +16,7 @@ public struct SnapshotSaveRequest: Sendable {
     /// Deletes all of this stream and schema version but so many newest ones, and those that hold events that no kept one
     /// holds; nil: none.
     public var keepMostRecent: Int?
-    /// In bytes; nil where nobody knows before the end.
+    /// The size in bytes; nil if unknown before the end.
     public var size: UInt64?
 
     /// A request to save the state that `consumer` has come to.

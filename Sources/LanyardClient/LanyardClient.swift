@@ -56,14 +56,14 @@ public struct LanyardClient: Sendable {
     /// Milliseconds before each further try of a write whose answer was lost: time for an agent to be started again.
     private static let pauses: [Int64] = [50, 250, 1_000, 2_000]
 
-    /// For exchanges that run code of the caller's, which they call by `ClientConnection.handing`.
+    /// Runs an exchange that calls code of the caller's, by `ClientConnection.handing`.
     func withCaller<Value: Sendable>(
         _ body: (inout ClientConnection) async throws -> Value
     ) async throws -> Value {
         try await ClientConnection.with(socketPath, on: group, notRunning: { location.notRunning }, body)
     }
 
-    /// For all others.
+    /// Runs an exchange that calls no code of the caller's.
     func withConnection<Value: Sendable>(
         _ body: (inout ClientConnection) async throws -> Value
     ) async throws(ControlError) -> Value {

@@ -6,9 +6,9 @@ struct LineBuffer {
     private static let errorPrefix = Array("{\"error\":".utf8)
     private var rest: [UInt8] = []
 
-    /// The bytes of all lines that `chunk` completes, with their line breaks, and where the last of them begins.
-    /// Nil when none is complete. Throws the error when the last line is one; the lines before it are lost to the caller
-    /// and, since nobody acknowledged them, come again.
+    /// Returns the bytes of all lines that `chunk` completes, with their line breaks, and the offset of the last of them; nil
+    /// when none is complete. Throws the error when the last line is one; the lines before it are lost to the caller and, since
+    /// they were not acknowledged, come again.
     mutating func appendBlock(_ chunk: ByteBuffer) throws(ControlError) -> (block: [UInt8], lastLine: Int)? {
         rest.append(contentsOf: chunk.readableBytesView)
         guard let end = rest.lastIndex(of: 0x0A) else { return nil }

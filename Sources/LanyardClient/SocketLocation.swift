@@ -1,13 +1,13 @@
 public import ControlAPI
 import Glibc
 
-/// Which agent is meant, and where its control socket and its data are. The one place where that is decided, for the command
-/// and for applications, in the order that design.md §12 gives: what was named, the environment, the first agent that
-/// answers, and where none does the machine's service or the user's own agent.
+/// The agent to talk to, and the paths of its control socket and its data. Both the command and applications decide it here, in
+/// the order that design.md §12 gives: the named agent, the environment, the first agent that answers, else the machine's
+/// service or the user's own agent.
 public struct SocketLocation: Sendable, Equatable {
     /// The agent's control socket.
     public let socketPath: String
-    /// Where the agent keeps its data, as far as that follows from what was given.
+    /// The directory of the agent's data, as far as it follows from what was given.
     public let dataDirectory: String
     /// The flags that start an agent which answers there, for example ["--data-dir", "/tmp/a"].
     public let agentArguments: [String]
@@ -15,7 +15,7 @@ public struct SocketLocation: Sendable, Equatable {
     package let isFound: Bool
     private let starter: Starter
 
-    /// What starts the agent.
+    /// The program that starts the agent.
     private enum Starter {
         case command
         /// The machine's service, which systemd starts and not a hand: `lanyardd` would found another device.
@@ -34,10 +34,10 @@ public struct SocketLocation: Sendable, Equatable {
         "\($0)/systemd/system/lanyard.service"
     }
 
-    /// What the decision asks the machine.
+    /// The questions that the decision asks the machine.
     package struct Machine: Sendable {
         package var isRoot: Bool
-        /// Whether an agent answers on a socket.
+        /// Returns true if an agent answers on a socket.
         package var answers: @Sendable (_ socket: String) -> Bool
         package var exists: @Sendable (_ path: String) -> Bool
 
@@ -91,7 +91,7 @@ public struct SocketLocation: Sendable, Equatable {
         }
     }
 
-    /// Nothing was named.
+    /// Chooses an agent when none was named.
     private init(userDirectory: String, runtimeDirectory: String?, machine: Machine) {
         let share = userDirectory.dropLast("/lanyard".count)
         let starter: Starter = machine.exists("\(share)/systemd/user/lanyard.service") ? .userService : .command
@@ -136,8 +136,8 @@ public struct SocketLocation: Sendable, Equatable {
         return "\(environment("HOME") ?? homeDirectory(of: geteuid()))/.local/share/lanyard"
     }
 
-    /// What the user database says, for a process without HOME (cron, a service). `/` for a user it does not know, as
-    /// `login` does.
+    /// Returns the home directory in the user database, for a process without HOME (cron, a service). `/` for a user it does
+    /// not know, as `login` does.
     package static func homeDirectory(of user: UInt32) -> String {
         var record = passwd()
         var found: UnsafeMutablePointer<passwd>?
@@ -170,7 +170,7 @@ public struct SocketLocation: Sendable, Equatable {
         }
     }
 
-    /// Which node is meant, for messages: where its data are, or its socket where that lies elsewhere.
+    /// The node for messages: the directory of its data, or its socket if that is elsewhere.
     public var node: String {
         switch starter {
         case .service: "this device's service (\(dataDirectory))"
@@ -191,7 +191,7 @@ public struct SocketLocation: Sendable, Equatable {
         return access(sibling, X_OK) == 0 ? sibling : "lanyardd"
     }
 
-    /// What to say when no agent answers.
+    /// The error when no agent answers.
     public var notRunning: ControlError {
         ControlError(.agentNotRunning, "No agent is running for \(node).", hint: "Start it with: \(startCommand)")
     }

@@ -1,10 +1,10 @@
 import ControlAPI
 import Glibc
 
-/// Whether something listens on a Unix socket.
+/// A probe for a listener on a Unix socket.
 package enum SocketProbe {
-    /// Connects and hangs up, without waiting. Only a socket that is not there, or on which nobody listens, does not answer:
-    /// what else goes wrong is worth showing.
+    /// Connects and hangs up, without waiting. Returns false only if the socket is missing, or has no listener: other errors
+    /// are worth showing.
     package static func answers(_ path: String) -> Bool {
         guard path.utf8.count <= ControlLimits.socketPathBytes else { return false }
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | O_NONBLOCK, 0)
