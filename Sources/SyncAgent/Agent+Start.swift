@@ -65,7 +65,7 @@ extension Agent {
         }
     }
 
-    /// On the loop: everything that lives there.
+    /// Builds everything that lives on the loop; to be called there.
     private func build(_ identity: DeviceIdentity, _ state: StoreState, _ tickets: [TicketRecord]) {
         let own = MemberFact(
             subjectPublicKeyInfo: identity.subjectPublicKeyInfo,

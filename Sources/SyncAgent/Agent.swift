@@ -7,7 +7,7 @@ package import SyncStore
 package import SyncTransport
 import Synchronization
 
-/// One running agent: the loop and its drivers, put together. What it offers is what the control server asks for.
+/// A running agent: the loop and its drivers, put together. Its methods are what the control server needs.
 package final class Agent: Sendable {
     package let configuration: AgentConfiguration
     package let device: DeviceID
@@ -75,7 +75,7 @@ package final class Agent: Sendable {
         parts = .makeEmptyBox(valueType: Parts.self, eventLoop: eventLoop)
     }
 
-    /// On the loop only; set once, at the start.
+    /// The parts of the running agent; on the loop only. Set once, at the start.
     var running: Parts {
         guard let parts = parts.value else { preconditionFailure("the agent was built before it was asked") }
         return parts
@@ -117,8 +117,8 @@ package final class Agent: Sendable {
     /// Lets go of memory that is only held to be faster the next time.
     package func rest() { store.rest() }
 
-    /// One durable change per write, in this order; at most `Limits.changesPerGroup` writes. A refused one leaves the
-    /// others be.
+    /// Makes one durable change per write, in this order; at most `Limits.changesPerGroup` writes. A refused write does not
+    /// affect the others.
     package func write(_ writes: [LocalWrite]) async throws -> [Result<WriteOutcome, WriteRefusal>] {
         let prepared = await driver.prepared(writes)
         return try await eventLoop.flatSubmit { [self] in running.writer.write(prepared) }.get()
@@ -177,7 +177,7 @@ package final class Agent: Sendable {
         try await driver.write(body).get()
     }
 
-    /// How many attachments' bytes should be here, by policy or pin, and are not.
+    /// Returns the number of attachments whose bytes should be here, by policy or pin, and are not.
     package func missingCount(of space: SpaceID) async throws -> Int {
         try await driver.missingCount(of: space).get()
     }
@@ -199,7 +199,7 @@ package final class Agent: Sendable {
         return try await pass?.get() ?? CompactedLog()
     }
 
-    /// What moves, or does not, of one blob.
+    /// Returns the state of one blob's transfer.
     package func view(of blob: BlobHash) async throws -> BulkWantView {
         try await onLoop { [self] in running.bulk.core.view(of: blob) }
     }
@@ -210,7 +210,7 @@ package final class Agent: Sendable {
         }
     }
 
-    /// Where others can dial us: what a ticket carries.
+    /// The addresses at which other devices can dial this one, as a ticket carries them.
     package var reachableAddresses: [HostPort] {
         let hosts =
             configuration.announce.map { [$0] } ?? configuration.listen.flatMap {

@@ -85,8 +85,8 @@ package enum AgentError: Error, Sendable {
 }
 
 extension AgentError {
-    /// What ends two live holders of one key, on the machine that is the copy. Its data stays, and what only it holds is sent once
-    /// it has joined.
+    /// The steps that end two live holders of one key, on the machine that is the copy. Its data stays, and what only it holds
+    /// is sent once it has joined.
     package static let rekeyingHint =
         "A disk or directory was copied. On the copy: stop its agent, remove identity.pem from its data directory, start it, "
         + "and `lanyard join` with a ticket of another device. Then start this device's agent again. Nothing is lost."

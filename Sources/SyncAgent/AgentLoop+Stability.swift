@@ -31,7 +31,8 @@ extension AgentLoop {
         }
     }
 
-    /// Not by a clock that is not the others': what goes by it is gone everywhere.
+    /// Drops expired events. Does nothing while this clock and a peer's differ by minutes: events dropped by a wrong clock
+    /// would be lost everywhere.
     func dropEvents(_ stable: VersionVector) {
         guard !journal.isClockDisputed else { return step(.droppedEvents(hasMore: false)) }
         let loop = NIOLoopBound(self, eventLoop: eventLoop)
@@ -53,7 +54,7 @@ extension AgentLoop {
         }
     }
 
-    /// What comes of it is heard as an appended change; the core tries again.
+    /// Readmits a retired device. The result arrives as an appended change; the core tries again after a failure.
     func readmit(_ fact: MemberFact) {
         logger.notice("A device that was let go is back.", metadata: ["device": "\(fact.device.shortID)"])
         state(.addMember(fact))

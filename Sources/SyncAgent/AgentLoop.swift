@@ -26,7 +26,7 @@ final class AgentLoop: TransportEvents {
     var states: StateDriver?
     /// Drops changes; nil where the store keeps all.
     var compaction: CompactionDriver?
-    /// How long superseded events stay of a stream that says nothing of it itself; nil: for ever.
+    /// The time that superseded events stay, for a stream without a setting of its own; nil: for ever.
     var supersededMilliseconds: UInt64?
     private(set) var core: AgentCore
     /// Ed25519 with the device's signing key.
@@ -110,7 +110,7 @@ final class AgentLoop: TransportEvents {
         peersChanged()
     }
 
-    /// Events and objects went: whoever watches looks again.
+    /// Records that events and objects were removed, and wakes all watchers.
     func noteTakenBack(_ state: StoreState) {
         digest = state.digest
         counts = state.counts

@@ -4,7 +4,7 @@ package import SyncModel
 package import SyncStore
 import SyncTransport
 
-/// What an agent knows of itself at one moment: taken in one turn of the loop, read at leisure.
+/// The state of an agent at one moment: taken in one turn of the loop, read at leisure.
 package struct AgentSnapshot: Sendable {
     package var own: DeviceID
     package var name: String
@@ -18,7 +18,7 @@ package struct AgentSnapshot: Sendable {
     package var counts: StoreCounts
     package var membership: Membership
     package var cuts: CutTable
-    /// What this device wrote while it was let go waits to be written again.
+    /// True if changes that this device wrote while it was retired still have to be written again.
     package var hasVoidWork: Bool
     /// The same, or the device is still let go.
     package var isWritingAgain: Bool
@@ -33,7 +33,7 @@ package struct AgentSnapshot: Sendable {
     package var listenPort: UInt16
     /// All sessions are level both ways; says nothing of members without one.
     package var isInStepWithConnected: Bool
-    /// Of every member but this device and those that were retired.
+    /// The standing of every member but this device and those that were retired.
     package var standings: [MemberStanding]
     /// Over the last seconds.
     package var changesPerSecond: Double
@@ -60,7 +60,7 @@ package struct AgentSnapshot: Sendable {
 
     package var members: [Membership.Member] { membership.members }
 
-    /// What people call the device: its name, or its short id while that is unknown.
+    /// Returns the device's name, or its short id while the name is unknown.
     package func name(of device: DeviceID) -> String {
         let name = peers.first { $0.device == device }?.name ?? ""
         return name.isEmpty ? device.shortID : name
@@ -72,7 +72,7 @@ package struct AgentSnapshot: Sendable {
 }
 
 extension AgentSnapshot {
-    /// On the loop only.
+    /// Takes the snapshot; on the loop only.
     init(_ loop: AgentLoop, _ bulk: BulkLoop, _ discovery: DiscoveryDriver, agent: Agent) {
         let core = loop.core
         let peers = core.peers(at: loop.now)

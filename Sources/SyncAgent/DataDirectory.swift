@@ -4,7 +4,7 @@ import SyncModel
 import SyncStore
 import SyncTransport
 
-/// The directory that holds all of an agent: keys, database, log. 0700, and nobody else's.
+/// The directory that holds all of an agent: keys, database, log. Mode 0700, owned by the agent's user.
 enum DataDirectory {
     static func prepare(_ path: String) throws(AgentError) {
         do {
@@ -18,15 +18,15 @@ enum DataDirectory {
         guard access(path + "/restoring", F_OK) != 0 else { throw .unfinishedRestore(path: path) }
     }
 
-    /// Whether `lanyard restore` filled the directory within a week: a device that was switched off then may bring changes back until
-    /// then.
+    /// Returns true if `lanyard restore` filled the directory within a week: until then a device that was switched off may
+    /// bring changes back.
     static func isRestored(_ path: String) -> Bool {
         var status = stat()
         guard stat(path + "/restored", &status) == 0 else { return false }
         return WallClock.milliseconds / 1_000 - Int64(status.st_mtim.tv_sec) < 7 * 86_400
     }
 
-    /// Where leases may live: directories that a reboot empties and no backup holds. The store checks that they are.
+    /// The directories in which leases may be: a reboot empties them and no backup holds them. The store checks that.
     private static var leaseDirectories: [String] {
         let environment = ProcessInfo.processInfo.environment
         let runtime = environment["XDG_RUNTIME_DIR"].map { [$0 + "/lanyard"] } ?? []

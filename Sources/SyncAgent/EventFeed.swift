@@ -28,7 +28,7 @@ package final class EventFeed: Sendable {
         wake { $0.version += 1 }
     }
 
-    /// Nobody waits any more, now or later.
+    /// Ends all waits, now and later.
     func finish() {
         wake { $0.isFinished = true }
     }

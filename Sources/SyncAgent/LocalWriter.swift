@@ -18,8 +18,8 @@ final class LocalWriter {
 
     init(loop: AgentLoop) { self.loop = loop }
 
-    /// One change per write, in this order, all in one commit; at most `Limits.changesPerGroup` writes. A refused one
-    /// leaves the others be.
+    /// Makes one change per write, in this order, all in one commit; at most `Limits.changesPerGroup` writes. A refused write
+    /// does not affect the others.
     func write(_ writes: [LocalWrite]) -> EventLoopFuture<[Result<WriteOutcome, WriteRefusal>]> {
         precondition(writes.count <= Limits.changesPerGroup, "a commit takes \(writes.count) changes")
         if loop.journal.isIdentityShared {

@@ -2,7 +2,7 @@ import NIOCore
 import SyncModel
 import Synchronization
 
-/// What arrives now, how fast, and who waits for it. Told by the bulk loop, asked from anywhere.
+/// The blobs that arrive now, their rates, and the callers that wait for them. Updated by the bulk loop, read from any thread.
 ///
 /// Memory: some samples for each blob that is being fetched, of which the core bounds the number.
 final class Arrivals: Sendable {
@@ -12,7 +12,7 @@ final class Arrivals: Sendable {
         case failed(FetchError)
     }
 
-    /// One that waits: the newest news is all it needs.
+    /// A caller that waits for a blob. The newest news is all it needs.
     struct Waiter {
         let id: UInt64
         let news: AsyncStream<News>.Continuation
@@ -27,7 +27,7 @@ final class Arrivals: Sendable {
 
     private let state = Mutex(State())
 
-    /// In the order of their hashes.
+    /// The progress of all arriving blobs, in the order of their hashes.
     var all: [BlobProgress] {
         let now = NIODeadline.now()
         return state.withLock { state in state.arriving.map { $1.progress(of: $0, at: now) } }
@@ -68,14 +68,14 @@ final class Arrivals: Sendable {
 
     // MARK: News of the bulk loop
 
-    /// Somebody works on it; what is here of it is not known yet.
+    /// Records that a fetch began; the stored part of the blob is not known yet.
     func began(_ blob: BlobHash, _ layout: BlobLayout) {
         state.withLock { state in
             if state.arriving[blob] == nil { state.arriving[blob] = Arrival(layout) }
         }
     }
 
-    /// What an earlier fetch left counts as here, and not as having come in the first moment. Its size is known now.
+    /// Records the bytes that an earlier fetch left and the blob's size. They do not count in the rate.
     func resumed(_ blob: BlobHash, _ layout: BlobLayout, _ present: ChunkSet) {
         state.withLock { $0.arriving[blob]?.layout = layout }
         progressed(blob, to: layout.byteCount(of: present))
@@ -92,7 +92,7 @@ final class Arrivals: Sendable {
         }
     }
 
-    /// It is not worked on any more.
+    /// Records that the fetch is over.
     func ended(_ blob: BlobHash) { state.withLock { $0.arriving[blob] = nil } }
 
     func arrived(_ blob: BlobHash) {
@@ -109,7 +109,7 @@ final class Arrivals: Sendable {
         }
     }
 
-    /// Nobody waits any more, now or later.
+    /// Ends all waits, now and later.
     func stop() {
         state.withLock { state in
             state.isStopped = true
@@ -126,9 +126,9 @@ extension Arrivals.Waiter {
     }
 }
 
-/// One blob that is coming.
+/// A blob that arrives.
 private struct Arrival {
-    /// What the rate is measured over.
+    /// The time over which the rate is measured.
     private static let window = TimeAmount.seconds(3)
 
     var layout: BlobLayout
@@ -155,7 +155,7 @@ private struct Arrival {
 }
 
 extension BlobLayout {
-    /// What these chunks have together.
+    /// Returns the number of bytes in these chunks together.
     fileprivate func byteCount(of chunks: ChunkSet) -> UInt64 {
         let last = chunkCount - 1
         guard chunks.contains(last) else { return UInt64(chunks.presentCount) * UInt64(Self.chunkBytes) }

@@ -3,12 +3,12 @@ package import SyncModel
 package import SyncStore
 import Synchronization
 
-/// A blob that somebody reads from its beginning to its end, chunk by chunk, each checked before it is handed over.
+/// A blob while a client reads it from its beginning to its end, chunk by chunk, each checked before it is handed over.
 ///
 /// Calls come one after the other. Memory: a chunk of 256 KiB.
 package final class AttachmentDownload: Sendable {
     package let blob: BlobHash
-    /// Of all of it, in bytes.
+    /// The size of the whole blob, in bytes.
     package let size: UInt64
     private let thread: BlobThread
     private let damaged: @Sendable (BlobHash) -> Void

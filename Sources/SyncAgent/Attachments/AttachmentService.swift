@@ -4,17 +4,17 @@ package import SyncCore
 package import SyncModel
 package import SyncStore
 
-/// The bytes of attachments, for whoever serves people: they stream in, are fetched from peers, and stream out.
+/// The bytes of attachments, for the control server: they stream in, are fetched from peers, and stream out.
 ///
-/// What blocks runs on threads of its own; the bulk loop hears of everything that concerns peers. What records say is the
-/// store's matter, not this one's.
+/// Blocking work runs on threads of its own; the bulk loop hears of everything that concerns peers. Records are the store's
+/// matter, not this one's.
 package final class AttachmentService: Sendable {
     package let blobs: BlobStore
     private let store: StoreDriver
     private let driver: BlobDriver
     private let inlet: BulkInlet
     private let arrivals: Arrivals
-    /// Of those who read: a chunk at a time, so that nobody waits long.
+    /// The thread of the readers: a chunk at a time, so that none waits long.
     private let reading = BlobThread()
     private let upkeep = BlobUpkeep()
 
@@ -31,8 +31,8 @@ package final class AttachmentService: Sendable {
     /// Begins a blob whose bytes stream in. Durable once `AttachmentUpload.finish` returned, and kept for the grace period
     /// if nothing is attached by then.
     ///
-    /// - Parameter size: in bytes; nil where nobody knows before the end. With it, what has no room is refused before a
-    ///   byte is read.
+    /// - Parameter size: in bytes; nil if unknown before the end. With it, a blob that has no room is refused before a byte is
+    ///   read.
     /// - Throws: `tooLarge`, `quotaExceeded`, `diskFull`, `store`.
     package func begin(size: UInt64?) async throws(BlobError) -> AttachmentUpload {
         // A thread each: one that waits for the disk does not keep the others waiting.
@@ -69,12 +69,12 @@ package final class AttachmentService: Sendable {
         }
     }
 
-    /// How much of it is here, as last made durable; `progress` knows better while it arrives.
+    /// Returns the stored part of the blob, as last made durable; `progress` is fresher while the blob arrives.
     package func status(of blob: BlobHash) async throws(BlobError) -> BlobStatus {
         try await reading.run { [blobs] () throws(BlobError) in try blobs.status(of: blob) }
     }
 
-    /// Somebody else found that it cannot be read.
+    /// Records that another component found the blob unreadable.
     func noteUnreadable(_ blob: BlobHash) { noteDamaged([blob]) }
 
     private func noteDamaged(_ damaged: [BlobHash]) {
@@ -84,8 +84,8 @@ package final class AttachmentService: Sendable {
 
     // MARK: Fetching
 
-    /// Returns when the blob is here as a whole. Before all that nobody waits for, whatever the policy. Ends early with its
-    /// task; what came stays.
+    /// Returns when the blob is here as a whole. It comes before all blobs without a waiting caller, whatever the policy. Ends
+    /// early with its task; the part that came stays.
     ///
     /// - Parameter progress: called from time to time.
     package func fetch(
@@ -94,10 +94,10 @@ package final class AttachmentService: Sendable {
         let (id, news) = arrivals.wait(for: want.blob)
         defer {
             arrivals.leave(id, want.blob)
-            // Somebody else may have come meanwhile.
+            // Another caller may have begun to wait meanwhile.
             inlet.tell(.endFetch(want.blob)) { [arrivals] in !arrivals.isAwaited(want.blob) }
         }
-        // Looked at after there is somebody to be told, so it cannot arrive unseen between the two.
+        // Checked after the wait is registered, so that the blob cannot arrive unseen between the two.
         if case .whole? = try? await status(of: want.blob) { return }
         inlet.tell(.fetch(want))
         for await item in news {
@@ -110,10 +110,10 @@ package final class AttachmentService: Sendable {
         throw .cancelled
     }
 
-    /// What arrives now.
+    /// Returns the progress of all blobs that arrive now.
     package func transfers() -> [BlobProgress] { arrivals.all }
 
-    /// Nil while nothing of it arrives.
+    /// Returns the progress of the blob; nil while nothing of it arrives.
     package func progress(of blob: BlobHash) -> BlobProgress? { arrivals.progress(of: blob) }
 
     // MARK: What should be here
@@ -132,7 +132,7 @@ package final class AttachmentService: Sendable {
         inlet.tell(.roomChanged)
     }
 
-    /// It is fetched whatever the policy says, and stays.
+    /// Pins the blob: it is fetched whatever the policy says, and stays.
     ///
     /// - Returns: false if no record names it.
     @discardableResult
@@ -164,12 +164,12 @@ package final class AttachmentService: Sendable {
         noteFreed(try await upkeep.sweep(blobs))
     }
 
-    /// As `sweep`, and gives the database's empty pages back to the file system.
+    /// Sweeps like `sweep`, and gives the database's empty pages back to the file system.
     package func compact() async throws(BlobError) -> BlobSweep {
         noteFreed(try await upkeep.compact(blobs))
     }
 
-    /// What the disk or the quota refused may fit now.
+    /// Tells the bulk loop after a sweep that a blob refused for lack of room may fit now.
     private func noteFreed(_ sweep: BlobSweep) -> BlobSweep {
         if sweep.freedBytes > 0 { inlet.tell(.roomChanged) }
         return sweep
@@ -197,7 +197,7 @@ package final class AttachmentService: Sendable {
         }
     }
 
-    /// Nobody waits any more. Returns when the threads are idle; to be called before the store closes.
+    /// Ends all waits. Returns when the threads are idle; to be called before the store closes.
     func stop() {
         arrivals.stop()
         blobs.endScans()

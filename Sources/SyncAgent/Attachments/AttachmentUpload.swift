@@ -2,12 +2,13 @@ package import NIOCore
 package import SyncStore
 import Synchronization
 
-/// A blob while somebody sends it: hashed and written off the event loop, never held in memory.
+/// A blob while a client sends it: hashed and written off the event loop, never held in memory.
 ///
 /// Calls come one after the other. Given up, it leaves nothing; forgotten, it is given up. Memory: `batchBytes`, and what
 /// `BlobAddition` takes.
 package final class AttachmentUpload: Sendable {
-    /// What is written at once: a turn to another thread for every few KiB of a socket would cost more than the hashing.
+    /// The bytes that are written at once: a turn to another thread for every few KiB of a socket would cost more than the
+    /// hashing.
     private static let batchBytes = 512 << 10
 
     private let addition: BlobAddition
@@ -69,7 +70,8 @@ package final class AttachmentUpload: Sendable {
         return blob
     }
 
-    /// Nothing happens after `finish`. What it claimed of the quota is free when this returns, unless bytes were written.
+    /// Gives the upload up; does nothing after `finish`. Its share of the quota is free when this returns, unless bytes were
+    /// written.
     package func giveUp() {
         // No file to remove: nothing of it waits.
         guard state.withLock(\.isHandedOver) else { return addition.giveUp() }

@@ -113,7 +113,7 @@ extension BulkFrame.Holding {
 }
 
 extension ChunkList {
-    /// As many hashes as a frame takes; nil behind the last.
+    /// Returns a page of hashes from `first`, as many as a frame takes; nil behind the last.
     fileprivate func page(from first: Int) -> [UInt8]? {
         guard first >= 0, first < count else { return nil }
         let end = min(first + BulkLimits.hashesPerFrame, count)

@@ -12,11 +12,12 @@ final class BlobDriver: Sendable {
     let store: StoreDriver
     let inlet: BulkInlet
     let journal: AgentJournal
-    /// What comes from peers.
+    /// The thread that writes bytes from peers.
     private let writing = BlobThread()
-    /// What peers ask for.
+    /// The thread that reads bytes for peers.
     let serving = BlobThread()
-    /// Blobs that come now, from `begin` to `finish` or `putAside`: what is known of them lasts as long as somebody holds them.
+    /// The state of blobs that arrive now, from `begin` to `finish` or `putAside`. A blob's state lasts as long as a holder of
+    /// it is referenced.
     private let working = Mutex<[BlobHash: BlobPartial]>([:])
 
     init(blobs: BlobStore, store: StoreDriver, inlet: BulkInlet, journal: AgentJournal) {
@@ -157,7 +158,7 @@ final class BlobDriver: Sendable {
 
     func note(_ error: BlobError) { journal.note(code: error.code) }
 
-    /// It counts as missing now: peers hear that it is not held, and it is fetched again.
+    /// Marks the blob as missing: peers hear that it is not held, and it is fetched again.
     func noteDamage(_ error: BlobError) {
         if case .damaged(let blob) = error { inlet.tell([.holdingChanged(blob), .missingChanged]) }
     }

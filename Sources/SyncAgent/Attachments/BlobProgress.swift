@@ -1,6 +1,6 @@
 package import SyncModel
 
-/// How far a blob is that arrives now.
+/// The progress of a blob that arrives now.
 package struct BlobProgress: Hashable, Sendable {
     package let blob: BlobHash
     /// Written here; each chunk was checked before.

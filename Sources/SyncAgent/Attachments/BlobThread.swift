@@ -3,7 +3,7 @@ import NIOPosix
 import SyncStore
 import Synchronization
 
-/// One after the other, on a thread that may block: calls of a `BlobStore` are made here and never on the event loop.
+/// A queue of work on a thread that may block: calls of a `BlobStore` are made here and never on the event loop.
 ///
 /// The threads are shared, and get what others leave (`ThreadPriority`).
 final class BlobThread: Sendable {

@@ -2,7 +2,7 @@ import NIOCore
 import SyncStore
 import Synchronization
 
-/// What takes long and can wait: sweeps, and looks at all blobs. One at a time.
+/// Long work that can wait: sweeps, and checks of all blobs. One at a time.
 final class BlobUpkeep: Sendable {
     private static let pause = TimeAmount.hours(1)
 

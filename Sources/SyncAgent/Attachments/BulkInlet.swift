@@ -11,10 +11,10 @@ final class BulkInlet: Sendable {
         loop = .makeEmptyBox(valueType: BulkLoop.self, eventLoop: eventLoop)
     }
 
-    /// On the loop; once.
+    /// Connects the inlet to its loop; on the loop, once.
     func connect(to loop: BulkLoop) { self.loop.value = loop }
 
-    /// On a later turn of the loop, in the order of the calls of one thread.
+    /// Hands the input over on a later turn of the loop, in the order of the calls of one thread.
     func tell(_ input: BulkInput) {
         eventLoop.execute { [loop] in loop.value?.step(input) }
     }

@@ -111,7 +111,7 @@ final class BulkLoop {
         )
     }
 
-    /// What people and metrics hear of before the core.
+    /// Updates waiting callers and metrics before the core sees the input.
     private func note(_ input: BulkInput) {
         switch input {
         case .received(_, .chunk(let chunk), _): figures.bytesIn += UInt64(chunk.bytes.count)
@@ -245,6 +245,6 @@ extension BulkLoop: TransportEvents {
         step(.dialFailed(ConnectionID(rawValue: connection), code: reason.rawValue))
     }
 
-    /// Whoever is turned away has no protocol yet.
+    /// Does nothing: a connection that is turned away has no protocol yet.
     func turnedAway(_ remote: HostPort, device: DeviceID?, reason: EndReason) {}
 }

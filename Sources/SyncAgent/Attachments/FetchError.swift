@@ -1,6 +1,7 @@
-/// Why a fetch that somebody waited for ended without the blob. What came of it stays.
+/// The reason why an awaited fetch ended without the blob. The part that came stays.
 package enum FetchError: Error, Hashable, Sendable {
-    /// Nobody who is connected has it, or all of them were asked in vain. It goes on when a holder appears, if the space's
+    /// Every holder that is connected was asked in vain, or there is none. The fetch goes on when a holder appears, if the
+    /// space's
     /// policy wants it.
     case nobodyHas
     /// This node's disk or quota refuses: its stable code.

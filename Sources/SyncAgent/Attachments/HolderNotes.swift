@@ -1,8 +1,8 @@
 import NIOCore
 import SyncModel
 
-/// Who said that it holds which blob, written down together: each alone would cost a synced transaction, and it is only
-/// to tell people. Confined to the event loop.
+/// The reports of peers that they hold a blob, written in groups: each alone would cost a synced transaction, and they serve
+/// only to inform people. Confined to the event loop.
 final class HolderNotes {
     private static let limit = 1_024
     private static let pause = TimeAmount.seconds(1)

@@ -44,10 +44,10 @@ package final class AgentBackup: Sendable {
 
     deinit { close() }
 
-    /// What could not be read; complete behind the last step.
+    /// The blobs that could not be read; complete behind the last step.
     package var leftOut: [BlobHash] { state.withLock(\.leftOut) }
 
-    /// Nothing of it stays on the disk.
+    /// Ends the backup and removes its copy of the database from the disk.
     package func close() {
         let wasOpen = state.withLock { state in
             defer { state.backup = nil }
@@ -91,7 +91,7 @@ package final class AgentBackup: Sendable {
     }
 }
 
-/// Whether a backup is being made: each needs the room of the database, so there is one at a time.
+/// The lock of the running backup: each needs the room of the database, so there is one at a time.
 final class BackupTurn: Sendable {
     private let isTaken = Mutex(false)
 
@@ -105,7 +105,7 @@ final class BackupTurn: Sendable {
     func giveBack() { isTaken.withLock { $0 = false } }
 }
 
-/// Whether the copy of the database is wanted no more.
+/// A flag that stops the copy of the database.
 private final class Stopping: Sendable {
     private let flag = Atomic(false)
 

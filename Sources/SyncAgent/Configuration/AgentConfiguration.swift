@@ -1,4 +1,4 @@
-/// How an agent is to run. A value given as a flag wins over the environment, that over the file, that over the default.
+/// The configuration of an agent. A flag wins over the environment, the environment over the file, the file over the default.
 package struct AgentConfiguration: Sendable, Hashable {
     package static let defaultPort: UInt16 = 21_817
 
@@ -12,12 +12,12 @@ package struct AgentConfiguration: Sendable, Hashable {
     package var logLevel: LogLevel
     package var logFormat: LogFormat
     package var usesMDNS: Bool
-    /// Of attachments, over all peers; nil: as much as the link takes. Changes are not held back.
+    /// The upload limit of attachments, over all peers; nil: as much as the link takes. Changes are not held back.
     package var uploadLimit: TransferRate?
     package var downloadLimit: TransferRate?
-    /// For how long changes are kept that every member has.
+    /// The time for which changes are kept that every member has.
     package var historyRetention: HistoryRetention
-    /// Whether changes may come and go as the state that they amount to.
+    /// True if changes may be exchanged as the state that they amount to.
     package var exchangesState: Bool
 
     package struct ListenAddress: Sendable, Hashable, CustomStringConvertible {

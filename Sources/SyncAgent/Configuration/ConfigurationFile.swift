@@ -16,13 +16,13 @@ struct ConfigurationFile {
         let line: Int
     }
 
-    /// What is wrong in which line, and how it should be.
+    /// A fault of a line, and how to correct it.
     struct Fault: Error, Hashable {
         let line: Int
         let detail: String
     }
 
-    /// In the order of their lines; no key is there twice.
+    /// The settings in the order of their lines; no key is there twice.
     private(set) var settings: [Setting] = []
 
     init(_ text: String) throws(Fault) {
@@ -37,7 +37,7 @@ struct ConfigurationFile {
     }
 }
 
-/// One line, read from its start.
+/// A line, read from its start.
 private struct LineReader {
     var rest: Substring.UnicodeScalarView
     let number: Int
@@ -103,7 +103,7 @@ private struct LineReader {
         return Int(word.filter { $0 != "_" })
     }
 
-    /// In double quotes with escapes, or in single quotes without.
+    /// Reads a string in double quotes with escapes, or in single quotes without.
     private mutating func string(of what: String) throws(ConfigurationFile.Fault) -> String {
         let quote = rest.removeFirst()
         var text = String.UnicodeScalarView()

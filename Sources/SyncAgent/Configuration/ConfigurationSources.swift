@@ -1,7 +1,7 @@
 import Foundation
 import SyncModel
 
-/// One place settings come from: every value optional, as text or flag.
+/// A source of settings: every value optional, as text or flag.
 package struct ConfigurationLayer: Sendable, Hashable {
     /// The settings by their key in the file. The flag is `--KEY`, the environment variable `LANYARD_KEY` in capitals.
     package enum Key: String, Sendable, CaseIterable {

@@ -1,4 +1,4 @@
-/// For how long changes stay in the log that every member has: so far back goes `lanyard history`.
+/// The time for which changes stay in the log that every member has: so far back goes `lanyard history`.
 package enum HistoryRetention: Sendable, Hashable, CustomStringConvertible {
     case forever
     case seconds(Int64)
@@ -32,7 +32,7 @@ package enum HistoryRetention: Sendable, Hashable, CustomStringConvertible {
         self = .seconds(seconds)
     }
 
-    /// As it is read, with the greatest unit that loses nothing.
+    /// The text form as it is read, with the greatest unit that loses nothing.
     package var description: String {
         switch self {
         case .forever: return "forever"

@@ -1,9 +1,9 @@
-/// How many bytes may cross the wire in a second.
+/// A limit of bytes per second on the wire.
 package struct TransferRate: Sendable, Hashable, CustomStringConvertible {
-    /// At least 1.
+    /// The rate; at least 1.
     package let bytesPerSecond: UInt64
 
-    /// What `parse` makes of a text.
+    /// The result of `parse`.
     package enum Setting: Sendable, Hashable {
         case unlimited
         case limited(TransferRate)
@@ -30,7 +30,7 @@ package struct TransferRate: Sendable, Hashable, CustomStringConvertible {
         return TransferRate(bytesPerSecond: bytes).map { .limited($0) } ?? .unlimited
     }
 
-    /// As it is read, with the greatest unit that loses nothing.
+    /// The text form as it is read, with the greatest unit that loses nothing.
     package var description: String {
         guard let unit = Self.units.first(where: { bytesPerSecond.isMultiple(of: $0.bytes) }) else {
             return "\(bytesPerSecond)"

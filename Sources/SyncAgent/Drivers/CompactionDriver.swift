@@ -4,10 +4,10 @@ import SyncCore
 import SyncModel
 import SyncStore
 
-/// What a pass of compaction came to.
+/// The result of a pass of compaction.
 package struct CompactedLog: Sendable, Hashable {
     package var changes: Int64 = 0
-    /// That they took in the log.
+    /// The bytes that they took in the log.
     package var bytes: Int64 = 0
 }
 
@@ -35,7 +35,7 @@ final class CompactionDriver {
         self.retention = retention
     }
 
-    /// What the pass comes to that is asked for now, or is under way.
+    /// Returns the result of the pass that is under way, or else of the next one.
     func finished() -> EventLoopFuture<CompactedLog> {
         let promise = eventLoop.makePromise(of: CompactedLog.self)
         waiting.append(promise)
@@ -97,6 +97,6 @@ final class CompactionDriver {
 
 private final class CurrentPass: @unchecked Sendable {
     var pass: CompactionPass?
-    /// By this pass.
+    /// The number of changes that this pass dropped.
     var dropped: Int64 = 0
 }

@@ -15,11 +15,11 @@ final class DiscoveryDriver {
     private(set) var state: DiscoveryState = .off
     private(set) var instance = ""
     private var records: [RecordKey: DiscoveryRecord] = [:]
-    /// What the core was told last, by instance.
+    /// The addresses that the core was told last, by instance.
     private var told: [String: [Endpoint]] = [:]
     private var daily: Scheduled<Void>?
     private var complaint: Scheduled<Void>?
-    /// At a start the daemon's bus may take a moment.
+    /// The time before a complaint: at a start the daemon's bus may take a moment.
     private static let patience = TimeAmount.seconds(10)
 
     init(loop: AgentLoop) { self.loop = loop }
@@ -44,7 +44,8 @@ final class DiscoveryDriver {
         discovery?.stop()
     }
 
-    /// Our record carries the least of the group's keys, turned into today's tag; alone there is nobody to recognise it.
+    /// Publishes our record. It carries the least of the group's keys, turned into today's tag; a device alone has no member to
+    /// recognise it, and so no tag.
     private func announce() {
         let least = keys.count > 1 ? keys.min { $0.lexicographicallyPrecedes($1) } : nil
         let tag = least.map { DiscoveryTag.tag(key: $0, day: WallClock.day) }
@@ -133,7 +134,7 @@ final class DiscoveryDriver {
         return DiscoveryTag.recognises(tag, keys: keys, day: WallClock.day)
     }
 
-    /// Where agents that are not of our group may be dialled, IPv4 first.
+    /// The addresses at which agents outside our group may be dialled, IPv4 first.
     var strangerAddresses: [HostPort] {
         let addresses = records.values.filter { !isMembers($0) }.flatMap { record in
             record.addresses.compactMap { HostPort(host: $0, port: Int(record.port)) }

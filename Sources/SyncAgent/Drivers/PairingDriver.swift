@@ -70,8 +70,9 @@ final class PairingDriver {
         }
     }
 
-    /// Called by the transport when somebody proved to hold one of our tickets. The ticket is used before the member is
-    /// made: after a crash in between the same device may come again, and no other. A blocked device uses up no ticket.
+    /// Admits a device; called by the transport when the device proved to hold one of our tickets. The ticket is used before
+    /// the member is made: after a crash in between the same device may come again, and no other. A blocked device uses up no
+    /// ticket.
     private func admit(_ device: JoinedDevice, with ticket: IssuedTicket) -> EventLoopFuture<Void> {
         guard !loop.core.isBlocked(device.deviceID) else {
             return loop.eventLoop.makeFailedFuture(AgentError.blocked(device.deviceID))

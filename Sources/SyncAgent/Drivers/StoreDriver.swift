@@ -58,7 +58,7 @@ package final class StoreDriver: Sendable {
         }
     }
 
-    /// Of what should be here of attachments.
+    /// Returns the number of attachments that should be here and are not.
     func missingCount(of space: SpaceID) -> EventLoopFuture<Int> {
         run(on: reader) { store throws(StoreError) in try store.missingCount(of: space) }
     }
@@ -72,7 +72,7 @@ package final class StoreDriver: Sendable {
         writer.async { [store] in try? store.keep(acknowledgements) }
     }
 
-    /// Where a member was met; a failure costs a slower return, so it is not reported.
+    /// Remembers the address at which a member was met; a failure costs a slower return, so it is not reported.
     func remember(_ endpoint: Endpoint, _ device: DeviceID) {
         writer.async { [store] in
             let address = PeerAddress(
@@ -82,7 +82,7 @@ package final class StoreDriver: Sendable {
         }
     }
 
-    /// Only to tell people who had a blob last; a failure is not reported.
+    /// Records the holders of blobs, to tell people which device had one last; a failure is not reported.
     func noteHolders(_ blobs: [BlobHash], _ device: DeviceID) {
         writer.async { [store] in try? store.noteHolders(blobs, device: device, at: WallClock.milliseconds) }
     }

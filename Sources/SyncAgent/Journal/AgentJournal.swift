@@ -3,7 +3,7 @@ import SyncCore
 package import SyncModel
 import Synchronization
 
-/// What went wrong lately, by code, for `why`, `status`, `doctor` and metrics. Bounded: one entry a code.
+/// The recent errors by code, for `why`, `status`, `doctor` and metrics. Bounded: one entry a code.
 package final class AgentJournal: Sendable {
     package struct Occurrence: Sendable, Hashable {
         package let code: String
@@ -14,17 +14,17 @@ package final class AgentJournal: Sendable {
     private struct State {
         var occurrences: [String: Occurrence] = [:]
         var skews: [DeviceID: Int64] = [:]
-        /// When two agents with the identity were seen last.
+        /// The time at which two agents with the identity were last seen.
         var duplicates: [DeviceID: Int64] = [:]
         var diverged: Set<DeviceID> = []
-        /// When changes of this device came back.
+        /// The time at which changes of this device came back.
         var ownReturned: Int64?
         var isRestored = false
         var forks: Set<ReplicaID> = []
         var tookBack: Set<ReplicaID> = []
         /// Devices that began more histories than are taken in.
         var flooding: Set<DeviceID> = []
-        /// By author: members, so there are not many.
+        /// The ignored revocations by author: members, so there are not many.
         var ignoredRevocations: [DeviceID: IgnoredRevocation] = [:]
         var lastSync: [DeviceID: Int64] = [:]
     }
@@ -54,7 +54,7 @@ package final class AgentJournal: Sendable {
 
     /// Milliseconds each connected device's clock is ahead of ours.
     package var clockSkews: [DeviceID: Int64] { state.withLock(\.skews) }
-    /// Whether a clock is so far off a connected device's that nothing is let go by it.
+    /// True if a connected device's clock is so far off this one that no events are dropped by it.
     package var isClockDisputed: Bool { clockSkews.values.contains { abs($0) > Self.mostSkewMilliseconds } }
     private static let mostSkewMilliseconds: Int64 = 300_000
     /// Identities that two live agents have. Who is refused for it looks again every few seconds, so what was not seen for
@@ -81,9 +81,9 @@ package final class AgentJournal: Sendable {
     func expectOwnChanges() { state.withLock { $0.isRestored = true } }
     package var divergedPeers: Set<DeviceID> { state.withLock(\.diverged) }
     package var forks: Set<ReplicaID> { state.withLock(\.forks) }
-    /// Of our own, those of which another history took the place of ours in this run.
+    /// Our own replicas that another history replaced in this run.
     package var tookBack: Set<ReplicaID> { state.withLock { [own] in $0.tookBack.filter { $0.device == own } } }
-    /// Of each author the first in this run, sorted by author.
+    /// The first ignored revocation of each author in this run, sorted by author.
     package var ignoredRevocations: [IgnoredRevocation] {
         state.withLock { $0.ignoredRevocations.values.sorted { $0.author < $1.author } }
     }

@@ -3,7 +3,7 @@ package import Logging
 import SyncModel
 import Synchronization
 
-/// Where log lines go: standard error, and `agent.log` in the data directory for `lanyard logs`.
+/// The sink of log lines: standard error, and `agent.log` in the data directory for `lanyard logs`.
 ///
 /// The file is kept below 8 MiB: a full one becomes `agent.log.1`. A log that cannot be written never stops the agent.
 package final class AgentLog: Sendable {
