@@ -1,13 +1,13 @@
 package import SyncModel
 
-/// What one connection is doing.
+/// The state of one connection.
 package struct ConnectionState: Sendable, Equatable {
     package let device: DeviceID?
     package let remote: HostPort
     package let direction: Direction
     /// Payload bytes given to `send` and not yet written.
     package let bufferedByteCount: Int
-    /// Whether the socket takes more without piling up.
+    /// True if the socket takes more without buffering.
     package let isWritable: Bool
     /// Bytes of the socket, below TLS. The kernel adds about 66 for each segment of IPv6, 52 of IPv4.
     package let bytesIn: UInt64

@@ -19,11 +19,11 @@ package enum EndReason: String, Sendable, Hashable, CaseIterable {
     // A dial that reached no agent.
     /// A machine answers, but nothing listens on that port.
     case refused = "connection_refused"
-    /// No answer at all in time.
+    /// The peer did not answer in time.
     case timedOut = "no_answer"
     /// The network says that no machine has this address.
     case hostUnreachable = "host_unreachable"
-    /// No interface of this machine leads there.
+    /// The address is not reachable through any interface of this machine.
     case networkUnreachable = "network_unreachable"
     /// The host name has no address.
     case hostUnknown = "host_unknown"
@@ -64,7 +64,7 @@ package enum EndReason: String, Sendable, Hashable, CaseIterable {
     // Caps.
     case tooManyUnauthenticated = "too_many_unauthenticated"
     case tooManyFromAddress = "too_many_from_address"
-    /// From strangers of one network.
+    /// Too many connections from strangers of one network.
     case tooManyFromNetwork = "too_many_from_network"
     case tooManyFromDevice = "too_many_from_device"
     /// The peer reads so slowly that what we hold for it reached its limit.
@@ -86,7 +86,7 @@ package enum EndReason: String, Sendable, Hashable, CaseIterable {
 }
 
 extension EndReason {
-    /// Whether somebody was turned away. Refusals are counted by code and logged.
+    /// True if the peer was turned away. Refusals are counted by code and logged.
     package var isRefusal: Bool {
         switch self {
         case .closedHere, .shutdown, .closedByPeer, .closedBeforeHello, .reset, .silent, .interfaceDown, .pairingDone,

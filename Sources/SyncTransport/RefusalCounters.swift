@@ -1,4 +1,4 @@
-/// How many were turned away, by reason: for metrics and `doctor`.
+/// The number of refused connections by reason, for metrics and `doctor`.
 package struct RefusalCounters: Sendable, Equatable {
     private var counts: [EndReason: UInt64] = [:]
 

@@ -25,7 +25,7 @@ package final class SessionTransport {
     var caps: ConnectionCaps
     /// Links that hold a place in `caps`.
     var unauthenticated: [UInt64: ConnectionCaps.Place] = [:]
-    /// What is known of an address, asked for each connection that is accepted.
+    /// Returns the standing of an address; called for each connection that is accepted.
     package var standing: (_ host: String) -> AddressStanding = { _ in .stranger }
     var exchanges: [UInt64: InviterExchange] = [:]
     /// Links whose `opened` was reported and whose `closed` was not.
@@ -99,7 +99,7 @@ package final class SessionTransport {
         }
     }
 
-    /// Whether frames of this connection are read. The peer feels it as backpressure.
+    /// Sets whether frames of this connection are read. The peer feels it as backpressure.
     package func setReading(_ connection: UInt64, _ isReading: Bool) {
         eventLoop.preconditionInEventLoop()
         links[connection]?.setReading(isReading)
@@ -143,7 +143,7 @@ package final class SessionTransport {
             .direction: direction == .inbound ? "inbound" : "outbound",
         ])
         if unlogged > 0 { metadata[LogKey.unlogged.rawValue] = "\(unlogged)" }
-        // An echo of our own record just after a restart leads to ourselves: nobody has to act.
+        // An echo of our own record just after a restart leads to ourselves: no action is needed.
         logger.log(level: reason == .ownDevice ? .debug : .warning, "Refused a connection.", metadata: metadata)
     }
 }

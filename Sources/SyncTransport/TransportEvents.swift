@@ -5,7 +5,7 @@ package enum Direction: Sendable, Equatable {
     case outbound
 }
 
-/// What a `SessionTransport` reports, always on its event loop and never from inside a call into the transport.
+/// The reports of a `SessionTransport`, always on its event loop and never from inside a call into the transport.
 ///
 /// Connections are of `ApplicationProtocol.session` or `.bulk`; those of a pairing are not reported.
 /// For each connection: `opened` once, then any number of `received` and `written`, then `closed` once and nothing
@@ -15,9 +15,9 @@ package protocol TransportEvents: AnyObject {
     /// TLS is up and the device's key is trusted. The caller's deadline to `markEstablished` runs since accept or connect.
     func opened(
         _ connection: UInt64, _ protocol: ApplicationProtocol, direction: Direction, device: DeviceID, remote: HostPort)
-    /// One whole frame, without its length.
+    /// Reports a whole frame, without its length.
     func received(_ connection: UInt64, payload: [UInt8])
-    /// So many bytes given to `send` (lengths not counted) left our buffers.
+    /// Reports that `byteCount` bytes given to `send` (lengths not counted) left our buffers.
     func written(_ connection: UInt64, byteCount: Int)
     func closed(_ connection: UInt64, reason: EndReason)
     func dialFailed(_ connection: UInt64, reason: EndReason)

@@ -5,15 +5,15 @@ import SyncModel
 package struct TransportLimits: Sendable {
     /// TCP's connect.
     package var connectDeadline: TimeAmount = .seconds(2)
-    /// From accept (or connect) to `markEstablished`: TLS and the first frame together.
+    /// The time from accept (or connect) to `markEstablished`: TLS and the first frame together.
     package var greetingDeadline: TimeAmount = .seconds(5)
     /// A frame must be whole after this long plus its length at `frameBytesPerSecond`.
     package var frameDeadline: TimeAmount = .seconds(15)
     /// The slowest link on which a frame may come: 64 kbit/s.
     package var frameBytesPerSecond = 8_000
-    /// For what was sent to leave before a close that was asked for.
+    /// The time for sent bytes to leave before a requested close.
     package var closeDeadline: TimeAmount = .seconds(1)
-    /// For the other side of a pairing to answer; it commits a transaction meanwhile.
+    /// The time for the other side of a pairing to answer; it commits a transaction meanwhile.
     package var pairingDeadline: TimeAmount = .seconds(15)
     /// Connections accepted whose device is not known yet, by what is known of the address they come from. Connections of a
     /// pairing count until their end.
@@ -21,7 +21,7 @@ package struct TransportLimits: Sendable {
     package var unauthenticatedNamed = 16
     package var unauthenticatedStrangers = 16
     package var unauthenticatedPerAddress = 4
-    /// Of strangers: from one /24 of IPv4, or /64 of IPv6.
+    /// The accepted connections of strangers from one /24 of IPv4, or /64 of IPv6.
     package var strangersPerNetwork = 8
     /// Connections accepted from one device: one for the session, one to probe, one for bulk, and their successors while
     /// the old ones are not known to be dead.

@@ -2,7 +2,7 @@ import Glibc
 import NIOCore
 import NIOPosix
 
-/// Connects sockets. The channel comes with reading off: whoever takes it adds its handlers and turns reading on.
+/// Connects sockets. The channel comes with reading off: the caller adds its handlers and turns reading on.
 enum Dialer {
     static func connect(
         _ address: HostPort, on eventLoop: any EventLoop, limits: TransportLimits

@@ -34,7 +34,7 @@ extension HostPort {
     }
 }
 
-/// What a dial makes of a `HostPort`.
+/// The target of a dial, made from a `HostPort`.
 enum DialTarget {
     case address(SocketAddress)
     case name(String, Int)

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Where somebody listens: an address (IPv4, IPv6, link-local with `%scope`) or a host name, and a port.
+/// The address of a listener: an address (IPv4, IPv6, link-local with `%scope`) or a host name, and a port.
 ///
 /// Text form `host:port`, `[address]:port` for IPv6.
 package struct HostPort: Hashable, Sendable {
@@ -43,7 +43,7 @@ package struct HostPort: Hashable, Sendable {
         self.init(host: String(host), port: port)
     }
 
-    /// Whether the address means something only on this machine or link, and is useless to put in a ticket.
+    /// True if the address has a meaning only on this machine or link, and is useless in a ticket.
     package var hasScope: Bool { host.utf8.contains(UInt8(ascii: "%")) }
 
     /// The four bytes of an IPv4 address; nil for other addresses and names.

@@ -46,7 +46,7 @@ extension SessionTransport {
         }
     }
 
-    /// On a turn of its own: a dial may fail inside the call that asked for it.
+    /// Ends a dial on a turn of its own: a dial may fail inside the call that asked for it.
     private func endDial(_ connection: UInt64, _ reason: EndReason) {
         eventLoop.assumeIsolated().execute {
             guard self.dialing.remove(connection) != nil else { return }

@@ -9,7 +9,7 @@ struct FrameDecoder {
     private var lengthByteCount = 0
     private var body: [UInt8] = []
 
-    /// Whether a frame has begun and is not whole.
+    /// True if a frame has begun and is not whole.
     var isInsideFrame: Bool { lengthByteCount > 0 }
     /// Bytes the frame that has begun still lacks; nil while its length is not known.
     var missingByteCount: Int? { lengthByteCount == 4 ? length - body.count : nil }

@@ -3,7 +3,7 @@ import NIOCore
 import NIOSSL
 import NIOTLS
 
-/// Who a link reports to; on its event loop.
+/// The receiver of a link's reports; on the link's event loop.
 protocol LinkDelegate: AnyObject {
     /// TLS is up and the peer's key passed the verification; the delegate looks once more and may `cut`.
     func linkSecured(_ link: Link, peer: PeerKey, negotiated: ApplicationProtocol?)
@@ -13,7 +13,7 @@ protocol LinkDelegate: AnyObject {
     func linkEnded(_ link: Link, reason: EndReason)
 }
 
-/// One TLS connection that carries frames: the last handler of its channel, confined to its event loop.
+/// A TLS connection that carries frames: the last handler of its channel, confined to its event loop.
 ///
 /// Stages: `securing` → `greeting` → `established`; from each → `closing` → `ended`.
 final class Link: ChannelInboundHandler {
@@ -26,7 +26,7 @@ final class Link: ChannelInboundHandler {
         /// The first frame was not accepted: frames are small and the deadline runs.
         case greeting
         case established
-        /// Nothing is read any more.
+        /// The link is closing, and reads no more.
         case closing
         case ended
     }
@@ -36,7 +36,7 @@ final class Link: ChannelInboundHandler {
     let remote: HostPort
     let limits: TransportLimits
     let eventLoop: any EventLoop
-    /// What we dialled for; nil for what was accepted: the peer chooses.
+    /// The protocol that we dialled for; nil for an accepted connection, whose peer chooses.
     let expected: ApplicationProtocol?
     let meter = WireMeter()
     weak var delegate: (any LinkDelegate)?
@@ -166,7 +166,7 @@ extension Link {
         watchFrame()
     }
 
-    /// One deadline for each frame that has begun, long enough for the slowest link.
+    /// Starts a deadline for the frame that has begun, long enough for the slowest link.
     private func watchFrame() {
         guard isOpen, isReading, decoder.isInsideFrame, frameTimer == nil else { return }
         let byteCount = decoder.missingByteCount ?? limits.frameBytes
@@ -192,7 +192,7 @@ extension Link {
         return isEnd ? endOfStreamReason : reason
     }
 
-    /// What an end of the stream means here.
+    /// The reason that an end of the stream means at this stage.
     private var endOfStreamReason: EndReason {
         switch stage {
         case .securing: .closedInHandshake
@@ -247,7 +247,7 @@ extension Link {
         let parts = outbox.take()
         guard !parts.isEmpty else { return }
         for part in parts {
-            // The head of a large payload, alone: there is nobody to tell.
+            // The head of a large payload, alone: its write is not reported.
             guard part.payloadByteCount > 0 else {
                 context.write(wrapOutboundOut(part.bytes), promise: nil)
                 continue

@@ -5,7 +5,7 @@ import NIOCore
 /// Small ones share a buffer. The payload of a large one is copied once, into a buffer of its own size: in a shared one it
 /// would be moved again whenever that grows, and nothing of it would count as written before all of it is.
 struct Outbox {
-    /// What is written at once, and how much of it is payload.
+    /// The bytes of one write, and how many of them are payload.
     struct Part {
         var bytes = ByteBuffer()
         var payloadByteCount = 0
@@ -14,7 +14,7 @@ struct Outbox {
     private static let sharedPayloadBytes = 16 << 10
 
     private var parts: [Part] = []
-    /// Whether the last part takes another frame.
+    /// True if the last part takes another frame.
     private var isLastShared = false
 
     mutating func add(_ payload: [UInt8]) {
@@ -30,7 +30,7 @@ struct Outbox {
         }
     }
 
-    /// In the order in which they are to be written.
+    /// Takes all parts, in the order in which they are to be written.
     mutating func take() -> [Part] {
         defer { self = Outbox() }
         return parts

@@ -9,9 +9,9 @@ struct PeerKey: Hashable {
     let subjectPublicKeyInfo: [UInt8]
     let device: DeviceID
 
-    /// Nil for a certificate whose key cannot be read, or is of a kind nobody here has.
+    /// Reads the key; nil for a certificate whose key cannot be read, or is of a kind that no device here has.
     ///
-    /// Not by NIOSSL's `extractPublicKey`: it ends the process for a key that does not parse, say a point off its curve,
+    /// NIOSSL's `extractPublicKey` is not used: it ends the process for a key that does not parse, say a point off its curve,
     /// and these bytes are a stranger's.
     init?(_ certificate: NIOSSLCertificate) {
         var serializer = DER.Serializer()

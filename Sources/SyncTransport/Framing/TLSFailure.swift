@@ -2,7 +2,7 @@ import Glibc
 import NIOCore
 import NIOSSL
 
-/// What an error of the pipeline means to people.
+/// The meaning of an error of the pipeline to people.
 enum TLSFailure {
     static func reason(_ error: any Error) -> EndReason {
         if let error = error as? NIOSSLError {

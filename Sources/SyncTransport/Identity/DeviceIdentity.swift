@@ -43,7 +43,7 @@ package struct DeviceIdentity: Sendable {
         return bytes
     }
 
-    /// Whether `directory` holds keys. A store that has data and no keys beside it lost them.
+    /// Returns true if `directory` holds keys. A store that has data and no keys beside it lost them.
     package static func exists(in directory: String) throws(IdentityError) -> Bool {
         try IdentityFile(directory: directory).read() != nil
     }
@@ -113,9 +113,10 @@ extension DeviceIdentity {
     }
 }
 
-/// The self-signed certificate that carries a device key through TLS. Only the key in it counts; it names nobody.
+/// The self-signed certificate that carries a device key through TLS. Only the key in it counts; it contains no name of a
+/// person or device.
 enum DeviceCertificate {
-    /// Twenty years in seconds; nobody looks at the dates, but some TLS stacks would refuse expired ones.
+    /// Twenty years in seconds. Lanyard ignores the dates, but some TLS stacks would refuse expired ones.
     private static let validity: TimeInterval = 20 * 365.25 * 86_400
 
     static func der(_ key: P256.Signing.PrivateKey) throws -> [UInt8] {

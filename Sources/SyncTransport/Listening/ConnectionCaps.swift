@@ -1,4 +1,4 @@
-/// What this node knows of an address that a connection comes from, before it knows the device.
+/// The knowledge of a connection's address before its device is known.
 package enum AddressStanding: Sendable, CaseIterable {
     /// A member was met there, or a person gave the address.
     case known
@@ -20,7 +20,7 @@ struct ConnectionCaps {
     private let limits: TransportLimits
     private var byStanding: [AddressStanding: Int] = [:]
     private var byAddress: [String: Int] = [:]
-    /// Of strangers.
+    /// The number of places that strangers hold, by network.
     private var byNetwork: [String: Int] = [:]
 
     init(_ limits: TransportLimits) { self.limits = limits }

@@ -35,9 +35,10 @@ enum SocketTuning {
     private static let tcpUserTimeout = NIOBSDSocket.Option(rawValue: 18)
     private static let tcpNotSentLowWater = NIOBSDSocket.Option(rawValue: 25)
 
-    /// Of bulk: a chunk, so that the socket has work while the next turn of the loop makes more.
+    /// The unsent bytes of a bulk socket below which it is writable: a chunk, so that the socket has work while the next turn
+    /// of the loop makes more.
     static let bulkNotSentLowWaterBytes = 256 << 10
-    /// Of bulk: as much as one turn of the loop may read at once.
+    /// The bytes that one turn of the loop may read at once from a bulk socket.
     static let bulkReadBytes = 256 << 10
 
     static let bulkNotSentLowWater = ChannelOptions.Types.SocketOption(

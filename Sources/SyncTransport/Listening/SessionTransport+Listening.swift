@@ -45,7 +45,7 @@ extension SessionTransport {
             number: nextAccepted(), direction: .inbound, remote: remote, limits: limits, eventLoop: eventLoop)
         unauthenticated[link.number] = place
         return eventLoop.makeCompletedFuture {
-            // The pairing protocol is offered only while somebody is invited.
+            // The pairing protocol is offered only while a ticket is open.
             let isInviting = inviter?.isOpen ?? false
             try install(
                 link, on: channel,

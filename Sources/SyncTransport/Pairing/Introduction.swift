@@ -2,7 +2,7 @@ import Foundation
 import SwiftProtobuf
 import SyncModel
 
-/// One side of a pairing as the other sees it: the key TLS proved, and what the device says of itself.
+/// A side of a pairing as the other sees it: the key TLS proved, and the device's own statements.
 struct Introduction: Equatable {
     let subjectPublicKeyInfo: [UInt8]
     let signingKey: [UInt8]

@@ -1,6 +1,6 @@
 package import SyncModel
 
-/// A device that a pairing admitted: its keys are proven, and whoever holds the ticket vouched for it.
+/// A device that a pairing admitted: its keys are proven, and it held the ticket or made it.
 package struct JoinedDevice: Sendable, Equatable {
     package let deviceID: DeviceID
     /// DER, P-256, proven by TLS.
@@ -12,7 +12,7 @@ package struct JoinedDevice: Sendable, Equatable {
     package let discoveryKey: [UInt8]
     /// A label, at most `Limits.deviceNameBytes`.
     package let name: String
-    /// Where it says it may be dialled, at most 16, and last the address it was met at.
+    /// The addresses at which it says it may be dialled, at most 16, and last the address it was met at.
     package let addresses: [HostPort]
 
     /// The fact that makes it a member.
@@ -25,12 +25,12 @@ package struct JoinedDevice: Sendable, Equatable {
     }
 }
 
-/// What a device says of itself in a pairing, beside its keys.
+/// The statements of a device about itself in a pairing, beside its keys.
 package struct PairingProfile: Sendable, Equatable {
     package let name: String
     /// 32 bytes.
     package let discoveryKey: [UInt8]
-    /// Where it listens, as others may dial it. Addresses with a scope are left out, and all beyond 16.
+    /// The addresses at which it listens, as others may dial it. Addresses with a scope are left out, and all beyond 16.
     package let addresses: [HostPort]
 
     package init(name: String, discoveryKey: [UInt8], addresses: [HostPort]) {

@@ -18,7 +18,7 @@ final class InviterExchange {
     private let peer: PeerKey
     private let inviter: TicketInviter
     private var stage = Stage.awaitingRequest
-    /// Of the ticket that the device was admitted with.
+    /// The id of the ticket that the device was admitted with.
     private var ticket: TicketID?
     /// A member here that may not know us yet: dialled now, it would turn us away.
     private var admitted: JoinedDevice?

@@ -5,9 +5,9 @@ package enum JoinError: Error, Sendable, Equatable {
     case ownTicket
     /// The ticket names no address, and no other is known.
     case noAddresses
-    /// Nobody answered at any address; the reason for each.
+    /// The dials to all addresses failed; the reason for each.
     case nobodyAnswered([Attempt])
-    /// Whoever answered is not the device that made the ticket.
+    /// The device that answered is not the one that made the ticket.
     case wrongDevice(address: String)
     /// The right device answered, but its invitations are over.
     case notInviting(address: String)
@@ -46,10 +46,10 @@ package enum JoinError: Error, Sendable, Equatable {
         case .ownTicket: "This ticket was made by this device itself."
         case .noAddresses: "This ticket holds no address to dial, and no other agent was found on the network."
         case .nobodyAnswered(let attempts):
-            "Nobody answered at "
+            "No device answered at "
                 + attempts.map { "\($0.address) (\($0.reason.rawValue))" }.joined(separator: ", ") + "."
         case .wrongDevice(let address): "At \(address) another device answered than the one that made this ticket."
-        case .notInviting(let address): "The device at \(address) invites nobody now."
+        case .notInviting(let address): "The device at \(address) has no open invitation."
         case .refused("ticket_already_used"): "Another device has joined with this ticket."
         case .refused("ticket_unknown"): "The inviter does not know this ticket."
         case .refused("too_many_attempts"): "Too many wrong tickets came from this address within a minute."

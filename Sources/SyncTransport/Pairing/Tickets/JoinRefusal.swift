@@ -1,6 +1,6 @@
 /// Why an inviter refuses a join. The raw values travel in `JoinRefused` and stand in logs.
 enum JoinRefusal: String, Error, CaseIterable {
-    /// No such ticket was issued here, or the proof is not made with its secret.
+    /// The ticket was not issued here, or the proof is not made with its secret.
     case unknownTicket = "ticket_unknown"
     case expired = "ticket_expired"
     case alreadyUsed = "ticket_already_used"
@@ -11,7 +11,7 @@ enum JoinRefusal: String, Error, CaseIterable {
     /// The inviter could not write the joiner down.
     case notAdmitted = "not_admitted"
 
-    /// How the connection that heard it ends.
+    /// The reason with which the connection that heard it ends.
     var reason: EndReason {
         switch self {
         case .unknownTicket: .ticketUnknown

@@ -8,7 +8,8 @@ package import SyncModel
 package struct Ticket: Sendable, Equatable {
     package static let version: UInt8 = 2
     package static let secretByteCount = 16
-    /// Of the inviter's DeviceID. Finding another key for it takes 2^128 attempts, as guessing the secret does.
+    /// The length of the part of the inviter's DeviceID. Finding another key for it takes 2^128 attempts, as guessing the
+    /// secret does.
     package static let inviterByteCount = 16
 
     /// The first 16 bytes of the DeviceID that must answer; the joiner pins it.
@@ -41,7 +42,7 @@ package struct Ticket: Sendable, Equatable {
 
     package var id: TicketID { TicketID(secret: secret) }
 
-    /// Whether the device is the one that made it.
+    /// Returns true if the device made this ticket.
     package func isMade(by device: DeviceID) -> Bool { device.bytes.starts(with: inviter) }
 }
 

@@ -39,11 +39,11 @@ package final class TicketInviter {
         wrongProofs = WrongProofs(perMinute: limits.wrongProofsPerMinute)
     }
 
-    /// Whether any device may ask with a ticket: without one the pairing protocol is not spoken.
+    /// True if any device may ask with a ticket: without one the pairing protocol is not spoken.
     package var isOpen: Bool { store.hasOpenTicket(atMilliseconds: nowMilliseconds(), for: nil) }
 
-    /// Whether this device may: from when a ticket is used, only the one that used it, so that a lost answer can be asked for
-    /// again.
+    /// Returns true if this device may ask. Once a ticket is used, only the device that used it may, so that a lost answer can
+    /// be asked for again.
     func isOpen(for device: DeviceID) -> Bool { store.hasOpenTicket(atMilliseconds: nowMilliseconds(), for: device) }
 
     /// A new ticket, in the store when this returns.

@@ -16,7 +16,7 @@ final class TicketJoiner: LinkDelegate {
 
     private let ticket: Ticket
     private let addresses: [HostPort]
-    /// By this machine's clock, which may be wrong: it only helps to explain a refusal.
+    /// True if the ticket is expired by this machine's clock, which may be wrong: it only helps to explain a refusal.
     private let isPastExpiry: Bool
     private let transport: SessionTransport
     private let introduction: Introduction

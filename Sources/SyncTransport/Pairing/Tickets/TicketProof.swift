@@ -40,7 +40,7 @@ enum TicketProof {
         return bytes
     }
 
-    /// In constant time: how far a guess was right must not show.
+    /// Compares in constant time: how far a guess was right must not show.
     private static func areEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool {
         guard left.count == right.count else { return false }
         return zip(left, right).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0

@@ -6,11 +6,11 @@ package struct IssuedTicket: Sendable, Equatable {
     package let id: TicketID
     package let secret: [UInt8]
     package var expiresAtMilliseconds: Int64
-    /// What the device that joins may do.
+    /// The role that the joining device gets.
     package let role: MemberFact.Role
     /// The one device that joined with it.
     package var usedBy: DeviceID?
-    /// That device said that it has our answer: nothing is left to be asked with this ticket. Not kept across a restart.
+    /// True once that device confirmed our answer: the ticket has no further use. Not kept across a restart.
     package var isConfirmed = false
 
     package init(
@@ -23,21 +23,21 @@ package struct IssuedTicket: Sendable, Equatable {
         self.usedBy = usedBy
     }
 
-    /// Whether the device may ask with it: anyone before it is used, from then on only the device that joined, whose answer may
-    /// have been lost.
+    /// Returns true if the device may ask with it: any device before it is used, from then on only the device that joined,
+    /// whose answer may have been lost.
     package func isOpen(atMilliseconds milliseconds: Int64, for device: DeviceID? = nil) -> Bool {
         expiresAtMilliseconds > milliseconds && !isConfirmed && (usedBy == nil || device == nil || usedBy == device)
     }
 }
 
-/// Where an inviter keeps its tickets. Called on the transport's event loop: it must answer from memory.
+/// The tickets of an inviter. Called on the transport's event loop: it must answer from memory.
 ///
 /// Durability is the business of `TicketInviter.Admit`: once that returns, the ticket must still be used after a crash.
 /// A ticket is worth keeping for a while after it expired, so that the answer is "expired" and not "unknown".
 package protocol TicketStore: Sendable {
     func insert(_ ticket: IssuedTicket)
     func ticket(_ id: TicketID) -> IssuedTicket?
-    /// Whether the device may ask with one of the tickets (`IssuedTicket.isOpen`); nil: whether any device may.
+    /// Returns true if the device may ask with one of the tickets (`IssuedTicket.isOpen`); nil: if any device may.
     func hasOpenTicket(atMilliseconds milliseconds: Int64, for device: DeviceID?) -> Bool
     /// Idempotent.
     func markUsed(_ id: TicketID, by device: DeviceID)

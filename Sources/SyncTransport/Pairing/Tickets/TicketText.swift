@@ -92,7 +92,7 @@ extension Ticket {
                 ? nil : HostPort(ipv4Bytes: body[expiryEnd..<hostEnd], port: Self.number(body[hostEnd...])))
     }
 
-    /// At most four bytes, big-endian.
+    /// Returns the number in at most four bytes, big-endian.
     private static func number(_ bytes: ArraySlice<UInt8>) -> Int { bytes.reduce(0) { $0 << 8 | Int($1) } }
 
     private static func check(_ body: [UInt8]) -> [UInt8] {

@@ -6,7 +6,7 @@ struct WrongProofs {
     private static let window = TimeAmount.minutes(1)
     private static let limit = 256
 
-    /// So many, from any addresses, end every ticket.
+    /// The number of wrong proofs, from any addresses, that ends every ticket.
     private static let limitInAll = 3
 
     let perMinute: Int
