@@ -62,7 +62,7 @@ package final class AvahiDiscovery: Sendable {
     }
 }
 
-/// What the thread is made from: everything else is born on it.
+/// The arguments from which the thread builds everything else.
 private final class ThreadSeed: Sendable {
     let configuration: DiscoveryConfiguration
     let mailbox: Mailbox

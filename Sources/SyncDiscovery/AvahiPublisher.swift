@@ -103,8 +103,8 @@ final class AvahiPublisher {
 }
 
 extension AvahiPublisher {
-    /// Where the record stands: on every interface that leads to neighbours, or with the addresses chosen by
-    /// `--announce` on the interface that has them (on all, if none has: the address is then a router's or a host's).
+    /// Returns the places of the record: every interface that leads to neighbours, or the addresses chosen by `--announce` on
+    /// the interface that has them (on all, if none has: the address is then a router's or a host's).
     static func places(_ interfaces: NetworkInterfaces, chosen addresses: [[UInt8]]) -> [Place] {
         let usual = interfaces.announced
         guard !addresses.isEmpty else { return usual.map { Place(interfaceIndex: $0.index, address: nil) } }

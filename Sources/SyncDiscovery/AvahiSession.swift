@@ -1,8 +1,8 @@
 import CAvahi
 import Glibc
 
-/// One connection to avahi-daemon with its browser, look-ups and entry groups: they live and end together, since Avahi
-/// frees what belongs to a client with the client. Confined to the discovery thread.
+/// A connection to avahi-daemon with its browser, look-ups and entry groups. They live and end together, since Avahi frees a
+/// client's objects with the client. Confined to the discovery thread.
 ///
 /// Calls wait for the daemon's answer over D-Bus: usually 0.2 ms, up to 25 s if it hangs.
 final class AvahiSession {
@@ -36,7 +36,7 @@ final class AvahiSession {
         self.inbox = inbox
     }
 
-    /// What the callbacks still had to say is about objects that are no more.
+    /// Frees the client and discards pending signals, which concern objects that are gone.
     deinit {
         avahi_client_free(client)
         inbox.signals = []

@@ -1,7 +1,7 @@
 import CAvahi
 
-/// What Avahi's callbacks said, as values. A callback only files one of these: it never calls back into Avahi, so nothing
-/// is freed while Avahi stands in it, and what to do is decided in one place (`DiscoveryThread`).
+/// The reports of Avahi's callbacks, as values. A callback only files one of these and never calls back into Avahi, so that no
+/// object is freed while Avahi uses it. One place decides what to do (`DiscoveryThread`).
 enum AvahiSignal {
     case client(AvahiClientState, error: Int32)
     case appeared(RecordKey, isOurs: Bool)

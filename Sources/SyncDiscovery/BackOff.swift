@@ -1,5 +1,5 @@
-/// 250 ms, doubling to 5 s: soon enough that nobody waits for a restarted service, rare enough to cost nothing when it
-/// is not installed.
+/// The pause before another attempt: 250 ms, doubling to 5 s. A restarted service is found soon, and one that is not installed
+/// costs little.
 package struct BackOff: Sendable {
     package static let leastNanoseconds: UInt64 = 250_000_000
     package static let mostNanoseconds: UInt64 = 5_000_000_000

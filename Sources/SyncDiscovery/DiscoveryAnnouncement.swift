@@ -1,7 +1,7 @@
-/// What this agent says about itself on the network: a port and a tag that members recognise, nothing else.
+/// The announcement of this agent on the network: a port and a tag that members recognise.
 package struct DiscoveryAnnouncement: Sendable, Equatable {
     package var port: UInt16
-    /// `DiscoveryTag.tag` of today, or nil while the device shares its space with nobody.
+    /// The tag of today (`DiscoveryTag.tag`), or nil while the device shares its space with no other.
     package var tag: [UInt8]?
 
     package init(port: UInt16, tag: [UInt8]?) {
@@ -24,7 +24,8 @@ package struct DiscoveryConfiguration: Sendable, Equatable {
     }
 }
 
-/// Names on the network are random, new at each start and after a collision, so that they follow nobody around.
+/// Generates names for the network: random, new at each start and after a collision, so that no device can be followed by its
+/// name.
 enum InstanceName {
     static func random() -> String {
         var generator = SystemRandomNumberGenerator()

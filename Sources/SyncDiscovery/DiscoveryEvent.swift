@@ -1,5 +1,5 @@
-/// What discovery tells its owner. Every event is a hint: it says where it may be worth dialling, and nothing about who
-/// answers there.
+/// The reports of discovery to its owner. Every event is a hint: it names an address that may be worth dialling, and not which
+/// device answers there.
 package enum DiscoveryEvent: Sendable, Equatable {
     /// Said once at start and then only when it changes.
     case state(DiscoveryState)
@@ -9,7 +9,7 @@ package enum DiscoveryEvent: Sendable, Equatable {
     case found(DiscoveryRecord)
     /// A record told by `found` is gone: its owner left, or Avahi did.
     case lost(RecordKey)
-    /// A link or an address came or went. A sign of life: whoever waits to dial again should do it now.
+    /// A link or an address came or went. A sign of life: pending dials should be tried now.
     case interfacesChanged
 }
 
@@ -20,7 +20,7 @@ package enum DiscoveryState: Sendable, Equatable {
     case off
 }
 
-/// One host appears once for each interface and protocol it is heard on: that triple is what a record is known by.
+/// The identity of a record. One host appears once for each interface and protocol it is heard on, so the key is that triple.
 package struct RecordKey: Sendable, Hashable {
     package var instance: String
     package var interfaceIndex: Int32

@@ -1,9 +1,9 @@
 import Crypto
 
-/// The daily tag by which members know each other's records, and by which nobody else can follow a device from day to
-/// day: the first 8 bytes of HMAC-SHA256(key, "lanyard/mdns/v1" ‖ day as 8 bytes, big-endian).
+/// The daily tag by which members know each other's records, and by which no other device can follow a device from day to day:
+/// the first 8 bytes of HMAC-SHA256(key, "lanyard/mdns/v1" ‖ day as 8 bytes, big-endian).
 ///
-/// A match is a hint to dial sooner; whoever copies a tag gains a refused connection.
+/// A match is a hint to dial sooner. A device that copies a tag gains only a refused connection.
 package enum DiscoveryTag {
     package static let byteCount = 8
 

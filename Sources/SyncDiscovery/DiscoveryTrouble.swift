@@ -8,7 +8,7 @@ package enum DiscoveryTrouble: String, Sendable, Equatable, CaseIterable {
     case announcingRefused = "mdns_announcing_refused"
     case failed = "mdns_failed"
 
-    /// What happened, one sentence.
+    /// The trouble in one sentence.
     package var message: String {
         switch self {
         case .busMissing: "the D-Bus system bus does not answer, so avahi-daemon cannot be reached"
@@ -21,7 +21,7 @@ package enum DiscoveryTrouble: String, Sendable, Equatable, CaseIterable {
         }
     }
 
-    /// What to do next.
+    /// The next thing to do.
     package var hint: String {
         switch self {
         case .busMissing: "apt-get install dbus; systemctl start dbus"

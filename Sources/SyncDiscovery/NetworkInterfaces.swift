@@ -15,8 +15,8 @@ package struct NetworkInterfaces: Sendable, Equatable {
     /// Sorted by index.
     package var all: [Interface]
 
-    /// Where our record belongs: up, speaking multicast, with an address, and not the inner side of a container engine
-    /// (its addresses are the same on every machine and lead nowhere).
+    /// The interfaces on which our record is announced: up, speaking multicast, with an address, and not the inner side of a
+    /// container engine (its addresses are the same on every machine and lead nowhere).
     package var announced: [Interface] {
         all.filter { interface in
             interface.reachesNeighbours && interface.isRunning && !interface.addresses.isEmpty
@@ -24,11 +24,11 @@ package struct NetworkInterfaces: Sendable, Equatable {
         }
     }
 
-    /// Where something may come from: addresses of interfaces that are up and have a carrier. Empty when the system does not answer.
+    /// The addresses of interfaces that are up and have a carrier. Empty when the system does not answer.
     package var runningAddresses: Set<[UInt8]> { Set(all.filter(\.isRunning).flatMap(\.addresses)) }
 
-    /// By the names that Docker, Podman, CNI, LXC and libvirt give. `br-` alone is a usual name for a real bridge: only
-    /// Docker's, with its 12 hex digits, is meant.
+    /// Recognises container bridges by the names that Docker, Podman, CNI, LXC and libvirt give. `br-` alone is a usual name
+    /// for a real bridge: only Docker's, with its 12 hex digits, is meant.
     package static func isContainerBridge(_ name: String) -> Bool {
         let prefixes = ["docker", "podman", "cni", "veth", "virbr", "lxcbr", "lxdbr", "incusbr", "flannel", "cali"]
         if prefixes.contains(where: name.hasPrefix) { return true }

@@ -10,7 +10,7 @@ final class PollLoop {
     private let ready = Ready()
     private var watches: [OpaquePointer] = []
 
-    /// What the callbacks of our own descriptors write into.
+    /// The descriptors that the callbacks of our own watches marked as readable.
     private final class Ready {
         var descriptors: Set<Int32> = []
     }
@@ -37,7 +37,7 @@ final class PollLoop {
 
     var api: UnsafePointer<AvahiPoll> { avahi_simple_poll_get(simplePoll) }
 
-    /// Makes `iterate` return when the descriptor is readable, and name it. Whoever owns it reads it.
+    /// Makes `iterate` return when the descriptor is readable, and name it. The owner of the descriptor reads it.
     func watch(_ descriptor: Int32) {
         let callback: AvahiWatchCallback = { _, descriptor, _, context in
             guard let context else { return }

@@ -1,4 +1,4 @@
-/// Which records are there, which of them to look up, and when to say so. Pure: time comes in, actions come out.
+/// The known records, the look-ups they need, and the reports about them. Pure: time comes in, actions come out.
 ///
 /// A key goes `waiting → looking up → shown`; a loss leads out of each. Bounds: 256 keys (the oldest that is not being
 /// looked up makes room), 64 unanswered look-ups at a time. Debounce: one look-up and one loss per key in 2 s, so a record
@@ -14,7 +14,8 @@ package struct RecordTable {
     package static let maximumRecords = 256
     package static let maximumLookUps = 64
     package static let quietNanoseconds: UInt64 = 2_000_000_000
-    /// Of what an open look-up says meanwhile, one change in this time is told at once; others are looked up anew.
+    /// The quiet time after a change that an open look-up reports: one change in it is reported at once, further ones are
+    /// looked up anew.
     package static let changeQuietNanoseconds: UInt64 = 250_000_000
     /// After so many failures in a row a record waits for `refresh` or for coming anew.
     package static let maximumFailures = 4
@@ -30,7 +31,7 @@ package struct RecordTable {
         var changeQuietUntil: UInt64 = 0
     }
 
-    /// In the order of arrival.
+    /// The entries in the order of arrival.
     private var entries: [Entry] = []
     /// Records that found no room, since start.
     package private(set) var refusedCount = 0
@@ -128,7 +129,8 @@ package struct RecordTable {
         return actions + startLookUps(at: now)
     }
 
-    /// Those that failed least go first, so records nobody stands behind do not hold up the others.
+    /// Starts look-ups, those with the fewest failures first, so that records without an answering owner do not hold up the
+    /// others.
     private mutating func startLookUps(at now: UInt64) -> [Action] {
         let free = Self.maximumLookUps - lookUpCount
         guard free > 0 else { return [] }
@@ -143,7 +145,7 @@ package struct RecordTable {
         }
     }
 
-    /// Whoever was told of first makes room first: a record is worth most when it is new, since then it leads to a dial.
+    /// Removes the oldest entry that can go: a record is worth most when it is new, since then it leads to a dial.
     private mutating func makeRoom() -> [Action]? {
         let victim = entries.firstIndex { !$0.isPresent } ?? entries.firstIndex { !$0.isLookingUp }
         guard let victim else { return nil }
