@@ -1,6 +1,6 @@
 import Glibc
 
-/// How many heaps glibc keeps.
+/// The number of heaps that glibc keeps.
 ///
 /// By itself it gives each thread one, up to eight for each processor. A chunk of a file is made on one thread and freed on
 /// another, and each heap keeps some of those that were: 18 MiB while a GiB goes to two peers, 10 with two heaps. Small
@@ -10,7 +10,7 @@ enum HeapArenas {
     /// malloc.h; not in the headers Swift imports. Another C library goes without.
     private static let arenaMax: CInt = -8
 
-    /// To be called before threads are started.
+    /// Sets the number of heaps; to be called before threads are started.
     static func share() {
         guard let symbol = dlsym(nil, "mallopt") else { return }
         _ = unsafeBitCast(symbol, to: (@convention(c) (CInt, CInt) -> CInt).self)(arenaMax, count)

@@ -107,7 +107,7 @@ struct Lanyardd: AsyncParsableCommand {
         return places.first { FileManager.default.fileExists(atPath: $0) }
     }
 
-    /// One line: what happened, and what to do next.
+    /// Writes one line to standard error: what happened, and what to do next.
     static func complain(_ message: String, hint: String) {
         try? FileHandle.standardError.write(
             contentsOf: Data(AgentLog.plain("lanyardd: \(message). Next: \(hint)").utf8) + [0x0A])

@@ -11,7 +11,7 @@ struct MemoryTrim: Service {
     private static let period = Duration.seconds(10)
     /// Processor time in a period up to which it counts as quiet: pings and timers, not work.
     private static let quietMicroseconds = 50_000
-    /// What must have come in since the last time to be worth it.
+    /// The growth since the last trim that makes another worthwhile.
     private static let growthBytes = 8 << 20
 
     /// Lets go of what is only kept to be faster the next time.
@@ -42,7 +42,7 @@ struct MemoryTrim: Service {
         }
     }
 
-    /// Of all threads, user and kernel.
+    /// Returns the processor time of all threads, user and kernel.
     private static func processorTime() -> Int {
         var usage = rusage()
         getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
@@ -62,8 +62,8 @@ struct MemoryTrim: Service {
         _ = unsafeBitCast(symbol, to: (@convention(c) (Int) -> CInt).self)(0)
     }
 
-    /// Only what is mapped from a file for execution and not for writing: pages that nobody can have changed, so that the
-    /// file has them again (madvise(2), MADV_DONTNEED on a file mapping). Relocated data is mapped apart and is not touched.
+    /// Unmaps code: pages mapped from a file for execution and not for writing. They cannot have changed, so the file has them
+    /// again (madvise(2), MADV_DONTNEED on a file mapping). Relocated data is mapped apart and is not touched.
     private static func unmapCode() {
         for line in lines(of: "/proc/self/maps") {
             let fields = line.split(separator: " ", maxSplits: 5)
