@@ -1,21 +1,22 @@
 import Crypto
 
-/// "All of this is durable here": what one member says of itself, so that others may forget what nobody needs any more.
+/// A member's statement that everything its vector covers is durable on it. With it, other members may forget data that no
+/// member needs any more.
 ///
-/// Whatever its author writes afterwards knows the whole `vector`; whatever it wrote before lies below its `ends`. So
-/// once a node holds the author's changes up to the ends, no operation of this author that does not know the vector is
-/// still to come. Of several by one device the newest counts (`isNewer`). Bounds: `Limits.contextEntries` entries.
+/// All that its author writes afterwards knows the whole `vector`; all that it wrote before lies below its `ends`. So once a
+/// node holds the author's changes up to the ends, no operation of this author that does not know the vector is still to
+/// come. Of several by one device the newest counts (`isNewer`). Bounds: `Limits.contextEntries` entries.
 package struct Acknowledgement: Hashable, Sendable {
     package static let formatVersion: UInt8 = 1
 
     package let device: DeviceID
     /// Above every stamp that the vector covers, and above those of the author's earlier acknowledgements.
     package let stamp: Stamp
-    /// What the author holds.
+    /// The vector that the author holds.
     package let vector: VersionVector
     /// The sum of `ReplicaTip.digestTerm` over the vector's entries: which histories they are, not just how long.
     package let digest: Sum256
-    /// How far the author has written, where that is beyond the vector. Replicas of the device only.
+    /// The ends of the author's own histories that lie beyond the vector. Replicas of the device only.
     package let laterEnds: VersionVector
 
     package init(
@@ -29,15 +30,15 @@ package struct Acknowledgement: Hashable, Sendable {
         self.laterEnds = VersionVector(laterEnds.entries(beyond: vector).filter { $0.replica.device == device })
     }
 
-    /// How far the author has written each of its replicas.
+    /// The ends of the author's own histories, by replica.
     package var ends: VersionVector {
         var ends = VersionVector(vector.entries.filter { $0.replica.device == device })
         ends.join(laterEnds)
         return ends
     }
 
-    /// Whether it takes the place of `other`, by the same device. A device that was put back to an earlier state may
-    /// give one stamp twice; the bytes then decide, so that every node keeps the same one.
+    /// True if it takes the place of `other`, by the same device. A device that was put back to an earlier state may give one
+    /// stamp twice. The bytes then decide, so that every node keeps the same one.
     package func isNewer(than other: Acknowledgement) -> Bool {
         if stamp != other.stamp { return stamp > other.stamp }
         return other.encoded.lexicographicallyPrecedes(encoded)
@@ -71,7 +72,7 @@ package struct Acknowledgement: Hashable, Sendable {
         self.init(device: device, stamp: stamp, vector: vector, digest: digest, laterEnds: ends)
     }
 
-    /// What the author signs with its signing key.
+    /// Returns the message that the author signs with its signing key.
     package func message(in space: SpaceID) -> [UInt8] {
         Array("lanyard/acknowledgement/v1".utf8) + space.bytes + Array(SHA256.hash(data: encoded))
     }
@@ -103,8 +104,8 @@ package struct SignedAcknowledgement: Hashable, Sendable {
         return key.isValidSignature(signature, for: acknowledgement.message(in: space))
     }
 
-    /// One term of the digest over the table member → newest acknowledgement. Two nodes may hold different signatures of
-    /// one text, so they do not count.
+    /// The term of the digest over the table member → newest acknowledgement. Two nodes may hold different signatures of one
+    /// text, so signatures do not count.
     package var digestTerm: Sum256 {
         Sum256(SHA256.hash(data: Array("lanyard/digest/acknowledgement/v1".utf8) + acknowledgement.encoded))
     }

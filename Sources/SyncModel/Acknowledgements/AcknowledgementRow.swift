@@ -10,7 +10,7 @@ package struct AcknowledgementMark: Hashable, Sendable {
         self.tag = tag
     }
 
-    /// Whether whoever has `other` may want the one that this names.
+    /// True if a node that has `other` may want the acknowledgement that this names.
     package func isNews(to other: AcknowledgementMark?) -> Bool {
         guard let other else { return true }
         return stamp > other.stamp || stamp == other.stamp && tag != other.tag
@@ -24,10 +24,10 @@ package struct AcknowledgementMark: Hashable, Sendable {
 package struct AcknowledgementRow: Hashable, Sendable {
     package let device: DeviceID
     package let stamp: Stamp
-    /// Of the acknowledgement that it continues; nil for a whole one.
+    /// The mark of the acknowledgement that it continues; nil for a whole one.
     package let base: AcknowledgementMark?
     package let digest: Sum256
-    /// Of a whole one all entries; else those that differ, with `next` 0 for one that is gone.
+    /// The entries: all of a whole acknowledgement; else those that differ, with `next` 0 for one that is gone.
     package let entries: [VersionVector.Entry]
     package let laterEnds: VersionVector
     package let signature: [UInt8]

@@ -62,7 +62,7 @@ extension ByteReader {
         return entries
     }
 
-    /// No more than the bytes that are left can hold.
+    /// Reads the number of entries: at most `limit`, and no more than the remaining bytes can hold.
     private mutating func entryCount(
         bytesEach least: Int, upTo limit: Int, _ field: String
     ) throws(CodecError) -> Int {
