@@ -1,12 +1,12 @@
 import Crypto
 
-/// What an attachment says of its bytes: never changed, whatever becomes of the object it is attached to.
+/// The description of an attachment's bytes: never changed, whatever becomes of the object it is attached to.
 package struct AttachedFile: Hashable, Sendable {
-    /// As its author called it, up to `Limits.attachmentNameBytes` of UTF-8; empty where it had no name. No path: `FileNames`
-    /// makes one of it.
+    /// The name that its author gave it, up to `Limits.attachmentNameBytes` of UTF-8; empty if it had no name. It is not a
+    /// path: `FileNames` makes one of it.
     package let name: ExactString
     package let mediaType: MediaType
-    /// Of the bytes, at most `BlobLayout.sizeLimit`.
+    /// The number of bytes, at most `BlobLayout.sizeLimit`.
     package let size: UInt64
     /// Nil for what is no picture, or none whose header is understood.
     package let image: ImageSize?
@@ -66,7 +66,7 @@ extension ImageSize {
 /// An immutable record of an object: which bytes are attached to it. Named by the dot of the operation that attached it.
 package struct Attachment: Hashable, Sendable {
     package let id: Dot
-    /// Of the change that attached it.
+    /// The stamp of the change that attached it.
     package let stamp: Stamp
     package let file: AttachedFile
 
@@ -80,7 +80,7 @@ package struct Attachment: Hashable, Sendable {
     /// Ids themselves begin alike, for all that one device attached.
     package var label: String { Self.label(of: id) }
 
-    /// Whether a text could be a whole label, in letters of either case.
+    /// True if a text could be a whole label, in letters of either case.
     package static func isLabel(_ text: String) -> Bool {
         text.utf8.count == 26 && text.uppercased().utf8.allSatisfy(Base32.alphabet.contains)
     }

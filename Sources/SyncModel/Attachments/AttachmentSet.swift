@@ -1,11 +1,11 @@
 /// The attachments of one life of an object.
 ///
-/// A dot is attached once, so nothing is ever attached again that somebody has detached: what is detached is gone, also for
-/// whoever looks at it apart. Two people who attach the same file have attached two.
+/// A dot is attached once, so a detached attachment is never attached again, on any replica. Two people who attach the same
+/// file have attached two.
 package struct AttachmentSet: Replicated {
     package enum Operation: Hashable, Sendable {
         case attach(AttachedFile)
-        /// Of this dot. Void unless its author had seen it attached here.
+        /// Detaches the attachment of this dot. Void unless its author had seen it attached here.
         case detach(DotReference)
     }
 
@@ -70,7 +70,7 @@ extension AttachmentSet {
 
     package func contains(_ id: Dot) -> Bool { index(of: id) != nil }
 
-    /// What a replica lacks of the attachments of a life.
+    /// The part of a life's attachments that a replica lacks.
     package struct Delta: Hashable, Sendable {
         let added: AttachmentSet
         /// There, and held by the receiver already.
@@ -79,6 +79,6 @@ extension AttachmentSet {
 }
 
 extension [Attachment] {
-    /// In the order in which people see them.
+    /// The attachments in the order in which people see them.
     package var newestFirst: [Attachment] { sorted { $1.key < $0.key } }
 }

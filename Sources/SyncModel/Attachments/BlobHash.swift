@@ -16,7 +16,7 @@ package struct BlobHash: Hashable, Comparable, Sendable {
         self.bytes = Array(bytes)
     }
 
-    /// Of a blob with these chunks.
+    /// Creates the hash of a blob with these chunks.
     package init(of chunks: [ChunkHash], size: UInt64) {
         var hasher = SHA256()
         var head = Array("lanyard/blob/v1".utf8)
@@ -41,7 +41,7 @@ package struct ChunkHash: Hashable, Sendable {
         self.bytes = Array(bytes)
     }
 
-    /// Of these bytes.
+    /// Creates the hash of these bytes.
     package init(of chunk: UnsafeRawBufferPointer) {
         var hasher = SHA256()
         hasher.update(data: Self.domain)
@@ -54,10 +54,11 @@ package struct ChunkHash: Hashable, Sendable {
     fileprivate static let domain = Array("lanyard/chunk/v1".utf8)
 }
 
-/// How a blob is cut: every chunk has `chunkBytes`, but for the last, which has the rest. An empty blob has none.
+/// The division of a blob into chunks: every chunk has `chunkBytes`, except the last, which has the rest. An empty blob has
+/// none.
 package struct BlobLayout: Hashable, Sendable {
     package static let chunkBytes = 256 << 10
-    /// What one blob may have: 16 GiB.
+    /// The maximum size of one blob: 16 GiB.
     package static let sizeLimit: UInt64 = 16 << 30
 
     package let size: UInt64
@@ -70,7 +71,7 @@ package struct BlobLayout: Hashable, Sendable {
 
     package var chunkCount: Int { Int((size + UInt64(Self.chunkBytes) - 1) / UInt64(Self.chunkBytes)) }
 
-    /// Where a chunk lies in the blob.
+    /// Returns the range of a chunk in the blob.
     package func range(of chunk: Int) -> Range<UInt64> {
         precondition(chunk >= 0 && chunk < chunkCount, "chunk \(chunk) of \(chunkCount)")
         let start = UInt64(chunk) * UInt64(Self.chunkBytes)
@@ -101,7 +102,7 @@ package struct BlobHasher: Sendable {
         size += UInt64(bytes.count)
     }
 
-    /// What all of it is called.
+    /// Returns the hash of all the bytes.
     package mutating func finish() -> BlobHash {
         if openCount > 0 { close() }
         return BlobHash(of: chunks, size: size)

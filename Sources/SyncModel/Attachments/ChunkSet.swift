@@ -1,10 +1,10 @@
-/// Which chunks of a blob are here: a bit each, 8 KiB for the greatest blob.
+/// The chunks of a blob that are here: one bit each, 8 KiB for the greatest blob.
 package struct ChunkSet: Hashable, Sendable {
     package let count: Int
     package private(set) var presentCount = 0
     private var words: [UInt64]
 
-    /// None of so many.
+    /// Creates a set for `count` chunks with none of them here.
     package init(count: Int) {
         self.count = count
         words = [UInt64](repeating: 0, count: (count + 63) / 64)

@@ -1,11 +1,11 @@
-/// Names under which files are written that others named: inside the folder, on any file system, each once.
+/// Local file names for names that other devices gave: inside the folder, valid on any file system, each once.
 ///
-/// What another system would take for a path, a device or a twin is renamed, never refused: a picture is not lost because
-/// somebody called it `CON.png`. Where a name leads to on this disk (a link, a file that is there) is for whoever opens it.
+/// A name that another system would take for a path, a device or a twin is changed, never refused: a picture named `CON.png`
+/// is not lost. The caller that opens the file checks where a name leads on this disk (a link, an existing file).
 package struct FileNames: Sendable {
-    /// Of most file systems, in UTF-8.
+    /// The maximum length on most file systems, in bytes of UTF-8.
     private static let longest = 255
-    /// For a number in brackets.
+    /// The bytes reserved for a number in brackets.
     private static let room = 8
 
     /// Folded: as a file system that ignores case or composition sees them.

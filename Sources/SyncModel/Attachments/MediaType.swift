@@ -1,9 +1,10 @@
-/// What kind of thing a file is, by its first bytes: names lie, and not every file has one.
+/// The media type of a file, by its first bytes: names lie, and not every file has one.
 package struct MediaType: Hashable, Sendable {
-    /// As registered: type, slash, subtype.
+    /// The registered name: type, slash, subtype.
     package let name: String
 
-    /// One that a person gave. Nil unless it has the form of one (RFC 6838), 3 to 128 bytes, without parameters.
+    /// Creates a media type that a person gave. Nil unless it has the form of one (RFC 6838), 3 to 128 bytes, without
+    /// parameters.
     package init?(_ name: String) {
         let parts = name.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         let isRestricted = { (byte: UInt8) in
@@ -24,11 +25,11 @@ package struct MediaType: Hashable, Sendable {
 
     package static let unknown = MediaType(known: "application/octet-stream")
 
-    /// By content.
+    /// Finds the media type by content.
     ///
     /// - Parameters:
-    ///   - head: the first bytes, some 4 KiB.
-    ///   - isWhole: whether that is all there is: else a text may end inside a scalar.
+    ///   - head: The first bytes, some 4 KiB.
+    ///   - isWhole: True if that is the whole file: else a text may end inside a scalar.
     package init(head: [UInt8], isWhole: Bool) {
         let found = Self.signatures.first { head.has($0.mark, at: $0.position) }?.name
         if let found {
