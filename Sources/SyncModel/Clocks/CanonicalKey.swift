@@ -1,8 +1,8 @@
 /// A place in the one order that is the same on every node: (stamp, replica, counter).
 public struct CanonicalKey: Hashable, Sendable, Comparable, Codable {
-    /// Of the change.
+    /// The stamp of the change.
     public let stamp: Stamp
-    /// Of the operation.
+    /// The dot of the operation.
     public let dot: Dot
 
     /// Both parts.
@@ -11,7 +11,7 @@ public struct CanonicalKey: Hashable, Sendable, Comparable, Codable {
         self.dot = dot
     }
 
-    /// By stamp, then by dot.
+    /// Compares by stamp, then by dot.
     public static func < (left: CanonicalKey, right: CanonicalKey) -> Bool {
         left.stamp == right.stamp ? left.dot < right.dot : left.stamp < right.stamp
     }

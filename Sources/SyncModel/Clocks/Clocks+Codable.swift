@@ -37,7 +37,7 @@ extension Dot: Codable {
         case counter
     }
 
-    /// Refuses a counter beyond `Limits.counters`: whoever adds to one need not look for overflow.
+    /// Decodes a dot, and refuses a counter beyond `Limits.counters`: code that adds to one need not check for overflow.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         let counter = try container.decode(UInt64.self, forKey: .counter)

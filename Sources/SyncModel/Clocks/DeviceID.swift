@@ -5,7 +5,7 @@ import Crypto
 /// Text form: 52 base32 characters, a check character after each 13, in eight groups of seven.
 /// One mistyped character, and every swap of two neighbours, is caught by the check character of its part.
 public struct DeviceID: Hashable, Sendable, Comparable {
-    /// Of a SHA-256.
+    /// The length of a SHA-256.
     public static let byteCount = 32
 
     /// The 32 bytes as big-endian words: ids are compared and hashed all the time, and words need no heap.

@@ -1,15 +1,15 @@
-/// One writable history: a device and a 64-bit random incarnation.
+/// A writable history: a device and a 64-bit random incarnation.
 ///
-/// A device gets a new incarnation whenever its store cannot prove that it lost nothing (design: "Incarnations").
-/// Text form: the device's short form, a dot, the incarnation as 16 hexadecimal digits. The incarnation alone is unique
-/// in practice; the device is there for the reader.
+/// A device gets a new incarnation whenever its store cannot prove that it lost nothing (design: "Incarnations"). Text form:
+/// the device's short form, a dot, the incarnation as 16 hexadecimal digits. The incarnation alone is unique in practice; the
+/// device is there for the reader.
 public struct ReplicaID: Hashable, Sendable, Comparable {
     /// Device and incarnation.
     public static let byteCount = DeviceID.byteCount + 8
 
-    /// Whose history it is.
+    /// The device that writes the history.
     public let device: DeviceID
-    /// Which of its histories, at random.
+    /// The random number of the history among the device's histories.
     public let incarnation: UInt64
 
     /// Both parts.
@@ -34,7 +34,7 @@ public struct ReplicaID: Hashable, Sendable, Comparable {
         return bytes
     }
 
-    /// By device, then by incarnation.
+    /// Compares by device, then by incarnation.
     public static func < (left: ReplicaID, right: ReplicaID) -> Bool {
         left.device == right.device ? left.incarnation < right.incarnation : left.device < right.device
     }
@@ -50,9 +50,9 @@ extension ReplicaID: CustomStringConvertible {
 
 /// Names one operation: the counter-th of its replica, counted from 0.
 public struct Dot: Hashable, Sendable, Comparable, CustomStringConvertible {
-    /// Whose operation it is.
+    /// The replica of the operation.
     public let replica: ReplicaID
-    /// Which operation of it, from 0.
+    /// The number of the operation in its replica, from 0.
     public let counter: UInt64
 
     /// Both parts.
@@ -61,7 +61,7 @@ public struct Dot: Hashable, Sendable, Comparable, CustomStringConvertible {
         self.counter = counter
     }
 
-    /// By replica, then by counter.
+    /// Compares by replica, then by counter.
     public static func < (left: Dot, right: Dot) -> Bool {
         left.replica == right.replica ? left.counter < right.counter : left.replica < right.replica
     }
@@ -70,7 +70,8 @@ public struct Dot: Hashable, Sendable, Comparable, CustomStringConvertible {
     public var description: String { "\(replica):\(counter)" }
 }
 
-/// What is shared as a whole. Every device has the space `home`, under one fixed id, so pairing merges homes.
+/// The id of a space, the data that is shared as a whole. Every device has the space `home`, under one fixed id, so pairing
+/// merges homes.
 public struct SpaceID: Hashable, Sendable, Comparable {
     /// 16 bytes.
     public static let byteCount = 16

@@ -28,11 +28,12 @@ public struct Stamp: Hashable, Sendable, Comparable {
     /// The year 6429. No clock leads beyond; from here stamps only go on one by one.
     public static let wallLimitMilliseconds: Int64 = 1 << 47
 
-    /// Whether an author that follows the rules, and holds no stamp greater than `greatestHeld`, can have written this.
+    /// Returns true if an author that follows the rules, and holds no stamp greater than `greatestHeld`, can have written
+    /// this stamp.
     ///
-    /// Without this rule one forged stamp at the end of time would stop every writer for ever. Whoever holds a change's
-    /// context holds at least its author's greatest stamp, so an honest change passes everywhere; a forged one waits
-    /// like an early one, which takes 2^63 honest changes.
+    /// Without this rule one forged stamp at the end of time would stop every writer for ever. A node that holds a change's
+    /// context holds at least its author's greatest stamp, so an honest change passes everywhere. A forged one waits like an
+    /// early one, which takes 2^63 honest changes.
     public func isReachable(from greatestHeld: Stamp) -> Bool {
         milliseconds < Self.wallLimitMilliseconds || rawValue <= greatestHeld.rawValue
             || rawValue - 1 == greatestHeld.rawValue

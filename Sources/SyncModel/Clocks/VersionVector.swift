@@ -3,9 +3,9 @@
 /// Vectors are only partially ordered, so the type is not `Comparable`; ask `relation(to:)` or `covers(_:)`.
 /// Entries are kept sorted by replica and never zero: equal vectors have equal bytes.
 public struct VersionVector: Hashable, Sendable {
-    /// How far one replica is held.
+    /// The end of what is held of one replica.
     public struct Entry: Hashable, Sendable, Codable {
-        /// Whose operations.
+        /// The replica of the operations.
         public let replica: ReplicaID
         /// All before this counter are held.
         public var next: UInt64
@@ -17,7 +17,7 @@ public struct VersionVector: Hashable, Sendable {
         }
     }
 
-    /// How two vectors stand to each other.
+    /// The relation of two vectors.
     public enum Relation: Sendable {
         case equal
         case before
@@ -28,7 +28,7 @@ public struct VersionVector: Hashable, Sendable {
     /// Sorted by replica, each once, `next` > 0.
     public private(set) var entries: [Entry] = []
 
-    /// Nothing is held.
+    /// Creates a vector that covers no operation.
     public init() {}
 
     /// The least vector that covers every entry given; order and repetition do not matter.
@@ -42,7 +42,7 @@ public struct VersionVector: Hashable, Sendable {
         }
     }
 
-    /// Whether nothing is held.
+    /// True if no operation is covered.
     public var isEmpty: Bool { entries.isEmpty }
 
     /// 0 for a replica of which nothing is held.
@@ -51,10 +51,10 @@ public struct VersionVector: Hashable, Sendable {
         return index < entries.count && entries[index].replica == replica ? entries[index].next : 0
     }
 
-    /// Whether the operation is held.
+    /// True if the vector covers the operation.
     public func covers(_ dot: Dot) -> Bool { dot.counter < next(of: dot.replica) }
 
-    /// Whether everything that `other` holds is held.
+    /// True if the vector covers everything that `other` covers.
     public func covers(_ other: VersionVector) -> Bool {
         var index = 0
         for entry in other.entries {
@@ -65,7 +65,7 @@ public struct VersionVector: Hashable, Sendable {
         return true
     }
 
-    /// How this vector stands to `other`.
+    /// Returns the relation of this vector to `other`.
     public func relation(to other: VersionVector) -> Relation {
         switch (covers(other), other.covers(self)) {
         case (true, true): .equal
