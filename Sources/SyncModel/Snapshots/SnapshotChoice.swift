@@ -1,7 +1,9 @@
-/// Which of several snapshots of one stream, order and schema version serve a reader, and which may go.
+/// The choice among several snapshots of one stream, order and schema version: which serve a reader, and which may be
+/// removed.
 ///
-/// Each is its vector and its place in the one order of all nodes (stamp and dot of the attachment). So nodes that know the
-/// same snapshots decide alike, and nodes that do not never let each other's go in a circle: one only goes for newer ones.
+/// A candidate is its vector and its key in the one order of all nodes (stamp and dot of the attachment). So nodes that know
+/// the same snapshots decide alike. Nodes that know different ones never remove each other's in a circle: a snapshot is only
+/// removed in favour of newer ones.
 package enum SnapshotChoice {
     package struct Candidate: Hashable, Sendable {
         /// Greater is newer.

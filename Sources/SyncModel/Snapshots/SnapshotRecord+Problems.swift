@@ -1,16 +1,16 @@
-/// Why nobody may begin with a state. Each says who could do something about it.
+/// The reasons why no reader may begin with a state. Each says who can act on it.
 extension SnapshotRecord {
-    /// Of a record that reads back.
+    /// A problem of a record that reads back.
     package enum Problem: Hashable, Sendable {
-        /// Its vector names histories that this space does not have, so events that are here under other names would be counted
-        /// twice; an import brings such.
+        /// The vector names histories that this space does not have, so events that are here under other names would be
+        /// counted twice. An import brings such records.
         case foreign
-        /// Its vector covers operations that are not here. Whoever saves a snapshot holds what it covers, and what they hold comes
-        /// before it; so state is still arriving, or somebody claims what its owner never wrote, and a reader would never be
-        /// given that owner's next events.
+        /// The vector covers operations that are not here. The author of a snapshot holds what it covers, and those
+        /// operations arrive before it. So state is still arriving, or the author claims operations that their owner never
+        /// wrote; then a reader would never be given that owner's next events.
         case ahead
-        /// Events were dropped that it does not hold: who drops them waits for every snapshot that is known, and this one was on
-        /// its way. Whoever begins with it would never have them.
+        /// The snapshot lacks events that were dropped. A node that drops events waits for every snapshot that it knows, and
+        /// this one was on its way. A reader that begins with it would never get them.
         case outdated
     }
 
@@ -28,9 +28,9 @@ extension SnapshotRecord {
         return vector.covers(dropped.vector) ? nil : .outdated
     }
 
-    /// What is left to say of fields that are no record.
+    /// The readable part of fields that are no record.
     package struct Unreadable: Hashable, Sendable {
-        /// Greater than this program's: a newer one wrote it. Nil: somebody changed it.
+        /// The format, if it is greater than this program's: a newer one wrote it. Nil if the fields were edited.
         package let newerFormat: Int64?
         /// Nil where that is what was changed.
         package let stream: ExactString?
@@ -46,7 +46,7 @@ extension SnapshotRecord {
             schema = number("schema")
         }
 
-        /// Whether it may be one that somebody asks for.
+        /// True if it may be one that a reader asks for.
         package func mayServe(stream: ExactString, schema: Int64) -> Bool {
             self.stream == stream && self.schema.map { $0 == schema } ?? true
         }

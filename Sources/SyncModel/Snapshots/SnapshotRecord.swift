@@ -1,29 +1,30 @@
 import Crypto
 
-/// What is said of a snapshot: the state that an application computed from the events of a stream, kept as an attachment.
+/// The description of a snapshot: the state that an application computed from the events of a stream, kept as an attachment.
 ///
-/// It is the fields of an object of the collection `lanyard.snapshots`, written once, together with the attachment; so it is
-/// replicated, deleted and exported as all else is. `checksum` is over all other fields: what was edited since, or merged from
-/// two writers, is no record any more.
+/// The record is the fields of an object of the collection `lanyard.snapshots`, written once, together with the attachment.
+/// So it is replicated, deleted and exported as all else is. `checksum` is over all other fields: fields that were edited
+/// since, or merged from two writers, are no record any more.
 package struct SnapshotRecord: Hashable, Sendable {
     package static let collection = ExactString("lanyard.snapshots")
-    /// Of the fields, the vector and what the bytes stand for. Of other formats only `format`, `stream` and `schema` are read.
+    /// The format of the fields, the vector and the meaning of the bytes. Of other formats only `format`, `stream` and
+    /// `schema` are read.
     package static let format: Int64 = 1
 
-    /// Whose vectors these are: in another space they would say nothing.
+    /// The space of the vectors: in another space they would have no meaning.
     package let space: SpaceID
     package let stream: ExactString
-    /// Of the application's state; states of other versions are of no use to it.
+    /// The version of the application's state; states of other versions are of no use to it.
     package let schema: Int64
-    /// Whose acknowledgements the state holds.
+    /// The consumer whose acknowledgements the state holds.
     package let consumer: ExactString
-    /// In canonical order: the state holds what stands up to this key, and `vector` covers. Nil: it was computed in the order of
-    /// arrival, or from nothing.
+    /// The key up to which the state holds the events in canonical order, as far as `vector` covers them. Nil: the state was
+    /// computed in the order of arrival, or from nothing.
     package let key: CanonicalKey?
     package let isCanonical: Bool
     /// Exactly the stream's events that the state holds: of each replica all before the entry.
     package let vector: VersionVector
-    /// Of the bytes.
+    /// The hash of the bytes.
     package let blob: BlobHash
     package let size: UInt64
     /// The author's clock, for display.
