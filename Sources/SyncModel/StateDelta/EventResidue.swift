@@ -1,17 +1,17 @@
-/// What is left of a stretch of one replica's changes when only its events are kept: each change that has events, with
-/// everything else in it void. Dots, stamps and contexts are its author's; the chain cannot be checked any more.
+/// The events that remain of a stretch of one replica's changes: each change that has events, with everything else in it
+/// void. Dots, stamps and contexts are its author's; the chain cannot be checked any more.
 ///
-/// It has the form of a segment, with gaps: so it is stored and read as one. Only its first change names other replicas:
-/// all that its author had come to know since the change with events before it.
+/// It has the form of a segment, with gaps, so it is stored and read as one. Only its first change names other replicas: all
+/// that its author had come to know since the change with events before it.
 package struct EventResidue: Hashable, Sendable {
     package let replica: ReplicaID
     /// Canonical bytes of the changes, ascending. At most `Limits.segmentBytes` unless it is one larger change.
     package let bytes: [UInt8]
-    /// Of its first change.
+    /// The start of its first change.
     package let start: UInt64
     /// Behind its last change.
     package let end: UInt64
-    /// Of its first change.
+    /// The context of its first change.
     package let context: [VersionVector.Entry]
     package let firstStamp: Stamp
     package let lastStamp: Stamp
@@ -98,7 +98,7 @@ package struct EventResidueWriter {
     private let keepsFirstOnly: Bool
     /// Changes of which all events are dropped are not kept.
     private let dropped: DroppedByStream
-    /// What the author had come to know since the last change that was kept.
+    /// The context that the author came to know since the last change that was kept.
     private var named = VersionVector()
     private var pending: [UInt8] = []
     private var finished: [EventResidue] = []
@@ -110,7 +110,7 @@ package struct EventResidueWriter {
         self.dropped = dropped
     }
 
-    /// What a change named that is not kept.
+    /// Adds the context of a change that is not kept.
     package mutating func name(_ context: [VersionVector.Entry]) {
         if !context.isEmpty { named.join(VersionVector(context)) }
     }

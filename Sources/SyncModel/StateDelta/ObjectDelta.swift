@@ -1,10 +1,10 @@
-/// What a node that holds less lacks of one object.
+/// The part of one object that a node lacks which holds less.
 ///
-/// Lives and deletions whole: they are small, and what they say of each other must not be taken apart. Of each life what the
-/// receiver lacks of fields and attachments, and which of what it has is still there.
+/// Lives and deletions are whole: they are small, and what they say of each other must not be taken apart. For each life it
+/// has the fields and attachments that the receiver lacks, and which of the receiver's are still present.
 package struct ObjectDelta: Hashable, Sendable {
     package let lives: ObjectLives
-    /// Of each life in `lives`, in the same order.
+    /// The delta of the fields of each life in `lives`, in the same order.
     let fields: [ObjectFields.Delta]
     /// The same of the attachments.
     let attachments: [AttachmentSet.Delta]
@@ -17,7 +17,8 @@ package struct ObjectDelta: Hashable, Sendable {
         self.attachments = attachments
     }
 
-    /// Whether the sender's vector covers everything that it says was done: else it claims what nobody wrote.
+    /// True if the sender's vector covers every operation of the delta. Otherwise the delta claims operations that were never
+    /// written.
     package func isCovered(by vector: VersionVector) -> Bool {
         vector.covers(lives.touched) && lives.lives.allSatisfy { vector.covers($0.birth) }
             && lives.deletions.allSatisfy { vector.covers($0.dot) }
@@ -32,7 +33,7 @@ extension ObjectState {
         self.init(lives: lives, fields: [], attachments: [])
     }
 
-    /// What a node that holds `vector` lacks.
+    /// Returns the part that a node which holds `vector` lacks.
     package func delta(since vector: VersionVector) -> ObjectDelta {
         ObjectDelta(
             lives: lives, fields: lives.lives.compactMap { fields(of: $0.birth)?.delta(since: vector) },

@@ -68,7 +68,7 @@ extension ObjectLives {
 }
 
 extension DeletionRecord {
-    /// What two nodes that both have it know of it.
+    /// Returns the record of two nodes that both have this deletion, with what either knows of it.
     fileprivate func merged(with twin: DeletionRecord) -> DeletionRecord {
         var merged = DeletionRecord(
             dot: dot, stamp: stamp, policy: policy, wallMilliseconds: wallMilliseconds,
@@ -76,7 +76,7 @@ extension DeletionRecord {
             members: Set(members + twin.members).sorted(), keeps: keeps, ended: ended, edited: edited)
         for dot in twin.keeps { merged.keeps.insertSorted(dot) }
         for birth in twin.ended { merged.ended.insertSorted(birth) }
-        // Each has counted a replica's edits up to some point, so whoever counted more has counted those of the other.
+        // Each node has counted a replica's edits up to some point, so the greater count includes the lesser one.
         for edit in twin.edited { merged.raise(edit) }
         return merged
     }
@@ -158,7 +158,7 @@ extension KnownDots {
 }
 
 extension [LifeRecord.Touch] {
-    /// Of each replica the later.
+    /// Returns the later touch of each replica.
     fileprivate func merged(with other: [LifeRecord.Touch]) -> [LifeRecord.Touch] {
         var merged = self
         for touch in other {

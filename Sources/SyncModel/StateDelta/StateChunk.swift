@@ -13,7 +13,7 @@ package struct StateChunk: Sendable, Equatable {
     }
 }
 
-/// What would go over the wire by either road, about.
+/// The approximate number of bytes on the wire, sent as changes or as state.
 package struct StateWeight: Sendable, Equatable {
     package var changeBytes: UInt64
     package var stateBytes: UInt64

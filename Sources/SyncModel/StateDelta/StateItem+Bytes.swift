@@ -58,7 +58,7 @@ extension StateFact: ByteCoded {
         wallMilliseconds = try reader.wall("fact.wall")
         let body = try reader.skip(reader.remainingCount)
         fact = try MemberFact(encoded: reader.bytes, body)
-        // Of several forms of its parts one is the author's; nobody else writes it anew.
+        // A fact's parts may have several forms; the author's bytes are kept, and no other node encodes them anew.
         guard fact.encoded.elementsEqual(reader.bytes[body]) else { throw .outOfRange(field: "fact") }
     }
 }

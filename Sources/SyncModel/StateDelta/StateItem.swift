@@ -1,19 +1,19 @@
-/// One piece of a state delta: what a sender streams from one read transaction to a node that lacks more than changes can say,
-/// and what that node stages until it has all of it (PROTOCOL.md, "State delta").
+/// A piece of a state delta. A sender streams these from one read transaction to a node that lacks more than changes can say.
+/// That node stages them until it has all of them (PROTOCOL.md, "State delta").
 ///
 /// Each kind has one canonical form. The order of kinds is that of the cases; `StateStream` holds a sender to it.
 package enum StateItem: Hashable, Sendable {
-    /// Who was let in. First, for everything behind it is judged by it.
+    /// An admission of a device. Facts come first, since everything behind them is judged by them.
     case fact(StateFact)
-    /// Which devices were let go, and what of their histories counts: whoever takes the state has to agree.
+    /// The cuts of devices, and how far their histories count. A receiver that takes the state has to agree.
     case cuts(StateCuts)
     case schema(StateSchema)
     case stream(StateStreamSetting)
-    /// Which events of a stream are dropped, whatever the receiver holds: it may hold some of them, and none of them comes.
+    /// The dropped events of a stream, whatever the receiver holds: it may hold some of them, and none of them is sent.
     case dropped(Operation.EventDrop)
-    /// What comes next, unless the receiver has it: so that it can be skipped.
+    /// The announcement of the next object: the sender skips the object if the receiver has it.
     case announcement(StateAnnouncement)
-    /// Of the object that was announced just before.
+    /// The object that was announced just before.
     case object(StateObject)
     case events(EventResidue)
     case births(StateBirths)
@@ -55,7 +55,7 @@ package struct StateCuts: Hashable, Sendable {
     }
 }
 
-/// What a receiver lacks of a collection's schema.
+/// The part of a collection's schema that a receiver lacks.
 package struct StateSchema: Hashable, Sendable {
     package let collection: ExactString
     package let entries: CollectionSchema.Entries.Delta
@@ -66,7 +66,7 @@ package struct StateSchema: Hashable, Sendable {
     }
 }
 
-/// How a stream is kept, and by which operation; the greatest counts.
+/// The setting of how a stream is kept, and the key of its operation; the greatest counts.
 package struct StateStreamSetting: Hashable, Sendable {
     package let setting: Operation.StreamSetting
     package let key: CanonicalKey
@@ -96,7 +96,7 @@ package struct StateAnnouncement: Hashable, Sendable {
     }
 }
 
-/// What a receiver lacks of an object, and what is shown beside it.
+/// The part of an object that a receiver lacks, and what is shown beside it.
 package struct StateObject: Hashable, Sendable {
     /// The operation that the sender applied to it last; nil where it knows of none.
     package let version: Dot?
@@ -111,8 +111,8 @@ package struct StateObject: Hashable, Sendable {
     }
 }
 
-/// Births of lives that the sender keeps, of one replica: whoever has another one that the sender's vector covers knows that
-/// it ended.
+/// The births of lives that the sender keeps, of one replica. A receiver with another one that the sender's vector covers
+/// knows that it ended.
 package struct StateBirths: Hashable, Sendable {
     package let replica: ReplicaID
     /// Ascending; neither touch nor overlap. Not empty, at most `Limits.stateBirthRuns`.
@@ -124,15 +124,15 @@ package struct StateBirths: Hashable, Sendable {
     }
 }
 
-/// How far a replica's history goes, and what it named until there: changes that come behind it go on from here.
+/// The end of a replica's history, and what its changes named until there: changes that come behind it continue from here.
 package struct StateTip: Hashable, Sendable {
     package let replica: ReplicaID
     package let tip: ReplicaTip
     /// The author's, at the tip.
     package let signature: [UInt8]
-    /// What the replica's first change named (`FirstContexts`).
+    /// The context that the replica's first change named (`FirstContexts`).
     package let first: VersionVector
-    /// What its changes named of other replicas until there, the first included.
+    /// The vector of other replicas that its changes named until there, the first included.
     package let named: VersionVector
 
     package init(
@@ -145,7 +145,7 @@ package struct StateTip: Hashable, Sendable {
         self.named = named
     }
 
-    /// Whether its author has signed it; the key is the caller's to find.
+    /// True if its author has signed it; the caller finds the key.
     package func isSigned(space: SpaceID, signingKey: [UInt8]) -> Bool {
         ChainSignature.isValid(
             signature, space: space, replica: replica, end: tip.next, head: tip.head, signingKey: signingKey)
@@ -156,7 +156,7 @@ package struct StateTip: Hashable, Sendable {
 package struct StateEnd: Hashable, Sendable {
     package static let digestByteCount = 32
 
-    /// What the sender held when it began.
+    /// The vector that the sender held when it began.
     package let vector: VersionVector
     /// SHA-256 over every item before it as it was sent.
     package let digest: [UInt8]
@@ -193,7 +193,7 @@ extension StateItem {
 
         static func < (left: Kind, right: Kind) -> Bool { left.rawValue < right.rawValue }
 
-        /// How long its body may be. What a person's data makes long may be longer than what bookkeeping does.
+        /// The maximum length of the item's body. An item with users' data may be longer than one for bookkeeping.
         var limitBytes: Int {
             switch self {
             case .object, .schema, .dropped: Limits.stateObjectBytes

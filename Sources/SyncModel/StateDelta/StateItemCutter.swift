@@ -2,14 +2,14 @@
 ///
 /// Memory: the item that is not whole yet, at most `Limits.stateObjectBytes`; never traps on what a peer sends.
 package struct StateItemCutter: Sendable, Equatable {
-    /// Of the item that is not whole yet.
+    /// The bytes of the incomplete item.
     private var open: [UInt8] = []
-    /// Its length, once that is known.
+    /// The length of the incomplete item, once it is known.
     private var wanted: Int?
 
     package init() {}
 
-    /// Nothing is left of an item that did not come whole.
+    /// True if no bytes of an incomplete item are left.
     package var isBetweenItems: Bool { open.isEmpty }
 
     /// - Returns: the items that are whole by now, in their order.

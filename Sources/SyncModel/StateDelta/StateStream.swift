@@ -1,20 +1,20 @@
 import Crypto
 
-/// A state delta as it goes by, at either end: its items in order, and the digest over all of them.
+/// A state delta in transit, at either end: its items in order, and the digest over all of them.
 ///
-/// Whoever sends calls `write` for each item and closes with `end`; whoever receives calls `read` for each. A receiver takes
-/// from a stream that is cut short, out of order or forged no more than items that it stages; only the closing item, when
-/// it fits all before it, says that they are complete.
+/// The sender calls `write` for each item and closes with `end`; the receiver calls `read` for each. From a stream that is
+/// cut short, out of order or forged, a receiver takes no more than staged items. Only the closing item, when it fits all
+/// before it, says that they are complete.
 package struct StateStream: Sendable {
     private var hasher = SHA256()
     /// Written, and as far as the last check.
     private var byteCount = 0
     private var checkedBytes = 0
     private var last: StateItem?
-    /// What the items so far claim that was written.
+    /// The operations that the items so far claim were written.
     private var claimed = VersionVector()
     private var tips: [StateTip] = []
-    /// What the sender holds, once the stream is closed.
+    /// The sender's vector, once the stream is closed.
     package private(set) var vector: VersionVector?
 
     package init() {}
@@ -44,7 +44,7 @@ package struct StateStream: Sendable {
 
     // Receiving
 
-    /// One item, exactly these bytes.
+    /// Reads one item of exactly these bytes.
     package mutating func read(_ bytes: [UInt8]) throws(StateDeltaError) -> StateItem {
         var reader = ByteReader(bytes)
         let item: StateItem
@@ -126,21 +126,21 @@ package struct StateStream: Sendable {
 
 /// Why a state delta is refused. Each but `fork` is an offence of the peer that sent it.
 package enum StateDeltaError: Error, Hashable, Sendable {
-    /// No item, or another form of one.
+    /// The bytes are no item, or another form of one.
     case malformed(CodecError)
     /// An item that may not come there.
     case outOfOrder
     /// The closing item does not fit what came before it: something was left out, changed or moved.
     case wrongDigest
-    /// It claims what the sender says itself that it does not hold.
+    /// The item claims operations that the sender's own vector does not cover.
     case beyondVector
-    /// What it says of an object, and what is held of that, do not come to one that can be read.
+    /// The item's part of an object and the held part do not make a readable object.
     case brokenObject
-    /// It knows another history of a replica than the one that is held.
+    /// The item belongs to another history of a replica than the one that is held.
     case fork
-    /// A stamp that nobody who follows the rules can have reached.
+    /// The stamp cannot be reached by an author that follows the rules.
     case unreachableStamp
-    /// A history of somebody who was let in by nobody, or may only read.
+    /// The history's author was never admitted, or may only read.
     case unknownAuthor
     /// A history that its author has not signed as it is said to stand.
     case badSignature
