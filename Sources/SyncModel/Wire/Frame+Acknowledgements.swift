@@ -2,7 +2,7 @@ extension Frame {
     /// Members' newest acknowledgements that the receiver does not have, as far as the sender knows.
     package struct Acknowledgements: Hashable, Sendable {
         package var space: SpaceID
-        /// At least one, at most `Limits.acknowledgementsPerFrame`.
+        /// The rows: at least one, at most `Limits.acknowledgementsPerFrame`.
         package var rows: [AcknowledgementRow]
 
         package init(space: SpaceID, rows: [AcknowledgementRow]) {

@@ -15,8 +15,8 @@ extension Frame {
         package var segments: [SegmentPart]
         /// The want is answered as far as the sender can.
         package var last: Bool
-        /// Of a last answer without segments: changes of the replica are held only from this counter on, what was before them
-        /// came as state or was dropped. 0: says nothing.
+        /// The counter from which on changes of the replica are held, in a last answer without segments. Earlier changes came
+        /// as state or were dropped. 0: not stated.
         package var firstHeld: UInt64
 
         package init(
@@ -34,13 +34,13 @@ extension Frame {
 
     /// A segment, or a piece of one.
     package struct SegmentPart: Hashable, Sendable {
-        /// Of the whole segment.
+        /// The start of the whole segment.
         package var start: UInt64
-        /// Of the whole segment; greater than `start`.
+        /// The end of the whole segment; greater than `start`.
         package var end: UInt64
         /// 1 to `Limits.segmentPartBytes` bytes.
         package var bytes: [UInt8]
-        /// Whether the bytes are to be unpacked first (`PackedChanges`). Only whole segments are packed.
+        /// True if the bytes are to be unpacked first (`PackedChanges`). Only whole segments are packed.
         package var isPacked: Bool
         /// 64 bytes; empty while `bytes` goes on in the next frame.
         package var signature: [UInt8]

@@ -29,7 +29,7 @@ extension Frame {
         }
     }
 
-    /// How far the sender holds one replica.
+    /// The end of what the sender holds of one replica.
     package struct HaveEntry: Hashable, Sendable {
         package var replica: ReplicaID
         /// Greater than 0.

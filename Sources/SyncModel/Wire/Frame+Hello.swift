@@ -18,13 +18,13 @@ extension Frame {
         package var agentVersion: String
         /// mDNS instance name, to tie a record to a device; empty when not announced.
         package var instance: String
-        /// Where this side accepts connections, 0 if nowhere.
+        /// The port on which this side accepts connections; 0 if it accepts none.
         package var listenPort: UInt16
-        /// How much that cannot be applied yet this side keeps for all peers together.
+        /// The number of bytes of changes that cannot be applied yet which this side keeps, for all peers together.
         package var waitingRoomBytes: UInt64
         /// Another run of the sender's device that the receiver told it of, 0 for none.
         package var twinRun: UInt64
-        /// What the sender signed of that (`TwinStatement`), 64 bytes; empty when there is no such run.
+        /// The sender's signature over that run (`TwinStatement`), 64 bytes; empty when there is no such run.
         package var twinSignature: [UInt8]
 
         package init(

@@ -9,14 +9,14 @@ extension Frame {
 
     /// "Send me what you hold as state." Answered by `StateItems` with the same id.
     package struct StateRequest: Hashable, Sendable {
-        /// Not 0; unique per session and direction, among those of wants.
+        /// The id of the request: not 0; unique per session and direction, among those of wants.
         package var id: UInt64
         package var space: SpaceID
-        /// What the receiver held when it began to ask, or less; at most `Limits.stateFrameEntries`.
+        /// The vector that the receiver held when it began to ask, or less; at most `Limits.stateFrameEntries`.
         package var since: VersionVector
         /// Per replica, behind the events that it has staged.
         package var stagedEvents: VersionVector
-        /// It has staged objects: they are to be named before they are sent.
+        /// True if the receiver has staged objects: objects are to be named before they are sent.
         package var asks: Bool
         /// Bytes of items that may be sent before the next `Credit`; at most `Limits.creditBytes`.
         package var creditBytes: UInt64
@@ -37,11 +37,12 @@ extension Frame {
     /// Some bytes of a state delta, wherever they fall.
     package struct StateItems: Hashable, Sendable {
         package var id: UInt64
-        /// In the first frame, and in no other: what the sender holds. Nil there too if that is too long to say.
+        /// The sender's vector, in the first frame and in no other. Nil there too if it has more than
+        /// `Limits.stateFrameEntries` entries.
         package var vector: VersionVector?
-        /// At most `Limits.statePartBytes`.
+        /// The bytes of the stream; at most `Limits.statePartBytes`.
         package var bytes: [UInt8]
-        /// No more comes. Whether all came the closing item says.
+        /// True if no more comes. The closing item says whether all came.
         package var last: Bool
 
         package init(id: UInt64, vector: VersionVector? = nil, bytes: [UInt8], last: Bool) {
@@ -66,7 +67,7 @@ extension Frame {
 
     package struct StateAnswer: Hashable, Sendable {
         package var id: UInt64
-        /// One for each announcement, in their order.
+        /// True for each announced object that is staged, one for each announcement, in their order.
         package var staged: [Bool]
 
         package init(id: UInt64, staged: [Bool]) {
@@ -92,7 +93,7 @@ extension Frame.StateItems {
 }
 
 extension VersionVector {
-    /// As acknowledgements spell it; with no entries too.
+    /// The bytes of the vector, in the form of acknowledgements; also without entries.
     var frameBytes: [UInt8] {
         var bytes: [UInt8] = []
         bytes.append(entries: entries)

@@ -1,7 +1,7 @@
-/// One message of a session, as the core reads and writes it. PROTOCOL.md says which may be sent when.
+/// A message of a session, as the core reads and writes it. PROTOCOL.md says which may be sent when.
 ///
-/// Plain values: equal frames have equal bytes. `FrameCodec` is the only way in and out, and it checks every bound, so a
-/// frame that was decoded holds what its fields promise.
+/// Frames are plain values: equal frames have equal bytes. `FrameCodec` is the only way in and out, and it checks every
+/// bound, so a frame that was decoded holds what its fields promise.
 package enum Frame: Hashable, Sendable {
     case hello(Hello)
     case have(Have)
@@ -35,7 +35,7 @@ extension Frame {
 
     /// "Send me this part of that history." Answered by `Changes` with the same id, the final one marked `last`.
     package struct Want: Hashable, Sendable {
-        /// Not 0 (that is a push); unique per session and direction.
+        /// The id of the want: not 0 (that is a push); unique per session and direction.
         package var id: UInt64
         package var space: SpaceID
         package var replica: ReplicaID
@@ -60,7 +60,7 @@ extension Frame {
     /// More bytes may be sent for a want, or for a state that was asked for; with `cancel`, none.
     package struct Credit: Hashable, Sendable {
         package var wantID: UInt64
-        /// At most `Limits.creditBytes`.
+        /// The number of bytes granted; at most `Limits.creditBytes`.
         package var bytes: UInt64
         package var cancel: Bool
 
@@ -98,11 +98,11 @@ extension Frame {
     package struct Goodbye: Hashable, Sendable {
         /// Stable, `[a-z0-9_]`, 1 to 64 bytes; PROTOCOL.md "Codes".
         package var code: String
-        /// For people, at most `Limits.messageBytes`.
+        /// The message for people, at most `Limits.messageBytes`.
         package var message: String
         /// With `duplicate_identity`: another run of the receiver's device, 0 for none.
         package var otherRun: UInt64
-        /// What that run signed (`TwinStatement`), 64 bytes; empty while it has not.
+        /// The signature of that run (`TwinStatement`), 64 bytes; empty while it has not signed.
         package var proof: [UInt8]
 
         package init(code: String, message: String, otherRun: UInt64 = 0, proof: [UInt8] = []) {

@@ -102,7 +102,7 @@ package enum FrameCodec {
 }
 
 extension Data {
-    /// One block copy.
+    /// The bytes, copied as one block.
     fileprivate var array: [UInt8] { withUnsafeBytes { Array($0) } }
 
     fileprivate func spaceID() throws(WireError) -> SpaceID {

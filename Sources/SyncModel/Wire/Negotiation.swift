@@ -1,4 +1,4 @@
-/// What two sides of a session agree on once both said `Hello`. Both compute it from the same two frames.
+/// The result of the negotiation once both sides of a session said `Hello`. Both compute it from the same two frames.
 package struct Agreement: Hashable, Sendable {
     /// The greatest protocol version both speak.
     package let protocolVersion: UInt32
@@ -37,7 +37,7 @@ package enum HelloRefusal: Error, Hashable, Sendable {
         }
     }
 
-    /// What happened and what to do next, as seen from this machine.
+    /// The message of what happened and what to do next, as seen from this machine.
     package var message: String {
         let advice =
             switch upgrade {

@@ -1,10 +1,10 @@
 import Crypto
 
-/// "I run with this device's keys, and this other run is not me": what an agent believes when a peer says that its identity is
-/// used twice.
+/// A signed statement of one run of a device about another: "I run with this device's keys, and this other run is not me." An
+/// agent believes it when a peer reports that the agent's identity is used twice.
 ///
-/// The signer is named by its own run, and names the reader's. A run id is random and new at each start, so nobody can have
-/// kept such a statement of an earlier run: only a live holder of the keys can have signed it.
+/// The signer is named by its own run, and names the reader's. A run id is random and new at each start, so no earlier run
+/// can have left such a statement behind: only a live holder of the keys can have signed it.
 package struct TwinStatement: Hashable, Sendable {
     package let device: DeviceID
     /// The run that signed.
@@ -20,7 +20,7 @@ package struct TwinStatement: Hashable, Sendable {
         self.signature = signature
     }
 
-    /// What is signed.
+    /// Returns the message that is signed.
     package static func message(device: DeviceID, run: UInt64, other: UInt64) -> [UInt8] {
         var bytes = Array("lanyard/twin/v1".utf8) + device.bytes
         bytes.append(bigEndian: run)
@@ -42,7 +42,7 @@ package struct TwinStatement: Hashable, Sendable {
         return TwinStatement(device: device, run: run, other: other, signature: signature)
     }
 
-    /// Whether a frame may hold this as the signature that goes with a run.
+    /// True if a frame may hold this as the signature that goes with a run.
     static func isSignature(_ bytes: [UInt8], of run: UInt64) -> Bool {
         bytes.isEmpty || bytes.count == 64 && run != 0
     }

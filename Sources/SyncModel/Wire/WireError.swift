@@ -1,6 +1,7 @@
 /// Why bytes that claim to be a frame are none, or a frame cannot be written. From a peer it ends the session.
 package enum WireError: Error, Hashable, Sendable {
-    /// No protobuf message of the schema, or no body at all; on a bulk connection bytes that end early or go on.
+    /// The bytes are no protobuf message of the schema, or the body is missing. On a bulk connection, the bytes end early or
+    /// go on.
     case malformed
     /// Longer than a frame may be.
     case tooLarge(byteCount: Int)

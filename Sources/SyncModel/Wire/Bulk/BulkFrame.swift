@@ -1,8 +1,8 @@
-/// One message of a bulk connection: the one on which the bytes of attachments travel, so that changes never wait behind
-/// them. PROTOCOL.md "Bulk connections" says which may be sent when.
+/// A message of a bulk connection, on which the bytes of attachments travel, so that changes never wait behind them.
+/// PROTOCOL.md "Bulk connections" says which may be sent when.
 ///
-/// Both sides ask and both sides serve. `BulkFrameCodec` is the only way in and out, and it checks every bound: a frame
-/// that was decoded holds what its fields promise.
+/// Both sides ask and both sides serve. `BulkFrameCodec` is the only way in and out, and it checks every bound: a frame that
+/// was decoded holds what its fields promise.
 package enum BulkFrame: Hashable, Sendable {
     case hello(Hello)
     case want(Want)
@@ -53,16 +53,16 @@ extension BulkFrame {
         package init(blobs: [BlobHash]) { self.blobs = blobs }
     }
 
-    /// What is held of a blob that was wanted, and how large the blob is: records may be wrong about that.
+    /// The part of a wanted blob that the sender holds, and the size of the blob: records may be wrong about the size.
     package struct Holding: Hashable, Sendable {
         package enum Part: Hashable, Sendable {
-            /// No longer: it was removed, or found damaged.
+            /// The blob is not held any more: it was removed, or found damaged.
             case nothing
             /// These chunks of it; the set counts those of the layout, at least one.
             case chunks(ChunkSet, BlobLayout)
             case all(BlobLayout)
 
-            /// How large it is, as its holder says.
+            /// The layout that the holder states.
             package var layout: BlobLayout? {
                 switch self {
                 case .nothing: nil
@@ -110,7 +110,8 @@ extension BulkFrame {
 
     /// "Send me these chunks." Answered by a `Chunk` for each, in order, or a `Refusal` for what is left.
     package struct Request: Hashable, Sendable {
-        /// Of all requests of a connection and direction, each greater than the one before, from 1 on.
+        /// The request's id, among all requests of a connection and direction: each is greater than the one before, from 1
+        /// on.
         package var id: UInt64
         package var space: SpaceID
         package var blob: BlobHash
@@ -163,7 +164,7 @@ extension BulkFrame {
 
     package struct SmallBlobs: Hashable, Sendable {
         package struct Blob: Hashable, Sendable {
-            /// Which of the request's; each at most once.
+            /// The index of the chunk in the request; each is sent at most once.
             package var index: UInt32
             package var bytes: [UInt8]
 
@@ -175,7 +176,8 @@ extension BulkFrame {
 
         package var id: UInt64
         package var blobs: [Blob]
-        /// Nothing more comes for this request: what was not sent is not held, and counts as wanted from now on.
+        /// True if nothing more comes for this request. Chunks that were not sent are not held, and count as wanted from now
+        /// on.
         package var isLast: Bool
 
         package init(id: UInt64, blobs: [Blob], isLast: Bool) {
@@ -188,9 +190,9 @@ extension BulkFrame {
     /// The rest of a request is not answered.
     package struct Refusal: Hashable, Sendable {
         package enum Reason: UInt8, Hashable, Sendable, CaseIterable {
-            /// It is not held, or not any more.
+            /// The blob is not held, or not any more.
             case notHeld = 1
-            /// No record that the asking device may see names it.
+            /// The blob is named by no record that the asking device may see.
             case notAllowed = 2
             /// The disk does not give it.
             case unreadable = 3

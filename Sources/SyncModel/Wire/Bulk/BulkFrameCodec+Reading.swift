@@ -51,10 +51,10 @@ extension ByteReader {
         return blob
     }
 
-    /// What is left, copied as one block.
+    /// Returns the remaining bytes, copied as one block.
     fileprivate mutating func rest() throws(CodecError) -> [UInt8] { Array(bytes[try skip(remainingCount)]) }
 
-    /// As many as are left, counted before anything is built.
+    /// Reads the remaining hashes; they are counted before anything is built.
     fileprivate mutating func blobs(_ field: String) throws(CodecError) -> [BlobHash] {
         let (count, rest) = remainingCount.quotientAndRemainder(dividingBy: BlobHash.byteCount)
         guard rest == 0 else { throw .truncated }

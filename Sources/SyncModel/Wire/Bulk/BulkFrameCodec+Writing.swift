@@ -1,5 +1,5 @@
 extension BulkFrame {
-    /// What it takes at most, so that large frames are written without growing.
+    /// The maximum number of bytes it takes, so that large frames are written without growing.
     var byteCountBound: Int {
         let rest =
             switch self {
