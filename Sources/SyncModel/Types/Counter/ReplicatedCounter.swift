@@ -4,19 +4,19 @@
 /// above cannot take an increment back; it raises the replica's base to the sum that the remover had seen, and what was
 /// added apart remains.
 public struct ReplicatedCounter: Replicated {
-    /// What can be done to a counter.
+    /// The operations on a counter.
     public enum Operation: Hashable, Sendable, Codable {
         /// Adds, or takes away; adding 0 only makes the counter visible. Void when the replica's sum would overflow.
         case increment(by: Int64)
     }
 
-    /// What one replica added, and how much of it was removed.
+    /// The sum that one replica added, and how much of it was removed.
     public struct Entry: Hashable, Sendable, Codable {
-        /// One more than the counter of the last increment; 0 before the first.
+        /// The counter of the last increment plus one; 0 before the first.
         public internal(set) var next: UInt64 = 0
         /// The sum of all increments.
         public internal(set) var total: Int64 = 0
-        /// One more than the counter of the last increment that a removal had seen; 0 before the first removal.
+        /// The counter of the last increment that a removal had seen, plus one; 0 before the first removal.
         public internal(set) var baseNext: UInt64 = 0
         /// The sum at that increment.
         public internal(set) var base: Int64 = 0
@@ -24,14 +24,14 @@ public struct ReplicatedCounter: Replicated {
         var isLive: Bool { next > baseNext }
     }
 
-    /// What a replica lacks of a counter.
+    /// The part of a counter that a replica lacks.
     public struct Delta: Hashable, Sendable, Codable {
         let entries: ReplicaTable<Entry>
     }
 
     var entries = ReplicaTable<Entry>()
 
-    /// A counter that nobody has added to.
+    /// Creates a counter that no replica has added to.
     public init() {}
 
     /// The sum; clamped to 64 bits.
@@ -43,15 +43,15 @@ public struct ReplicatedCounter: Replicated {
     /// Each replica's part of the sum, sorted by replica.
     public var parts: [(replica: ReplicaID, entry: Entry)] { entries.pairs.map { ($0.replica, $0.value) } }
 
-    /// Whether an increment by `replica` would count: its sum must stay within 64 bits.
+    /// True if an increment by `replica` would count: its sum must stay within 64 bits.
     public func canIncrement(by amount: Int64, as replica: ReplicaID) -> Bool {
         !(entries[replica]?.total ?? 0).addingReportingOverflow(amount).overflow
     }
 
-    /// Whether a reader sees anything of it.
+    /// True if a reader sees anything of it.
     public var isLive: Bool { entries.values.contains { $0.isLive } }
 
-    /// How many counters the operation owns.
+    /// The number of counters that the operation owns.
     public static func span(of operation: Operation) -> UInt64 { 1 }
 
     /// Applies an operation whose causal past is applied; again, it changes nothing.
@@ -70,14 +70,14 @@ public struct ReplicatedCounter: Replicated {
         }
     }
 
-    /// Whether an increment is here that the author of `origin` had not seen.
+    /// True if an increment is here that the author of `origin` had not seen.
     private func isAhead(of origin: Origin) -> Bool {
         entries.pairs.contains {
             $0.value.next > 0 && !origin.knows(Dot(replica: $0.replica, counter: $0.value.next - 1))
         }
     }
 
-    /// What removing the whole has to carry of the counters inside.
+    /// The data about inner counters that a removal of the whole has to carry.
     public var removal: Removal {
         Removal(
             seen: entries.pairs.compactMap { replica, entry in

@@ -1,12 +1,12 @@
 extension ReplicatedDictionary {
-    /// What a replica lacks of a dictionary.
+    /// The part of a dictionary that a replica lacks.
     public struct Delta: Hashable, Sendable {
         var presence: DotSet
-        /// Of each value what it says beyond `Value()`: a key without one has nothing live at the sender.
+        /// The delta of each value beyond `Value()`. A key without one has nothing live at the sender.
         var children: [Key: Value.Delta]
     }
 
-    /// What a replica that holds `vector` lacks.
+    /// Returns the part that a replica which holds `vector` lacks.
     public func delta(since vector: VersionVector) -> Delta {
         let nothing = Value().delta(since: vector)
         var deltas: [Key: Value.Delta] = [:]

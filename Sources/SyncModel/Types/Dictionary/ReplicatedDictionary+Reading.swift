@@ -11,13 +11,13 @@ extension ReplicatedDictionary {
     /// The value under `key` with all that it keeps, live or not: what an edit of the key starts from.
     public func state(of key: Key) -> Value { children[key] ?? Value() }
 
-    /// How many keys there are.
+    /// The number of keys.
     public var count: Int { liveCount }
 
-    /// Whether there is no key. An empty dictionary that was created is live all the same.
+    /// True if there is no key. An empty dictionary that was created is live all the same.
     public var isEmpty: Bool { liveCount == 0 }
 
-    /// Whether somebody created the dictionary explicitly, so that it is there even when empty.
+    /// True if a replica created the dictionary explicitly, so that it is present even when empty.
     public var isCreated: Bool { !presence.isEmpty }
 
     /// The keys in order.
@@ -26,11 +26,11 @@ extension ReplicatedDictionary {
     /// The values in the order of their keys.
     public var values: [Value] { map { $0.value } }
 
-    /// What removing `key` has to record; nil when it is not there.
+    /// Returns the removal of `key`; nil if it is not present.
     public func removing(_ key: Key) -> Operation? { self[key].map { .remove(key, $0.removal) } }
 }
 
-/// In ascending order of the keys, on every node the same. Each iteration sorts anew.
+/// The members in ascending order of the keys, the same on every node. Each iteration sorts anew.
 extension ReplicatedDictionary: Sequence {
     /// A key and the live value under it.
     public typealias Element = (key: Key, value: Value)

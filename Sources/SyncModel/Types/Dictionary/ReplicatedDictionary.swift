@@ -8,7 +8,7 @@
 /// apart survives, and with it the key. What a value keeps although nothing of it is live (a counter's removed sum, the
 /// places of a list) stays here, hidden.
 public struct ReplicatedDictionary<Key: ReplicableElement & ByteCoded, Value: Replicated>: Replicated {
-    /// What can be done to a dictionary.
+    /// The operations on a dictionary.
     public enum Operation: Hashable, Sendable, Codable {
         /// Makes the dictionary visible, even while it is empty.
         case create
@@ -21,16 +21,16 @@ public struct ReplicatedDictionary<Key: ReplicableElement & ByteCoded, Value: Re
     /// Invariant: no value equals `Value()`.
     var children: [Key: Value] = [:]
     var presence = DotSet()
-    /// How many of `children` are live.
+    /// The number of live `children`.
     var liveCount = 0
 
-    /// A dictionary that nobody has created yet.
+    /// Creates a dictionary that no replica has created yet.
     public init() {}
 
-    /// Whether a reader sees anything of it.
+    /// True if a reader sees anything of it.
     public var isLive: Bool { liveCount > 0 || !presence.isEmpty }
 
-    /// How many counters the operation owns.
+    /// The number of counters that the operation owns.
     public static func span(of operation: Operation) -> UInt64 {
         switch operation {
         case .create, .remove: 1
@@ -52,7 +52,7 @@ public struct ReplicatedDictionary<Key: ReplicableElement & ByteCoded, Value: Re
         }
     }
 
-    /// What removing the whole has to carry of the counters inside.
+    /// The data about inner counters that a removal of the whole has to carry.
     public var removal: Removal {
         guard liveCount > 0 else { return Removal() }
         var found: [Removal.Child] = []

@@ -13,7 +13,7 @@ extension StateWriter {
 }
 
 extension StateReader {
-    /// What `append(_:)` wrote.
+    /// Reads a vector that `append(_:)` wrote.
     fileprivate mutating func vector() throws(CodecError) -> VersionVector {
         let count = try count(bytesEach: 2, "vector")
         var entries: [VersionVector.Entry] = []

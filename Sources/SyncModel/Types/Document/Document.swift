@@ -13,9 +13,9 @@
 public struct Document<Value: Replicated>: Hashable, Sendable, Codable {
     /// The history that edits here are written to.
     public let replica: ReplicaID
-    /// What all writes held so far add up to.
+    /// The result of all writes held so far.
     public internal(set) var value: Value
-    /// Which writes those are.
+    /// The vector of those writes.
     public internal(set) var vector: VersionVector
     /// The greatest stamp among them.
     public internal(set) var greatestStamp: Stamp
@@ -110,7 +110,8 @@ extension Document {
         greatestStamp = max(greatestStamp, other.greatestStamp)
     }
 
-    /// What a replica lacks that holds `vector`: smaller than the whole document when it lacks little.
+    /// Returns the part that a replica which holds `vector` lacks. It is smaller than the whole document when the replica
+    /// lacks little.
     public func delta(since vector: VersionVector) -> DocumentDelta<Value.Delta> {
         DocumentDelta(
             since: vector, vector: self.vector, greatestStamp: greatestStamp, content: value.delta(since: vector))

@@ -1,14 +1,14 @@
-/// What one edit wrote: an atomic group of operations.
+/// The operations of one edit: an atomic group.
 public struct DocumentChange<Operation: Hashable & Sendable & Codable>: Hashable, Sendable, Codable {
-    /// Its first counter.
+    /// The dot of the first operation.
     public let start: Dot
-    /// How many counters its operations own together.
+    /// The number of counters that the operations own together.
     public let count: UInt64
     /// Greater than all stamps its author had seen.
     public let stamp: Stamp
-    /// What its author held.
+    /// The vector that the author held.
     public let context: VersionVector
-    /// In the order in which they were written; each begins where the one before it ends.
+    /// The operations in the order in which they were written; each begins where the one before it ends.
     public let operations: [Operation]
 
     /// A change as it was written elsewhere; `Document.apply` checks it.
@@ -21,11 +21,11 @@ public struct DocumentChange<Operation: Hashable & Sendable & Codable>: Hashable
     }
 }
 
-/// What a replica that holds `since` lacks of a document.
+/// The part of a document that a replica which holds `since` lacks.
 public struct DocumentDelta<Content: Hashable & Sendable & Codable>: Hashable, Sendable, Codable {
-    /// What the receiver must hold at least.
+    /// The vector that the receiver must hold at least.
     public let since: VersionVector
-    /// What the receiver holds afterwards, beside its own.
+    /// The vector that the receiver holds afterwards, in addition to its own.
     public let vector: VersionVector
     let greatestStamp: Stamp
     let content: Content
@@ -35,8 +35,8 @@ public struct DocumentDelta<Content: Hashable & Sendable & Codable>: Hashable, S
 public enum DocumentError: Error, Hashable, Sendable {
     /// Something was written before it that is not held yet: take that in first.
     case missingContext
-    /// It begins inside a change that is held: two histories were written under one replica.
+    /// The change begins inside a change that is held: two histories were written under one replica.
     case overlap
-    /// Nobody who follows the rules has written this.
+    /// The change breaks a rule: an author that follows them cannot have written it.
     case malformed
 }

@@ -19,7 +19,7 @@ public struct Draft<Value: Replicated> {
     /// The value as it is after all edits so far. Do not keep it across an edit, or the edit copies it.
     public var value: Value { read() }
 
-    /// Where the next operation will stand.
+    /// The origin of the next operation.
     public var origin: Origin { current() }
 
     /// Applies an operation and records it. The typed edits are built on this.
@@ -45,7 +45,7 @@ public struct Draft<Value: Replicated> {
     where Value: ReplicatedStruct { self[dynamicMember: path] }
 }
 
-/// What all drafts of one edit share.
+/// The state that all drafts of one edit share.
 final class DraftRoot<Value: Replicated> {
     private(set) var value: Value
     private(set) var operations: [Value.Operation] = []

@@ -1,8 +1,8 @@
 /// The replicated types a field of an object can have; in the order in which one is shown when nodes disagree.
 public enum FieldType: String, Hashable, Sendable, Codable, CaseIterable {
-    /// One value that a write replaces.
+    /// A single value that a write replaces.
     case register
-    /// One value, set once.
+    /// A single value, set once.
     case constant
     /// A number that increments add up in.
     case counter
@@ -21,7 +21,7 @@ public enum FieldType: String, Hashable, Sendable, Codable, CaseIterable {
 }
 
 extension FieldType: Comparable {
-    /// Its number in canonical bytes.
+    /// The type's number in canonical bytes.
     public var rank: UInt8 {
         switch self {
         case .register: 0

@@ -147,7 +147,7 @@ extension ReplicatedValue.Operation: ByteCoded {
         }
     }
 
-    /// What a list or a dictionary holds is nested: `ByteReader.maximumDepth`.
+    /// Reads an operation. Operations on lists and dictionaries nest, up to `ByteReader.maximumDepth`.
     public init(reading reader: inout ByteReader) throws(CodecError) {
         guard let type = FieldType(rank: try reader.byte()) else { throw .outOfRange(field: "field.type") }
         try reader.descend()

@@ -1,6 +1,6 @@
 extension ReplicatedValue {
-    /// False when nothing in it can contradict anything: one state, of one value, all the way down. True says that
-    /// somebody has to look; most values are asked this and need no look.
+    /// False if nothing in the value can contradict anything: one state, of one value, all the way down. True if the caller
+    /// has to look. It is called for most values, and most need no look.
     var mayBeContested: Bool {
         switch states {
         case .none: false

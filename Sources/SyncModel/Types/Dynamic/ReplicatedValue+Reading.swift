@@ -2,7 +2,7 @@ extension ReplicatedValue {
     /// The types in which something is live, in order.
     public var types: [FieldType] { states.filter(\.isLive).map(\.type) }
 
-    /// Whether something is live in that type.
+    /// True if the value is live in that type.
     func isLive(as type: FieldType) -> Bool { state(type)?.isLive ?? false }
 
     /// The type that a reader is shown: `preferred` (the schema's) if something is live in it, else the first that is.
@@ -11,13 +11,13 @@ extension ReplicatedValue {
         return states.first(where: \.isLive)?.type
     }
 
-    /// The types that are live beside the shown one: somebody should look at them.
+    /// The types that are live beside the shown one: a user should look at them.
     public func otherTypes(preferring preferred: FieldType? = nil) -> [FieldType] {
         let shown = shownType(preferring: preferred)
         return types.filter { $0 != shown }
     }
 
-    /// What a reader is shown; nil when nothing is live.
+    /// Returns the value that a reader is shown; nil if nothing is live.
     public func json(preferring preferred: FieldType? = nil) -> JSONValue? {
         shownType(preferring: preferred).flatMap { state($0)?.json }
     }
@@ -77,8 +77,8 @@ extension ReplicatedValue {
 }
 
 extension ReplicatedValue.Operation {
-    /// How many values deep it edits, itself counted. Beyond `ByteReader.maximumDepth` no node could read it: an author
-    /// must not write it.
+    /// The depth of the edited value, itself counted. Beyond `ByteReader.maximumDepth` no node could read it: an author must
+    /// not write it.
     public var depth: Int {
         switch self {
         case .register, .constant, .counter, .set, .addOnlySet, .orderedSet, .text: 1
@@ -92,7 +92,7 @@ extension ReplicatedValue.Operation {
 }
 
 extension TypedState {
-    /// Only asked of what is live.
+    /// The value of a live state.
     var json: JSONValue {
         switch self {
         case .moved: .null
@@ -112,7 +112,7 @@ extension TypedState {
 }
 
 extension ReplicatedValue: CustomStringConvertible {
-    /// What a reader is shown, as JSON.
+    /// The value that a reader is shown, as JSON.
     public var description: String { json()?.text ?? "nothing" }
 }
 

@@ -6,23 +6,23 @@
 public struct ReplicatedValue: Replicated {
     /// An edit, in one type.
     public enum Operation: Hashable, Sendable, Codable {
-        /// Of the register.
+        /// An operation on the register.
         case register(ReplicatedRegister<JSONValue>.Operation)
-        /// Of the constant.
+        /// An operation on the constant.
         case constant(Constant<JSONValue>.Operation)
-        /// Of the counter.
+        /// An operation on the counter.
         case counter(ReplicatedCounter.Operation)
-        /// Of the set.
+        /// An operation on the set.
         case set(ReplicatedSet<JSONValue>.Operation)
-        /// Of the set that only grows.
+        /// An operation on the add-only set.
         case addOnlySet(AddOnlySet<JSONValue>.Operation)
-        /// Of the list.
+        /// An operation on the list.
         indirect case list(ReplicatedList<ReplicatedValue>.Operation)
-        /// Of the ordered set.
+        /// An operation on the ordered set.
         case orderedSet(ReplicatedOrderedSet<JSONValue>.Operation)
-        /// Of the text.
+        /// An operation on the text.
         case text(ReplicatedText.Operation)
-        /// Of the dictionary.
+        /// An operation on the dictionary.
         indirect case dictionary(ReplicatedDictionary<ExactString, ReplicatedValue>.Operation)
 
         /// The type it edits.
@@ -41,19 +41,19 @@ public struct ReplicatedValue: Replicated {
         }
     }
 
-    /// Sorted by type; none of them as if nobody had written it.
+    /// The states, sorted by type; empty for a value that no replica has written.
     private(set) var states: Few<TypedState> = .none
 
-    /// A value that nobody has written yet.
+    /// Creates a value that no replica has written yet.
     public init() {}
 
     /// Sorted by type, none of them empty.
     init(_ states: [TypedState]) { self.states = Few(states) }
 
-    /// Whether a reader sees anything of it.
+    /// True if a reader sees anything of it.
     public var isLive: Bool { states.contains(where: \.isLive) }
 
-    /// How many counters the operation owns.
+    /// The number of counters that the operation owns.
     public static func span(of operation: Operation) -> UInt64 {
         switch operation {
         case .register(let operation): ReplicatedRegister<JSONValue>.span(of: operation)
@@ -73,7 +73,7 @@ public struct ReplicatedValue: Replicated {
         change(operation.type) { $0.apply(operation, at: origin) }
     }
 
-    /// What removing the whole has to carry of the counters inside.
+    /// The data about inner counters that a removal of the whole has to carry.
     public var removal: Removal {
         Removal(
             children: states.compactMap { state in
@@ -115,13 +115,13 @@ public struct ReplicatedValue: Replicated {
 }
 
 extension ReplicatedValue {
-    /// What a replica lacks of a value, in each of its types.
+    /// The part of a value that a replica lacks, in each of its types.
     public struct Delta: Hashable, Sendable, Codable {
         /// Sorted by type; none of a type of which there is nothing to say.
         var deltas: [TypedDelta]
     }
 
-    /// What a replica that holds `vector` lacks.
+    /// Returns the part that a replica which holds `vector` lacks.
     public func delta(since vector: VersionVector) -> Delta {
         Delta(
             deltas: states.compactMap { state in

@@ -1,4 +1,4 @@
-/// What a replica lacks of a field in one of its types.
+/// The part of a field that a replica lacks, in one of its types.
 enum TypedDelta: Hashable, Sendable, Codable {
     case register(ReplicatedRegister<JSONValue>.Delta)
     case constant(Constant<JSONValue>.Delta)
@@ -10,7 +10,7 @@ enum TypedDelta: Hashable, Sendable, Codable {
     indirect case text(ReplicatedText.Delta)
     indirect case dictionary(ReplicatedDictionary<ExactString, ReplicatedValue>.Delta)
 
-    /// What there is to say of a field that nobody has written.
+    /// Creates the delta of a field that no replica has written.
     init(nothing type: FieldType) {
         let vector = VersionVector()
         switch type {
@@ -57,7 +57,7 @@ extension TypedState {
         }
     }
 
-    /// Of a delta of the same type; any other is left out.
+    /// Joins a delta of the same type; any other is left out.
     mutating func join(_ delta: TypedDelta, held: VersionVector, theirs: VersionVector) {
         switch delta {
         case .register(let delta):

@@ -1,6 +1,6 @@
 /// The state of a field in one of its types.
 enum TypedState: Hashable, Sendable, Codable {
-    /// Only while a state is being changed: whoever changes it must be its one owner, or it would be copied.
+    /// The state while it is being changed: the code that changes it must be its only owner, or it would be copied.
     case moved
     case register(ReplicatedRegister<JSONValue>)
     case constant(Constant<JSONValue>)
@@ -85,7 +85,7 @@ enum TypedState: Hashable, Sendable, Codable {
         }
     }
 
-    /// Of an operation of the same type; any other is left out.
+    /// Applies an operation of the same type; any other is left out.
     mutating func apply(_ operation: ReplicatedValue.Operation, at origin: Origin) {
         switch operation {
         case .register(let operation): update(\.register, Self.register) { $0.apply(operation, at: origin) }

@@ -9,26 +9,26 @@ extension [UInt8] {
 }
 
 extension ByteReader {
-    /// What `append(signed:)` wrote.
+    /// Reads a number that `append(signed:)` wrote.
     public mutating func signed() throws(CodecError) -> Int64 {
         let zigzag = try varint()
         return Int64(bitPattern: zigzag >> 1) ^ -Int64(bitPattern: zigzag & 1)
     }
 
-    /// How many parts follow, of at least `bytesEach` bytes: never more than there are bytes for, so nobody makes us
-    /// reserve what they did not send.
+    /// Reads the number of parts that follow, of at least `bytesEach` bytes each. It is never more than there are bytes for,
+    /// so a sender cannot make the reader reserve memory for bytes it did not send.
     public mutating func count(bytesEach: Int, _ field: String) throws(CodecError) -> Int {
         Int(try varint(upTo: UInt64(remainingCount / max(1, bytesEach)), field))
     }
 
-    /// One byte, 0 or 1.
+    /// Reads a byte that must be 0 or 1.
     public mutating func flag(_ field: String) throws(CodecError) -> Bool {
         let byte = try byte()
         guard byte < 2 else { throw .outOfRange(field: field) }
         return byte == 1
     }
 
-    /// What the initializer reads, of exactly these bytes.
+    /// Returns the value that the initializer reads from exactly these bytes.
     static func all<Value: ByteCoded>(of bytes: [UInt8], as type: Value.Type) throws(CodecError) -> Value {
         var reader = ByteReader(bytes)
         let value = try Value(reading: &reader)

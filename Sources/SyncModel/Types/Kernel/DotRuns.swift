@@ -11,7 +11,7 @@ public struct DotRuns: Hashable, Sendable {
         /// Behind the last counter.
         public let end: UInt64
 
-        /// Not empty: `start < end`.
+        /// Creates a run that is not empty: `start < end`.
         public init(replica: ReplicaID, start: UInt64, end: UInt64) {
             self.replica = replica
             self.start = start
@@ -34,7 +34,7 @@ public struct DotRuns: Hashable, Sendable {
         }
     }
 
-    /// No dot at all.
+    /// True if there is no dot.
     public var isEmpty: Bool { runs.isEmpty }
 
     /// Logarithmic in the number of runs.
@@ -53,7 +53,7 @@ public struct DotRuns: Hashable, Sendable {
         return low < runs.count && runs[low].replica == dot.replica && runs[low].start <= dot.counter
     }
 
-    /// Not before the last dot in order.
+    /// Appends a dot; it must not be before the last one in order.
     private mutating func append(_ counter: UInt64, of replica: ReplicaID) {
         if let last = runs.last, last.replica == replica, last.end >= counter {
             if last.end == counter {
@@ -83,7 +83,7 @@ extension DotRuns: Codable {
         try container.encode(runs)
     }
 
-    /// Whether a run that starts there is behind all others, and does not touch the last.
+    /// True if a run that starts there is behind all others, and does not touch the last.
     private func follows(_ replica: ReplicaID, _ start: UInt64) -> Bool {
         guard let last = runs.last else { return true }
         return last.replica < replica || last.replica == replica && last.end < start

@@ -1,6 +1,6 @@
-/// A few dots in order: the explicit creations of a container, or the additions of one element that nobody removed.
+/// A few dots in order: the explicit creations of a container, or the additions of one element that no operation removed.
 ///
-/// One dot lives inline. For many dots, as of a whole container, there is `DotRuns`.
+/// A single dot is stored inline. For many dots, as of a whole container, there is `DotRuns`.
 public struct DotSet: Hashable, Sendable {
     private var dots: Few<Dot> = .none
 
@@ -14,7 +14,7 @@ public struct DotSet: Hashable, Sendable {
         self.dots = Few(distinct)
     }
 
-    /// Whether `dot` is one of them. Logarithmic.
+    /// True if the set contains `dot`. Logarithmic.
     public func contains(_ dot: Dot) -> Bool {
         let index = position(of: dot)
         return index < dots.count && dots[index] == dot
@@ -30,7 +30,7 @@ public struct DotSet: Hashable, Sendable {
     /// Drops what the author of `origin` had seen.
     public mutating func remove(knownTo origin: Origin) { dots.removeAll { origin.knows($0) } }
 
-    /// What writing again does: drops what the author had seen and puts the operation's own dot in.
+    /// Applies a new write: removes the dots that its author had seen and inserts the operation's own.
     public mutating func replace(at origin: Origin) {
         remove(knownTo: origin)
         insert(origin.dot)
@@ -61,10 +61,10 @@ extension DotSet: RandomAccessCollection {
     /// Always 0.
     public var startIndex: Int { 0 }
 
-    /// How many there are.
+    /// The number of dots.
     public var endIndex: Int { dots.endIndex }
 
-    /// In order, the least first.
+    /// The dots in ascending order.
     public subscript(index: Int) -> Dot { dots[index] }
 }
 

@@ -115,7 +115,7 @@ extension JSONValue: CustomStringConvertible {
     public var description: String { text }
 }
 
-/// As one string holding the JSON text: a coder for JSON would make 5 of 5.0, and forget which it was.
+/// The encoding as one string with the JSON text: a coder for JSON would make 5 of 5.0, and lose the difference.
 extension JSONValue: Codable {
     /// Decodes what `encode(to:)` wrote.
     public init(from decoder: any Decoder) throws {

@@ -1,4 +1,4 @@
-/// One JSON value, with integers and other numbers kept distinct.
+/// A JSON value, with integers and other numbers kept distinct.
 ///
 /// Invariants: `double` is finite and not −0; an object's members are sorted by key and each key occurs once. Use
 /// `JSONValue.number(_:)` and `JSONValue.members(_:)` to make them.
@@ -11,11 +11,11 @@ public enum JSONValue: Hashable, Sendable {
     case array([JSONValue])
     case object([Member])
 
-    /// One member of an object.
+    /// A member of an object.
     public struct Member: Hashable, Sendable {
         /// Exact: two keys that only look alike are two members.
         public let key: ExactString
-        /// What is under the key.
+        /// The value under the key.
         public let value: JSONValue
 
         /// A member of an object that is yet to be made; see `JSONValue.members(_:)`.
@@ -31,7 +31,7 @@ public enum JSONValue: Hashable, Sendable {
 
 /// Why something is no JSON value, or none that every node would read alike.
 public enum JSONValueError: Error, Hashable, Sendable {
-    /// Not JSON (RFC 8259), at this byte.
+    /// The text is not JSON (RFC 8259), at this byte.
     case syntax(offset: Int)
     /// More than `JSONValue.maximumDepth` containers inside each other.
     case tooDeep
@@ -63,7 +63,7 @@ extension JSONValue {
         return .object(sorted)
     }
 
-    /// What an object has under `key`; nil for everything else.
+    /// The value of an object under `key`; nil for everything else.
     public subscript(key: ExactString) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
         var low = 0

@@ -34,7 +34,7 @@ package struct ModelFaults: OptionSet, Hashable, Sendable {
 
     /// Detaching takes every attachment of the same bytes along.
     package static let detachTakesSameFile = ModelFaults(rawValue: 1 << 12)
-    /// What is attached goes to the first life that is here, whichever it was attached to.
+    /// An attachment goes to the first life that is here, whichever life it was attached to.
     package static let attachToFirstLife = ModelFaults(rawValue: 1 << 13)
     /// Attachments of what is deleted are still kept for what is shown.
     package static let deletionKeepsAttachments = ModelFaults(rawValue: 1 << 14)

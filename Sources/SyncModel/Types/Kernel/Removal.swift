@@ -1,18 +1,18 @@
-/// What the remover of a value saw of the counters below it.
+/// The increments of the counters below a value that its remover had seen.
 ///
-/// For everything else the remover's vector says what it saw; of a counter it does not say the total at that moment, so
+/// For everything else the remover's vector says what it had seen. A vector does not say a counter's total at that moment, so
 /// the removal carries it. Empty, and one byte long, when no counter is inside.
 public struct Removal: Hashable, Sendable, Codable {
-    /// One replica's increments as seen: its last counter that incremented, and their sum.
+    /// The increments of one replica as seen: its last counter that incremented, and their sum.
     public struct Seen: Hashable, Sendable, Codable {
-        /// Whose increments.
+        /// The replica that made the increments.
         public let replica: ReplicaID
         /// The counter of its last increment.
         public let last: UInt64
         /// The sum of its increments up to there.
         public let total: Int64
 
-        /// What was seen of one replica.
+        /// Creates the record of one replica's seen increments.
         public init(replica: ReplicaID, last: UInt64, total: Int64) {
             self.replica = replica
             self.last = last
@@ -24,19 +24,19 @@ public struct Removal: Hashable, Sendable, Codable {
     public struct Child: Hashable, Sendable, Codable {
         /// The key's canonical bytes.
         public let key: [UInt8]
-        /// What to carry of the value under the key.
+        /// The removal of the value under the key.
         public let removal: Removal
 
-        /// Not empty.
+        /// Creates a child; `removal` is not empty.
         public init(key: [UInt8], removal: Removal) {
             self.key = key
             self.removal = removal
         }
     }
 
-    /// Of a counter; sorted by replica.
+    /// The increments seen in a counter; sorted by replica.
     public var seen: [Seen]
-    /// Of a container, only those that are not empty; sorted by key.
+    /// The removals below a container, only those that are not empty; sorted by key.
     public var children: [Child]
 
     /// Sorted as the properties say.
@@ -45,6 +45,6 @@ public struct Removal: Hashable, Sendable, Codable {
         self.children = children
     }
 
-    /// Nothing to carry.
+    /// True if there is nothing to carry.
     public var isEmpty: Bool { seen.isEmpty && children.isEmpty }
 }

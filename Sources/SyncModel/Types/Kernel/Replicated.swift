@@ -10,23 +10,23 @@
 public protocol Replicated: Hashable, Sendable, Codable {
     /// The smallest edit.
     associatedtype Operation: Hashable, Sendable, Codable
-    /// What a replica at some vector lacks of this value.
+    /// The part of this value that a replica at some vector lacks.
     associatedtype Delta: Hashable, Sendable, Codable
 
-    /// The value nobody has written yet.
+    /// Creates a value that no replica has written yet.
     init()
 
-    /// Whether a reader sees anything: an element, a scalar, or that an empty container was created.
+    /// True if a reader sees anything: an element, a scalar, or the creation of an empty container.
     var isLive: Bool { get }
 
-    /// How many counters the operation owns, at least 1.
+    /// The number of counters that the operation owns, at least 1.
     static func span(of operation: Operation) -> UInt64
 
     /// Applies an operation whose causal past is applied. Applying it again changes nothing. An operation that makes
     /// no sense here (it comes from a peer) is void: it changes nothing on any replica alike.
     mutating func apply(_ operation: Operation, at origin: Origin)
 
-    /// What removing this value has to carry because no vector tells it; empty unless counters are inside.
+    /// The data that a removal of this value has to carry because no vector tells it; empty unless counters are inside.
     var removal: Removal { get }
 
     /// Removes everything the author of `origin` had seen of it. What was concurrent survives.

@@ -37,7 +37,7 @@ extension StateCoded {
 
 /// Writes one state; see `StateCoded`.
 public struct StateWriter {
-    /// What was written so far; elements that hold no dots are appended here.
+    /// The bytes written so far; elements that hold no dots are appended here.
     public var bytes: [UInt8]
     private var numbers: [ReplicaID: UInt64] = [:]
     private var latest: (replica: ReplicaID, number: UInt64)?
@@ -51,7 +51,7 @@ public struct StateWriter {
     /// The sign in the lowest bit, then as `append(varint:)`.
     public mutating func append(signed value: Int64) { bytes.append(signed: value) }
 
-    /// Its number; when it occurs for the first time, its name behind the number.
+    /// Appends the replica's number; at its first occurrence, its name behind the number.
     public mutating func append(_ replica: ReplicaID) {
         if let latest, latest.replica == replica { return append(varint: latest.number) }
         if let number = numbers[replica] {
@@ -80,7 +80,7 @@ public struct StateWriter {
 
 /// Reads one state; see `StateCoded`. The bytes may come from a peer: it throws, it never traps.
 public struct StateReader {
-    /// What is left; elements that hold no dots are read from here.
+    /// The remaining bytes; elements that hold no dots are read from here.
     public var bytes: ByteReader
     private var replicas: [ReplicaID] = []
     private var names: Set<ReplicaID> = []
@@ -96,10 +96,10 @@ public struct StateReader {
         try bytes.varint(upTo: limit, field)
     }
 
-    /// What `append(signed:)` wrote.
+    /// Reads a number that `append(signed:)` wrote.
     public mutating func signed() throws(CodecError) -> Int64 { try bytes.signed() }
 
-    /// How many parts follow, of at least `bytesEach` bytes: never more than there are bytes for.
+    /// Reads the number of parts that follow, of at least `bytesEach` bytes each; never more than there are bytes for.
     public mutating func count(bytesEach: Int, _ field: String) throws(CodecError) -> Int {
         try bytes.count(bytesEach: bytesEach, field)
     }

@@ -4,13 +4,13 @@
 /// not shown: a replica that voided it by looking at what is here would disagree with one where the first value had been
 /// removed in the meantime.
 public struct Constant<Value: ReplicableValue>: Replicated {
-    /// What can be done to a constant.
+    /// The operations on a constant.
     public enum Operation: Hashable, Sendable, Codable {
         /// Gives the value; without effect on what is shown once there is one.
         case set(Value)
     }
 
-    /// What a replica lacks of a constant.
+    /// The part of a constant that a replica lacks.
     public typealias Delta = RegisterDelta<Value>
 
     private var written = DottedValues<Value>()
@@ -30,18 +30,18 @@ public struct Constant<Value: ReplicableValue>: Replicated {
     /// The dots of `values`, in the same order.
     public var dots: [Dot] { written.entries.reversed().map { $0.dot } }
 
-    /// Who wrote `values`, in the same order.
+    /// The writers of `values`, in the same order.
     package var writers: [ValueWriter] {
         written.entries.reversed().map { ValueWriter(replica: $0.dot.replica, stamp: $0.stamp) }
     }
 
-    /// Whether several values were written apart, be they equal.
+    /// True if several values were written concurrently, even equal ones.
     var mayBeContested: Bool { written.entries.count > 1 }
 
-    /// Whether a reader sees anything of it.
+    /// True if a reader sees anything of it.
     public var isLive: Bool { !written.isEmpty }
 
-    /// How many counters the operation owns.
+    /// The number of counters that the operation owns.
     public static func span(of operation: Operation) -> UInt64 { 1 }
 
     /// Applies an operation whose causal past is applied; again, it changes nothing.
@@ -51,13 +51,13 @@ public struct Constant<Value: ReplicableValue>: Replicated {
         }
     }
 
-    /// What removing the whole has to carry of the counters inside.
+    /// The data about inner counters that a removal of the whole has to carry.
     public var removal: Removal { Removal() }
 
     /// Removes everything the author of `origin` had seen.
     public mutating func remove(_ removal: Removal, at origin: Origin) { written.remove(knownTo: origin) }
 
-    /// What a replica that holds `vector` lacks.
+    /// Returns the part that a replica which holds `vector` lacks.
     public func delta(since vector: VersionVector) -> Delta { written.delta(since: vector) }
 
     /// Takes in a delta that was made at `theirs`.

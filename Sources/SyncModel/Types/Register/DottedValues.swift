@@ -1,4 +1,4 @@
-/// What a register and a constant are made of: written values under their dots, the greatest canonical key first.
+/// The content of a register or a constant: written values under their dots, the greatest canonical key first.
 struct DottedValues<Value: ReplicableValue>: Hashable, Sendable {
     struct Entry: Hashable, Sendable {
         let dot: Dot
@@ -95,7 +95,7 @@ extension DottedValues: ByteCoded, StateCoded where Value: ByteCoded {
     }
 }
 
-/// What a replica lacks of a register or a constant.
+/// The part of a register or a constant that a replica lacks.
 public struct RegisterDelta<Value: ReplicableValue>: Hashable, Sendable, Codable {
     let added: DottedValues<Value>
     /// Live, and held by the receiver already.

@@ -1,24 +1,24 @@
-/// One value that each write replaces; writes made apart are all kept until somebody who saw them writes again.
+/// A value that each write replaces. Concurrent writes are all kept until an author that saw them writes again.
 ///
 ///     var light = ReplicatedRegister<Bool>()
 ///     light.apply(.set(true), at: origin)
 ///     light.value          // true
 ///
-/// A write replaces exactly the values that its author had seen. `value` is the one with the greatest canonical key
-/// (stamp, replica, counter), `conflicts` are the others: nothing written apart is lost before a person has looked.
+/// A write replaces exactly the values that its author had seen. `value` is the one with the greatest canonical key (stamp,
+/// replica, counter), `conflicts` are the others: no concurrent write is lost before a person has looked.
 public struct ReplicatedRegister<Value: ReplicableValue>: Replicated {
-    /// What can be done to a register.
+    /// The operations on a register.
     public enum Operation: Hashable, Sendable, Codable {
         /// Replaces the values that the author had seen.
         case set(Value)
     }
 
-    /// What a replica lacks of a register.
+    /// The part of a register that a replica lacks.
     public typealias Delta = RegisterDelta<Value>
 
     private var written = DottedValues<Value>()
 
-    /// A register that nobody has written yet.
+    /// Creates a register that no replica has written yet.
     public init() {}
 
     /// The value that everybody shows; nil when nothing was written, or all that was is removed.
@@ -33,23 +33,23 @@ public struct ReplicatedRegister<Value: ReplicableValue>: Replicated {
     /// The dots of `values`, in the same order.
     public var dots: [Dot] { written.entries.map { $0.dot } }
 
-    /// Who wrote `values`, in the same order.
+    /// The writers of `values`, in the same order.
     package var writers: [ValueWriter] {
         written.entries.map { ValueWriter(replica: $0.dot.replica, stamp: $0.stamp) }
     }
 
-    /// Whether several values were written apart, be they equal.
+    /// True if several values were written concurrently, even equal ones.
     var mayBeContested: Bool { written.entries.count > 1 }
 
-    /// What writing `value` has to record: nothing when it is shown already and nothing contradicts it.
+    /// Returns the operation that writes `value`; nil if the register shows it already and nothing contradicts it.
     public func setting(_ value: Value) -> Operation? {
         written.entries.count == 1 && self.value == value ? nil : .set(value)
     }
 
-    /// Whether a reader sees anything of it.
+    /// True if a reader sees anything of it.
     public var isLive: Bool { !written.isEmpty }
 
-    /// How many counters the operation owns.
+    /// The number of counters that the operation owns.
     public static func span(of operation: Operation) -> UInt64 { 1 }
 
     /// Applies an operation whose causal past is applied; again, it changes nothing.
@@ -62,13 +62,13 @@ public struct ReplicatedRegister<Value: ReplicableValue>: Replicated {
         }
     }
 
-    /// What removing the whole has to carry of the counters inside.
+    /// The data about inner counters that a removal of the whole has to carry.
     public var removal: Removal { Removal() }
 
     /// Removes everything the author of `origin` had seen.
     public mutating func remove(_ removal: Removal, at origin: Origin) { written.remove(knownTo: origin) }
 
-    /// What a replica that holds `vector` lacks.
+    /// Returns the part that a replica which holds `vector` lacks.
     public func delta(since vector: VersionVector) -> Delta { written.delta(since: vector) }
 
     /// Takes in a delta that was made at `theirs`.

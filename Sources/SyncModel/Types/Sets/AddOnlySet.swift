@@ -2,7 +2,7 @@
 ///
 /// Nothing takes a single element out; removing the key above removes what the remover had seen.
 public struct AddOnlySet<Element: ReplicableElement>: Replicated {
-    /// What can be done to a set that only grows.
+    /// The operations on an add-only set.
     public enum Operation: Hashable, Sendable, Codable {
         /// Makes the set visible, even while it is empty.
         case create
@@ -10,18 +10,18 @@ public struct AddOnlySet<Element: ReplicableElement>: Replicated {
         case add(Element)
     }
 
-    /// What a replica lacks of a set.
+    /// The part of a set that a replica lacks.
     public typealias Delta = SetDelta<Element>
 
     private var store = DottedElements<Element>()
 
-    /// A set that nobody has created yet.
+    /// Creates a set that no replica has created yet.
     public init() {}
 
-    /// Whether a reader sees anything of it.
+    /// True if a reader sees anything of it.
     public var isLive: Bool { store.isLive }
 
-    /// How many counters the operation owns.
+    /// The number of counters that the operation owns.
     public static func span(of operation: Operation) -> UInt64 { 1 }
 
     /// Applies an operation whose causal past is applied; again, it changes nothing.
@@ -32,13 +32,13 @@ public struct AddOnlySet<Element: ReplicableElement>: Replicated {
         }
     }
 
-    /// What removing the whole has to carry of the counters inside.
+    /// The data about inner counters that a removal of the whole has to carry.
     public var removal: Removal { Removal() }
 
     /// Removes everything the author of `origin` had seen.
     public mutating func remove(_ removal: Removal, at origin: Origin) { store.removeAll(knownTo: origin) }
 
-    /// What a replica that holds `vector` lacks.
+    /// Returns the part that a replica which holds `vector` lacks.
     public func delta(since vector: VersionVector) -> Delta { store.delta(since: vector) }
 
     /// Takes in a delta that was made at `theirs`.
@@ -48,19 +48,19 @@ public struct AddOnlySet<Element: ReplicableElement>: Replicated {
 }
 
 extension AddOnlySet {
-    /// How many elements there are.
+    /// The number of elements.
     public var count: Int { store.dots.count }
 
-    /// Whether there is no element. An empty set that was created is live all the same.
+    /// True if there is no element. An empty set that was created is live all the same.
     public var isEmpty: Bool { store.dots.isEmpty }
 
-    /// Whether somebody created the set explicitly, so that it is there even when empty.
+    /// True if a replica created the set explicitly, so that it is present even when empty.
     public var isCreated: Bool { !store.presence.isEmpty }
 
     /// The dots of explicit creations.
     var creations: DotSet { store.presence }
 
-    /// Whether `element` is in the set. Constant time.
+    /// True if `element` is in the set. Constant time.
     public func contains(_ element: Element) -> Bool { store.dots[element] != nil }
 
     /// The dots of the additions that made `element` live; empty when it is not in the set.
@@ -70,7 +70,7 @@ extension AddOnlySet {
     public var elements: [Element] { store.sorted }
 }
 
-/// In ascending order, on every node the same. Each iteration sorts anew.
+/// The elements in ascending order, the same on every node. Each iteration sorts anew.
 extension AddOnlySet: Sequence {
     /// Over all of it, in order.
     public func makeIterator() -> IndexingIterator<[Element]> { store.sorted.makeIterator() }

@@ -1,4 +1,4 @@
-/// What both sets are made of: each element with the dots of its additions, and the dots of explicit creations.
+/// The content of both sets: each element with the dots of its additions, and the dots of explicit creations.
 struct DottedElements<Element: ReplicableElement>: Hashable, Sendable {
     /// Invariant: no element without a dot.
     private(set) var dots: [Element: DotSet] = [:]
@@ -84,7 +84,7 @@ extension DottedElements: ByteCoded, StateCoded where Element: ByteCoded {
     }
 }
 
-/// What a replica lacks of a set.
+/// The part of a set that a replica lacks.
 public struct SetDelta<Element: ReplicableElement>: Hashable, Sendable {
     let presence: DotSet
     /// Elements with an addition that the receiver does not hold; all their live dots.

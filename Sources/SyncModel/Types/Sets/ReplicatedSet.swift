@@ -7,7 +7,7 @@
 /// A removal removes the additions that its author had seen ("observed-remove"); one made apart is none of them. Reads
 /// like `Set`; iteration is in ascending order, so that every node shows the same.
 public struct ReplicatedSet<Element: ReplicableElement>: Replicated {
-    /// What can be done to a set.
+    /// The operations on a set.
     public enum Operation: Hashable, Sendable, Codable {
         /// Makes the set visible, even while it is empty.
         case create
@@ -17,18 +17,18 @@ public struct ReplicatedSet<Element: ReplicableElement>: Replicated {
         case remove(Element)
     }
 
-    /// What a replica lacks of a set.
+    /// The part of a set that a replica lacks.
     public typealias Delta = SetDelta<Element>
 
     private var store = DottedElements<Element>()
 
-    /// A set that nobody has created yet.
+    /// Creates a set that no replica has created yet.
     public init() {}
 
-    /// Whether a reader sees anything of it.
+    /// True if a reader sees anything of it.
     public var isLive: Bool { store.isLive }
 
-    /// How many counters the operation owns.
+    /// The number of counters that the operation owns.
     public static func span(of operation: Operation) -> UInt64 { 1 }
 
     /// Applies an operation whose causal past is applied; again, it changes nothing.
@@ -40,13 +40,13 @@ public struct ReplicatedSet<Element: ReplicableElement>: Replicated {
         }
     }
 
-    /// What removing the whole has to carry of the counters inside.
+    /// The data about inner counters that a removal of the whole has to carry.
     public var removal: Removal { Removal() }
 
     /// Removes everything the author of `origin` had seen.
     public mutating func remove(_ removal: Removal, at origin: Origin) { store.removeAll(knownTo: origin) }
 
-    /// What a replica that holds `vector` lacks.
+    /// Returns the part that a replica which holds `vector` lacks.
     public func delta(since vector: VersionVector) -> Delta { store.delta(since: vector) }
 
     /// Takes in a delta that was made at `theirs`.
@@ -56,19 +56,19 @@ public struct ReplicatedSet<Element: ReplicableElement>: Replicated {
 }
 
 extension ReplicatedSet {
-    /// How many elements there are.
+    /// The number of elements.
     public var count: Int { store.dots.count }
 
-    /// Whether there is no element. An empty set that was created is live all the same.
+    /// True if there is no element. An empty set that was created is live all the same.
     public var isEmpty: Bool { store.dots.isEmpty }
 
-    /// Whether somebody created the set explicitly, so that it is there even when empty.
+    /// True if a replica created the set explicitly, so that it is present even when empty.
     public var isCreated: Bool { !store.presence.isEmpty }
 
     /// The dots of explicit creations.
     var creations: DotSet { store.presence }
 
-    /// Whether `element` is in the set. Constant time.
+    /// True if `element` is in the set. Constant time.
     public func contains(_ element: Element) -> Bool { store.dots[element] != nil }
 
     /// The dots of the additions that made `element` live; empty when it is not in the set.
@@ -78,7 +78,7 @@ extension ReplicatedSet {
     public var elements: [Element] { store.sorted }
 }
 
-/// In ascending order, on every node the same. Each iteration sorts anew.
+/// The elements in ascending order, the same on every node. Each iteration sorts anew.
 extension ReplicatedSet: Sequence {
     /// Over all of it, in order.
     public func makeIterator() -> IndexingIterator<[Element]> { store.sorted.makeIterator() }

@@ -25,7 +25,7 @@ extension MemberOperation where repeat (each Member).Operation: ByteCoded {
     fileprivate init(_ cursor: MemberByteCursor) { operations = (repeat cursor.next((each Member).Operation.self)) }
 }
 
-/// As in `MemberCursor`: no `try` where a tuple is filled.
+/// A cursor like `MemberCursor`, for bytes: `try` is not possible where a tuple is filled.
 private final class MemberByteCursor {
     var reader: ByteReader
     private let wanted: UInt64
@@ -76,7 +76,7 @@ extension ReplicatedMembers: CodedMemberList where repeat each Member: StateCode
     }
 }
 
-/// What a struct needs to be `StateCoded`, beside saying that it is.
+/// The requirements of `StateCoded`, so that a struct only has to declare the conformance.
 extension ReplicatedStruct where Members: CodedMemberList {
     /// Writes the canonical form.
     public func write(to writer: inout StateWriter) { Self.members.write(self, to: &writer) }

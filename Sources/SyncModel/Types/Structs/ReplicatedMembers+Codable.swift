@@ -1,7 +1,7 @@
 // The compiler (Swift 6.3) crashes on an initializer that fills a stored tuple of a pack and can throw. So a cursor reads
 // the members and keeps the first failure, and the caller of the initializer that fills the tuple throws it.
 
-/// As a list of two: the member's place and its operation.
+/// The encoding as a list of two: the member's place and its operation.
 extension MemberOperation: Codable {
     /// Decodes what `encode(to:)` wrote.
     public init(from decoder: any Decoder) throws {
@@ -28,7 +28,7 @@ extension MemberOperation: Codable {
     }
 }
 
-/// As a list, in the order of the members; null where there is nothing to say.
+/// The encoding as a list, in the order of the members; null for an empty delta.
 extension MemberDeltas: Codable {
     /// Decodes what `encode(to:)` wrote.
     public init(from decoder: any Decoder) throws {

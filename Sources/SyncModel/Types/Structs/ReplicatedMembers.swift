@@ -4,7 +4,7 @@
 public struct ReplicatedMembers<Root, each Member: Replicated>: ReplicatedMemberList, @unchecked Sendable {
     /// An edit of one member.
     public typealias Operation = MemberOperation<repeat each Member>
-    /// What a replica lacks of each member.
+    /// The part of each member that a replica lacks.
     public typealias Delta = MemberDeltas<repeat each Member>
 
     let paths: (repeat WritableKeyPath<Root, each Member>)
@@ -12,7 +12,7 @@ public struct ReplicatedMembers<Root, each Member: Replicated>: ReplicatedMember
     /// Later versions add paths at the end, and keep the others where they are.
     public init(_ path: repeat any WritableKeyPath<Root, each Member> & Sendable) { paths = (repeat each path) }
 
-    /// Whether a member is.
+    /// True if a member is live.
     public func isLive(_ root: Root) -> Bool {
         for path in repeat each paths {
             if root[keyPath: path].isLive { return true }
@@ -20,7 +20,7 @@ public struct ReplicatedMembers<Root, each Member: Replicated>: ReplicatedMember
         return false
     }
 
-    /// That of the member's operation.
+    /// The span of the member's operation.
     public func span(of operation: Operation) -> UInt64 {
         var sum: UInt64 = 0
         for nested in repeat Self.span((each Member).self, each operation.operations) { sum += nested }
@@ -115,7 +115,7 @@ public struct MemberOperation<each Member: Replicated>: Sendable {
     let operations: (repeat (each Member).Operation?)
 }
 
-/// What a replica lacks of the members of a struct.
+/// The part of a struct's members that a replica lacks.
 public struct MemberDeltas<each Member: Replicated>: Sendable {
     /// Nil where there is nothing to say.
     let deltas: (repeat (each Member).Delta?)

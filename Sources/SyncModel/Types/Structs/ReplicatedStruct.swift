@@ -19,10 +19,10 @@ public protocol ReplicatedStruct: Replicated where Operation == Members.Operatio
 }
 
 extension ReplicatedStruct {
-    /// Whether a reader sees anything of it.
+    /// True if a reader sees anything of it.
     public var isLive: Bool { Self.members.isLive(self) }
 
-    /// How many counters the operation owns.
+    /// The number of counters that the operation owns.
     public static func span(of operation: Operation) -> UInt64 { members.span(of: operation) }
 
     /// Applies an operation whose causal past is applied; again, it changes nothing.
@@ -30,7 +30,7 @@ extension ReplicatedStruct {
         Self.members.apply(operation, at: origin, to: &self)
     }
 
-    /// What removing the whole has to carry of the counters inside.
+    /// The data about inner counters that a removal of the whole has to carry.
     public var removal: Removal { Self.members.removal(of: self) }
 
     /// Removes everything the author of `origin` had seen.
@@ -38,7 +38,7 @@ extension ReplicatedStruct {
         Self.members.remove(removal, at: origin, from: &self)
     }
 
-    /// What a replica that holds `vector` lacks.
+    /// Returns the part that a replica which holds `vector` lacks.
     public func delta(since vector: VersionVector) -> Delta { Self.members.delta(of: self, since: vector) }
 
     /// Takes in a delta that was made at `theirs`.
@@ -47,18 +47,18 @@ extension ReplicatedStruct {
     }
 }
 
-/// How a struct's members are edited and merged; `ReplicatedMembers` is the one there is.
+/// The editing and merging of a struct's members; `ReplicatedMembers` is the one implementation.
 public protocol ReplicatedMemberList<Root>: Sendable {
     /// The struct.
     associatedtype Root
     /// An edit of one member.
     associatedtype Operation: Hashable, Sendable, Codable
-    /// What a replica lacks of the members.
+    /// The part of the members that a replica lacks.
     associatedtype Delta: Hashable, Sendable, Codable
 
-    /// Whether a member is.
+    /// True if a member is live.
     func isLive(_ root: Root) -> Bool
-    /// That of the member's operation.
+    /// The span of the member's operation.
     func span(of operation: Operation) -> UInt64
     /// Edits the member.
     func apply(_ operation: Operation, at origin: Origin, to root: inout Root)

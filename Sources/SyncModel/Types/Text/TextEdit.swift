@@ -1,4 +1,4 @@
-/// One step of an edit, for a text that is open or looked back at: delete scalars at an offset, then insert.
+/// A step of an edit, for a text that is open or looked back at: delete scalars at an offset, then insert.
 public struct TextEdit: Hashable, Sendable {
     /// The offset in the text after the earlier steps, in Unicode scalars.
     public let offset: Int

@@ -93,8 +93,8 @@ extension TextEngine {
             rightOrigin = number
         }
         if isLeft { rightOrigin = parent }
-        // A scalar that the vector covers and that is not here was never a scalar of this text. No peer sends scalars beyond
-        // its own vector.
+        // A scalar below `start` that is not here was never a scalar of this text. No peer sends scalars beyond its own
+        // vector.
         let name = columns.replicas[Int(run.replica)]
         let (start, end) = (held.next(of: name), theirs.next(of: name))
         var offset = 0

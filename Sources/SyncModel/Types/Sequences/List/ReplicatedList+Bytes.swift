@@ -1,8 +1,8 @@
 /// Bits of an element's head in a state.
 private enum Head {
-    /// Its birth is the dot behind that of the element before.
+    /// The element's birth is the dot behind the birth of the element before.
     static let next: UInt64 = 1
-    /// Nobody edited, moved or deleted it.
+    /// The element was never edited, moved or deleted.
     static let plain: UInt64 = 2
 }
 

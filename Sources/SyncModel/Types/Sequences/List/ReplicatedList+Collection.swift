@@ -16,19 +16,19 @@ extension ReplicatedList: RandomAccessCollection {
     /// Always 0.
     public var startIndex: Int { 0 }
 
-    /// How many elements a reader sees.
+    /// The number of elements that a reader sees.
     public var endIndex: Int { tree.order.shownCount }
 
     /// The value of the element at `index`.
     public subscript(index: Int) -> Value { entry(shownAt: tree.order.shownNode(at: index)).value }
 
-    /// In order, the first first.
+    /// Returns an iterator over the elements in order.
     public func makeIterator() -> Iterator { Iterator(self) }
 
     /// Names the element at `index`: the dot of its insertion, for as long as it lives, wherever it is moved.
     public func identity(at index: Int) -> Dot { identity(shownAt: tree.order.shownNode(at: index)) }
 
-    /// Where the element with this identity is now; nil if it is deleted, or not known.
+    /// Returns the index of the element with this identity; nil if it is deleted, or not known.
     public func index(ofElement identity: Dot) -> Int? {
         guard let element = element(identity), element.shownAt != PositionTree.none else { return nil }
         return tree.order.shownIndex(of: element.shownAt)
@@ -43,7 +43,7 @@ extension ReplicatedList: RandomAccessCollection {
     /// The value of the element with this identity with all that it keeps, deleted or not: what an edit of it starts from.
     public func state(ofElement identity: Dot) -> Value { element(identity)?.value ?? Value() }
 
-    /// Whether somebody created the list explicitly, so that it is there even when empty.
+    /// True if a replica created the list explicitly, so that it is present even when empty.
     public var isCreated: Bool { !presence.isEmpty }
 
     private func element(_ identity: Dot) -> Entry? {

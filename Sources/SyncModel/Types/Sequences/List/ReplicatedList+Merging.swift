@@ -8,7 +8,7 @@ public struct ListContents<Content: Hashable & Codable & Sendable>: Hashable, Se
         var moves: PositionRegister
         var content: Content
 
-        /// As it was inserted: nobody edited, moved or deleted it.
+        /// True if the element was never edited, moved or deleted.
         var isPlain: Bool { moves.isEmpty && presence.count == 1 && presence.first == birth }
     }
 

@@ -16,7 +16,7 @@ public struct ReplicatedList<Value: Replicated>: Replicated {
         case create
         /// New elements next to each other, each made of one operation on an empty value; at least one.
         case insert(Placement, [Value.Operation])
-        /// Edits the value of an element, and keeps the element where somebody deletes it apart.
+        /// Edits the value of an element, and keeps the element if another replica deletes it concurrently.
         case edit(DotReference, Value.Operation)
         /// The elements whose insertions these are; at least one.
         case delete([DotRange])
@@ -24,7 +24,7 @@ public struct ReplicatedList<Value: Replicated>: Replicated {
         case move(DotReference, Placement)
     }
 
-    /// What a replica at some vector lacks: its new positions, and every element with the dots that are live in it.
+    /// The part that a replica at some vector lacks: its new positions, and every element with the dots that are live in it.
     public typealias Delta = ListContents<Value.Delta>
 
     typealias Node = PositionTree.Node
@@ -32,9 +32,9 @@ public struct ReplicatedList<Value: Replicated>: Replicated {
     struct Entry: Sendable {
         /// The node of its insertion.
         let birth: Node
-        /// Of its insertion and its edits; empty: deleted.
+        /// The dots of its insertion and its edits; empty if it is deleted.
         var presence: DotSet
-        /// Where it was moved to; empty: where it was inserted.
+        /// The positions it was moved to; empty if it is where it was inserted.
         var moves: PositionRegister
         var value: Value
         /// The node that shows it, or none.
@@ -44,17 +44,17 @@ public struct ReplicatedList<Value: Replicated>: Replicated {
     /// The dots of explicit creations.
     var presence = DotSet()
     var tree = PositionTree()
-    /// In the order in which they became known here; deleted ones too.
+    /// The elements in the order in which they became known here; deleted ones too.
     var entries: ContiguousArray<Entry> = []
-    /// By node: the entry of the element that was inserted there, or none for a node that a move made.
+    /// The entry of the element inserted at each node, by node; none for a node that a move made.
     var entryIndices: ContiguousArray<Int32> = []
-    /// By node: the entry of the element that is shown there. Means nothing for a node that is not shown.
+    /// The entry of the element shown at each node, by node. It has no meaning for a node that is not shown.
     var occupants: ContiguousArray<Int32> = []
 
-    /// A list that nobody has written yet.
+    /// Creates a list that no replica has written yet.
     public init() {}
 
-    /// Whether a reader sees an element, or that the list was created.
+    /// True if a reader sees an element, or the creation of the list.
     public var isLive: Bool { tree.order.shownCount > 0 || !presence.isEmpty }
 
     /// An element inserted, edited or moved owns what its operation owns; a deletion one counter per element.

@@ -16,19 +16,19 @@ extension ReplicatedOrderedSet: RandomAccessCollection {
     /// Always 0.
     public var startIndex: Int { 0 }
 
-    /// How many values a reader sees.
+    /// The number of values that a reader sees.
     public var endIndex: Int { tree.order.shownCount }
 
     /// The value at `index`.
     public subscript(index: Int) -> Element { element(shownAt: tree.order.shownNode(at: index)) }
 
-    /// In order, the first first.
+    /// Returns an iterator over the values in order.
     public func makeIterator() -> Iterator { Iterator(self) }
 
-    /// Whether `value` is in the set; found by hash.
+    /// True if `value` is in the set; found by hash.
     public func contains(_ value: Element) -> Bool { entry(value) != nil }
 
-    /// Where `value` is; nil if it is not in the set. Found by hash.
+    /// Returns the index of `value`; nil if it is not in the set. Found by hash.
     public func firstIndex(of value: Element) -> Int? {
         entry(value).map { tree.order.shownIndex(of: $0.shownAt) }
     }
@@ -36,7 +36,7 @@ extension ReplicatedOrderedSet: RandomAccessCollection {
     /// The same as `firstIndex(of:)`: a value is there once.
     public func lastIndex(of value: Element) -> Int? { firstIndex(of: value) }
 
-    /// Whether somebody created the set explicitly, so that it is there even when empty.
+    /// True if a replica created the set explicitly, so that it is present even when empty.
     public var isCreated: Bool { !presence.isEmpty }
 
     private func entry(_ value: Element) -> Entry? {

@@ -10,20 +10,20 @@ public struct ReplicatedOrderedSet<Element: ReplicableElement>: Replicated {
         case create
         /// Values next to each other, in this order; at least one. One that is there moves here.
         case insert(Placement, [Element])
-        /// At least one.
+        /// Removes these values; at least one.
         case remove([Element])
         /// Puts a value somewhere else, without inserting it again.
         case move(Element, Placement)
     }
 
-    /// What a replica at some vector lacks: its new positions, and every value with the dots that are live in it.
+    /// The part that a replica at some vector lacks: its new positions, and every value with the dots that are live in it.
     public typealias Delta = OrderedSetContents<Element>
 
     typealias Node = PositionTree.Node
 
     struct Entry: Sendable {
         let element: Element
-        /// Of its insertions; empty: removed.
+        /// The dots of its insertions; empty if it is removed.
         var presence = DotSet()
         var positions = PositionRegister()
         /// The node that shows it, or none.
@@ -36,16 +36,16 @@ public struct ReplicatedOrderedSet<Element: ReplicableElement>: Replicated {
     /// Every value that ever had a position, removed ones too: what was made apart may insert them again.
     var entries: ContiguousArray<Entry> = []
     var entryIndices: [Element: Int] = [:]
-    /// By node: the index of the entry that is shown there. Means nothing for a node that is not shown.
+    /// The index of the entry shown at each node, by node. It has no meaning for a node that is not shown.
     var occupants: ContiguousArray<Int32> = []
 
-    /// A set that nobody has written yet.
+    /// Creates a set that no replica has written yet.
     public init() {}
 
-    /// Whether a reader sees a value, or that the set was created.
+    /// True if a reader sees a value, or the creation of the set.
     public var isLive: Bool { tree.order.shownCount > 0 || !presence.isEmpty }
 
-    /// One counter per value.
+    /// Returns one counter per value.
     public static func span(of operation: Operation) -> UInt64 {
         switch operation {
         case .create, .move: 1

@@ -4,7 +4,7 @@ public enum DotReference: Hashable, Sendable, Codable {
     case own(UInt64)
     case other(Dot)
 
-    /// How an operation of `author` names `dot`.
+    /// Creates the reference by which an operation of `author` names `dot`.
     public init(_ dot: Dot, by author: ReplicaID) {
         self = dot.replica == author ? .own(dot.counter) : .other(dot)
     }
@@ -22,7 +22,7 @@ public enum DotReference: Hashable, Sendable, Codable {
 public struct DotRange: Hashable, Sendable, Codable {
     /// The one with the least counter.
     public let first: DotReference
-    /// At least 1.
+    /// The number of dots; at least 1.
     public let count: UInt64
 
     /// The dots from `first` on, `count` of them.
@@ -55,7 +55,7 @@ public struct DotRange: Hashable, Sendable, Codable {
     }
 }
 
-/// Where in a sequence an operation puts what it inserts or moves: a place in the tree of positions.
+/// The place in a sequence where an operation puts an inserted or moved element: a place in the tree of positions.
 ///
 /// It names nodes of that tree by their dots, never an index, so it means the same place on every replica.
 public enum Placement: Hashable, Sendable, Codable {
@@ -66,9 +66,9 @@ public enum Placement: Hashable, Sendable, Codable {
 
     /// The node that followed when the author chose the place. It orders what others put after the same node.
     public enum RightOrigin: Hashable, Sendable, Codable {
-        /// The same as that of the node it goes after: so it is when somebody types on.
+        /// The right origin of the node it goes after: the usual case while a user types on.
         case inherited
-        /// Nothing followed.
+        /// The place was at the end.
         case end
         case node(DotReference)
     }

@@ -62,14 +62,14 @@ extension Placement: ByteCoded {
         static let followed: UInt8 = 2
     }
 
-    /// What a node is named for.
+    /// The reason for which a node is named.
     enum NodeSort: Int {
         case parent
         case rightOrigin
         case deleted
     }
 
-    /// Which place, less than 8.
+    /// The code of the kind of place, less than 8.
     var code: UInt8 {
         guard case .after(let previous, let rightOrigin) = self else { return Code.before }
         let code = previous == nil ? Code.beginning : Code.after

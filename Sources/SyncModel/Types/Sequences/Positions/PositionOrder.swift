@@ -16,7 +16,8 @@ package struct PositionOrder: Sendable {
         var shownCount: Int
     }
 
-    /// In order; none is empty. No block at first: values are made empty often, and that should cost no memory.
+    /// The blocks in order; none is empty. There is no block at first: values are often created empty, and that should cost
+    /// no memory.
     private var blocks: [Block] = []
     /// Node → name of its block.
     private var blockNames: ContiguousArray<Int32> = []
@@ -116,7 +117,7 @@ package struct PositionOrder: Sendable {
         return block + 1 < blocks.count ? blocks[block + 1].entries.first.map { Node($0 >> 1) } : nil
     }
 
-    /// How many shown nodes are before `node`, itself not counted.
+    /// Returns the number of shown nodes before `node`, itself not counted.
     package func shownIndex(of node: Node) -> Int {
         let (block, offset) = place(of: node)
         var sum = blocks[block].entries[..<offset].reduce(0) { $0 + Int($1 & 1) }

@@ -1,5 +1,5 @@
-/// Where one element of a sequence stands: every position that was given to it apart; the greatest in canonical order is
-/// where it is shown, so an element that was moved on two sides appears once.
+/// The positions of one element of a sequence, all that were given to it concurrently. It is shown at the greatest in
+/// canonical order, so an element that two replicas moved appears once.
 ///
 /// A position is a node of the tree, named by the dot of the operation that made it.
 package struct PositionRegister: Hashable, Sendable, Codable {

@@ -44,8 +44,8 @@ extension PositionTree {
         return origin.knows(dot) ? node(at: dot) : nil
     }
 
-    /// The nodes of these ranges that the author of `origin` can have seen, each once: ranges that overlap, which nobody
-    /// honest writes, cost no more than the nodes that are here.
+    /// Returns the nodes of these ranges that the author of `origin` can have seen, each once. Ranges that overlap, which no
+    /// honest author writes, cost no more than the nodes that are here.
     func seen(_ ranges: [DotRange], at origin: Origin) -> [Node] {
         var united: [(first: Dot, end: UInt64)] = []
         let sorted = ranges.map { (first: $0.first.dot(by: origin.dot.replica), count: $0.count) }

@@ -16,10 +16,11 @@ package struct PositionTree: Sendable {
         case right
     }
 
-    /// No node: as a parent the root, as a right origin the end.
+    /// The value for no node: as a parent the root, as a right origin the end.
     static let none: Node = -1
 
-    /// How many nodes a sequence that arrives as bytes may have: a run of any length takes a dozen bytes, but memory per node.
+    /// The maximum number of nodes of a sequence that arrives as bytes: a run of any length takes a dozen bytes, but memory
+    /// per node.
     package static let decodedLimit: UInt64 = 1 << 24
 
     struct Link: Sendable {
@@ -28,7 +29,7 @@ package struct PositionTree: Sendable {
         let replica: Int32
         let side: Side
         let parent: Node
-        /// Of a left child its parent: that is what followed.
+        /// The right origin. For a left child it is its parent: that is what followed.
         let rightOrigin: Node
         var firstLeft: Node = PositionTree.none
         var firstRight: Node = PositionTree.none
@@ -219,7 +220,7 @@ package struct PositionTree: Sendable {
         return node
     }
 
-    /// What the node after which one more is put would hand down as right origin.
+    /// Returns the right origin that a node put after `parent` inherits.
     func inheritedRightOrigin(of parent: Node) -> Node {
         parent == Self.none ? Self.none : links[Int(parent)].rightOrigin
     }

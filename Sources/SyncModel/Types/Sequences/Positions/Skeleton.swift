@@ -26,7 +26,7 @@ package struct Skeleton: Hashable, Sendable, Codable {
             }
         }
 
-        /// Whether `next` would be a part of this run.
+        /// True if `next` would be a part of this run.
         func continues(with next: Run) -> Bool {
             guard case .after(let parent?, let rightOrigin) = next.place, first.counter + count == next.first.counter,
                 first.replica == next.first.replica, parent.replica == first.replica
@@ -76,11 +76,11 @@ extension PositionTree {
         return nodes
     }
 
-    /// Adds the nodes of `skeleton` that are not here. False when some have no place: their parent or right origin is
+    /// Adds the nodes of `skeleton` that are not here. Returns false if some have no place: their parent or right origin is
     /// neither here nor there, or they are in a circle; those are left out.
     ///
-    /// A node needs two earlier ones, which may stand later in the skeleton. What is needed is inserted first, with a stack
-    /// of our own: how deep it goes is up to whoever sent this.
+    /// A node needs two earlier ones, which may stand later in the skeleton. The needed ones are inserted first, with an
+    /// array as the stack: the sender decides how deep it grows.
     @discardableResult
     package mutating func insert(_ skeleton: Skeleton) -> Bool {
         var states = [RunState](repeating: .waiting, count: skeleton.runs.count)
