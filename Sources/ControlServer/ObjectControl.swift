@@ -48,9 +48,12 @@ package protocol ObjectControl: Sendable {
     /// same on every node. Throws `not_found`, also for a version that is not one of this object's.
     func object(space: String, _ name: ObjectName, at version: DotText) async throws(ControlError) -> ObjectEntry
 
-    /// Live objects of one collection, in the order that the query says. Throws `unknown_collection` when nothing was
-    /// ever put there and it has no schema; `invalid_argument` for a cursor that is none.
-    func objects(_ query: ObjectListQuery) async throws(ControlError) -> EntryPage<ObjectEntry>
+    /// Live objects of one collection, in the order that the query says; another than by id takes a look at all of them.
+    /// Throws `unknown_collection` when nothing was ever put there and it has no schema; `invalid_argument` for a cursor that
+    /// is none.
+    ///
+    /// - Parameter memory: the same for all pages that one request reads.
+    func objects(_ query: ObjectListQuery, _ memory: PageMemory) async throws(ControlError) -> EntryPage<ObjectEntry>
 
     /// The records of deletions that are kept here, of one collection or all, by collection, then id.
     func deletedObjects(_ query: DeletedQuery) async throws(ControlError) -> EntryPage<DeletedEntry>

@@ -74,6 +74,8 @@ package protocol ReplicaStore: AnyObject, Sendable {
     func object(_ key: ObjectKey, space: SpaceID) throws(StoreError) -> StoredObject?
     /// In the order of (collection, id).
     func objects(_ query: ObjectQuery) throws(StoreError) -> [StoredObject]
+    /// Where objects stand in the query's own order, the first ones of it. Looks at every object of the collection.
+    func places(_ query: ObjectQuery) throws(StoreError) -> [ObjectOrder.Place]
     /// Objects that changed behind `position`, each once and as it is now, by the position of its newest change.
     func changedObjects(
         of collection: ExactString?, space: SpaceID, after position: Int64, limit: Int

@@ -1,6 +1,6 @@
 /// The order in which the objects of a collection are listed.
 ///
-/// Any order but the one by id looks at every object of the collection for each page.
+/// Any order but the one by id takes a look at every object of the collection.
 public struct ListOrder: Hashable, Sendable {
     /// The key that objects are sorted by.
     public enum Key: Hashable, Sendable {

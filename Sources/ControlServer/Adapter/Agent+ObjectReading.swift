@@ -58,7 +58,7 @@ extension Agent {
     }
 
     package func objects(
-        _ query: ObjectListQuery
+        _ query: ObjectListQuery, _ memory: PageMemory
     ) async throws(ControlError) -> EntryPage<ObjectEntry> {
         try checkSpace(query.space)
         let collection = ExactString(query.collection)
@@ -73,10 +73,9 @@ extension Agent {
             space: .home, collection: collection, selection: .standing(.live), conditions: conditions,
             limit: query.limit)
         if query.order != ListOrder() {
-            wanted.order = try order(query.order, of: collection, behind: query.after)
-        } else if let cursor = query.after {
-            wanted.after = try ObjectKey(cursor: cursor)
+            return try page(of: wanted, in: query.order, behind: query.after, memory)
         }
+        if let cursor = query.after { wanted.after = try ObjectKey(cursor: cursor) }
         let objects = try stored { [wanted] () throws(StoreError) in try store.objects(wanted) }
         if objects.isEmpty, query.after == nil { try checkIsKnown(collection) }
         var reader = ObjectReader(store)
@@ -85,13 +84,10 @@ extension Agent {
             for object in objects { entries.append(try reader.entry(object)) }
             return entries
         }
-        guard objects.count >= query.limit, let last = objects.last else { return EntryPage(entries: entries) }
-        guard let order = wanted.order else { return EntryPage(entries: entries, next: last.key.cursor) }
-        let schema = try stored { () throws(StoreError) in try reader.schema(of: collection) }
-        return EntryPage(entries: entries, next: order.place(of: last, schema).cursor)
+        return EntryPage(entries: entries, next: objects.count < query.limit ? nil : objects.last?.key.cursor)
     }
 
-    private func checkIsKnown(_ collection: ExactString) throws(ControlError) {
+    func checkIsKnown(_ collection: ExactString) throws(ControlError) {
         let known = try stored { () throws(StoreError) in try store.collections(of: .home) }
         guard known.contains(where: { $0.name == collection }) else { throw .unknownCollection }
     }

@@ -3,8 +3,55 @@ import SyncAgent
 import SyncModel
 import SyncStore
 
-// Where a page of objects begins that are not listed by id.
+// Objects that are not listed by id.
 extension Agent {
+    /// What one look at a collection found; the pages of one request use it up before the next look.
+    private struct Look: Sendable {
+        static let limit = 20_000
+
+        var places: ArraySlice<ObjectOrder.Place>
+        /// Nothing is behind them.
+        let isWhole: Bool
+    }
+
+    /// - Parameter query: without an order; its limit is that of the page.
+    func page(
+        of query: SyncStore.ObjectQuery, in listOrder: ListOrder, behind cursor: String?, _ memory: PageMemory
+    ) throws(ControlError) -> EntryPage<ObjectEntry> {
+        guard let collection = query.collection else { throw .unknownCollection }
+        var look: Look
+        if let left = memory.take(Look.self, at: cursor) {
+            look = left
+        } else {
+            look = try self.look(for: query, in: listOrder, behind: cursor)
+        }
+        if look.places.isEmpty, cursor == nil { try checkIsKnown(collection) }
+        var (reader, entries) = (ObjectReader(store), [ObjectEntry]())
+        var last: ObjectOrder.Place?
+        // Objects that went since the look are left out.
+        while entries.count < query.limit, let place = look.places.popFirst() {
+            last = place
+            let object = try stored { () throws(StoreError) in
+                try store.object(ObjectKey(collection: collection, id: place.id), space: .home)
+            }
+            guard let object, object.summary.standing == .live else { continue }
+            entries.append(try stored { () throws(StoreError) in try reader.entry(object) })
+        }
+        guard !look.places.isEmpty || !look.isWhole, let next = last?.cursor else { return EntryPage(entries: entries) }
+        if !look.places.isEmpty { memory.leave(look, at: next) }
+        return EntryPage(entries: entries, next: next)
+    }
+
+    private func look(
+        for query: SyncStore.ObjectQuery, in listOrder: ListOrder, behind cursor: String?
+    ) throws(ControlError) -> Look {
+        var query = query
+        query.order = try order(listOrder, of: query.collection ?? "", behind: cursor)
+        query.limit = max(query.limit, Look.limit)
+        let places = try stored { [query] () throws(StoreError) in try store.places(query) }
+        return Look(places: places[...], isWhole: places.count < query.limit)
+    }
+
     /// - Parameter cursor: as `ObjectOrder.Place.cursor` wrote it, or `COLLECTION/ID` of an object that is listed.
     func order(
         _ order: ListOrder, of collection: ExactString, behind cursor: String?

@@ -20,12 +20,13 @@ struct ObjectListRoutes: Sendable {
                 for text in request.queryLists["where"] ?? [] { conditions.append(try FieldCondition(parsing: text)) }
                 try FieldCondition.check(conditions)
                 let order = try ListOrder(parsing: request.query["sort"], reverse: try request.flag("reverse"))
+                let memory = PageMemory()
                 return try await PageReading(request: request) {
                     [conditions] after, limit throws(ControlError) in
                     try await agent.objects(
                         ObjectListQuery(
                             space: space, collection: collection, conditions: conditions, order: order, after: after,
-                            limit: limit))
+                            limit: limit), memory)
                 }.response()
             },
             Route(.get, "/v1/spaces/{space}/deleted", query: ["collection", "after", "limit"]) {

@@ -22,7 +22,7 @@ extension MemoryContents: ObjectSource {
         return names.sorted().map { StoredCollection(name: $0, schema: schemas[$0]) }
     }
 
-    func objects(_ query: ObjectQuery) -> [StoredObject] {
+    func page(_ query: ObjectQuery) -> ObjectPage {
         var page = ObjectPage(query)
         for key in objects.keys.sorted() {
             guard let object = objects[key], query.collection ?? key.collection == key.collection else { continue }
@@ -35,7 +35,7 @@ extension MemoryContents: ObjectSource {
             guard isWanted else { continue }
             if !page.take(object, schemas[key.collection]) { break }
         }
-        return page.objects
+        return page
     }
 
     func objects(

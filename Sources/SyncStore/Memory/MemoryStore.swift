@@ -386,7 +386,11 @@ extension MemoryStore {
     }
 
     package func objects(_ query: ObjectQuery) throws(StoreError) -> [StoredObject] {
-        try snapshot(of: query.space)?.objects(query) ?? []
+        try snapshot(of: query.space)?.page(query).objects ?? []
+    }
+
+    package func places(_ query: ObjectQuery) throws(StoreError) -> [ObjectOrder.Place] {
+        try snapshot(of: query.space)?.page(query).places ?? []
     }
 
     package func changedObjects(

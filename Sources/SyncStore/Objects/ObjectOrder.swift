@@ -86,13 +86,13 @@ package struct ObjectOrder: Sendable, Hashable {
     }
 }
 
-/// Collects the objects of one page in an order: of all that are offered the first ones behind a place.
+/// Collects places in an order: of all objects that are offered the first ones behind a place.
 ///
-/// Holds at most twice as many as the page has.
-struct OrderedObjects {
+/// Holds at most twice as many as are wanted, and no object.
+struct OrderedPlaces {
     private let order: ObjectOrder
     private let limit: Int
-    private var found: [(place: ObjectOrder.Place, object: StoredObject)] = []
+    private var found: [ObjectOrder.Place] = []
     /// Once there are enough: nothing behind this one is wanted.
     private var last: ObjectOrder.Place?
 
@@ -101,24 +101,23 @@ struct OrderedObjects {
         self.limit = max(limit, 0)
     }
 
-    mutating func take(_ object: StoredObject, _ schema: CollectionSchema?) {
-        let place = order.place(of: object, schema)
+    mutating func take(_ place: ObjectOrder.Place) {
         if let after = order.after, !order.isBefore(after, place) { return }
         if let last, !order.isBefore(place, last) { return }
-        found.append((place, object))
+        found.append(place)
         if found.count > limit, found.count - limit >= limit { trim() }
     }
 
     private mutating func trim() {
-        found.sort { order.isBefore($0.place, $1.place) }
+        found.sort(by: order.isBefore)
         if found.count > limit { found.removeLast(found.count - limit) }
-        if found.count == limit { last = found.last?.place }
+        if found.count == limit { last = found.last }
     }
 
     /// In their order.
-    var objects: [StoredObject] {
+    var places: [ObjectOrder.Place] {
         var ended = self
         ended.trim()
-        return ended.found.map(\.object)
+        return ended.found
     }
 }

@@ -30,8 +30,8 @@ package struct ObjectQuery: Sendable, Hashable {
     package var conditions: [Condition]
     /// Objects behind this one, in the order of (collection, id); nil from the first.
     package var after: ObjectKey?
-    /// Nil: by (collection, id). Another one is of one collection, says itself behind which place it begins, and looks at every
-    /// object of the collection for each page.
+    /// For `ReplicaStore.places`: an order of one collection, which says itself behind which place it begins. Nil: by
+    /// (collection, id).
     package var order: ObjectOrder?
     /// At most this many.
     package var limit: Int

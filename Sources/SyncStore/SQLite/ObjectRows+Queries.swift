@@ -2,7 +2,7 @@ import SyncModel
 
 // What readers ask of objects.
 extension ObjectRows {
-    func objects(_ query: ObjectQuery) throws(StoreError) -> [StoredObject] {
+    func page(_ query: ObjectQuery) throws(StoreError) -> ObjectPage {
         var page = ObjectPage(query)
         for (row, name) in try collections(from: query) {
             // Behind a key of an earlier collection everything counts; ids are never empty.
@@ -20,7 +20,7 @@ extension ObjectRows {
             }
             if page.isFull { break }
         }
-        return page.objects
+        return page
     }
 
     private func collections(from query: ObjectQuery) throws(StoreError) -> [(row: Int64, name: ExactString)] {

@@ -65,18 +65,19 @@ extension SQLiteStore {
 
     package func objects(_ query: ObjectQuery) throws(StoreError) -> [StoredObject] {
         try readLog(query.space) { rows throws(StoreError) in
-            let objects = try ObjectRows(rows).objects(query)
-            let arriving = try ArrivingObjects(rows).objects(query)
+            let objects = try ObjectRows(rows).page(query).objects
+            let arriving = try ArrivingObjects(rows).page(query).objects
             if arriving.isEmpty { return objects }
-            if query.order != nil {
-                let schema = try query.collection.flatMap { name throws(StoreError) in
-                    try ObjectRows(rows).schema(of: name)
-                }
-                var page = ObjectPage(query)
-                for object in objects + arriving { _ = page.take(object, schema) }
-                return page.objects
-            }
             return Array((objects + arriving).sorted { $0.key < $1.key }.prefix(query.limit))
+        } ?? []
+    }
+
+    package func places(_ query: ObjectQuery) throws(StoreError) -> [ObjectOrder.Place] {
+        try readLog(query.space) { rows throws(StoreError) in
+            let places = try ObjectRows(rows).page(query).places
+            let arriving = try ArrivingObjects(rows).page(query).places
+            guard let order = query.order, !arriving.isEmpty else { return places }
+            return Array((places + arriving).sorted(by: order.isBefore).prefix(query.limit))
         } ?? []
     }
 

@@ -28,10 +28,9 @@ struct ArrivingObjects {
         return try object(key, bytes, header, try ObjectRows(log).schema(of: key.collection))
     }
 
-    /// In the order of (collection, id).
-    func objects(_ query: ObjectQuery) throws(StoreError) -> [StoredObject] {
-        guard let header = try StagingRows(log).header() else { return [] }
+    func page(_ query: ObjectQuery) throws(StoreError) -> ObjectPage {
         var page = ObjectPage(query)
+        guard let header = try StagingRows(log).header() else { return page }
         var schema: (collection: ExactString, schema: CollectionSchema?)?
         try access.forEach(
             """
@@ -50,7 +49,7 @@ struct ArrivingObjects {
             else { return true }
             return page.take(object, schema?.schema)
         }
-        return page.objects
+        return page
     }
 
     func collections() throws(StoreError) -> [ExactString] {

@@ -96,7 +96,7 @@ extension MemoryAgent {
         return try objects.object(name, at: version)
     }
 
-    func objects(_ query: ObjectListQuery) throws(ControlError) -> EntryPage<ObjectEntry> {
+    func objects(_ query: ObjectListQuery, _ memory: PageMemory) throws(ControlError) -> EntryPage<ObjectEntry> {
         try check(query.space)
         return try objects.objects(query)
     }

@@ -104,11 +104,11 @@ struct ObjectQueryTests {
         for isReversed in [false, true] {
             var (order, found): (ObjectOrder, [String]) = (ObjectOrder(.field(["f", "k"]), isReversed: isReversed), [])
             while true {
-                let page = try store.objects(
+                let page = try store.places(
                     ObjectQuery(space: .home, collection: "c", selection: .standing(.live), order: order, limit: 3))
-                found += page.map(\.key.id.string)
+                found += page.map(\.id.string)
                 guard page.count == 3, let last = page.last else { break }
-                order.after = order.place(of: last, nil)
+                order.after = last
             }
             #expect(found == (isReversed ? sorted.reversed() : sorted))
         }
@@ -120,11 +120,11 @@ struct ObjectQueryTests {
         for name in ["c", "a", "d", "b"] { try store.write(.putting("n/\(name)", #"{"x":1}"#)) }
         try store.write(.putting("n/a", #"{"x":2}"#))
         func found(_ order: ObjectOrder, x: JSONValue? = nil) throws -> [String] {
-            try store.objects(
+            try store.places(
                 ObjectQuery(
                     space: .home, collection: "n", selection: .standing(.live),
                     conditions: x.map { [.init(path: ["x"], value: $0)] } ?? [], order: order, limit: 9)
-            ).map(\.key.id.string)
+            ).map(\.id.string)
         }
         #expect(try found(ObjectOrder(.created)) == ["c", "a", "d", "b"])
         #expect(try found(ObjectOrder(.created, isReversed: true), x: 1) == ["b", "d", "c"])
