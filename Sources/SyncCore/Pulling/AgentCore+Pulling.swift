@@ -34,12 +34,16 @@ extension AgentCore {
     /// What may still be asked for of what a device wrote: outstanding bytes never exceed the free part of the waiting room, of which
     /// what waits of another device takes half at most. So the room may hold half as much again.
     private func freeBytes(for author: DeviceID) -> Int {
-        let limit = configuration.bounds.waitingRoomBytes
-        let persistingBytes = persisting?.segments.reduce(0) { $0 + $1.segment.bytes.count } ?? 0
-        return limit - room.occupiedBytes(for: author, atMost: limit / 2) - persistingBytes - outstandingBytes
+        unclaimedBytes - room.occupiedBytes(for: author, atMost: configuration.bounds.waitingRoomBytes / 2)
     }
 
-    /// The same of one peer: at most its share.
+    /// The same where nothing waits.
+    private var unclaimedBytes: Int {
+        let persistingBytes = persisting?.segments.reduce(0) { $0 + $1.segment.bytes.count } ?? 0
+        return configuration.bounds.waitingRoomBytes - persistingBytes - outstandingBytes
+    }
+
+    /// What may still be asked of one peer of what a device wrote: at most the peer's share.
     private func freeBytes(_ session: PeerSession, for author: DeviceID) -> Int {
         min(freeBytes(for: author), shareBytes(session) - outstandingBytes(session))
     }
@@ -89,7 +93,7 @@ extension AgentCore {
     /// What one peer claims, in the order of the replicas, as long as more can be asked of it: the same plan for the same state.
     private mutating func pull(_ claimed: SortedReplicas, of index: Int, from sources: [Int]) {
         var position = 0
-        while position < claimed.elements.count, hasFreeWant(sessions[index]) {
+        while position < claimed.elements.count, hasFreeWant(sessions[index]), hasFreeShare(sessions[index]) {
             let replica = claimed.elements[position]
             counters.claimsVisited += 1
             if freeBytes(sessions[index], for: replica.device) < leastGrant {
@@ -106,6 +110,11 @@ extension AgentCore {
 
     private func hasFreeWant(_ session: PeerSession) -> Bool {
         pulls.count { $0.connection == session.id } < configuration.bounds.wantsPerSession
+    }
+
+    /// Whether more may be asked of the peer, if it is of an author of whom nothing waits.
+    private func hasFreeShare(_ session: PeerSession) -> Bool {
+        min(unclaimedBytes, shareBytes(session) - outstandingBytes(session)) >= leastGrant
     }
 
     private func isWalk(_ pull: Pull) -> Bool { forks.inquiry?.stage == .walking(wantID: pull.wantID) }
@@ -233,9 +242,10 @@ extension AgentCore {
             pull.progressAt + configuration.timing.wantProgress, pull.pace.since + configuration.timing.wantPace)
     }
 
-    /// Whether the last want of this author's changes that the device ended was not filled.
+    /// Whether the device did not fill the last want of this author's changes, or of its own, or dragged on with a state.
     private func isLate(_ device: DeviceID, of replica: ReplicaID) -> Bool {
         late.contains(Supply(peer: device, author: replica.device))
+            || late.contains(Supply(peer: device, author: device))
     }
 
     /// Whether a peer sends so little that another one should be asked, if there is one that was not late.
