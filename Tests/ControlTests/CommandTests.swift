@@ -141,7 +141,7 @@ import Testing
         (["--json", "why"], ["chain", "errors", "hint", "inStep", "nextAttempt"]),
         (["invite", "--json"], ["expires", "ticket"]), (["join", "TICKET-GOOD-ONCE", "--json"], ["device", "space"]),
         (["emit", "s", "1", "--json"], ["count", "first", "last"]),
-        (["wait", "--json"], ["inStep", "waitedSeconds", "waitingFor"]),
+        (["wait", "--json"], ["inStep", "waitedSeconds", "waitingFor", "writingAgain"]),
         (["version", "--json"], ["agent", "version"]),
     ])
     func `objects have the promised keys`(arguments: [String], keys: [String]) async throws {
