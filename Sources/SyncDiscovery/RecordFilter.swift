@@ -1,7 +1,7 @@
 import Glibc
 
-/// What a stranger's record may contain to be kept. Names end up on terminals and addresses get dialled, so neither may
-/// do more than name a neighbour.
+/// The bounds that a stranger's record must keep to be stored. Names end up on terminals and addresses get dialled, so neither
+/// may do more than name a neighbour.
 package enum RecordFilter {
     private static let maximumInstanceBytes = 63
     private static let maximumHostBytes = 255

@@ -14,7 +14,7 @@ package struct RecordTable {
     package static let maximumRecords = 256
     package static let maximumLookUps = 64
     package static let quietNanoseconds: UInt64 = 2_000_000_000
-    /// The quiet time after a change that an open look-up reports: one change in it is reported at once, further ones are
+    /// The time in which at most one change that an open look-up reports is passed on at once; further ones are looked up anew.
     /// looked up anew.
     package static let changeQuietNanoseconds: UInt64 = 250_000_000
     /// After so many failures in a row a record waits for `refresh` or for coming anew.

@@ -6,7 +6,7 @@ import ControlAPI
 enum CommandWords {
     private typealias Command = any ParsableCommand.Type
 
-    /// What is wrong with the words that should name a command; nil where nothing is.
+    /// Returns the fault of the words that should name a command; nil if there is none.
     static func fault(in arguments: [String]) -> ControlError? {
         guard let word = arguments.first else { return nil }
         if word.hasPrefix("-") {
@@ -32,7 +32,7 @@ enum CommandWords {
             hint: suggestion.map { "Did you mean \"\($0)\"?" } ?? "See: \(help)")
     }
 
-    /// Whether `second` names a command below the command `first`.
+    /// Returns true if `second` names a command below the command `first`.
     static func isSubcommand(_ second: String, of first: String) -> Bool {
         subcommand(first, of: Lanyard.self).flatMap { subcommand(second, of: $0) } != nil
     }
@@ -66,8 +66,8 @@ enum CommandWords {
     }
 }
 
-/// How many letters have to be put in, left out, changed or swapped with their neighbour to get from one word to another
-/// (optimal string alignment).
+/// The distance between two words: the number of letters to insert, leave out, change or swap with their neighbour (optimal
+/// string alignment).
 enum EditDistance {
     static func between(_ first: String, _ second: String) -> Int {
         let (left, right) = (Array(first), Array(second))

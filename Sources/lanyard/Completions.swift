@@ -2,8 +2,8 @@ import ArgumentParser
 import ControlAPI
 import LanyardClient
 
-/// What a shell offers for words that only the agent knows: names and ids of objects, attachments, streams, devices and more.
-/// Without an agent it offers nothing.
+/// The shell completions of words that only the agent knows: names and ids of objects, attachments, streams, devices and more.
+/// Without an agent there are none.
 enum Completions {
     /// A shell lists no more than people read.
     private static let mostEntries = 200

@@ -2,7 +2,7 @@ import ArgumentParser
 import ControlAPI
 import LanyardClient
 
-/// What every command takes.
+/// The options of every command.
 struct GlobalOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The space to work in.", valueName: "name"), completion: Completions.spaces)
     var space = "home"
@@ -24,7 +24,7 @@ struct GlobalOptions: ParsableArguments {
         help: ArgumentHelp("The agent's data directory (also: LANYARD_DATA_DIR).", valueName: "path"))
     var dataDirectory: String?
 
-    /// How they are written.
+    /// The flags among them, as they are written.
     static let flags = ["--json", "-q", "--quiet", "--no-color"]
     static let options = ["--space", "--socket", "--data-dir"]
     static var names: [String] { flags + options }

@@ -58,7 +58,8 @@ enum Program {
         }
     }
 
-    /// What the argument parser throws: help and version (printed, 0), and wrong command lines, which exit with 2.
+    /// Ends the program for an error of the argument parser: help and version (printed, 0), and wrong command lines, which exit
+    /// with 2.
     private static func end(_ error: any Error, _ arguments: [String]) -> Never {
         if Lanyard.exitCode(for: error) == .success {
             try? StandardOutput.write(Lanyard.fullMessage(for: error) + "\n")

@@ -8,7 +8,7 @@ struct Backup: AsyncParsableCommand {
         usage: "lanyard backup FILE|- [--force] [OPTIONS]",
         discussion: """
             The file holds the objects, events, history and attachments as they were at one moment, and this device's keys: \
-            whoever has it can act as this device, so only you may read it; keep it as safe as this device.
+            its holder can act as this device, so only you may read it; keep it as safe as this device.
             Writes go on meanwhile. The file appears when it is whole and on the disk. With - it goes to standard output.
             """)
     @Argument(help: "Where to; - for standard output.", completion: .file())
@@ -77,7 +77,7 @@ struct Backup: AsyncParsableCommand {
     }
 }
 
-/// What was saved, as JSON.
+/// The saved backup, as JSON.
 private struct BackupAnswer: Encodable {
     let file: String
     let bytes: UInt64

@@ -4,7 +4,7 @@ import Crypto
 /// Takes a backup apart while its bytes come, and checks all of it: the form, the version, the length, the hash. What it hands
 /// over is to be believed only once `finish` returned.
 package struct BackupReader {
-    /// What is in a backup beside what it says about itself.
+    /// A part of a backup other than the files that describe it.
     package enum Piece: Equatable {
         case file(TarEntry)
         case bytes([UInt8])
@@ -22,16 +22,16 @@ package struct BackupReader {
     package private(set) var attachmentCount = 0
     /// Blobs that it does not hold, though it may have a file of their name.
     package private(set) var leftOut: [String] = []
-    /// So far.
+    /// The number of bytes read so far.
     package private(set) var byteCount: UInt64 = 0
 
     private var tar = TarReader()
     private var hash = SHA256()
     private var names: Set<String> = []
     private var current: TarEntry?
-    /// Of a file that is about the backup.
+    /// The bytes of the current file, if it describes the backup.
     private var kept: [UInt8] = []
-    /// Where the checksum's own file began, and the hash of what is before it.
+    /// The offset at which the checksum's own file begins, and the hash of the bytes before it.
     private var checked: (bytes: UInt64, hash: String)?
     private var checksum: BackupChecksum?
     private var isComplete = false
@@ -126,7 +126,7 @@ package struct BackupReader {
         self.header = header
     }
 
-    /// At the mark behind the last file.
+    /// Compares the backup with its checksum, at the mark behind the last file.
     private mutating func check() throws(ControlError) {
         guard let checked, let found = checksum else {
             throw ControlError(

@@ -100,16 +100,16 @@ private struct Restoring {
     }
 }
 
-/// What was put back, as JSON.
+/// The restored backup, as JSON.
 private struct RestoreAnswer: Encodable {
     let dataDirectory: String
     let device: BackupHeader.Device
-    /// When it was saved.
+    /// The time at which it was saved.
     let time: Timestamp
     let bytes: UInt64
     let largeAttachments: Int
     let leftOut: [String]
-    /// Where what was there before is now.
+    /// The directory to which the earlier files were moved.
     let movedTo: String?
 
     var text: String {

@@ -15,9 +15,9 @@ package final class RestorePlace {
 
     package let directory: String
     private let lock: Int32
-    /// Nobody else's files where root restores for the agent's user.
+    /// The owner of the restored files, for a restore by root: the agent's user.
     private let owner: (user: uid_t, group: gid_t)?
-    /// What is there, and is to be moved aside.
+    /// The files that are there, and are to be moved aside.
     private let old: [String]
     private var isDone = false
 
@@ -58,7 +58,8 @@ package final class RestorePlace {
         close(lock)
     }
 
-    /// Not to be moved: the lock is held, an ext4 has its own folder, and what an earlier restore moved aside stays there.
+    /// Returns true for files that stay: the lock is held, an ext4 has its own folder, and files that an earlier restore moved
+    /// aside stay there.
     private static func isOurs(_ name: String) -> Bool {
         [lockFile, staging, "lost+found"].contains(name) || name.hasPrefix(asidePrefix)
     }
@@ -70,7 +71,7 @@ package final class RestorePlace {
         try RestoredFile("\(staged)/\(name)", owner)
     }
 
-    /// What the backup says it does not hold.
+    /// Removes a blob that the backup says it does not hold.
     func drop(blob hash: String) { unlink("\(staged)/\(BackupFormat.blob(hash))") }
 
     // MARK: The end
@@ -127,7 +128,7 @@ package final class RestorePlace {
                 .alreadyRunning, "An agent, or another restore, uses \(path.dropLast(lockFile.count + 1)).",
                 hint: "Stop it first, for example with: systemctl stop lanyard")
         }
-        // Whoever opens it next must be able to, also where root was here first.
+        // The agent must be able to open it next, also if root was here first.
         var status = stat()
         let folder = String(path.dropLast(lockFile.count + 1))
         if geteuid() == 0, stat(folder, &status) == 0 { _ = fchown(lock, status.st_uid, status.st_gid) }
@@ -177,7 +178,7 @@ package final class RestorePlace {
         guard fsync(descriptor) == 0 else { throw failure(path) }
     }
 
-    /// Only what `init` and `create` made; links are not followed.
+    /// Removes the files that `init` and `create` made; links are not followed.
     private static func removeTree(_ path: String) {
         let blobs = "\(path)/\(BackupFormat.blobFolder)"
         for folder in [blobs, path] {
@@ -186,7 +187,7 @@ package final class RestorePlace {
         }
     }
 
-    /// Of the call that failed just now.
+    /// Returns the error of the call that failed just now.
     static func failure(_ path: String) -> ControlError {
         let reason = errno
         if reason == ENOSPC || reason == EDQUOT {

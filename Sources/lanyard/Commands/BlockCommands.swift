@@ -2,7 +2,7 @@ import ArgumentParser
 import ControlAPI
 import LanyardClient
 
-/// One device of the space, named on the command line, and whether to ask before something is done to it.
+/// A device of the space, named on the command line, and the option to act without asking.
 struct NamedDevice: ParsableArguments {
     @Argument(help: "Its name, its id, or how that begins.", completion: Completions.devices)
     var device: String

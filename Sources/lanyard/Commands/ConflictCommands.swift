@@ -4,7 +4,7 @@ import LanyardClient
 
 struct Conflicts: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show what somebody should look at, and decide it.", subcommands: [List.self, Resolve.self],
+        abstract: "Show the conflicts that need a decision, and decide them.", subcommands: [List.self, Resolve.self],
         defaultSubcommand: List.self)
 
     struct List: AsyncParsableCommand {

@@ -19,7 +19,7 @@ struct Doctor: AsyncParsableCommand {
         if failed > 0 { Program.exit(.failed) }
     }
 
-    /// What only the agent can tell, or that it cannot be asked.
+    /// Returns the checks that only the agent can make, or one that says why it cannot be asked.
     private func agentChecks() async throws -> [DoctorCheck] {
         do {
             let client = try global.client()

@@ -10,7 +10,7 @@ struct Events: AsyncParsableCommand {
         discussion: """
             With --consumer the agent remembers how far was read: a line counts as read once it was written to standard \
             output. What was handed out before without being written comes again with "redelivered": true.
-            In canonical order a consumer, and whoever follows, hears of what came late: {"rewind":true,…,"position":P} says \
+            In canonical order a consumer, and a reader with --follow, hears of late events: {"rewind":true,…,"position":P} says \
             that everything behind P is undone; the lines after it begin there. Positions sort as texts.
             """)
     @Argument(help: ArgumentHelp("The stream.", valueName: "stream"), completion: Completions.streams)

@@ -46,7 +46,7 @@ struct LogFile {
         }
     }
 
-    /// What was written since the last call.
+    /// Returns the bytes that were written since the last call.
     mutating func readOn() -> [UInt8] {
         var bytes = rest()
         var status = stat()

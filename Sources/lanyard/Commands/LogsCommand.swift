@@ -30,7 +30,7 @@ struct Logs: AsyncParsableCommand {
         }
     }
 
-    /// Of the file that could not be opened just now.
+    /// Returns the error for the file that could not be opened just now.
     private static func unreadable(_ location: SocketLocation) -> ControlError {
         let reason = errno
         let path = "\(location.dataDirectory)/\(LogFile.name)"

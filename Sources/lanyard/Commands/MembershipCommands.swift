@@ -65,7 +65,7 @@ struct Join: AsyncParsableCommand {
 
 struct Devices: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show the devices of the space: who let whom in, and when; let one go, or block one.",
+        abstract: "Show the devices of the space: which device admitted which, and when; let one go, or block one.",
         subcommands: [Retire.self, Block.self, Unblock.self])
     @OptionGroup var global: GlobalOptions
 
@@ -90,9 +90,9 @@ struct Devices: AsyncParsableCommand {
 
     struct Retire: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Let a device go that does not come back, so that nobody waits for it any more.",
+            abstract: "Let a device go that does not come back, so that no other device waits for it.",
             discussion: """
-                What it wrote and nobody has heard of counts no more from then on. Should it come back all the same, it \
+                What it wrote and no other device has received counts no more. Should it come back all the same, it \
                 is let in again by itself, and writes that work once more.
                 """)
         @OptionGroup var named: NamedDevice

@@ -113,7 +113,7 @@ struct Put: AsyncParsableCommand {
     }
 }
 
-/// What comes on standard input for `put COLLECTION -`: one JSON object, over as many lines as it likes, or one per line.
+/// The input of `put COLLECTION -`: one JSON object, over as many lines as it likes, or one per line.
 enum ObjectInput {
     /// Bytes that hold one value, or could.
     case one([UInt8])

@@ -106,7 +106,7 @@ enum SchemaWords {
     }
 }
 
-/// What would be converted, for people.
+/// The text of a schema's conversions, for people.
 enum ConversionText {
     static func line(_ row: SchemaConversion) -> String {
         let count = row.objects == 1 ? "1 object" : "\(row.objects) objects"

@@ -196,7 +196,7 @@ struct Snapshot: AsyncParsableCommand {
                     }, keep: { try file?.finish() })
             }
             for id in restored.skipped {
-                global.note("Nobody has the bytes of the better snapshot \(shown(String(id.prefix(8)))).")
+                global.note("No connected device has the bytes of the better snapshot \(shown(String(id.prefix(8)))).")
             }
             guard let place else { return }
             try global.print(restored) { _ in

@@ -90,7 +90,7 @@ struct StatusText {
         return lines
     }
 
-    /// What to type next, while nothing has happened yet or nobody is there.
+    /// The next command to type, while nothing has happened yet or no device is connected.
     private var next: String? {
         let isEmpty = status.spaces.allSatisfy { $0.events == 0 && $0.objects == 0 }
         switch (status.peers.paired, status.peers.connected) {

@@ -87,7 +87,7 @@ extension StreamEntry {
 }
 
 extension OverdueEvents {
-    /// What a person can do about it.
+    /// The next thing that a person can do about it.
     fileprivate var next: String {
         switch waitsFor {
         case .members: "A device has not acknowledged them: lanyard status says which."

@@ -26,11 +26,11 @@ struct LocalChecks {
             "key_files", of: path, whenAbsent: (.skipped, "The agent makes its key at its first start."),
             whenOpen: (
                 "is open to other users, so the agent refuses it",
-                "Close it: chmod 600 \(path). If somebody may have read it, retire this device."
+                "Close it: chmod 600 \(path). If another user may have read it, retire this device."
             ))
     }
 
-    /// Whether a path is there and closed to all but the agent's user.
+    /// Checks that a path is there and closed to all but the agent's user.
     private func privacy(
         _ name: String, of path: String, whenAbsent: (state: DoctorCheck.State, hint: String),
         whenOpen: (detail: String, hint: String)

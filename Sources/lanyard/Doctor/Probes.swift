@@ -1,6 +1,6 @@
 import Glibc
 
-/// What a check asks about a file.
+/// The facts about a file that checks need.
 struct FileStatus {
     private let mode: mode_t
 
@@ -14,7 +14,7 @@ struct FileStatus {
     var othersMayLook: Bool { mode & 0o077 != 0 }
 }
 
-/// Whether a small file can be made durable in a directory, and how long that takes.
+/// A probe that makes a small file durable in a directory, and measures the time.
 struct FsyncProbe {
     let directory: String
 
@@ -41,7 +41,7 @@ struct FsyncProbe {
     }
 }
 
-/// Who holds an agent's lock.
+/// A probe for the holder of an agent's lock.
 struct LockProbe {
     enum Holder {
         case nobody
@@ -51,7 +51,8 @@ struct LockProbe {
 
     let path: String
 
-    /// By the kernel's own list (proc(5), /proc/locks): trying the lock would get in the way of an agent that starts.
+    /// Returns the holder by the kernel's own list (proc(5), /proc/locks): trying the lock would get in the way of an agent
+    /// that starts.
     func holder() -> Holder {
         var status = stat()
         guard stat(path, &status) == 0 else { return errno == ENOENT ? .nobody : .unknown }

@@ -44,7 +44,7 @@ final class AttachmentImport {
         }
     }
 
-    /// What tells that an attachment is there.
+    /// The key by which attachments count as the same.
     private struct Known: Hashable {
         let hash: String
         let name: [UInt8]

@@ -15,7 +15,7 @@ final class EventImport {
     private let space: String
     private let summary: ImportSummary
     private let includesLost: Bool
-    /// What this node holds: next counters by replica.
+    /// The history that this node holds: next counters by replica.
     private var held: [String: UInt64] = [:]
     /// Devices whose events come by themselves.
     private var members: Set<String> = []

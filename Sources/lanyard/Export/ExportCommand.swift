@@ -60,16 +60,16 @@ struct Export: AsyncParsableCommand {
     }
 }
 
-/// What was written, as JSON.
+/// The result of an export, as JSON.
 final class ExportSummary: Encodable {
     var file: String?
     var bytes: UInt64 = 0
     var objects = 0
     var events = 0
     var attachments = 0
-    /// Names of attachments whose bytes nobody had.
+    /// The names of attachments whose bytes no device had.
     var leftOut: [String] = []
-    /// Objects that are hidden until somebody decides whether they are deleted.
+    /// The objects that are hidden until a person decides whether they are deleted.
     var undecided: [String] = []
 
     var text: String {

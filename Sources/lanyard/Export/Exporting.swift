@@ -1,7 +1,7 @@
 import ControlAPI
 import LanyardClient
 
-/// One export under way.
+/// A running export.
 final class Exporting {
     private let client: LanyardClient
     private let archive: ExportArchive
@@ -93,7 +93,7 @@ final class Exporting {
 
     /// The lines, then the bytes, each blob once.
     private func attachments(_ entries: [AttachmentEntry]) async throws {
-        /// By hash: where the blob is to be, and an attachment that has it; nil where nobody has the bytes.
+        /// The path of each blob by hash, and an attachment that has it; nil if no device has the bytes.
         var files: [String: (name: String, entry: AttachmentEntry)?] = [:]
         var folders = ExportFolders()
         for entry in entries where files[entry.record.hash] == nil {
@@ -157,6 +157,6 @@ final class Exporting {
 }
 
 extension String {
-    /// To be compared as names are: twins in composition are two.
+    /// The bytes by which names are compared: twins in composition are two.
     var bytewise: [UInt8] { Array(utf8) }
 }

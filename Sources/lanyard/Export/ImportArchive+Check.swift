@@ -1,8 +1,8 @@
 import ControlAPI
 
 extension ImportArchive {
-    /// Looks at every line before the first is imported: an archive that somebody changed, or another program made, is refused as a
-    /// whole. What does not fit the space it goes to is found out there, one by one.
+    /// Checks every line before the first is imported: an archive that was changed, or made by another program, is refused as a
+    /// whole. Lines that do not fit the space are found later, one by one.
     ///
     /// - Throws: `malformed_json` with the line.
     func check() throws(ControlError) {

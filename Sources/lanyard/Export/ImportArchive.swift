@@ -12,7 +12,7 @@ final class ImportArchive: Sendable {
         fileprivate let digest: String
     }
 
-    /// Of the file that says what this is.
+    /// The most bytes of the file that identifies the archive.
     private static let headerBytes: UInt64 = 64 << 10
     private static let partBytes = 256 << 10
     /// Texts grow beyond what is put at once; this is what one line may take of the memory.
@@ -155,7 +155,7 @@ final class ImportArchive: Sendable {
         private var offset: UInt64 = 0
         private var pending: [UInt8] = []
         private var position = 0
-        /// Of the line that was given last, from 1.
+        /// The number of the line that was returned last, from 1.
         private(set) var number = 0
 
         init(_ place: Place) { self.place = place }

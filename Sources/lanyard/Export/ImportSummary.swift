@@ -1,6 +1,6 @@
 import ControlAPI
 
-/// What an import did, as JSON.
+/// The result of an import, as JSON.
 final class ImportSummary: Encodable {
     struct Refused: Encodable {
         /// An object, or the schema of a collection.
@@ -33,7 +33,7 @@ final class ImportSummary: Encodable {
     var keptSchemas: [String] = []
     /// Streams whose settings are others here, and were left so.
     var keptStreams: [String] = []
-    /// What cannot be written here.
+    /// Objects and schemas that cannot be written here.
     var refused: [Refused] = []
 
     func refuse(_ name: String, _ error: ControlError) {
@@ -92,7 +92,7 @@ final class ImportSummary: Encodable {
         return "\(Amounts.count(first.0, noun)) \(first.1)" + rest.joined()
     }
 
-    /// That not all of it could be written.
+    /// The error that not all of the import could be written; nil if it could.
     var error: ControlError? {
         guard let first = refused.first else { return nil }
         return ControlError(

@@ -1,7 +1,7 @@
 import ControlAPI
 import LanyardClient
 
-/// One import under way: each part is done group by group, and each group may be done again.
+/// A running import: each part is done group by group, and each group may be done again.
 final class Importing {
     private let client: LanyardClient
     private let archive: ImportArchive

@@ -12,9 +12,9 @@ final class ObjectImport {
     private let replace: Bool
     private var group: [ObjectPut] = []
     private var bytes = 0
-    /// What was deleted in the collection of the group.
+    /// The ids that were deleted in the collection of the group.
     private var deleted: (collection: [UInt8], ids: Set<[UInt8]>) = ([], [])
-    /// What was deleted here, or cannot be written.
+    /// The objects that were deleted here, or cannot be written.
     private(set) var skipped: Set<ObjectName> = []
 
     init(_ client: LanyardClient, _ space: String, _ summary: ImportSummary, replace: Bool) {
@@ -42,7 +42,8 @@ final class ObjectImport {
         }
     }
 
-    /// Also those whose policy would let them live again: nobody said that they should.
+    /// Reads the deleted ids of the collection, also of objects whose policy would let them live again: no user decided that
+    /// they should.
     private func lookUpDeleted(_ collection: String) async throws(ControlError) {
         var ids: Set<[UInt8]> = []
         do throws(ControlError) {
@@ -116,7 +117,7 @@ final class ObjectImport {
             guard let error, let refused = rest.popFirst() else { continue }
             let name = try Self.name(of: refused)
             switch error.code {
-            // Somebody was faster.
+            // Another write was faster.
             case .alreadyExists: summary.keptObjects.append("\(name)")
             case .objectDeleted: leave(deleted: name)
             case _: refuse(name, error)
@@ -149,7 +150,7 @@ final class ObjectImport {
         }
     }
 
-    /// As `lanyard get` prints it, so that a field called `id` is one. The version is not looked at.
+    /// Returns the object as `lanyard get` prints it, so that a field called `id` is one. The version is ignored.
     private static func line(of object: ObjectPut) -> [UInt8] {
         var writer = JSONWriter(capacity: object.fields.bytes.count + 200)
         writer.raw("{\"id\":")
@@ -178,7 +179,7 @@ final class ObjectImport {
         summary.refuse("\(name)", error)
     }
 
-    /// Whether others may well be written.
+    /// Returns true if the error concerns one object, so that others may well be written.
     static func isOfOneObject(_ code: ErrorCode) -> Bool {
         switch code {
         case .objectDeleted, .undecided, .constantField, .alreadyExists, .typeMismatch, .objectIncomplete, .notFound,

@@ -16,7 +16,7 @@ enum Descriptor {
         return true
     }
 
-    /// At most `count`, fewer only at the end of the file; nil where it cannot be read.
+    /// Reads at most `count` bytes, fewer only at the end of the file; nil if it cannot be read.
     static func read(_ descriptor: Int32, at offset: UInt64, count: Int) -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: count)
         var filled = 0

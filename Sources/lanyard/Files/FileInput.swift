@@ -1,7 +1,8 @@
 package import ControlAPI
 import Glibc
 
-/// A file that is read while nobody may write to it: by its size, its times and its inode, at the beginning and at the end.
+/// A file that must not change while it is read: its size, its times and its inode are compared at the beginning and at the
+/// end.
 ///
 /// Once, from its beginning to its end, a thread of its own reads it; the next chunk only after the last one was taken. What
 /// is looked at more than once is read by place.
@@ -10,7 +11,7 @@ package final class FileInput: AsyncSequence, Sendable {
 
     private static let chunkBytes = 256 << 10
 
-    /// In bytes.
+    /// The size in bytes.
     package var size: UInt64 { mark.size }
     /// The last part of the path, with replacement characters for what is no UTF-8.
     package let name: String
@@ -23,7 +24,7 @@ package final class FileInput: AsyncSequence, Sendable {
     package init(path: [UInt8]) throws(ControlError) {
         let shownPath = String(decoding: path, as: UTF8.self)
         guard !path.contains(0) else { throw Self.unreadable(shownPath, "its name has a NUL in it") }
-        // A pipe that nobody writes to would block the opening.
+        // A pipe without a writer would block the opening.
         let descriptor = open((path + [0]).map { CChar(bitPattern: $0) }, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
             guard errno == ENOENT else { throw Self.unreadable(shownPath, String(cString: strerror(errno))) }
@@ -39,7 +40,7 @@ package final class FileInput: AsyncSequence, Sendable {
         name = shownPath.split(separator: "/").last.map(String.init) ?? ""
     }
 
-    /// What came on standard input and was kept in `file`, to be read by place.
+    /// Wraps standard input that was kept in `file`, to be read by place.
     init(_ file: TemporaryFile) throws(ControlError) {
         name = "standard input"
         let descriptor = fcntl(file.descriptor, F_DUPFD_CLOEXEC, 0)
@@ -53,7 +54,7 @@ package final class FileInput: AsyncSequence, Sendable {
 
     deinit { close(descriptor) }
 
-    /// At most `count` bytes, fewer only at the end. Throws as iterating does.
+    /// Reads at most `count` bytes, fewer only at the end. Throws as iterating does.
     func bytes(at offset: UInt64, count: Int) throws(ControlError) -> [UInt8] {
         guard let bytes = Descriptor.read(descriptor, at: offset, count: count) else {
             throw Self.unreadable(name, String(cString: strerror(errno)))
@@ -61,7 +62,7 @@ package final class FileInput: AsyncSequence, Sendable {
         guard try FileMark(descriptor, name) == mark else {
             throw ControlError(
                 .fileChanged, "The file \(shown(name)) changed while it was read.",
-                hint: "Try it again when nobody writes to it.")
+                hint: "Try it again when no program writes to it.")
         }
         return bytes
     }
@@ -113,7 +114,8 @@ package final class FileInput: AsyncSequence, Sendable {
     }
 }
 
-/// By what a file shows that it was written to. Its times are as fine as the kernel's clock of files, a few milliseconds.
+/// The attributes of a file by which a write to it is noticed. Its times are as fine as the kernel's clock of files, a few
+/// milliseconds.
 private struct FileMark: Equatable {
     let size: UInt64
     private let inode: UInt64

@@ -1,8 +1,8 @@
 package import ControlAPI
 import Glibc
 
-/// A file that is written under another name beside its own, and given its own when it is whole and synced: nobody ever sees
-/// half of it, and what is there under the name stays unless it is to be replaced.
+/// A file that is written under another name beside its own, and given its own when it is whole and synced. No reader ever sees
+/// half of it, and a file that is there under the name stays unless it is to be replaced.
 ///
 /// Nothing is followed out of the directory: the name has one part, the file is new (`O_EXCL`), and links are not followed. Not
 /// finished, it is removed when it goes, and when the command is interrupted.
@@ -68,7 +68,7 @@ package final class FileOutput {
         guard Descriptor.write(bytes, to: descriptor) else { throw Self.failure(shownPath) }
     }
 
-    /// Durable under its name on return. Throws `already_exists` also where somebody else was faster.
+    /// Makes the file durable under its name. Throws `already_exists` also if another program was faster.
     package func finish() throws(ControlError) {
         guard fsync(descriptor) == 0 else { throw Self.failure(shownPath) }
         if !replaces { try claimName() }
@@ -79,8 +79,9 @@ package final class FileOutput {
         discard()
     }
 
-    /// Renaming would replace what somebody put there meanwhile; a link never does. File systems without links (of cameras and
-    /// sticks) are given an empty file of that name first, which nobody else can have made.
+    /// Gives the file its name. Renaming would replace a file that another program put there meanwhile; a link never does. File
+    /// systems without links (of cameras and sticks) are given an empty file of that name first, which no other program can
+    /// have made.
     private func claimName() throws(ControlError) {
         if linkat(directory, temporary, directory, name, 0) == 0 { return }
         guard errno == EPERM || errno == EOPNOTSUPP else {
@@ -108,7 +109,7 @@ package final class FileOutput {
             hint: "Give another name, or --force to replace it.")
     }
 
-    /// Of the call that just failed.
+    /// Returns the error of the call that just failed.
     private static func failure(_ path: String) -> ControlError {
         let reason = errno
         if reason == ENOSPC || reason == EDQUOT {

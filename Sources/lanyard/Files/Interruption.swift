@@ -8,13 +8,13 @@ import Synchronization
 /// A signal handler may do next to nothing (signal-safety(7)): it writes the signal's number into a pipe, and a thread that
 /// waits at its other end does the rest.
 enum Interruption {
-    /// What takes away what is not finished.
+    /// The action that removes unfinished files.
     private static let cleanup = Mutex<(@Sendable () -> Void)?>(nil)
-    /// Where the handler writes. Set before there is a handler, and never again.
+    /// The descriptor to which the handler writes. Set before there is a handler, and never again.
     nonisolated(unsafe) private static var pipeEnd: Int32 = -1
     private static let watching = BlockingThread()
 
-    /// From now on a signal ends the command so, with this sentence.
+    /// Sets the sentence with which a signal ends the command from now on.
     static func explain(_ message: String, hint: String, asJSON: Bool) {
         var ends: [Int32] = [-1, -1]
         guard pipeEnd < 0, pipe(&ends) == 0 else { return }
@@ -37,7 +37,7 @@ enum Interruption {
         }
     }
 
-    /// Whoever started the command wants it to go on (nohup).
+    /// Returns true if the signal is ignored: the starter of the command wants it to go on (nohup).
     private static func isIgnored(_ number: Int32) -> Bool {
         var current = sigaction()
         guard sigaction(number, nil, &current) == 0 else { return false }
@@ -60,7 +60,7 @@ enum Interruption {
         cleanup.withLock { $0 = { withExtendedLifetime(guarded) { remove() } } }
     }
 
-    /// It is gone, or has its own name.
+    /// Ends `willRemove`: the file is gone, or has its own name.
     static func hasRemoved() { cleanup.withLock { $0 = nil } }
 
     private final class Guarded: Sendable {

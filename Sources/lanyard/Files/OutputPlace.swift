@@ -1,6 +1,6 @@
 import Glibc
 
-/// Where a file goes: into a directory that is there or is said to be one, or under a name that was given.
+/// The place of an output file: in a directory that exists or is marked as one, or under a given name.
 package struct OutputPlace: Equatable {
     package let directory: String
     package let name: String

@@ -5,10 +5,10 @@ import Glibc
 final class TemporaryFile {
     let descriptor: Int32
     private let directory: String
-    /// In bytes, so far.
+    /// The number of bytes so far.
     private(set) var size: UInt64 = 0
 
-    /// Where programs keep what they need for a while.
+    /// The directory for temporary files.
     static var directory: String {
         getenv("TMPDIR").map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
     }
@@ -29,13 +29,13 @@ final class TemporaryFile {
         size += UInt64(bytes.count)
     }
 
-    /// At most `count`; none behind the end.
+    /// Reads at most `count` bytes; none behind the end.
     func read(at offset: UInt64, count: Int) throws(ControlError) -> [UInt8] {
         guard let bytes = Descriptor.read(descriptor, at: offset, count: count) else { throw Self.failure(directory) }
         return bytes
     }
 
-    /// Of the call that failed just now.
+    /// Returns the error of the call that failed just now.
     private static func failure(_ directory: String) -> ControlError {
         let reason = errno
         return ControlError(

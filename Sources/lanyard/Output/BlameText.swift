@@ -1,13 +1,13 @@
 import ControlAPI
 
-/// `lanyard history --blame` for people: who and when in front of each line of a text, and again where somebody else goes on
-/// in the same line; or in front of each element or value.
+/// `lanyard history --blame` for people: the author and the time before each line of a text, and again where another author
+/// goes on in the same line; or before each element or value.
 struct BlameText {
     let field: FieldPath
     let names: DeviceNames
     let style: Style
 
-    /// What stands to the right of one name.
+    /// The text to the right of one name.
     private struct Row {
         var device: String
         var time: Timestamp?
@@ -62,7 +62,7 @@ struct BlameText {
         return rows
     }
 
-    /// What one device wrote side by side in a line is one row, with the time of the last of it.
+    /// Appends a part. Adjacent parts of one device in a line become one row, with the time of the latest.
     private func add(_ text: String, of entry: BlameEntry, _ beginsLine: Bool, to rows: inout [Row]) {
         if !beginsLine, let last = rows.last, last.device == entry.device {
             rows[rows.count - 1].text += text

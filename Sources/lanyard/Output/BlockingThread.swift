@@ -1,6 +1,6 @@
 import NIOPosix
 
-/// Runs work that blocks, one piece after the other, where it holds up nobody.
+/// A thread for work that blocks, one piece after the other, so that it does not hold up tasks.
 struct BlockingThread: Sendable {
     private let pool: NIOThreadPool
 

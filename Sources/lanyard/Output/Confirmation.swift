@@ -7,13 +7,13 @@ struct Confirmation: ParsableArguments {
     @Flag(name: [.short, .long], help: "Do not ask; without a terminal, nothing is done without it.")
     var yes = false
 
-    /// Whether a person can be asked.
+    /// True if a person can be asked.
     var canAsk: Bool { isatty(0) == 1 && StandardError.isTerminal }
 
     /// Returns when the answer is yes.
     ///
     /// Standard input that is no terminal is never read: a pipe that says "n" and one that says "y" do nothing alike.
-    /// - Throws: `invalid_argument` where nobody can be asked, `forbidden` for any answer but "y" and "yes", and for none.
+    /// - Throws: `invalid_argument` if no person can be asked, `forbidden` for any answer but "y" and "yes", and for none.
     func ask(_ question: String) throws(ControlError) {
         guard !yes else { return }
         guard canAsk else {

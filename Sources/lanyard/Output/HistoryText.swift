@@ -45,7 +45,7 @@ struct HistoryText {
 
     private static let longest = 120
 
-    /// On one line, with its line breaks to be seen; the middle of a long one is left out.
+    /// Quotes a text on one line, with its line breaks to be seen; the middle of a long one is left out.
     private func quoted(_ text: String) -> String {
         let count = text.count
         let short = count > Self.longest ? "\(text.prefix(80))…\(text.suffix(30))" : text

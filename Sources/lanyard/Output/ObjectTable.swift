@@ -11,7 +11,7 @@ struct ObjectTable {
     /// Names of the fields that are shown; how many more there are.
     private let fields: [String]
     private let hiddenCount: Int
-    /// Of the id, then of each field.
+    /// The widths of the columns: the id, then each field.
     private let widths: [Int]
 
     /// - Parameter limit: characters per line; nil for no limit.

@@ -21,7 +21,7 @@ final class ProgressDisplay: Sendable {
     }
 
     private let title: String
-    /// Nil where nobody knows before the end.
+    /// The bytes in all; nil if unknown before the end.
     private let totalBytes: UInt64?
     private let isOn: Bool
     private let state = Mutex(State())
@@ -33,7 +33,7 @@ final class ProgressDisplay: Sendable {
         self.isOn = isOn && StandardError.isTerminal
     }
 
-    /// So much more is done.
+    /// Adds bytes that are done.
     func add(_ bytes: Int) {
         guard isOn else { return }
         let now = Self.seconds
@@ -50,7 +50,7 @@ final class ProgressDisplay: Sendable {
         if let text { show(text) }
     }
 
-    /// It is so far, as somebody else measured it.
+    /// Shows progress that another component measured.
     func tell(_ progress: ByteProgress) {
         guard isOn, state.withLock({ $0.isDue(at: Self.seconds) }) else { return }
         show(ProgressText.text(title, progress))

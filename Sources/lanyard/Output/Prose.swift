@@ -7,7 +7,7 @@ enum Prose {
         /// Blanks before it.
         var gap: Int
         var text: String
-        /// In characters that a terminal shows.
+        /// The width in characters that a terminal shows.
         var width: Int
         /// The next word stays with it.
         var isOpen = false
@@ -38,7 +38,7 @@ enum Prose {
         return wrapped
     }
 
-    /// Where the text of a row begins: behind the last gap of two blanks or more in the left half.
+    /// Returns the column at which the text of a row begins: behind the last gap of two blanks or more in the left half.
     private static func indent(_ words: [Word], _ width: Int) -> Int {
         var (column, indent) = (0, 0)
         for word in words {

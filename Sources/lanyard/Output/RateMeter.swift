@@ -1,6 +1,6 @@
 package import ControlAPI
 
-/// How fast something goes, over the last few seconds: one number for all that came before would not show that it stopped.
+/// The rate of progress over the last few seconds: an average since the start would not show that it stopped.
 package struct RateMeter {
     private static let windowSeconds = 4.0
     private var samples: [(seconds: Double, bytes: UInt64)] = []

@@ -1,7 +1,7 @@
 import ControlAPI
 import Glibc
 
-/// Standard output: whole writes, and a quiet end when nobody reads any more (`lanyard events s | head`).
+/// Standard output: whole writes, and a quiet end when no program reads any more (`lanyard events s | head`).
 enum StandardOutput {
     /// Text for people, made safe for a terminal.
     static func write(_ text: String) throws(ControlError) { try write(raw: Array(TerminalText.page(text).utf8)) }
@@ -20,7 +20,7 @@ enum StandardOutput {
             if count >= 0 {
                 start += count
             } else if errno == EAGAIN {
-                // Somebody made the shared terminal or pipe non-blocking: wait until it takes more.
+                // Another program made the shared terminal or pipe non-blocking: wait until it takes more.
                 var descriptor = pollfd(fd: 1, events: Int16(POLLOUT), revents: 0)
                 poll(&descriptor, 1, -1)
             } else if errno == EPIPE {
@@ -51,14 +51,14 @@ enum StandardError {
 
     static var isTerminal: Bool { isatty(2) == 1 }
 
-    /// In characters; nil where it is no terminal.
+    /// The width in characters; nil if it is no terminal.
     static var width: Int? {
         var size = winsize()
         guard ioctl(2, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
         return Int(size.ws_col)
     }
 
-    /// One line that is written over by the next, on a terminal only.
+    /// Shows a line that the next one overwrites, on a terminal only.
     static func progress(_ text: String) {
         if isTerminal { write(raw: "\r\u{1B}[K" + TerminalText.line(text)) }
     }

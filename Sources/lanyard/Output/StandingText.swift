@@ -1,6 +1,6 @@
 import ControlAPI
 
-/// How far the other devices have what this one holds, for people.
+/// The progress of the other devices towards this one's state, for people.
 struct StandingText {
     let standings: [DeviceStanding]
     var now = Timestamp.now
@@ -8,7 +8,7 @@ struct StandingText {
     /// Devices named one by one; the others are counted.
     private static let named = 3
 
-    /// One sentence, such as "In step with 2 of 3 devices; phone away since Monday, 12 changes unsent."
+    /// Returns a sentence such as "In step with 2 of 3 devices; phone away since Monday, 12 changes unsent."
     ///
     /// - Parameter isInStep: nothing is missing on this device either.
     func sentence(isInStep: Bool) -> String {
@@ -20,7 +20,7 @@ struct StandingText {
         return ([head(level)] + notes).joined(separator: "; ") + "."
     }
 
-    /// What keeps devices from being in step, those that are away first.
+    /// The reasons why devices are not in step, those that are away first.
     var reasons: [String] { some(standings.filter { $0.state != .inStep }) }
 
     private var notes: [String] { some(standings.filter { $0.state != .inStep || !$0.connected }) }

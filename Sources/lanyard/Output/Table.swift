@@ -22,7 +22,7 @@ struct Table {
         self.leastImportant = leastImportant
     }
 
-    /// One cell per title.
+    /// Adds a row, a cell per title.
     mutating func add(_ cells: Cell...) {
         precondition(cells.count == titles.count, "a row of \(cells.count) cells under \(titles.count) titles")
         rows.append(cells)

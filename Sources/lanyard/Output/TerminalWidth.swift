@@ -1,9 +1,9 @@
 import Glibc
 import LanyardClient
 
-/// How many characters fit a line of the output.
+/// The number of characters that fit a line of the output.
 enum TerminalWidth {
-    /// COLUMNS where it is set, else what the terminal says; nil where output goes to a file or a pipe.
+    /// The width from COLUMNS if that is set, else from the terminal; nil if output goes to a file or a pipe.
     static var current: Int? {
         if let columns = SocketLocation.processEnvironment("COLUMNS").flatMap(Int.init), columns > 0 { return columns }
         guard StandardOutput.isTerminal else { return nil }

@@ -1,10 +1,10 @@
 import ControlAPI
 
-/// What arrives now, for people.
+/// The running transfers, for people.
 enum TransferText {
     private static let shownTransfers = 4
 
-    /// One line each of the largest, and one for the others.
+    /// Returns a line for each of the largest, and one for the others.
     static func lines(_ transfers: [StatusResponse.Transfer]) -> [String] {
         let sorted = transfers.sorted { left, right in
             (left.progress.totalBytes, right.hash) > (right.progress.totalBytes, left.hash)

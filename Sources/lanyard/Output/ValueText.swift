@@ -7,7 +7,7 @@ enum ValueText {
         return document.string(of: document.root) ?? value.description
     }
 
-    /// On one line: a line break in a text becomes a blank.
+    /// Returns the value on one line: a line break in a text becomes a blank.
     static func line(_ value: JSONText?) -> String {
         guard let value else { return "-" }
         return String(text(value).map { $0.isNewline ? " " : $0 })

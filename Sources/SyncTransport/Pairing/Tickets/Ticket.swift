@@ -8,8 +8,8 @@ package import SyncModel
 package struct Ticket: Sendable, Equatable {
     package static let version: UInt8 = 2
     package static let secretByteCount = 16
-    /// The length of the part of the inviter's DeviceID. Finding another key for it takes 2^128 attempts, as guessing the
-    /// secret does.
+    /// The length of the prefix of the inviter's DeviceID in a ticket. Finding another key for it takes 2^128 attempts, as
+    /// guessing the secret does.
     package static let inviterByteCount = 16
 
     /// The first 16 bytes of the DeviceID that must answer; the joiner pins it.
