@@ -2,7 +2,8 @@ import Testing
 
 @Suite struct DocumentTests {
     private static let documents = [
-        "README.md", "Sources/ARCHITECTURE.md", "Sources/PROTOCOL.md", "deploy/README.md", ".github/SECURITY.md",
+        "README.md", "Sources/ARCHITECTURE.md", "Sources/PROTOCOL.md", "deploy/README.md", "deploy/GUIDE.md",
+        ".github/SECURITY.md",
     ]
     /// What a path in back quotes may begin with, from the top or from Sources.
     private static let tops = ["Sources", "Tests", "deploy", ".ci", ".github"]

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension RigSuites {
-    /// Every command that README.md and deploy/README.md show is typed here, or stands below with the reason why it is not.
+    /// Every command that the documents show is typed here, or stands below with the reason why it is not.
     @Suite struct ReadmeTests {
         /// Blocks by the command that they begin with.
         private static let elsewhere: [(command: String, reason: String)] = [
@@ -20,7 +20,7 @@ extension RigSuites {
         }
 
         @Test func `each block is run or has a reason`() throws {
-            for file in ["README.md", "deploy/README.md"] {
+            for file in ["README.md", "deploy/README.md", "deploy/GUIDE.md"] {
                 for block in try Self.blocks(file) {
                     let first = block.first ?? ""
                     let isRun = first.contains("deploy/rig") || block.contains { $0.hasPrefix("lanyard ") }
@@ -31,44 +31,73 @@ extension RigSuites {
 
         @Test func `the first page fits a terminal of 60 columns, the commands unbroken`() throws {
             let text = try String(contentsOf: Shell.root.appending(path: "README.md"), encoding: .utf8)
-            let page = text.components(separatedBy: "## What exists today").first ?? ""
+            let page = text.components(separatedBy: "## What it does").first ?? ""
             let long = page.split(separator: "\n").filter { $0.count > 60 }
             #expect(long.isEmpty, "\(long)")
+            #expect(text.split(separator: "\n", omittingEmptySubsequences: false).count <= 121)
         }
 
         @Test func `what README shows works as it stands, on two machines`() throws {
             let block = try #require(try Self.blocks("README.md").first { $0.contains { $0.hasPrefix("lanyard ") } })
             try Rig.with(1) { rig in
                 let (one, two) = (rig.node(1), try rig.add())
-                let folder = try Shell.temporaryFolder()
-                defer { try? FileManager.default.removeItem(at: folder) }
-                try FileManager.default.createDirectory(
-                    at: folder.appending(path: "Downloads"), withIntermediateDirectories: true)
-                try Data("a receipt".utf8).write(to: folder.appending(path: "receipt.jpg"))
-                var isSecond = false
-                for line in block {
-                    // A remark above commands says where they are typed.
-                    if line.hasPrefix("# ") { isSecond = line.contains("On the second") }
-                    guard line.hasPrefix("lanyard ") else { continue }
-                    var command = line
-                    if command.contains("TICKET") {
-                        command = command.replacingOccurrences(of: "TICKET", with: try one.ticket())
-                    } else if isSecond {
-                        try rig.waitUntilAgree([1, two.number], within: .seconds(10))
-                    }
-                    if command.contains("7QXP") {
-                        command = command.replacingOccurrences(of: "7QXP", with: try attachment(on: one))
-                    }
-                    try type(command, on: isSecond ? two : one, in: folder)
+                try play(block, with: "task/milk", on: one, two) { folder in
+                    let task = try two.fields("task/milk")
+                    #expect(task == ["title": "milk", "done": true, "tags": ["home", "shop"]])
+                    #expect(
+                        FileManager.default.fileExists(atPath: folder.appending(path: "Downloads/receipt.jpg").path))
                 }
-                #expect(try two.fields("task/milk") == ["title": "milk", "done": true, "tags": ["home", "shop"]])
-                #expect(FileManager.default.fileExists(atPath: folder.appending(path: "Downloads/receipt.jpg").path))
             }
         }
 
-        private func attachment(on node: Node) throws -> String {
+        @Test func `what the guide shows works from its first block to its last, on two devices`() throws {
+            let blocks = try Self.blocks("deploy/GUIDE.md")
+            try Rig.with(1) { rig in
+                let (one, two) = (rig.node(1), try rig.add())
+                try play(blocks.flatMap(\.self), with: "note/trip", on: one, two) { folder in
+                    let note = try two.fields("note/trip")
+                    #expect(note["tags"] == ["boat", "summer"])
+                    let restored = try Data(contentsOf: folder.appending(path: "restored.bin"))
+                    #expect(restored == Data("a state".utf8))
+                }
+            }
+        }
+
+        /// Types the commands of blocks in their order, each on the device that the remark above it names.
+        /// - Parameters:
+        ///   - object: has the attachment that is meant by `7QXP`.
+        ///   - check: is given the folder in which the commands were typed.
+        private func play(
+            _ lines: [String], with object: String, on one: Node, _ two: Node, check: (URL) throws -> Void
+        ) throws {
+            let folder = try Shell.temporaryFolder()
+            defer { try? FileManager.default.removeItem(at: folder) }
+            try FileManager.default.createDirectory(
+                at: folder.appending(path: "Downloads"), withIntermediateDirectories: true)
+            try Data("a receipt".utf8).write(to: folder.appending(path: "receipt.jpg"))
+            try Data("a state".utf8).write(to: folder.appending(path: "state.bin"))
+            var (isSecond, hasJoined) = (false, false)
+            for line in lines {
+                if line.hasPrefix("# ") { isSecond = line.contains("On the second") }
+                guard line.hasPrefix("lanyard ") else { continue }
+                var command = line
+                if command.contains("TICKET") {
+                    command = command.replacingOccurrences(of: "TICKET", with: try one.ticket())
+                    hasJoined = true
+                } else if hasJoined {
+                    try one.rig.waitUntilAgree([one.number, two.number], within: .seconds(10))
+                }
+                if command.contains("7QXP") {
+                    command = command.replacingOccurrences(of: "7QXP", with: try attachment(of: object, on: one))
+                }
+                try type(command, on: isSecond ? two : one, in: folder)
+            }
+            try check(folder)
+        }
+
+        private func attachment(of object: String, on node: Node) throws -> String {
             struct Row: Decodable { let id: String }
-            let rows = try node.decode([Row].self, try node.lanyard("attachments", "task/milk", "--json").output)
+            let rows = try node.decode([Row].self, try node.lanyard("attachments", object, "--json").output)
             return String(try #require(rows.first).id.prefix(4))
         }
 

@@ -1,4 +1,4 @@
-/// The sentences that snapshots are refused with; each names the next step of the recovery (README, "Snapshots").
+/// The sentences that snapshots are refused with; each names the next step of the recovery (deploy/GUIDE.md, "An application that starts").
 extension ControlError {
     /// The error for a stream without snapshots: none was ever saved, or all were deleted.
     package static func noSnapshot(of stream: String, schema: Int64) -> ControlError {
