@@ -8,7 +8,7 @@ package struct AttachedFile: Hashable, Sendable {
     package let mediaType: MediaType
     /// The number of bytes, at most `BlobLayout.sizeLimit`.
     package let size: UInt64
-    /// Nil for what is no picture, or none whose header is understood.
+    /// The size of the picture; nil for a file that is no picture, or one whose header is not understood.
     package let image: ImageSize?
     package let blob: BlobHash
 

@@ -73,7 +73,7 @@ extension AttachmentSet {
     /// The part of a life's attachments that a replica lacks.
     package struct Delta: Hashable, Sendable {
         let added: AttachmentSet
-        /// There, and held by the receiver already.
+        /// The attachments that are present and held by the receiver already.
         let kept: DotRuns
     }
 }

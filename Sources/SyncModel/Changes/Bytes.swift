@@ -36,7 +36,8 @@ extension UInt64 {
     package var varintByteCount: Int { Swift.max(1, (64 - leadingZeroBitCount + 6) / 7) }
 }
 
-/// Why bytes that claim to be a change are none. Bytes come from peers and disks: reading them throws, never traps.
+/// The reason why bytes that claim to be a change are none. Bytes come from peers and disks: reading them throws, never
+/// traps.
 public enum CodecError: Error, Hashable, Sendable {
     /// The bytes end inside a field.
     case truncated
@@ -67,13 +68,13 @@ public struct ByteReader {
     /// Values that hold values may nest this deep, so that no bytes exhaust the stack.
     public static let maximumDepth = 64
 
-    /// All of `bytes`.
+    /// Creates a reader of all of `bytes`.
     public init(_ bytes: [UInt8]) { self.init(bytes, 0..<bytes.count) }
 
     /// The bytes at `range`, which lies inside.
     public init(_ bytes: [UInt8], _ range: Range<Int>) { self.init(bytes, range, isOurs: false) }
 
-    /// All of bytes that this program wrote and kept.
+    /// Creates a reader of bytes that this program wrote and stored itself.
     package init(ownBytes bytes: [UInt8]) { self.init(bytes, 0..<bytes.count, isOurs: true) }
 
     private init(_ bytes: [UInt8], _ range: Range<Int>, isOurs: Bool) {

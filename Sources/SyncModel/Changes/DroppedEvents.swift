@@ -74,7 +74,7 @@ package struct DroppedByStream: Hashable, Sendable {
         return within
     }
 
-    /// Those of which more is dropped than by the other.
+    /// Returns the streams of which more is dropped than in `before`.
     package func changed(since before: DroppedByStream) -> [ExactString: DroppedEvents] {
         streams.filter { before.streams[$0.key] != $0.value }
     }
@@ -107,7 +107,7 @@ extension DroppedEvents: ByteCoded {
 }
 
 extension Operation {
-    /// Lets events of a stream go that everybody has: it drops what its author had seen of them, at most.
+    /// The dropping of stored events of a stream: at most those that its author had seen, once every member has them.
     package struct EventDrop: Hashable, Sendable {
         /// A name; see `Name`.
         package let stream: ExactString

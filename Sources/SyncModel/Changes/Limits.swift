@@ -56,7 +56,7 @@ package enum Limits {
     package static let creditBytes: UInt64 = 64 << 20
     /// The maximum number of bytes of early changes that a peer may claim to keep.
     package static let waitingRoomBytes: UInt64 = 1 << 40
-    /// Why a session ends, for programs.
+    /// The maximum length of a code that tells programs why a session ends.
     package static let codeBytes = 64
     /// A farewell for people, in UTF-8.
     package static let messageBytes = 1_024
@@ -67,7 +67,7 @@ package enum Limits {
     /// The maximum size of what one item of a state delta says of one object, or of one schema. An object has to fit into
     /// memory anyway.
     package static let stateObjectBytes = 64 << 20
-    /// Any other item: a change's events, or a tip and what its author had seen.
+    /// The maximum size of any other item: a change's events, or a tip and what its author had seen.
     package static let stateItemBytes = 4 << 20
     /// Runs of births in one item.
     package static let stateBirthRuns = 4_096

@@ -9,7 +9,7 @@ package enum Operation: Hashable, Sendable {
     case keepObject(ObjectKey)
     case setStream(StreamSetting)
     case editAttachments(AttachmentEdit)
-    /// Lets a device go.
+    /// The retirement of a device.
     case cut(CutFact)
     case markRewriting(RewritingMark)
     case editAgain(EditAgain)

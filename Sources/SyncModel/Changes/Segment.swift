@@ -56,7 +56,7 @@ package struct VerifiedSegment: Hashable, Sendable {
     }
 }
 
-/// Why a segment is refused. Each is an offence of the peer that sent it: honest relays check before they forward.
+/// The reason why a segment is refused. Each is an offence of the peer that sent it: honest relays check before they forward.
 package enum SegmentError: Error, Equatable, Sendable {
     case codec(CodecError)
     /// The segment does not begin at the tip, its changes leave a gap, or it does not end where it says.

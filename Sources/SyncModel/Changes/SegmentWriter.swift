@@ -3,7 +3,7 @@
 package struct SegmentWriter: Sendable {
     private let space: SpaceID
     private let replica: ReplicaID
-    /// Behind the changes added so far.
+    /// The tip after the changes added so far.
     package private(set) var tip: ReplicaTip
     private var open: OpenSegment
     private var closed: [VerifiedSegment] = []

@@ -12,7 +12,7 @@ public struct Stamp: Hashable, Sendable, Comparable {
     /// Any 64 bits are a stamp.
     public init(rawValue: UInt64) { self.rawValue = rawValue }
 
-    /// Since 1970.
+    /// The milliseconds since 1970.
     public var milliseconds: Int64 { Int64(rawValue >> 16) }
 
     /// The stamp of the next change of an author that holds nothing greater than `greatestHeld`.

@@ -9,7 +9,7 @@ package struct CollectionSchema: Hashable, Sendable {
     /// The kind of a field.
     package enum Kind: Hashable, Sendable {
         case replicated(FieldType)
-        /// Stays on this node and is never shipped.
+        /// A field that stays on this node and is never shipped.
         case local
 
         package init?(name: String) {

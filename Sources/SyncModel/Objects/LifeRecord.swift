@@ -20,7 +20,7 @@ package struct LifeRecord: Hashable, Sendable {
     /// The operations on this life that were concurrent with a deletion that ends it.
     package struct Dissent: Hashable, Sendable {
         package let deletion: Dot
-        /// Per replica the last one; sorted by replica. Not empty.
+        /// The last touch per replica; sorted by replica. Not empty.
         package var touches: [Touch]
     }
 

@@ -1,7 +1,7 @@
-/// The dots of all `addMember` facts, by the device they add: answers whether an operation's author knew a device.
+/// The dots of all `addMember` facts, by the device they add. They tell whether an operation's author knew a device.
 ///
-/// A fact counts wherever it is in a context, whatever became of its author: what an operation means must not depend on
-/// who asks. Facts whose binding does not hold are left out, on every node alike. Sorted; each pair once.
+/// A fact counts wherever it is in a context, whatever became of its author: the meaning of an operation must not depend on
+/// the node that asks. Facts whose binding does not hold are left out, on every node alike. Sorted; each pair once.
 package struct MemberFacts: Hashable, Sendable {
     private struct Fact: Hashable, Comparable {
         let device: DeviceID
@@ -26,7 +26,7 @@ package struct MemberFacts: Hashable, Sendable {
         for fact in other.facts { add(fact.device, at: fact.dot) }
     }
 
-    /// Those of them that a node with this vector holds.
+    /// Returns the facts that a node with this vector holds.
     package func held(at vector: VersionVector) -> MemberFacts {
         var held = self
         held.facts.removeAll { !vector.covers($0.dot) }
@@ -108,7 +108,8 @@ package struct MemberFacts: Hashable, Sendable {
         return admitting
     }
 
-    /// The author, who let it in, who let those in, and so on, until `body` returns false.
+    /// Calls `body` with the author, the devices that admitted it, those that admitted these, and so on, until it returns
+    /// false.
     private func forEachAdmitting(_ origin: Origin, _ body: (DeviceID) -> Bool) {
         var reached = [origin.dot.replica.device]
         var isReached = Set(reached)
@@ -122,7 +123,7 @@ package struct MemberFacts: Hashable, Sendable {
         }
     }
 
-    /// Found without looking at everybody who let the device in: most often there is one step or two.
+    /// True if `author` admitted `device`, as known at `origin`. It looks only at that author's facts about the device.
     private func letIn(_ device: DeviceID, by author: DeviceID, knownAt origin: Origin) -> Bool {
         let facts = facts(of: device)
         let first = facts.firstPosition { !($0.dot.replica.device < author) }

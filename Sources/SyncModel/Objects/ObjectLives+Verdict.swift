@@ -22,8 +22,8 @@ extension ObjectLives {
     /// dead to D's author does not: a vain write to an old life must not save a new one.
     package var verdicts: [Verdict] {
         guard !deletions.isEmpty else { return lives.map { _ in .stays } }
-        // Nothing was concurrent: whatever is ended is dead, by any policy. An object that is put and deleted by turns, a
-        // thousand times before anybody else hears of it, is judged in no time; the newest deletion ends most lives.
+        // Nothing was concurrent: an ended life is dead, by any policy. An object that is created and deleted in turn, a
+        // thousand times before any peer learns of it, is judged in no time; the newest deletion ends most lives.
         if lives.allSatisfy(\.dissents.isEmpty) {
             return lives.map { life in deletions.reversed().contains { $0.ends(life) } ? .deleted : .stays }
         }

@@ -1,6 +1,6 @@
 /// An object as people and applications see it.
 package struct ObjectReading: Hashable, Sendable {
-    /// Something of an object that a person should look at.
+    /// A conflict in an object that a person should look at.
     package struct Conflict: Hashable, Sendable {
         package enum Kind: Hashable, Sendable {
             /// Values written apart; the shown one first.
@@ -84,7 +84,8 @@ extension CollectionSchema.Kind {
 }
 
 extension JSONValue {
-    /// Without the ids, one level deep, that `isLive` does not know. A reference is a string; anything else stays.
+    /// Returns the value without the ids, one level deep, that `isLive` does not know. A reference is a string; anything else
+    /// stays.
     fileprivate func keepingReferences(_ isLive: (ExactString) -> Bool) -> JSONValue? {
         func stays(_ value: JSONValue) -> Bool {
             if case .string(let id) = value { isLive(id) } else { true }

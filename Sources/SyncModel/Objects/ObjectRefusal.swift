@@ -1,10 +1,11 @@
-/// Why a local write to an object or a schema is refused. Nothing was written, and nothing of the same write will be.
+/// The reason why a local write to an object or a schema is refused. Nothing was written, and nothing of the same write will
+/// be.
 package enum ObjectRefusal: Error, Hashable, Sendable {
     /// A deletion that wins is still held: begin another object, or wait until the deletion is forgotten everywhere.
     case deleted
     /// A deletion asks: decide first.
     case undecided
-    /// This device has not yet received what lets it write to what others began.
+    /// This device has not yet received the admission that lets it write to objects of other devices.
     case catchingUp
     /// The object is not as the writer saw it; nil: it does not exist.
     case versionMismatch(current: Dot?)
@@ -23,7 +24,7 @@ package enum ObjectRefusal: Error, Hashable, Sendable {
     case insideCharacter(field: String, offset: Int, start: Int, end: Int)
     /// A counter would leave 64 bits.
     case counterOverflow(field: String)
-    /// More than `JSONValue.maximumDepth` containers inside each other.
+    /// The value has more than `JSONValue.maximumDepth` containers inside each other.
     case tooDeep
     case tooLarge(limitBytes: Int)
     case unknownOperation(String)

@@ -22,7 +22,7 @@ package struct ObjectState: Hashable, Sendable {
     /// The effect of an operation on one object.
     package enum Action: Hashable, Sendable {
         case edit(Operation.LifeReference, [ObjectFields.Operation])
-        /// Never of a life that this begins.
+        /// An edit of attachments; never of a life that this operation begins.
         case editAttachments(Operation.LifeReference, AttachmentSet.Operation)
         case delete(DeletePolicy)
         case keep
@@ -36,7 +36,7 @@ package struct ObjectState: Hashable, Sendable {
         case droppedWhileDeleted
         /// Covered by our vector but not here: it was collected, or there never was one.
         case unknownLife
-        /// Without effect on any node.
+        /// The operation has no effect on any node.
         case void
         case repeated
     }

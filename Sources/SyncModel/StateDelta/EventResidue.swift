@@ -9,7 +9,7 @@ package struct EventResidue: Hashable, Sendable {
     package let bytes: [UInt8]
     /// The start of its first change.
     package let start: UInt64
-    /// Behind its last change.
+    /// The counter behind its last change.
     package let end: UInt64
     /// The context of its first change.
     package let context: [VersionVector.Entry]
@@ -120,7 +120,7 @@ package struct EventResidueWriter {
         name(view.context)
         guard let operations = view.onlyEvents(of: replica, in: bytes, firstOnly: keepsFirstOnly, but: dropped)
         else { return }
-        // Who met thousands at once names the rest later, as authors do.
+        // An author that met thousands of replicas at once names the rest later, as authors do.
         let context = Array(named.entries.prefix(Limits.contextEntries))
         named = VersionVector(named.entries.dropFirst(context.count))
         let change = Change(
@@ -137,7 +137,7 @@ package struct EventResidueWriter {
         return finished
     }
 
-    /// All of them, ascending; what was named behind the last is not in them.
+    /// Returns all residues, ascending. Contexts named behind the last change are not in them.
     package mutating func finish() -> [EventResidue] {
         flush()
         return takeFinished()

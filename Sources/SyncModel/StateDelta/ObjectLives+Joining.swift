@@ -132,14 +132,14 @@ extension LifeRecord {
             touches: touches.merged(with: twin.touches), dissents: dissents)
     }
 
-    /// With operations that none of the deletions knew of.
+    /// Returns the record with operations that none of the deletions knew of.
     fileprivate func noting(_ touches: [Touch], against deletions: [DeletionRecord]) -> LifeRecord {
         guard !touches.isEmpty else { return self }
         let dissents = deletions.filter { $0.ends(self) }.map { Dissent(deletion: $0.dot, touches: touches) }
         return merged(with: LifeRecord(birth: birth, stamp: stamp, known: known, dissents: dissents))
     }
 
-    /// Without what was said against deletions that are not kept any more.
+    /// Returns the record without the dissents from deletions that are not kept any more.
     fileprivate func forgetting(_ isGone: (Dot) -> Bool) -> LifeRecord {
         LifeRecord(
             birth: birth, stamp: stamp, known: known, touches: touches,
@@ -148,7 +148,7 @@ extension LifeRecord {
 }
 
 extension KnownDots {
-    /// Per replica the last of both.
+    /// Returns the later of both dots per replica.
     fileprivate func merged(with other: KnownDots) -> KnownDots {
         var last: [ReplicaID: Dot] = [:]
         for dot in dots + other.dots { last[dot.replica] = max(last[dot.replica] ?? dot, dot) }

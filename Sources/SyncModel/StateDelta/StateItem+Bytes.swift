@@ -103,8 +103,8 @@ extension StateStreamSetting: ByteCoded {
 }
 
 extension StateAnnouncement: ByteCoded {
-    /// SHA-256 over the layout of the key, varint count of replicas, each: replica, varint next; cut to 16 bytes. By accident no
-    /// two are equal, and who would make two equal on purpose writes what others read anyway.
+    /// SHA-256 over the layout of the key, varint count of replicas, each: replica, varint next; cut to 16 bytes. By accident
+    /// no two are equal. A peer that makes two equal on purpose gains nothing that it could not write anyway.
     static func digest(of key: ObjectKey, touched: VersionVector) -> [UInt8] {
         var bytes = Array("lanyard/state/touched/v1".utf8)
         key.append(to: &bytes)

@@ -37,8 +37,8 @@ package struct StateFact: Hashable, Sendable {
     }
 }
 
-/// All that the sender knows of cuts, whatever the receiver holds: what changes say against a cut cannot be read of changes
-/// that came as state.
+/// All cuts that the sender knows, whatever the receiver holds. The changes that speak against a cut cannot be found in
+/// changes that came as state.
 package struct StateCuts: Hashable, Sendable {
     /// `CutTable.encoded`, with at least one cut.
     package let encoded: [UInt8]
@@ -77,7 +77,8 @@ package struct StateStreamSetting: Hashable, Sendable {
     }
 }
 
-/// Names an object, and which operations have touched it: who has staged it at the same needs no more of it.
+/// The name of an object, and a digest of the operations that touched it. A receiver that has staged it with the same digest
+/// needs no more of it.
 package struct StateAnnouncement: Hashable, Sendable {
     package static let digestByteCount = 16
 
@@ -167,7 +168,8 @@ package struct StateEnd: Hashable, Sendable {
     }
 }
 
-/// Says that what came until here came as it was sent: what is staged of a stream that ends early stays as far as one of these.
+/// A check that the items so far arrived as they were sent. Of a stream that ends early, the staged items stay up to the last
+/// check.
 package struct StateCheck: Hashable, Sendable {
     /// SHA-256 over every item before it as it was sent.
     package let digest: [UInt8]

@@ -124,7 +124,7 @@ package struct StateStream: Sendable {
     }
 }
 
-/// Why a state delta is refused. Each but `fork` is an offence of the peer that sent it.
+/// The reason why a state delta is refused. Each but `fork` is an offence of the peer that sent it.
 package enum StateDeltaError: Error, Hashable, Sendable {
     /// The bytes are no item, or another form of one.
     case malformed(CodecError)

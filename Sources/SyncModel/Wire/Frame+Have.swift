@@ -13,7 +13,7 @@ extension Frame {
         package var complete: Bool
         /// Sum of the items a reader can see; compared only between equal vectors.
         package var stateDigest: Sum256
-        /// Over the table member → newest signed acknowledgement; nil while none are exchanged.
+        /// The digest over the table member → newest signed acknowledgement; nil while none are exchanged.
         package var acknowledgementsDigest: Sum256?
 
         package init(

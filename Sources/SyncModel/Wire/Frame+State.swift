@@ -1,6 +1,6 @@
 extension Frame {
-    /// "What I hold and you lack, take from me as state": some of it went as changes, or state is far less to send. The
-    /// receiver decides.
+    /// An offer to send state for what the receiver lacks: "What I hold and you lack, take from me as state." The changes may
+    /// be held no more, or state may be far less to send. The receiver decides.
     package struct StateOffer: Hashable, Sendable {
         package var space: SpaceID
 
@@ -14,7 +14,7 @@ extension Frame {
         package var space: SpaceID
         /// The vector that the receiver held when it began to ask, or less; at most `Limits.stateFrameEntries`.
         package var since: VersionVector
-        /// Per replica, behind the events that it has staged.
+        /// The vector behind the events that it has staged, per replica.
         package var stagedEvents: VersionVector
         /// True if the receiver has staged objects: objects are to be named before they are sent.
         package var asks: Bool

@@ -57,7 +57,7 @@ extension Frame {
         }
     }
 
-    /// More bytes may be sent for a want, or for a state that was asked for; with `cancel`, none.
+    /// A grant of more bytes for a want, or for a state that was asked for; with `cancel`, no more may be sent.
     package struct Credit: Hashable, Sendable {
         package var wantID: UInt64
         /// The number of bytes granted; at most `Limits.creditBytes`.
@@ -100,7 +100,7 @@ extension Frame {
         package var code: String
         /// The message for people, at most `Limits.messageBytes`.
         package var message: String
-        /// With `duplicate_identity`: another run of the receiver's device, 0 for none.
+        /// Another run of the receiver's device, with `duplicate_identity`; 0 for none.
         package var otherRun: UInt64
         /// The signature of that run (`TwinStatement`), 64 bytes; empty while it has not signed.
         package var proof: [UInt8]

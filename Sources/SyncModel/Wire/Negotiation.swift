@@ -6,7 +6,7 @@ package struct Agreement: Hashable, Sendable {
     package let features: UInt64
 }
 
-/// Why two agents cannot talk: names both versions and the side to upgrade.
+/// The reason why two agents cannot talk: names both versions and the side to upgrade.
 package enum HelloRefusal: Error, Hashable, Sendable {
     case protocolMismatch(ours: Version, theirs: Version, upgrade: Side)
     case featureRequired(bits: UInt64, ours: Version, theirs: Version, upgrade: Side)

@@ -49,7 +49,7 @@ package struct TwinStatement: Hashable, Sendable {
 }
 
 extension Frame.Hello {
-    /// With what its sender signs of the run that it names, if it names one.
+    /// Returns the frame with the sender's signature over the run that it names, if it names one.
     package func signing(as device: DeviceID, _ sign: ([UInt8]) -> [UInt8]) -> Frame.Hello {
         guard twinRun != 0 else { return self }
         var hello = self

@@ -1,4 +1,4 @@
-/// Why bytes that claim to be a frame are none, or a frame cannot be written. From a peer it ends the session.
+/// The reason why bytes that claim to be a frame are none, or why a frame cannot be written. From a peer it ends the session.
 package enum WireError: Error, Hashable, Sendable {
     /// The bytes are no protobuf message of the schema, or the body is missing. On a bulk connection, the bytes end early or
     /// go on.

@@ -39,9 +39,9 @@ package struct CutFact: Hashable, Sendable {
         ends.first { $0.incarnation == replica.incarnation }?.end ?? 0
     }
 
-    /// Lets a device go at what its author holds of it.
+    /// Creates the retirement of a device at what its author holds of it.
     ///
-    /// - Parameter tips: of all replicas.
+    /// - Parameter tips: The tips of all replicas.
     package static func retiring(_ device: DeviceID, at tips: [(replica: ReplicaID, tip: ReplicaTip)]) -> CutFact {
         CutFact(
             device: device, isStrict: false,

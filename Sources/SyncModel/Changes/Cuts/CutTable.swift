@@ -13,7 +13,7 @@ package struct CutTable: Hashable, Sendable {
         package let fact: CutFact
     }
 
-    /// "Who wrote this did not know of the cut, and built on what lies beyond it": so it stays.
+    /// A change whose author did not know of the cut and had seen changes beyond it. So what the author had seen stays.
     package struct Witness: Hashable, Sendable {
         package let cut: Dot
         /// The witness's change, by its first counter.
@@ -38,16 +38,16 @@ package struct CutTable: Hashable, Sendable {
         package let reason: Return
     }
 
-    /// Those that have effect (`CutFact.hasEffect`), sorted by dot.
+    /// The cuts that have effect (`CutFact.hasEffect`), sorted by dot.
     package private(set) var cuts: [Cut] = []
     package private(set) var witnesses: [Witness] = []
     package private(set) var returns: [Return] = []
     package private(set) var exemptions: [Exemption] = []
     /// The void operations that devices have rewritten: per replica under which they were first written, how far.
     package private(set) var rewritten: [Rewriting] = []
-    /// Cuts that hold whatever others say of their authors; sorted.
+    /// The cuts that hold whatever other members write about their authors; sorted.
     package private(set) var settled: [Dot] = []
-    /// Cuts that hold, and how much further than they say: derived, kept beside it.
+    /// The cuts that hold, and how far beyond their own ends histories are kept: derived from the other properties.
     private var ends = Ends()
 
     package init() {}
@@ -116,8 +116,8 @@ package struct CutTable: Hashable, Sendable {
     /// Devices that are away, sorted.
     package var away: [DeviceID] { ends.concerned(self).filter(isAway) }
 
-    /// All that hold of a device, whether or not it came back since: those that name it, and those that made void every word
-    /// by which it was let in.
+    /// Returns all cuts that hold of a device, whether or not it came back since: those that name it, and those that made
+    /// void every fact that had admitted it.
     package func cuts(of device: DeviceID) -> [Cut] { cuts.filter { ends.concerns($0, device) } }
 
     /// The counter up to which a device has rewritten what it had written under a replica; 0 if it has rewritten nothing.

@@ -1,13 +1,15 @@
-/// Says an operation again as one of another replica: what it names that was written again meanwhile is named by where it
-/// is now.
+/// A mapping that rewrites an operation of one replica as one of another. If it names operations that were themselves
+/// rewritten meanwhile, it names them by their present dots.
 package struct DotMapping {
     let old: ReplicaID
     let new: ReplicaID
     let places: [Rewriting]
 
+    /// Creates a mapping.
+    ///
     /// - Parameters:
-    ///   - old: who authored the operation.
-    ///   - new: who says it again.
+    ///   - old: The author of the operation.
+    ///   - new: The replica that writes it again.
     package init(from old: ReplicaID, to new: ReplicaID, _ places: [Rewriting]) {
         self.old = old
         self.new = new

@@ -1,9 +1,9 @@
-/// Coalescing: what is left of the open changes of one replica once they are folded.
+/// The coalescing of the open changes of one replica into fewer changes.
 ///
-/// Neighbours that no foreign change came between, not yet seen by anybody. Operations whose whole effect a later one
-/// undid become void; counters are never numbered anew, a survivor keeps dot, change, stamp and content. Changes of which
-/// nothing is left melt into the next one that has something, so nine toggles of a checkbox ship as one change. Letters
-/// typed one after the other become runs (TypingRun.swift).
+/// It folds neighbours that no foreign change came between and that no peer has seen. Operations whose whole effect a later
+/// one undid become void. Counters are never numbered anew; a remaining operation keeps dot, change, stamp and content.
+/// Changes without remaining operations melt into the next one that has some, so nine toggles of a checkbox ship as one
+/// change. Letters typed one after the other become runs (TypingRun.swift).
 package struct Folding: Sendable {
     /// The facts about objects and streams that only the store knows.
     package struct Rules {
@@ -90,7 +90,7 @@ extension Change {
             start: start, stamp: stamp, wallMilliseconds: wallMilliseconds, context: context, operations: operations)
     }
 
-    /// This change, of which nothing is left, melted into the next one; nil beyond the limits of a change.
+    /// Returns this change, which has no operation left, melted into the next one; nil beyond the limits of a change.
     fileprivate func followed(by next: Change, _ operations: [Operation]) -> Change? {
         var known = VersionVector(context)
         known.join(VersionVector(next.context))

@@ -112,7 +112,7 @@ extension Change {
 }
 
 extension DotRange {
-    /// Both as one, if one begins where the other ends.
+    /// Returns both ranges as one; nil unless one begins where the other ends.
     fileprivate func joined(with other: DotRange) -> DotRange? {
         func follows(_ first: DotReference, _ second: DotReference, _ count: UInt64) -> Bool {
             switch (first, second) {

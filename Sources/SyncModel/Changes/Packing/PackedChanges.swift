@@ -9,7 +9,7 @@ package enum PackedChanges {
     enum Mark {
         /// The mask of the two lowest bits: the form of the operations.
         static let operations: UInt8 = 0b11
-        /// With length, as they are.
+        /// The form of any operations: their length, then their bytes.
         static let whole: UInt8 = 0
         /// The form of one operation of the same kind and span as the one before: the number of bytes that its body shares at
         /// the beginning and at the end, and the bytes between them.

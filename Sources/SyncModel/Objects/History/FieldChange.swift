@@ -64,7 +64,7 @@ struct ShownDifference {
         }
     }
 
-    /// Both texts, if it is a text before and afterwards.
+    /// Returns both texts; nil unless it is a text before and afterwards.
     func texts(at path: [ExactString]?) -> (old: String, new: String)? {
         guard let old = old?.text(at: path), let new = new?.text(at: path) else { return nil }
         return (old, new)

@@ -91,8 +91,8 @@ package struct ObjectReplay: Sendable {
 
     // MARK: Edits of one life
 
-    /// The life that the change edits, where it alone is shown and no deletion ends it: then what an edit of it says for or
-    /// against deletions is nothing, and who is shown does not change.
+    /// Returns the life that the change edits, if it alone is shown and no deletion ends it. Then its edits say nothing for
+    /// or against deletions, and the shown lives stay the same.
     private func onlyLife(editedBy change: ObjectPast.Change) -> Dot? {
         guard case .live(let births) = state.judgement, births.count == 1,
             let life = state.lives.lives.first(where: { $0.birth == births[0] }),

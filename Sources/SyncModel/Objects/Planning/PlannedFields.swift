@@ -4,7 +4,7 @@
 final class PlannedFields {
     private var fields: ObjectFields
     private var pending: [(operation: ObjectFields.Operation, origin: Origin)] = []
-    /// Since the last `take`.
+    /// The operations since the last `take`.
     private var operations: [ObjectFields.Operation] = []
     /// The origin of the next operation.
     private(set) var origin: Origin

@@ -31,9 +31,9 @@ public struct DocumentDelta<Content: Hashable & Sendable & Codable>: Hashable, S
     let content: Content
 }
 
-/// Why a document does not take something in. It is unchanged then.
+/// The reason why a document does not take a change or delta in. The document is unchanged then.
 public enum DocumentError: Error, Hashable, Sendable {
-    /// Something was written before it that is not held yet: take that in first.
+    /// An operation that was written before it is not held yet: take that in first.
     case missingContext
     /// The change begins inside a change that is held: two histories were written under one replica.
     case overlap

@@ -4,11 +4,11 @@
 public struct DotRuns: Hashable, Sendable {
     /// Counters `start ..< end` of one replica.
     public struct Run: Hashable, Sendable, Codable {
-        /// Whose.
+        /// The replica of the dots.
         public let replica: ReplicaID
         /// The first counter.
         public let start: UInt64
-        /// Behind the last counter.
+        /// The counter behind the last one.
         public let end: UInt64
 
         /// Creates a run that is not empty: `start < end`.

@@ -29,11 +29,11 @@ public enum JSONValue: Hashable, Sendable {
     public static let maximumDepth = 64
 }
 
-/// Why something is no JSON value, or none that every node would read alike.
+/// The reason why a text or value is no JSON value, or none that every node would read alike.
 public enum JSONValueError: Error, Hashable, Sendable {
     /// The text is not JSON (RFC 8259), at this byte.
     case syntax(offset: Int)
-    /// More than `JSONValue.maximumDepth` containers inside each other.
+    /// The value has more than `JSONValue.maximumDepth` containers inside each other.
     case tooDeep
     /// An integer beyond 64 bits, or a number that is infinite or none.
     case numberOutOfRange

@@ -1,4 +1,5 @@
-/// Something per replica, sorted by replica. Writers of one value are few: found by halving, no hashing.
+/// A table of one value per replica, sorted by replica. Writers of one value are few: found by binary search, without
+/// hashing.
 struct ReplicaTable<Value: Hashable & Sendable & Codable>: Hashable, Sendable {
     struct Pair: Hashable, Sendable, Codable {
         let replica: ReplicaID

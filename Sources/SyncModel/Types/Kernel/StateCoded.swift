@@ -74,7 +74,7 @@ public struct StateWriter {
     /// A nested state, with the numbers of this one.
     public mutating func append(_ state: some StateCoded) { state.write(to: &self) }
 
-    /// Something without dots.
+    /// Appends an element without dots.
     public mutating func append(element: some ByteCoded) { element.append(to: &bytes) }
 }
 

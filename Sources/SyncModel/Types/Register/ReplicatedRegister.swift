@@ -21,7 +21,7 @@ public struct ReplicatedRegister<Value: ReplicableValue>: Replicated {
     /// Creates a register that no replica has written yet.
     public init() {}
 
-    /// The value that everybody shows; nil when nothing was written, or all that was is removed.
+    /// The value that every replica shows; nil when none was written, or all written ones are removed.
     public var value: Value? { written.entries.first?.value }
 
     /// Values written apart from the shown one, in descending canonical order. Empty when all agree on one write.

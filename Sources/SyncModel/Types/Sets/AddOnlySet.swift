@@ -1,4 +1,4 @@
-/// A set that only grows: the union of everything anybody added.
+/// A set that only grows: the union of everything any replica added.
 ///
 /// Nothing takes a single element out; removing the key above removes what the remover had seen.
 public struct AddOnlySet<Element: ReplicableElement>: Replicated {

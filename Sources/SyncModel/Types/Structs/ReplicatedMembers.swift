@@ -9,7 +9,7 @@ public struct ReplicatedMembers<Root, each Member: Replicated>: ReplicatedMember
 
     let paths: (repeat WritableKeyPath<Root, each Member>)
 
-    /// Later versions add paths at the end, and keep the others where they are.
+    /// Creates the list of members. Later versions add paths at the end, and keep the others where they are.
     public init(_ path: repeat any WritableKeyPath<Root, each Member> & Sendable) { paths = (repeat each path) }
 
     /// True if a member is live.
@@ -38,7 +38,7 @@ public struct ReplicatedMembers<Root, each Member: Replicated>: ReplicatedMember
         }
     }
 
-    /// Those of the members.
+    /// Returns the removals of the members.
     public func removal(of root: Root) -> Removal {
         var children: [Removal.Child] = []
         var index: UInt64 = 0
@@ -60,7 +60,7 @@ public struct ReplicatedMembers<Root, each Member: Replicated>: ReplicatedMember
         }
     }
 
-    /// Those of the members.
+    /// Returns the deltas of the members.
     public func delta(of root: Root, since vector: VersionVector) -> Delta {
         Delta(deltas: (repeat Self.delta(root[keyPath: each paths], since: vector)))
     }
@@ -111,7 +111,7 @@ public struct ReplicatedMembers<Root, each Member: Replicated>: ReplicatedMember
 
 /// An edit of one member of a struct.
 public struct MemberOperation<each Member: Replicated>: Sendable {
-    /// All nil but one.
+    /// The operations by member: all nil but one.
     let operations: (repeat (each Member).Operation?)
 }
 

@@ -62,11 +62,11 @@ public protocol ReplicatedMemberList<Root>: Sendable {
     func span(of operation: Operation) -> UInt64
     /// Edits the member.
     func apply(_ operation: Operation, at origin: Origin, to root: inout Root)
-    /// Those of the members.
+    /// Returns the removals of the members.
     func removal(of root: Root) -> Removal
     /// Removes what was seen of every member.
     func remove(_ removal: Removal, at origin: Origin, from root: inout Root)
-    /// Those of the members.
+    /// Returns the deltas of the members.
     func delta(of root: Root, since vector: VersionVector) -> Delta
     /// Joins member by member.
     func join(_ delta: Delta, into root: inout Root, held: VersionVector, theirs: VersionVector)

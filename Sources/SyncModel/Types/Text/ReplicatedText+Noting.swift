@@ -38,7 +38,7 @@ extension [TextEdit] {
 }
 
 extension TextEdit {
-    /// Both as one step, if they touch; `next` is of the text that this one left.
+    /// Returns both steps as one; nil unless they touch. `next` is a step in the text that this one left.
     fileprivate func joined(with next: TextEdit) -> TextEdit? {
         if inserted.isEmpty {
             if next.offset == offset {

@@ -64,7 +64,7 @@ extension TextEngine {
         DotReference(dots.fullDot(of: number), by: author)
     }
 
-    /// These scalars as a deletion of `author` names them, by as few ranges as their order allows.
+    /// Returns these scalars as a deletion of `author` names them, by as few ranges as their order allows.
     mutating func dotRanges(of numbers: [Range<Int>], by author: ReplicaID) -> [DotRange] {
         dotSpans(of: numbers).map { DotRange(first: DotReference($0.first, by: author), count: $0.count) }
     }

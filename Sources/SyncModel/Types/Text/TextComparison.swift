@@ -109,7 +109,7 @@ package struct TextComparison: Hashable, Sendable {
         return lines.map { String(scalars: $0) }[...]
     }
 
-    /// Without the lines at both ends that are the same, and how many of these stand in front.
+    /// Returns the lines without those at both ends that are the same, and the number of the same lines in front.
     private static func differing(
         _ old: ArraySlice<String>, _ new: ArraySlice<String>
     ) -> (same: Int, deleted: [String], inserted: [String]) {

@@ -44,7 +44,7 @@ public struct TextEditor: Sendable {
         firstCounter = document.vector.next(of: document.replica)
     }
 
-    /// With what was typed.
+    /// The text with the uncommitted edits.
     public var text: ReplicatedText { current.value }
 
     /// True if the text was edited since the last commit.
@@ -76,7 +76,7 @@ public struct TextEditor: Sendable {
         insertElsewhere(scalar, at: offset)
     }
 
-    /// Goes on where something was typed last; false, and nothing happens, if that is not at `offset`.
+    /// Types a letter behind the last one typed. Returns false, and changes nothing, if that is not at `offset`.
     @inline(__always)
     private mutating func typeOn(_ byte: UInt8, at offset: Int) -> Bool {
         guard let engine, isKnownUniquelyReferenced(&current.value.storage) else { return false }

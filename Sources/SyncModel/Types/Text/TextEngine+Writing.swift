@@ -43,7 +43,7 @@ extension TextEngine {
         return shown
     }
 
-    /// These scalars as a deletion of `author` names them, in the order of their dots: what is near is named by few bytes.
+    /// Returns these scalars as a deletion of `author` names them, in the order of their dots: near dots take few bytes.
     mutating func sortedDotRanges(of numbers: [Range<Int>], by author: ReplicaID) -> [DotRange] {
         if numbers.isEmpty { return [] }
         var ranges: [(first: Dot, count: UInt64)] = []

@@ -120,7 +120,7 @@ struct TextEngine: ~Copyable {
     @inline(__always)
     var nextNumber: Int { arena.count + openCount }
 
-    /// Lets everybody know what was typed. To be called before anything else is asked for.
+    /// Updates the other structures with what was typed in the open run. To be called before any other query.
     @inline(__always)
     mutating func settle() { if openCount > 0 { settleOpenRun() } }
 

@@ -4,7 +4,7 @@
 /// Counters belong to the new scalars, in the order of the runs. A new scalar that is deleted again has a place, since others
 /// may hang from it, and no text: only its author ever saw it.
 public struct TextRevision: Hashable, Sendable {
-    /// New scalars next to each other.
+    /// A run of new scalars next to each other.
     package struct Run: Hashable, Sendable {
         package let placement: Placement
         package let count: Int
@@ -19,11 +19,11 @@ public struct TextRevision: Hashable, Sendable {
     package let runs: [Run]
     /// The deleted ranges among the new scalars, counted from 0: ascending, not touching.
     package let gone: [Range<Int>]
-    /// Those of the new scalars that live.
+    /// The new scalars that live.
     package let text: ExactString
-    /// Written before this.
+    /// The deleted scalars that were written before this.
     package let deleted: [DotRange]
-    /// New scalars.
+    /// The number of new scalars.
     let count: Int
 
     /// Returns the maximum number of new scalars that are deleted again, for a text of `count` bytes of UTF-8. Such a scalar

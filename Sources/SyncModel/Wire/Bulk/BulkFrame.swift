@@ -58,7 +58,7 @@ extension BulkFrame {
         package enum Part: Hashable, Sendable {
             /// The blob is not held any more: it was removed, or found damaged.
             case nothing
-            /// These chunks of it; the set counts those of the layout, at least one.
+            /// The sender holds these chunks of it, at least one; the set counts the chunks of the layout.
             case chunks(ChunkSet, BlobLayout)
             case all(BlobLayout)
 
@@ -164,7 +164,7 @@ extension BulkFrame {
 
     package struct SmallBlobs: Hashable, Sendable {
         package struct Blob: Hashable, Sendable {
-            /// The index of the chunk in the request; each is sent at most once.
+            /// The index of the blob in the request; each is sent at most once.
             package var index: UInt32
             package var bytes: [UInt8]
 
@@ -176,7 +176,7 @@ extension BulkFrame {
 
         package var id: UInt64
         package var blobs: [Blob]
-        /// True if nothing more comes for this request. Chunks that were not sent are not held, and count as wanted from now
+        /// True if nothing more comes for this request. Blobs that were not sent are not held, and count as wanted from now
         /// on.
         package var isLast: Bool
 

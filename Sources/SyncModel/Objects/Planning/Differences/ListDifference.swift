@@ -45,7 +45,7 @@ private struct Pairing {
     private let old: [JSONValue]
     private let new: [JSONValue]
     private(set) var pairs: [Pair] = []
-    /// Those that did not even move: the frame in which the rest is looked at.
+    /// The pairs that did not even move: the frame in which the rest is matched.
     private var frame: [SequenceMatch.Pair] = []
     private var oldIsPaired: [Bool]
     private var newIsPaired: [Bool]

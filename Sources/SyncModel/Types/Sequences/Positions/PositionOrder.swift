@@ -9,7 +9,7 @@ package struct PositionOrder: Sendable {
     private static let blockCapacity = 512
 
     private struct Block: Sendable {
-        /// Stays the same when blocks move.
+        /// The name of the block; it stays the same when blocks move.
         let name: Int32
         /// Node number · 2 + (1 if shown).
         var entries: ContiguousArray<UInt32>

@@ -46,7 +46,7 @@ package struct PositionTree: Sendable {
     private(set) var links: ContiguousArray<Link> = []
     private(set) var replicas: [ReplicaID] = []
     private var replicaIndices: [ReplicaID: Int32] = [:]
-    /// Per replica, by counter.
+    /// The stretches of each replica, by counter.
     private(set) var stretches: [[Stretch]] = []
     private var firstOfRoot: Node = PositionTree.none
     package var order = PositionOrder()

@@ -364,7 +364,7 @@ struct TextBuilder {
         }
     }
 
-    /// All are children of new places, or alone.
+    /// Files the siblings. All are children of new places, or alone.
     private func fileSiblings(_ engine: inout TextEngine) {
         let firstHead = engine.heads.count - starts.count
         for _ in starts { engine.siblings.addHead() }

@@ -46,14 +46,14 @@ struct TextColumns {
     var runs: ContiguousArray<Run> = []
     /// Scalars that references name and that are not of these columns.
     private(set) var elsewhere: ContiguousArray<(replica: Int32, counter: UInt64)> = []
-    /// Per replica its first run, and their number at the end; the same of scalars.
+    /// The first run of each replica, and the number of runs at the end; `bases` is the same for scalars.
     private(set) var firstRuns: [Int32] = []
     private(set) var bases: [Int32] = []
     private(set) var count = 0
     /// The runs so that each comes behind what it names.
     private(set) var order: [Int32] = []
-    /// The right origin of each run, what is inherited looked up; it stays inherited where only the holder of an earlier
-    /// scalar knows it. Empty until `resolve` was called: who only reads the text does not need it.
+    /// The right origin of each run, with inherited ones looked up. It stays inherited where only the holder of an earlier
+    /// scalar knows it. Empty until `resolve` is called: reading only the text does not need it.
     private(set) var origins: ContiguousArray<Reference> = []
     /// Finds runs by the number of a scalar, as long as `origins` are there.
     private(set) var finder = NumberFinder()

@@ -8,7 +8,7 @@ struct TextColumnsWriter {
         let counter: UInt64
         let number: Int
         var count: Int
-        /// Among the scalars that are written.
+        /// The number among the scalars that are written.
         var canonical: Int
     }
 
@@ -16,7 +16,7 @@ struct TextColumnsWriter {
     /// Engine's index of each replica, sorted by name.
     private var order: [Int] = []
     private var ranks: [Int: Int] = [:]
-    /// Per replica, the runs to write.
+    /// The runs to write, per replica.
     private var pieces: [[Piece]] = []
     /// The engine's numbers of all scalars to write, in canonical order: a run may have come here in parts.
     private var numbers: [Range<Int>] = []
@@ -159,7 +159,7 @@ struct TextColumnsWriter {
         for length in lengths { bytes.append(varint: length) }
     }
 
-    /// Per replica the runs of counters that live, also those that the receiver holds.
+    /// Appends the runs of live counters per replica, also those that the receiver holds.
     private mutating func appendLiveDots(_ engine: inout TextEngine) {
         for replica in order {
             var runs: [(start: UInt64, end: UInt64)] = []

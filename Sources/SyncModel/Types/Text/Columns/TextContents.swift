@@ -4,7 +4,7 @@
 public struct TextContents: Hashable, Sendable, Codable {
     /// The dots of explicit creations.
     var presence = DotSet()
-    /// Sorted; whose scalars the columns name.
+    /// The replicas whose scalars the columns name; sorted.
     private(set) var replicas: [ReplicaID] = []
     /// Layout: see PROTOCOL.md, "Text columns". Empty: no scalar at all.
     private(set) var columns: [UInt8] = []

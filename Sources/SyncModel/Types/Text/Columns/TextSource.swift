@@ -18,7 +18,7 @@ struct TextSource {
         return scalar
     }
 
-    /// Gives `count` blanks of the arena from `number` on what comes next.
+    /// Fills `count` blanks of the arena, from `number` on, with the next scalars.
     mutating func fill(_ arena: inout ScalarArena, _ number: Int, _ count: Int) {
         if isASCII {
             arena.fill(number, with: UnsafeBufferPointer(rebasing: bytes[position..<position + count]))

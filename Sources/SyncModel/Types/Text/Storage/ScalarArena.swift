@@ -101,7 +101,7 @@ struct ScalarArena: ~Copyable {
         }
     }
 
-    /// Scalars whose text is not here: they were deleted before they came.
+    /// Appends scalars whose text is not here: they were deleted before they arrived.
     mutating func append(blanks: Int) {
         var rest = blanks
         while rest > 0 {

@@ -124,7 +124,7 @@ extension SpanTree {
 extension SpanTree {
     var firstPlace: Place { Place(leaf: Self.firstLeaf, index: 0, offset: 0) }
 
-    /// Behind all.
+    /// The place behind all items.
     var lastPlace: Place {
         var last = Self.firstLeaf
         var node = root
@@ -141,7 +141,7 @@ extension SpanTree {
         guard !items.isEmpty else { return }
         forgetItem()
         cachedLeaf = -1
-        // Who asks by number next has it sorted anew, which costs less than to file many one by one.
+        // The next query by number sorts the index anew, which costs less than to file many entries one by one.
         if isIndexed, items.count > 64 && items.count > leaves.count / Leaf.stride || itemCount(in: Self.firstLeaf) == 0
         {
             isIndexed = false

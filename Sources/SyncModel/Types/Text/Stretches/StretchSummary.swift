@@ -19,6 +19,6 @@ package protocol StretchSummary: Sendable {
     /// Creates the summary of the scalars of `string`; there are `count`.
     init(_ string: String, count: Int)
 
-    /// Goes on with the stretch behind this one.
+    /// Appends the summary of the stretch behind this one.
     mutating func append(_ next: Self)
 }

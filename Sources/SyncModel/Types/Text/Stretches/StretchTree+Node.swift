@@ -56,8 +56,8 @@ extension StretchTree.Node {
         return Node(tree(of: stretches[..<middle]), stretches[middle], tree(of: stretches[(middle + 1)...]))
     }
 
-    /// With another stretch in place of the one that `range` is in or at the edge of; nil: it is in several, or `change` has
-    /// none. What is by far the most frequent needs no balancing.
+    /// Returns the tree with another stretch in place of the one that `range` is in or at the edge of. Nil if the range is in
+    /// several, or if `change` returns nil. By far the most frequent edits need no balancing.
     func changing(_ range: Range<Int>, _ change: (Stretch) -> Stretch?) -> Node? {
         let start = left?.count ?? 0
         let end = start + stretch.count
@@ -92,7 +92,7 @@ extension StretchTree.Node {
         return join(rest, last, right)
     }
 
-    /// All but the last stretch, and that.
+    /// Returns all but the last stretch, and the last one.
     static func droppingLast(of node: Node) -> (Node?, Stretch) {
         guard let right = node.right else { return (node.left, node.stretch) }
         let (rest, last) = droppingLast(of: right)

@@ -37,8 +37,9 @@ extension StretchTree {
         }
     }
 
-    /// With a neighbour, if an edit made their border one where they may not part, or left too little for a stretch; nil:
-    /// the range can stay as it is. Both borders are looked at, since an edit at the edge of a stretch touches them.
+    /// Returns the range widened by a neighbour, if an edit made their border one where they may not part, or left too little
+    /// for a stretch. Nil if the range can stay as it is. Both borders are checked, since an edit at the edge of a stretch
+    /// touches them.
     private func widened(_ range: Range<Int>, _ read: (Range<Int>) -> String) -> Range<Int>? {
         let (start, end) = (range.lowerBound, range.upperBound)
         if start > 0, !Self.mayPart(at: start, read) { return stretch(at: start - 1).lowerBound..<end }

@@ -1,4 +1,4 @@
-// What the engine tells those who know its text stretch by stretch.
+// The engine's notes for the summaries kept stretch by stretch.
 
 extension TextEngine {
     /// Notes where the text changed. Too many places are forgotten all: where every stretch was edited, to look at them anew
