@@ -12,7 +12,7 @@ public struct ControlError: Error, Equatable, Sendable {
     public let line: Int?
     /// The number of lines before it that were written and stay written.
     public let written: Int?
-    /// With `version_mismatch`: the version the object has now; nil when there is no object.
+    /// The version the object has now, for `version_mismatch`; nil when there is no object.
     public let version: DotText?
 
     /// An error with `code`; `line` and `written` only for streams of lines, `version` for conditions that failed.

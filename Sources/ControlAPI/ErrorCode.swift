@@ -1,4 +1,4 @@
-/// Why something did not happen: one stable word that HTTP, the CLI and the client library share.
+/// The reason of a failure: one stable word that HTTP, the CLI and the client library share.
 ///
 /// Codes are never renamed or reused; programs may switch over them. An unknown one (from a newer agent) reads as `internal`.
 public enum ErrorCode: String, CaseIterable, Sendable {

@@ -52,7 +52,7 @@ package protocol AgentControl: ObjectControl, AttachmentControl, BackupControl, 
     /// unchanged.
     func retire(space: String, device: String) async throws(ControlError) -> DeviceEntry
 
-    /// Has nothing to do with a device from now on: durable, and on this node only. Named as in `retire`, with the same errors.
+    /// Blocks a device: durable, and on this node only. Named as in `retire`, with the same errors.
     func block(space: String, device: String) async throws(ControlError) -> BlockedDevice
 
     /// Undoes `block`. A device that is not blocked is answered as it is.
@@ -82,7 +82,7 @@ package protocol AgentControl: ObjectControl, AttachmentControl, BackupControl, 
     /// after the reader took the page before, so a slow reader holds back one page and memory does not grow.
     func nextEvents(_ query: EventQuery, limit: Int) async throws(ControlError) -> EventPage
 
-    /// Durably moves the cursor of (`consumer`, `stream`) to `position`; a position before it changes nothing, but in
+    /// Moves the cursor of (`consumer`, `stream`) to `position`, durably; a position before it changes nothing, except in
     /// canonical order behind a rewind.
     func acknowledge(
         space: String, consumer: String, stream: String, position: EventPosition
@@ -103,7 +103,7 @@ package protocol AgentControl: ObjectControl, AttachmentControl, BackupControl, 
     /// Forgets its cursors in all streams; false when there were none.
     func removeConsumer(space: String, name: String) async throws(ControlError) -> Bool
 
-    /// Replicated: what is not named in `settings` stays as it is. The stream need not have events yet.
+    /// Changes a stream's settings on all nodes; a setting that is nil stays as it is. The stream need not have events yet.
     func setStream(space: String, stream: String, settings: StreamSettings) async throws(ControlError) -> StreamEntry
 
     // MARK: Health
@@ -143,7 +143,7 @@ package struct EventQuery: Sendable, Equatable {
     package var space: String
     package var stream: String
     package var order: EventOrder
-    /// Read what comes after this. Nil: from the consumer's cursor, or from the beginning without a consumer.
+    /// The position to read after. Nil: from the consumer's cursor, or from the beginning without a consumer.
     package var after: EventPosition?
     /// Events handed out for a consumer are remembered, durably, before the page is returned: what is handed out again
     /// without having been acknowledged has `redelivered` set, also after a crash of either side.

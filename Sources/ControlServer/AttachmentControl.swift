@@ -8,7 +8,8 @@ package import NIOCore
 package protocol AttachmentControl: Sendable {
     // MARK: Records
 
-    /// Newest first. Throws `invalid_argument` for a cursor that is none. An object that is not there has none.
+    /// Returns attachments, newest first. Throws `invalid_argument` for an invalid cursor. An object that does not exist has
+    /// none.
     func listAttachments(_ query: AttachmentListQuery) async throws(ControlError) -> EntryPage<AttachmentEntry>
 
     func attachment(space: String, id: String) async throws(ControlError) -> AttachmentEntry
@@ -60,8 +61,8 @@ package protocol BytesReceiving: Sendable {
 
 /// The bytes of an attachment on their way in.
 package protocol AttachmentReceiving: BytesReceiving {
-    /// Durable and attached on return. Throws also `file_changed` for fewer bytes than were announced, and what a write of the
-    /// object does.
+    /// Attaches the bytes; durable on return. Throws also `file_changed` for fewer bytes than were announced, and the errors of
+    /// a write of the object.
     func finish() async throws(ControlError) -> AttachmentEntry
 }
 

@@ -56,7 +56,7 @@ package struct ControlRequest: Sendable {
         try ObjectName(collection: parameters["collection"] ?? "", id: parameters["id"] ?? "")
     }
 
-    /// Under which condition a write is to be done.
+    /// Returns the condition under which a write is to be done.
     func condition() throws(ControlError) -> WriteCondition {
         try WriteCondition(ifVersion: try version("ifVersion"), ifAbsent: try flag("ifAbsent"))
     }

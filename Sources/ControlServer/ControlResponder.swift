@@ -14,7 +14,7 @@ package struct ControlResponder: Sendable {
         self.logger = logger
     }
 
-    /// Never fails: the answer says what went wrong.
+    /// Answers a request; failures are answers with an error.
     package func respond(to request: Request, over origin: ControlRequest.Origin) async -> Response {
         await respond(to: request, upload: RequestUpload(request), over: origin)
     }
@@ -128,7 +128,7 @@ enum PercentEncoding {
         return String(validating: bytes, as: UTF8.self)
     }
 
-    /// Everything but RFC 3986's unreserved characters as `%XX`.
+    /// Percent-encodes everything but RFC 3986's unreserved characters.
     static func encode(_ text: String) -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         var bytes: [UInt8] = []

@@ -124,7 +124,7 @@ struct NumberedLine<Draft: Sendable>: Sendable {
     let key: RequestKey?
 }
 
-/// Cuts a stream of bytes into lines and makes something of each. Holds at most one unfinished line.
+/// Splits a stream of bytes into lines and reads each. Holds at most one unfinished line.
 struct LineSplitter<Draft: Sendable> {
     /// White space around a value is dropped, and an object may be named beside its fields, so a line may be a little
     /// longer than a value.

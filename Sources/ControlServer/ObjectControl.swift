@@ -15,13 +15,13 @@ package protocol ObjectControl: Sendable {
     /// `"upsert":false` and the condition is not `absent`.
     func put(space: String, _ put: ObjectPut) async throws(ControlError) -> ObjectEntry
 
-    /// Those into which something was ever put, and those with a schema, by name.
+    /// Returns the collections into which an object was ever put, and those with a schema, by name.
     func collections(space: String) async throws(ControlError) -> [CollectionEntry]
 
-    /// Each put as a change of its own, in this order, in as few durable commits as it takes; at most
-    /// `ControlLimits.groupEvents`. `count` counts the puts, also those that changed nothing; `first` and `last` are dots
-    /// that were written. It stops at the first that is refused: those before it are written and stay, none behind it
-    /// is, and the error's `written` counts those before it. When a commit fails it is the same.
+    /// Writes each put as a change of its own, in this order, in as few durable commits as it takes; at most
+    /// `ControlLimits.groupEvents`. `count` counts the puts, also those that changed nothing; `first` and `last` are dots that
+    /// were written. It stops at the first refused put: those before it are written and stay, none behind it is, and the
+    /// error's `written` counts those before it. The same holds when a commit fails.
     func put(space: String, all puts: [ObjectPut]) async throws(ControlError) -> EmitResponse
 
     /// Edits an object in one change. Throws the errors of `put`, `not_found` without `create`, `index_out_of_range`,
@@ -48,9 +48,8 @@ package protocol ObjectControl: Sendable {
     /// same on every node. Throws `not_found`, also for a version that is not one of this object's.
     func object(space: String, _ name: ObjectName, at version: DotText) async throws(ControlError) -> ObjectEntry
 
-    /// Live objects of one collection, in the order that the query says; another than by id takes a look at all of them.
-    /// Throws `unknown_collection` when nothing was ever put there and it has no schema; `invalid_argument` for a cursor that
-    /// is none.
+    /// Returns live objects of one collection, in the order of the query; any order but by id looks at all of them. Throws
+    /// `unknown_collection` if no object was ever put there and it has no schema; `invalid_argument` for an invalid cursor.
     ///
     /// - Parameter memory: the same for all pages that one request reads.
     func objects(_ query: ObjectListQuery, _ memory: PageMemory) async throws(ControlError) -> EntryPage<ObjectEntry>

@@ -10,7 +10,7 @@ final class ReadAhead: Sendable {
     private static let limitBytes = 256 << 10
 
     private struct State {
-        /// Read and not taken.
+        /// The bytes that were read and not taken.
         var bytes = ByteBuffer()
         var end: Result<Void, any Error>?
         var taker: CheckedContinuation<Void, Never>?

@@ -25,7 +25,7 @@ package protocol SnapshotControl: Sendable {
 
 /// The bytes of a snapshot on their way in; as `AttachmentReceiving`.
 package protocol SnapshotReceiving: BytesReceiving {
-    /// Durable on return, and older ones deleted as the draft says.
+    /// Finishes the snapshot, durably, and deletes older ones as the draft says.
     func finish() async throws(ControlError) -> SavedSnapshot
 }
 
@@ -37,7 +37,7 @@ package struct SnapshotDraft: Sendable, Equatable {
     package var schema: Int64
     /// The state holds what was acknowledged up to here; nil: all of it.
     package var position: EventPosition?
-    /// Older ones are deleted, unless they hold what no newer one does; nil: none is.
+    /// The number of newest snapshots to keep. Older ones are deleted, unless they hold what no newer one does; nil: none is.
     package var keepMostRecent: Int?
     /// The size of the whole in bytes; nil if unknown before the end.
     package var size: UInt64?

@@ -65,7 +65,7 @@ struct StreamWriter {
         try await flush(writer)
     }
 
-    /// After the answer has begun an error can only be its last value.
+    /// Writes an error as the last value: the answer has begun, so its status cannot say it.
     mutating func write(_ error: ControlError) async throws {
         var writer = JSONWriter()
         switch format {
@@ -155,7 +155,7 @@ extension ControlRequest {
     }
 }
 
-/// Lets the one task that writes an answer hand its writer into the closure that fills it.
+/// A box by which the one task that writes an answer hands its writer into the closure that fills it.
 private final class WriterBox: @unchecked Sendable {
     var writer: StreamWriter
     init(_ writer: StreamWriter) { self.writer = writer }

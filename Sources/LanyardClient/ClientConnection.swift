@@ -147,7 +147,7 @@ struct ClientConnection {
         }
     }
 
-    /// Why there are no more chunks to send.
+    /// The error that ended the chunks to send.
     private final class SourceFailure: Sendable {
         let error = Mutex<(any Error)?>(nil)
     }
@@ -219,7 +219,7 @@ struct ClientRequest {
     var body: [UInt8]?
     /// The key under which a write is done once, however often it is sent (`Idempotency-Key`).
     var key: String?
-    /// False for what the agent does anew each time: it is not sent again by itself.
+    /// False for a request that has a new effect each time: it is not sent again automatically.
     var isRepeatable = true
     /// The length of a body that is streamed; nil if unknown before its end.
     var streamedBytes: UInt64?
@@ -267,7 +267,7 @@ enum PathSegment: ExpressibleByStringLiteral {
         }
     }
 
-    /// Everything but RFC 3986's unreserved characters as `%XX`.
+    /// Percent-encodes everything but RFC 3986's unreserved characters.
     static func encode(_ name: String) -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         var bytes: [UInt8] = []

@@ -73,7 +73,7 @@ extension LanyardClient {
         return answer.detached
     }
 
-    /// Has the bytes fetched and kept on this node, whatever the policy of the space says; or no more.
+    /// Pins or unpins: a pinned attachment is fetched and kept on this node, whatever the policy of the space.
     public func setPinned(
         _ isPinned: Bool, _ id: String, space: String = "home"
     ) async throws(ControlError) -> AttachmentEntry {

@@ -10,7 +10,7 @@ public struct EventReadRequest: Sendable {
     public var stream: String
     /// The order of reading: `arrival`, or `canonical`, in which a late event leads to a rewind for a consumer or a follower.
     public var order: EventOrder
-    /// Begin after this; nil for the consumer's cursor, or for the beginning without a consumer.
+    /// The position to begin after; nil for the consumer's cursor, or for the beginning without a consumer.
     public var after: EventPosition?
     /// A durable reader whose cursor moves with every acknowledgement.
     public var consumer: String?

@@ -75,7 +75,7 @@ extension LanyardClient {
 
     // MARK: Peers
 
-    /// Other agents as this node sees them.
+    /// Returns the other agents as this node sees them.
     public func peers() async throws(ControlError) -> [Peer] {
         try await value(ClientRequest(.GET, "v1", "peers"))
     }
@@ -131,8 +131,8 @@ extension LanyardClient {
             ClientRequest(.POST, "v1", "spaces", .name(space), "devices", .name(device), "retirement"))
     }
 
-    /// Has nothing to do with a member from now on, on this node only: no sessions, no dials, no pairing. It is named as in
-    /// `retire`; better by its id, for a name is chosen by its device.
+    /// Blocks a member, on this node only: no sessions, no dials, no pairing from now on. It is named as in `retire`; better by
+    /// its id, for a name is chosen by its device.
     public func block(device: String, space: String = "home") async throws(ControlError) -> BlockedDevice {
         try await value(ClientRequest(.PUT, "v1", "spaces", .name(space), "devices", .name(device), "block"))
     }

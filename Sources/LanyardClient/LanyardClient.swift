@@ -14,7 +14,7 @@ public struct LanyardClient: Sendable {
     public let socketPath: String
     private let location: SocketLocation
     private let group: any EventLoopGroup
-    /// Given by the application; nil: a fresh one for each write.
+    /// The key given by the application; nil: a fresh one for each write.
     private var key: String?
 
     /// A client of the agent that answers on `socketPath`. Nothing is opened yet.

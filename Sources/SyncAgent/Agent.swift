@@ -38,14 +38,14 @@ package final class Agent: Sendable {
         var startWarnings: [Warning] = []
     }
 
-    /// Something a person should know, with the next step.
+    /// A condition that a person should know of, with the next step.
     package struct Warning: Sendable, Hashable {
         package let code: String
         package let message: String
         package let hint: String
     }
 
-    /// Everything that lives on the event loop.
+    /// The objects that live on the event loop.
     struct Parts {
         let relay: TransportRelay
         let loop: AgentLoop
@@ -90,8 +90,8 @@ package final class Agent: Sendable {
     func setListenPort(_ port: UInt16) { shared.withLock { $0.listenPort = port } }
     func addStartWarning(_ warning: Warning) { shared.withLock { $0.startWarnings.append(warning) } }
 
-    /// Goodbye to peers and neighbours, then the store. Everything acknowledged is durable already; this is politeness,
-    /// bounded well under two seconds.
+    /// Says goodbye to peers and neighbours, then closes the store. Everything acknowledged is durable already; this is
+    /// politeness, bounded well under two seconds.
     package func stop() async {
         feed.finish()
         objectFeed.finish()
@@ -114,7 +114,7 @@ package final class Agent: Sendable {
 
     // MARK: What the control server asks for
 
-    /// Lets go of memory that is only held to be faster the next time.
+    /// Releases memory that is only held to be faster the next time.
     package func rest() { store.rest() }
 
     /// Makes one durable change per write, in this order; at most `Limits.changesPerGroup` writes. A refused write does not
@@ -159,7 +159,7 @@ package final class Agent: Sendable {
         return wasThere
     }
 
-    /// Has nothing to do with a device from now on, or again. Durable, and in effect, when it returns.
+    /// Blocks or unblocks a device. Durable, and in effect, when it returns.
     package func setBlocked(_ device: DeviceID, _ isBlocked: Bool) async throws {
         try await eventLoop.flatSubmit { [self] in
             let loop = NIOLoopBound(running.loop, eventLoop: eventLoop)
@@ -186,7 +186,7 @@ package final class Agent: Sendable {
         try await onLoop { [self] in AgentSnapshot(running.loop, running.bulk, running.discovery, agent: self) }
     }
 
-    /// Drops from the log now what every member has and the retention lets go. Nothing of it when nothing is stable.
+    /// Drops from the log the changes that every member has and the retention no longer keeps; none if nothing is stable.
     package func compactLog() async throws -> CompactedLog {
         let pass = try await onLoop { [self] in
             guard let compaction = running.loop.compaction, running.loop.core.configuration.compacts,

@@ -3,7 +3,7 @@ package import SyncModel
 package import SyncStore
 package import SyncTransport
 
-/// Why an agent cannot start, or cannot do what it was asked to. Codes are stable; every message has a next step.
+/// The reason why an agent cannot start, or cannot do what it was asked to. Codes are stable; every message has a next step.
 package enum AgentError: Error, Sendable {
     case store(StoreError, directory: String)
     /// The folder of large blobs cannot be used.

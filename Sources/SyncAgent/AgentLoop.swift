@@ -15,12 +15,12 @@ final class AgentLoop: TransportEvents {
     let store: StoreDriver
     let journal: AgentJournal
     let logger: Logger
-    /// Told after every durable change, with the streams that grew.
+    /// The feed that is told after every durable change, with the streams that grew.
     let feed: EventFeed
-    /// Told after every durable change to an object.
+    /// The feed that is told after every durable change to an object.
     let objectFeed: EventFeed
     private var objectPosition: Int64 = 0
-    /// Hears which peers can move bytes, and of records that came or went.
+    /// The loop of attachments: it hears which peers can move bytes, and of records that came or went.
     var bulk: BulkLoop?
     /// Reads and writes states; nil where the store cannot.
     var states: StateDriver?
@@ -151,14 +151,15 @@ final class AgentLoop: TransportEvents {
         counts.droppedChanges += more
     }
 
-    /// Over the last five seconds at most; 0 when nothing came.
+    /// The rate over the last five seconds at most; 0 when nothing came.
     var changesPerSecond: Double {
         guard let first = samples.first(where: { now - $0.at <= .seconds(5) }) else { return 0 }
         let nanoseconds = max((now - first.at).nanoseconds, 1)
         return Double(counts.changes + counts.droppedChanges - first.changes) * 1e9 / Double(nanoseconds)
     }
 
-    /// Early is harmless (the core looks at the time), so a wake-up is only replaced by an earlier one.
+    /// Schedules the next wake-up. An early one is harmless (the core looks at the time), so it is only replaced by an earlier
+    /// one.
     private func scheduleWake() {
         guard let deadline = core.nextDeadline else { return }
         if let wake, wake.at <= deadline { return }

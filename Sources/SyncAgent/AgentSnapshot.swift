@@ -9,7 +9,7 @@ package struct AgentSnapshot: Sendable {
     package var own: DeviceID
     package var name: String
     package var uptimeSeconds: Int
-    /// Sorted by replica.
+    /// The known replicas, sorted.
     package var tips: [KnownReplica]
     /// Milliseconds since 1970 of the newest change held, by its stamp; 0 before the first.
     package var newestStampMilliseconds: Int64
@@ -20,7 +20,7 @@ package struct AgentSnapshot: Sendable {
     package var cuts: CutTable
     /// True if changes that this device wrote while it was retired still have to be written again.
     package var hasVoidWork: Bool
-    /// The same, or the device is still let go.
+    /// True in the same case, or while the device is still retired.
     package var isWritingAgain: Bool
     package var peers: [PeerView]
     /// Devices that this node has nothing to do with, sorted.
@@ -35,7 +35,7 @@ package struct AgentSnapshot: Sendable {
     package var isInStepWithConnected: Bool
     /// The standing of every member but this device and those that were retired.
     package var standings: [MemberStanding]
-    /// Over the last seconds.
+    /// The rate over the last seconds.
     package var changesPerSecond: Double
     package var core: CoreCounters
     package var stability: StabilityView

@@ -3,7 +3,7 @@ import Glibc
 /// Tells the service manager how the agent is, over the datagram socket in `NOTIFY_SOCKET` (sd_notify(3)).
 package struct SystemdNotifier: Sendable {
     private let path: String
-    /// Half the watchdog's time, in nanoseconds; nil without a watchdog for this process.
+    /// The pause between two signals to the watchdog, half its time, in nanoseconds; nil without a watchdog for this process.
     package let watchdogIntervalNanoseconds: Int64?
 
     /// Nil when no service manager listens.
@@ -23,7 +23,7 @@ package struct SystemdNotifier: Sendable {
         case watchdog = "WATCHDOG=1"
     }
 
-    /// Never blocks and never fails loudly: the agent runs on without its manager.
+    /// Sends a message; never blocks, and ignores errors: the agent runs on without its manager.
     package func send(_ message: Message) {
         let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { return }

@@ -48,7 +48,7 @@ final class TransportRelay: TransportEvents {
         lastTarget(of: connection)?.dialFailed(connection, reason: reason)
     }
 
-    /// Before its protocol was known, so it may have been for either.
+    /// Tells the sessions of a connection that was turned away before its protocol was known.
     func turnedAway(_ remote: HostPort, device: DeviceID?, reason: EndReason) {
         sessions?.turnedAway(remote, device: device, reason: reason)
     }

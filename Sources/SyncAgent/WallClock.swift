@@ -2,7 +2,7 @@ import Foundation
 
 /// The wall clock: for stamps and display, never for timers.
 package enum WallClock {
-    /// Since 1970.
+    /// The milliseconds since 1970.
     package static var milliseconds: Int64 {
         Int64(Date().timeIntervalSince1970 * 1_000)
     }

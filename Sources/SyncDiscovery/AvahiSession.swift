@@ -18,7 +18,7 @@ final class AvahiSession {
         case refused(error: Int32)
     }
 
-    /// Without a daemon the client waits for one (AVAHI_CLIENT_NO_FAIL); without a bus it is refused.
+    /// Opens a client. Without a daemon it waits for one (AVAHI_CLIENT_NO_FAIL); without a bus it is refused.
     static func open(on loop: PollLoop, inbox: SignalInbox) -> Opening {
         var error: Int32 = 0
         let callback: AvahiClientCallback = { client, state, context in

@@ -1,7 +1,7 @@
 /// The reports of discovery to its owner. Every event is a hint: it names an address that may be worth dialling, and not which
 /// device answers there.
 package enum DiscoveryEvent: Sendable, Equatable {
-    /// Said once at start and then only when it changes.
+    /// The state, at the start and then after every change.
     case state(DiscoveryState)
     /// Our own record stands on the network under this name (another one after a collision).
     case announced(instance: String)

@@ -51,7 +51,7 @@ enum Hexadecimal {
         String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
     }
 
-    /// Exactly `count` bytes, or nil.
+    /// Returns exactly `count` bytes, or nil.
     static func bytes(_ text: ArraySlice<UInt8>, count: Int) -> [UInt8]? {
         let values = text.compactMap { digits.firstIndex(of: $0) }
         guard values.count == text.count, text.count == 2 * count else { return nil }

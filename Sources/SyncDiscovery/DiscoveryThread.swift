@@ -1,6 +1,6 @@
 import CAvahi
 
-/// Everything that touches Avahi, on one thread of its own. One turn: wait, take in what came, do what is due.
+/// The thread for everything that touches Avahi. One turn: wait, take in what came, do what is due.
 ///
 /// The daemon, the bus, or both may be away at any time. A client that lost either is of no use any more
 /// (AVAHI_CLIENT_NO_FAIL waits for a daemon, not for a bus), so it is freed with all it held and opened anew.
@@ -201,13 +201,13 @@ final class DiscoveryThread {
         }
     }
 
-    /// Others may still be found meanwhile, so the session stays.
+    /// Announces again later. Others may still be found meanwhile, so the session stays.
     private func announceLater(after error: Int32) {
         tell(.unavailable(DiscoveryTrouble(avahiError: error)))
         announceAt = PollLoop.now() + announceDelay.next()
     }
 
-    /// Someone else has our name, by chance or on purpose: take a new one, ever slower.
+    /// Takes a new name because another record has ours, by chance or on purpose; each attempt waits longer.
     private func rename() {
         publisher?.withdrawAll()
         instance = InstanceName.random()

@@ -1,4 +1,4 @@
-/// Why discovery does not run, in words for the person who can change it. The raw value is the stable code.
+/// The reason why discovery does not run, in words for the person who can change it. The raw value is the stable code.
 package enum DiscoveryTrouble: String, Sendable, Equatable, CaseIterable {
     case busMissing = "mdns_bus_missing"
     case daemonMissing = "mdns_daemon_missing"

@@ -1,7 +1,8 @@
 import CAvahi
 import Glibc
 
-/// Hears from the kernel (rtnetlink, `man 7 rtnetlink`) when links and addresses come and go. Confined to one thread.
+/// A monitor of the kernel's reports (rtnetlink, `man 7 rtnetlink`) of links and addresses that come and go. Confined to one
+/// thread.
 ///
 /// Only real changes count: routers refresh IPv6 addresses every few minutes and wireless drivers report statistics as
 /// link messages, so what was heard is compared with the interfaces as they were. One thing a comparison cannot see

@@ -12,7 +12,7 @@ package struct NetworkInterfaces: Sendable, Equatable {
         package var addresses: [[UInt8]]
     }
 
-    /// Sorted by index.
+    /// The interfaces, sorted by index.
     package var all: [Interface]
 
     /// The interfaces on which our record is announced: up, speaking multicast, with an address, and not the inner side of a

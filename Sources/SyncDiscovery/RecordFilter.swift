@@ -6,7 +6,8 @@ package enum RecordFilter {
     private static let maximumInstanceBytes = 63
     private static let maximumHostBytes = 255
 
-    /// Ours are 16 hex digits; other programs' may be any short text without control characters.
+    /// Returns true for an acceptable instance name. Ours are 16 hex digits; other programs' may be any short text without
+    /// control characters.
     package static func accepts(instance: String) -> Bool {
         (1...maximumInstanceBytes).contains(instance.utf8.count)
             && instance.unicodeScalars.allSatisfy { scalar in

@@ -17,7 +17,7 @@ package struct RecordTable {
     /// The time in which at most one change that an open look-up reports is passed on at once; further ones are looked up anew.
     /// looked up anew.
     package static let changeQuietNanoseconds: UInt64 = 250_000_000
-    /// After so many failures in a row a record waits for `refresh` or for coming anew.
+    /// The failures in a row after which a record waits for `refresh` or for appearing anew.
     package static let maximumFailures = 4
 
     private struct Entry {

@@ -1,4 +1,4 @@
-/// Why a connection ended, or never came up. The raw values are stable codes: they stand in logs, metrics and `why`.
+/// The reason why a connection ended, or never came up. The raw values are stable codes: they stand in logs, metrics and `why`.
 package enum EndReason: String, Sendable, Hashable, CaseIterable {
     // Ordinary ends.
     /// This side called `close`.

@@ -10,8 +10,8 @@ extension SessionTransport: LinkDelegate {
         try channel.pipeline.syncOperations.addHandlers([link.meter, tls, link])
     }
 
-    /// Why a key may not pass TLS; nil when it may. With an unused ticket open any key may that comes to us, and what it is for
-    /// is known only after the handshake.
+    /// Returns the reason why a key may not pass TLS; nil when it may. While an unused ticket is open, any key of a peer that
+    /// dials us may: its purpose is known only after the handshake.
     func objection(to key: PeerKey, _ direction: Direction) -> EndReason? {
         // Our own key: ourselves, or a copy of our disk that runs elsewhere. A session tells which by its first frame.
         if key.device == identity.deviceID || trusted.contains(key.device) { return nil }
@@ -43,7 +43,7 @@ extension SessionTransport: LinkDelegate {
             link.number, negotiated, direction: link.direction, device: device, remote: link.remote)
     }
 
-    /// Those it dialled; how many we dial is the core's to decide.
+    /// Returns the number of connections that the device dialled; the core decides how many we dial.
     private func acceptedCount(from device: DeviceID) -> Int {
         opened.count { links[$0]?.direction == .inbound && links[$0]?.peer?.device == device }
     }

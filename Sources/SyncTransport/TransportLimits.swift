@@ -26,7 +26,7 @@ package struct TransportLimits: Sendable {
     /// Connections accepted from one device: one for the session, one to probe, one for bulk, and their successors while
     /// the old ones are not known to be dead.
     package var connectionsPerDevice = 8
-    /// Payload held for one peer before it is let go as too slow: twice what may be in flight.
+    /// The payload held for one peer before its connection is closed as too slow: twice what may be in flight.
     package var bufferedBytes = 16 << 20
     package var frameBytes = Limits.frameBytes
     package var frameBytesBeforeHello = Limits.frameBytesBeforeHello

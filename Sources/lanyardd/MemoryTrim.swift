@@ -14,7 +14,7 @@ struct MemoryTrim: Service {
     /// The growth since the last trim that makes another worthwhile.
     private static let growthBytes = 8 << 20
 
-    /// Lets go of what is only kept to be faster the next time.
+    /// Releases memory that is only held to be faster the next time.
     let forget: @Sendable () -> Void
 
     func run() async throws {

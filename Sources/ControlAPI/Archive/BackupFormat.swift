@@ -55,7 +55,7 @@ package struct BackupHeader: Codable, Equatable, Sendable {
     package let device: Device
     /// The time at which the backup was made.
     package let time: Timestamp
-    /// About how long the backup is, in bytes: to show how far it is.
+    /// The approximate length of the backup in bytes, to show progress.
     package let estimatedBytes: UInt64
 
     /// A header.

@@ -6,7 +6,7 @@ public struct AttachmentEntry: Hashable, Sendable {
         case present
         /// None: the record came, and the bytes were not fetched, or not yet.
         case missing
-        /// Some of them; fetching goes on where it ended.
+        /// A part is stored; fetching goes on where it ended.
         case partial
     }
 

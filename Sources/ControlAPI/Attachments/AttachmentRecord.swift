@@ -6,7 +6,7 @@ public struct AttachmentRecord: Hashable, Sendable {
     public var name: String
     /// Type, slash, subtype.
     public var mediaType: String
-    /// Bytes.
+    /// The size in bytes.
     public var size: UInt64
     /// Pixels; nil for what is no picture.
     public var width: UInt32?

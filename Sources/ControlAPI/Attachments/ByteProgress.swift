@@ -4,7 +4,7 @@ public struct ByteProgress: Codable, Hashable, Sendable {
     public var doneBytes: UInt64
     /// The bytes in all.
     public var totalBytes: UInt64
-    /// Over the last seconds; 0 while nothing moves.
+    /// The rate over the last seconds; 0 while nothing moves.
     public var bytesPerSecond: UInt64
 
     /// All fields.
@@ -14,7 +14,7 @@ public struct ByteProgress: Codable, Hashable, Sendable {
         self.bytesPerSecond = bytesPerSecond
     }
 
-    /// Until all is done at this rate; nil while nothing moves.
+    /// The time until all is done at this rate, in seconds; nil while nothing moves.
     public var secondsLeft: UInt64? {
         guard bytesPerSecond > 0, totalBytes >= doneBytes else { return nil }
         return (totalBytes - doneBytes + bytesPerSecond - 1) / bytesPerSecond

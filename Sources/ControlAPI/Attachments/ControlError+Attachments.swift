@@ -36,7 +36,7 @@ extension ControlError {
         )
     }
 
-    /// More than one attachment may have.
+    /// The error for an attachment above the size limit.
     package static let attachmentTooLarge = ControlError(
         .tooLarge, "An attachment has at most \(ByteAmount.text(ControlLimits.attachmentBytes)).",
         hint: "Split the file, and attach the parts.")

@@ -2,7 +2,7 @@
 public enum FetchRule: Hashable, Sendable {
     /// All attachments.
     case all
-    /// Those of attachments with at most so many bytes.
+    /// Fetches attachments with at most this many bytes.
     case upTo(UInt64)
     /// Fetches no attachment by itself, only those that people ask for or pin.
     case onDemand

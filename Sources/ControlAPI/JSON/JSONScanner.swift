@@ -1,4 +1,4 @@
-/// Why a text is not JSON (RFC 8259), and where.
+/// The fault by which a text is not JSON (RFC 8259), and its place.
 public struct JSONSyntaxError: Error, Equatable, Sendable {
     /// Bytes from the start of the text.
     public let offset: Int

@@ -24,7 +24,7 @@ extension ControlError {
     package static let nothingToEdit = ControlError(
         .notFound, "There is no such object to edit.", hint: "Check the id, or let edit create it with --create.")
 
-    /// Something is there, and the condition was that nothing is.
+    /// The error for an object that exists though the condition was that it does not.
     package static func alreadyExists(_ version: DotText?) -> ControlError {
         ControlError(
             .alreadyExists, "There is such an object already.",
@@ -130,7 +130,7 @@ extension ControlError {
         .objectDeleted, "This was written before, and the object was deleted since.",
         hint: "See what became of it: lanyard history COLLECTION/ID")
 
-    /// Another request was written under the same key within a day.
+    /// The error for another request under the same key within a day.
     package static let idempotencyMismatch = ControlError(
         .idempotencyMismatch, "Another write was done under this idempotency key; this one was not done.",
         hint: "Use a fresh key for every write, and the same one only to send the same request again.")

@@ -12,7 +12,7 @@ public struct EditOperation: Hashable, Sendable {
         case add(JSONText)
         /// A set or ordered set does not hold this element afterwards.
         case remove(JSONText)
-        /// Into a list, before the element with this number; into a text, before the scalar with this number.
+        /// Inserts into a list, before the element with this number; into a text, before the scalar with this number.
         case insert(at: Int, JSONText)
         /// Deletes `count` elements or scalars, beginning with number `at`.
         case delete(at: Int, count: Int)
@@ -20,9 +20,9 @@ public struct EditOperation: Hashable, Sendable {
         case move(from: Int, to: Int)
     }
 
-    /// Where.
+    /// The place of the edit.
     public let path: FieldPath
-    /// What.
+    /// The action at that place.
     public let action: Action
 
     /// Checks bounds: values as `ValueRule` says, numbers of elements ≥ 0, at least one element deleted. Throws

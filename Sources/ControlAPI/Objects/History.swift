@@ -20,7 +20,7 @@ public struct HistoryEntry: Hashable, Sendable {
 
     /// The object's version after the change: given as `--at` it shows the object as the author left it.
     public var version: DotText
-    /// When, by the wall clock of the device that did it.
+    /// The time of the step, by the wall clock of the device that did it.
     public var time: Timestamp
     /// The id of that device.
     public var device: String

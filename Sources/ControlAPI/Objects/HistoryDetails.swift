@@ -42,7 +42,7 @@ public struct BlameEntry: Hashable, Sendable {
     public enum Part: Hashable, Sendable {
         /// A stretch of a text; the offset counts Unicode scalars.
         case text(offset: Int, String)
-        /// Anything else.
+        /// Any other part.
         case value(JSONText)
     }
 
@@ -52,7 +52,7 @@ public struct BlameEntry: Hashable, Sendable {
     public var part: Part
     /// The id of the device that wrote it.
     public var device: String
-    /// When, by the wall clock of that device; nil when the change is not kept here any more.
+    /// The time, by the wall clock of that device; nil when the change is not kept here any more.
     public var time: Timestamp?
     /// The object's version behind the change that wrote it.
     public var version: DotText

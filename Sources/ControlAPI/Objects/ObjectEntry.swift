@@ -8,7 +8,8 @@ public struct ObjectEntry: Hashable, Sendable {
     public var fields: JSONText
     /// Changes with every change of the object; to be given as `--if-version`. Local to the node.
     public var version: DotText
-    /// Newest first; only where one object is read, and nil when it has none: what is listed can be put again.
+    /// The attachments, newest first, if one object is read; nil in lists, and when it has none, so that a listed object can be
+    /// put again.
     public var attachments: [AttachmentEntry]?
 
     /// All fields.
@@ -97,7 +98,7 @@ public struct ObjectVersion: Codable, Hashable, Sendable {
 public struct FieldCondition: Hashable, Sendable {
     /// The field, or a key below it.
     public let path: FieldPath
-    /// Compared as a value: `1` and `1.0` differ, the order of an object's keys does not matter.
+    /// The value to compare with: `1` and `1.0` differ, the order of an object's keys does not matter.
     public let value: JSONText
     /// True if the field, a set or a list, must contain the value as an element; false if it must equal the value.
     public let isElement: Bool
@@ -157,7 +158,7 @@ public struct DeletedEntry: Codable, Hashable, Sendable {
     public var collection: String
     /// The id of the device that deleted it.
     public var device: String
-    /// When, by that device's wall clock.
+    /// The time of the deletion, by that device's wall clock.
     public var time: Timestamp
     /// The policy that governs the deletion.
     public var policy: SchemaEntry.DeletePolicy

@@ -70,12 +70,12 @@ extension SchemaEntry {
         /// The word in the schema.
         public let rawValue: String
 
-        /// Any word.
+        /// A type with any word.
         public init(rawValue: String) { self.rawValue = rawValue }
 
         /// A single value; a write replaces those its author had seen.
         public static let register = FieldType(rawValue: "register")
-        /// Set at creation, never again.
+        /// A value set at creation, never again.
         public static let constant = FieldType(rawValue: "constant")
         /// Increments add up.
         public static let counter = FieldType(rawValue: "counter")
@@ -91,10 +91,10 @@ extension SchemaEntry {
         public static let text = FieldType(rawValue: "text")
         /// Keys with values of any of these types.
         public static let dictionary = FieldType(rawValue: "dictionary")
-        /// Stays on this node and is never shipped.
+        /// A value that stays on this node and is never shipped.
         public static let local = FieldType(rawValue: "local")
 
-        /// Those this version knows, in the order in which one is shown where nodes disagree; `local` last.
+        /// The types this version knows, in the order in which one is shown if nodes disagree; `local` last.
         public static let known: [FieldType] = [
             .register, .constant, .counter, .set, .addOnlySet, .list, .orderedSet, .text, .dictionary, .local,
         ]
@@ -110,19 +110,19 @@ extension SchemaEntry {
         /// The word in the schema.
         public let rawValue: String
 
-        /// Any word.
+        /// A policy with any word.
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// They are dropped, and listed as conflicts.
+        /// The edits are dropped, and listed as conflicts.
         public static let deleteWins = DeletePolicy(rawValue: "deleteWins")
-        /// They keep the whole object.
+        /// The edits keep the whole object.
         public static let updateWins = DeletePolicy(rawValue: "updateWins")
         /// The later of edit and deletion decides.
         public static let lastWriterWins = DeletePolicy(rawValue: "lastWriterWins")
         /// A user decides; until then the object is hidden.
         public static let ask = DeletePolicy(rawValue: "ask")
 
-        /// Those this version knows.
+        /// The policies this version knows.
         public static let known: [DeletePolicy] = [.deleteWins, .updateWins, .lastWriterWins, .ask]
     }
 }

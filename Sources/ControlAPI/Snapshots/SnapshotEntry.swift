@@ -14,7 +14,7 @@ public struct SnapshotEntry: Codable, Equatable, Sendable {
     public var time: Timestamp
     /// The id of the device that saved it.
     public var device: String
-    /// Bytes.
+    /// The size in bytes.
     public var size: UInt64
     /// The hash of the bytes; 64 hexadecimal digits.
     public var hash: String

@@ -2,7 +2,7 @@
 ///
 /// Stamps only grow, so until the time that the newest one names each new change follows the newest one seen, whenever it was made.
 package struct ClockLead: Equatable, Sendable {
-    /// Above `toleratedMilliseconds`.
+    /// The lead of the newest change; above `toleratedMilliseconds`.
     package let milliseconds: Int64
     private let end: Timestamp
 

@@ -22,7 +22,8 @@ public struct DeviceStanding: Codable, Equatable, Sendable {
     public var connected: Bool
     /// Changes of this node that it lacks; null while unknown.
     public var unsent: Int?
-    /// Since when there is no session: when it was met last, or when it became a member if it was never met. Null while connected.
+    /// The time since which there is no session: when it was met last, or when it became a member if it was never met. Null
+    /// while connected.
     public var awaySince: Timestamp?
     /// The time at which this node last heard from it; null for one that was never met.
     public var lastSeen: Timestamp?

@@ -132,7 +132,7 @@ public struct EventLine: Codable, Equatable, Sendable {
     public var device: String
     /// The position to acknowledge, or to give as `--after`.
     public var position: EventPosition
-    /// This consumer was given the event before and did not acknowledge it.
+    /// True if this consumer was given the event before and did not acknowledge it.
     public var redelivered: Bool
 
     /// All fields.
@@ -259,7 +259,7 @@ public struct EmitResponse: Codable, Equatable, Sendable {
 public struct StreamEntry: Codable, Equatable, Sendable {
     /// The stream's name.
     public var name: String
-    /// Retained events.
+    /// The number of retained events.
     public var events: Int
     /// True if it shows only the greatest event per type.
     public var latestOnly: Bool
@@ -273,7 +273,7 @@ public struct StreamEntry: Codable, Equatable, Sendable {
     public var begins: Timestamp?
     /// True if retention removed older events.
     public var letGo: Bool
-    /// Events that its retention should have let go, and did not; null where it did.
+    /// The events that retention should have removed and did not; null if there are none.
     public var overdue: OverdueEvents?
 
     /// All fields.
@@ -293,7 +293,7 @@ public struct StreamEntry: Codable, Equatable, Sendable {
     }
 }
 
-/// Why events are here that are older than their stream keeps them.
+/// The reason why events are here that are older than their stream keeps them.
 public struct OverdueEvents: Codable, Equatable, Sendable {
     /// The condition that holds back their removal.
     public enum Awaited: String, Codable, Sendable {
@@ -329,7 +329,7 @@ public struct ConsumerEntry: Codable, Equatable, Sendable {
     public var stream: String
     /// The order it reads in.
     public var order: EventOrder
-    /// Everything up to here is acknowledged; null before the first acknowledgement.
+    /// The position up to which everything is acknowledged; null before the first acknowledgement.
     public var position: EventPosition?
     /// Events it has not acknowledged, and no snapshot covers that it began with.
     public var behind: Int
@@ -354,7 +354,7 @@ public struct ConsumerEntry: Codable, Equatable, Sendable {
 public struct ConsumerPosition: Codable, Equatable, Sendable {
     /// The stream; may be absent when the consumer reads only one.
     public var stream: String?
-    /// Everything up to here counts as read.
+    /// The position up to which everything counts as read.
     public var position: EventPosition
 
     /// Both fields.

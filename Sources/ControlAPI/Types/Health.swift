@@ -6,9 +6,9 @@ public struct DoctorCheck: Codable, Equatable, Sendable {
         case ok
         /// The node works, but an operator should look.
         case warning
-        /// Something does not work.
+        /// The check found a fault.
         case failed
-        /// Could not be looked at now; `detail` says why.
+        /// The check could not be made now; `detail` says why.
         case skipped
     }
 
@@ -32,13 +32,13 @@ public struct DoctorCheck: Codable, Equatable, Sendable {
 
 /// Answer of `lanyard wait`. After the time given, `inStep` is false; that is no error over HTTP.
 public struct WaitResponse: Codable, Equatable, Sendable {
-    /// This node holds all that it should, and the devices that count lack nothing of it.
+    /// True if this node holds all that it should, and the devices that count lack nothing of it.
     public var inStep: Bool
     /// The time it took, in seconds.
     public var waitedSeconds: Double
     /// Devices that lack something, or have not said what they hold. Empty where only this node is missing something.
     public var waitingFor: [DeviceStanding]
-    /// This device was retired while it was away: what it wrote meanwhile is being written again, and may be missing for a moment.
+    /// True while changes that this device wrote while it was retired are written again; they may be missing for a moment.
     public var writingAgain: Bool
 
     /// All fields.
@@ -71,7 +71,7 @@ public struct Readiness: Codable, Equatable, Sendable {
 
 /// Answer of `GET /healthz`: the process runs and answers.
 public struct Health: Codable, Equatable, Sendable {
-    /// Always `ok`.
+    /// The state; always `ok`.
     public var state: String
 
     /// The only value there is.

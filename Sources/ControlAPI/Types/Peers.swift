@@ -54,9 +54,9 @@ public struct Peer: Codable, Equatable, Sendable {
     public var rttMilliseconds: Double?
     /// The number of operations each side lacks.
     public var behind: Behind
-    /// Read from it since the agent started.
+    /// The bytes read from it since the agent started.
     public var bytesIn: Int64
-    /// Written to it since the agent started.
+    /// The bytes written to it since the agent started.
     public var bytesOut: Int64
     /// The time at which both last held the same.
     public var lastSync: Timestamp?

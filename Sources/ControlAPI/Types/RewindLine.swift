@@ -1,9 +1,9 @@
-/// Stands among the lines of a stream that is read in canonical order: an event arrived that belongs before what was read.
+/// A line in a stream that is read in canonical order: an event arrived that belongs before what was read.
 ///
 /// Everything behind `position` is undone; the lines that follow begin behind it, with the event that came late. The texts of
 /// canonical positions have the order of the events, so a reader that keeps earlier states finds the one to go back to.
 public struct RewindLine: Codable, Equatable, Sendable {
-    /// Always true: tells it from an event.
+    /// The mark that tells it from an event; always true.
     public var rewind: Bool
     /// The stream that is read.
     public var stream: String

@@ -25,7 +25,7 @@ public struct StatusResponse: Codable, Equatable, Sendable {
             case running
             /// mDNS is wanted, but its daemon or its bus is away.
             case unavailable
-            /// Switched off with `--no-mdns`.
+            /// Discovery is switched off with `--no-mdns`.
             case off
         }
         /// The activity of discovery.
@@ -87,9 +87,9 @@ public struct StatusResponse: Codable, Equatable, Sendable {
         public var changes: Int
         /// Changes that were dropped from the log: everybody has them, and they are older than history is kept.
         public var droppedChanges: Int
-        /// Live objects.
+        /// The number of live objects.
         public var objects: Int
-        /// Retained events.
+        /// The number of retained events.
         public var events: Int
         /// Attachment records.
         public var attachments: Int
@@ -97,7 +97,7 @@ public struct StatusResponse: Codable, Equatable, Sendable {
         public var deletedObjects: Int
         /// The operations that this node holds: for each replica the next counter.
         public var versionVector: VersionVectorText
-        /// Equal on nodes that have converged.
+        /// The state digest; equal on nodes that have converged.
         public var digest: String
         /// Objects whose state cannot be served now.
         public var incomplete: Int
@@ -139,7 +139,7 @@ public struct StatusResponse: Codable, Equatable, Sendable {
     public struct PeerCounts: Codable, Equatable, Sendable {
         /// The number of agents with a session now.
         public var connected: Int
-        /// Seen by mDNS now, paired or not.
+        /// The number of agents seen by mDNS now, paired or not.
         public var discovered: Int
         /// Members besides this device.
         public var paired: Int
@@ -166,7 +166,7 @@ public struct StatusResponse: Codable, Equatable, Sendable {
         }
     }
 
-    /// Something a person should know.
+    /// A condition that a person should know of.
     public struct Warning: Codable, Equatable, Sendable {
         /// The stable code that programs compare.
         public var code: String
@@ -204,7 +204,7 @@ public struct StatusResponse: Codable, Equatable, Sendable {
     public var device: Device
     /// The agent's version.
     public var version: String
-    /// Since the agent started.
+    /// The seconds since the agent started.
     public var uptimeSeconds: Int
     /// The state of the search for other agents on the network.
     public var discovery: Discovery
@@ -252,7 +252,7 @@ public struct VersionVectorText: Codable, Equatable, Sendable {
         }
     }
 
-    /// Sorted by replica.
+    /// The entries, sorted by replica.
     public let entries: [Entry]
 
     /// Sorts `entries`.

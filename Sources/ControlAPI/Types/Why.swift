@@ -6,7 +6,7 @@ public struct WhyResponse: Codable, Equatable, Sendable {
         case discovery
         /// An address to dial is known.
         case address
-        /// Something listens there.
+        /// An agent listens at the address.
         case dial
         /// TLS came up.
         case handshake
@@ -30,7 +30,7 @@ public struct WhyResponse: Codable, Equatable, Sendable {
         public var link: LinkName
         /// True if the link holds.
         public var ok: Bool
-        /// Since when it is so.
+        /// The time since which it is so.
         public var since: Timestamp?
         /// The finding in one sentence.
         public var detail: String

@@ -7,7 +7,7 @@ private typealias StoreQuery = SyncStore.ObjectQuery
 
 // Reading objects.
 extension Agent {
-    /// With the schema as it is now, and without references to what is not live now.
+    /// Returns the object with the schema as it is now, and without references to objects that are not live now.
     func entry(of object: StoredObject) throws(ControlError) -> ObjectEntry {
         var reader = ObjectReader(store)
         return try stored { () throws(StoreError) in try reader.entry(object) }

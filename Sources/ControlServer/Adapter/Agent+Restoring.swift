@@ -66,7 +66,7 @@ extension Agent {
         return try await controlled { try entry(of: changed) }
     }
 
-    /// Those that serve the request, best first.
+    /// Returns the snapshots that serve the request, best first.
     private func candidates(_ request: RestoreRequest) throws(ControlError) -> [KnownSnapshot] {
         let shelf = try snapshotShelf()
         if let id = request.snapshot { return [try named(id, on: shelf, request)] }

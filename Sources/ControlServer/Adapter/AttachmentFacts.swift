@@ -22,7 +22,7 @@ package struct AttachmentFacts: Sendable {
     package var spentHolders: [String] = []
     /// Connected devices that sent something else in its place, and are not asked for a while.
     package var liars: [String] = []
-    /// Said of its size by a holder, where that is more than the policy wants: in bytes.
+    /// The size that a holder claims, in bytes, if it is more than the policy wants.
     package var claimedSize: UInt64?
     package var connectedCount = 0
     /// The device that said last that it had all of it, and when; nil: none ever did.

@@ -4,7 +4,7 @@ import SyncStore
 import SyncTransport
 
 extension ControlError {
-    /// Any error of the agent as one with a code, a sentence and a next step.
+    /// Turns any error of the agent into one with a code, a sentence and a next step.
     init(agent error: any Error, directory: String) {
         switch error {
         case let error as ControlError: self = error

@@ -34,7 +34,7 @@ struct SnapshotContext {
 
 /// All objects of the collection, read at one time.
 struct SnapshotShelf {
-    /// Newest first.
+    /// The readable snapshots, newest first.
     var known: [KnownSnapshot] = []
     var unreadable: [UnreadableSnapshot] = []
 

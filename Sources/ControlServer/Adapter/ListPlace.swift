@@ -10,7 +10,7 @@ extension Agent {
         static let limit = 20_000
 
         var places: ArraySlice<ObjectOrder.Place>
-        /// Nothing is behind them.
+        /// True if the list ends behind them.
         let isWhole: Bool
     }
 

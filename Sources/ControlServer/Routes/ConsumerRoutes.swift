@@ -2,7 +2,7 @@ import ControlAPI
 import HTTPTypes
 import HummingbirdCore
 
-/// Durable readers and their cursors.
+/// The routes for durable readers and their cursors.
 struct ConsumerRoutes: Sendable {
     let agent: any AgentControl
 

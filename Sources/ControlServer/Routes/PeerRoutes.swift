@@ -3,7 +3,7 @@ import HTTPTypes
 import HummingbirdCore
 import NIOCore
 
-/// Other agents: who is there, and where to look for one that mDNS does not show.
+/// The routes for other agents: the known ones, and addresses of those that mDNS does not show.
 struct PeerRoutes: Sendable {
     let agent: any AgentControl
 

@@ -12,7 +12,7 @@ struct Route: Sendable {
     let path: String
     /// The query keys it takes; any other is refused, so that a misspelt one does not pass unseen.
     let queryKeys: [String]
-    /// Those that may stand several times.
+    /// The query keys that may be repeated.
     let repeatedKeys: [String]
     let handler: Handler
     /// Looks at a request before its body is sent, where the client waits to be told to (`Expect`, RFC 9110, section 10.1.1).

@@ -7,7 +7,7 @@ package struct ControlSocket: Sendable {
     package enum Audience: Sendable {
         /// The agent's user only: mode 0600, for a directory of mode 0700.
         case owner
-        /// Also the socket's group: mode 0660, for the service's directory.
+        /// The agent's user and the socket's group: mode 0660, for the service's directory.
         case group
     }
 
@@ -55,7 +55,7 @@ package struct ControlSocket: Sendable {
         }
     }
 
-    /// Called once the socket is bound.
+    /// Sets the socket's mode; to be called once it is bound.
     func restrict() throws(ControlError) {
         guard chmod(path, mode) == 0 else { throw failure("cannot be given its mode") }
     }

@@ -102,7 +102,7 @@ final class Arrivals: Sendable {
         }
     }
 
-    /// Those who wait are told, and it may go on arriving.
+    /// Tells the waiting callers of a failure; the blob may go on arriving.
     func failed(_ blob: BlobHash, _ error: FetchError) {
         state.withLock { state in
             for waiter in state.waiting[blob] ?? [] { waiter.end(.failed(error)) }

@@ -118,7 +118,7 @@ package final class AttachmentService: Sendable {
 
     // MARK: What should be here
 
-    /// Durable when it returns; what is wanted by it is fetched from then on.
+    /// Sets the policy; durable when it returns. Blobs that it wants are fetched from then on.
     package func setPolicy(_ policy: FetchPolicy, space: SpaceID) async throws(StoreError) {
         try await change { store throws(StoreError) in try store.setFetchPolicy(policy, space: space) }
     }

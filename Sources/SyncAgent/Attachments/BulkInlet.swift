@@ -27,7 +27,7 @@ final class BulkInlet: Sendable {
         eventLoop.scheduleTask(in: amount) { [loop] in loop.value?.step(input) }
     }
 
-    /// Decided on the loop, when it is due.
+    /// Hands the input over on the loop if `isDue` is true then.
     func tell(_ input: BulkInput, if isDue: @escaping @Sendable () -> Bool) {
         eventLoop.execute { [loop] in if isDue() { loop.value?.step(input) } }
     }

@@ -68,7 +68,7 @@ final class BulkLoop {
         holders.write()
     }
 
-    /// Told of each commit; the core need not hear of all: what it hears is good for longer.
+    /// Tells the core of commits. It need not hear of all: what it hears is good for longer.
     func noteChangesMoved() {
         guard !isStopped, politeSince.map({ now - $0 >= .milliseconds(50) }) ?? true else { return }
         politeSince = now
@@ -95,7 +95,8 @@ final class BulkLoop {
         noteRecordsChanged()
     }
 
-    /// Early is harmless (the core looks at the time), so a wake-up is only replaced by an earlier one.
+    /// Schedules the next wake-up. An early one is harmless (the core looks at the time), so it is only replaced by an earlier
+    /// one.
     private func scheduleWake() {
         guard let deadline = core.nextDeadline else { return }
         if let wake, wake.at <= deadline { return }

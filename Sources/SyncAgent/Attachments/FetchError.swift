@@ -4,7 +4,7 @@ package enum FetchError: Error, Hashable, Sendable {
     /// space's
     /// policy wants it.
     case nobodyHas
-    /// This node's disk or quota refuses: its stable code.
+    /// This node's disk or quota refuses; the stable code.
     case refused(code: String)
     /// The agent stops.
     case stopped

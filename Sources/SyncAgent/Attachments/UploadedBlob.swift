@@ -2,7 +2,7 @@ package import SyncModel
 
 /// A blob that was added, durable and readable, and not attached to anything yet.
 package struct UploadedBlob: Hashable, Sendable {
-    /// Enough for `MediaType` and `ImageSize`.
+    /// The length of the kept beginning: enough for `MediaType` and `ImageSize`.
     static let headBytes = 64 << 10
 
     package let hash: BlobHash

@@ -12,7 +12,7 @@ struct ConfigurationFile {
     struct Setting: Hashable {
         let key: String
         let value: Value
-        /// Counted from 1.
+        /// The line, counted from 1.
         let line: Int
     }
 

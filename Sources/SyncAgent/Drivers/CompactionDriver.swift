@@ -20,13 +20,13 @@ final class CompactionDriver {
     private let eventLoop: any EventLoop
     private let retention: HistoryRetention
     private let queue = DispatchQueue(label: "lanyard.compaction", qos: .utility)
-    /// Used on `queue` alone.
+    /// The current pass; used on `queue` alone.
     private let current = CurrentPass()
     private var sum = CompactedLog()
     private var waiting: [EventLoopPromise<CompactedLog>] = []
-    /// Hears of answers, on the loop.
+    /// Called with answers, on the loop.
     var answer: (Input) -> Void = { _ in }
-    /// Hears how many changes were dropped until now, by all steps of all passes.
+    /// Called with the number of changes dropped until now, by all steps of all passes.
     var dropped: (Int64) -> Void = { _ in }
 
     init(store: SQLiteStore, eventLoop: any EventLoop, retention: HistoryRetention) {
@@ -88,7 +88,7 @@ final class CompactionDriver {
         waiting = []
     }
 
-    /// After the step under way.
+    /// Waits for the step under way, and ends.
     func close() {
         queue.sync {}
         finish(.failure(StoreError.closed))

@@ -13,13 +13,13 @@ final class StateDriver {
     private let store: SQLiteStore
     private let eventLoop: any EventLoop
     private let reader = DispatchQueue(label: "lanyard.state.read", qos: .utility)
-    /// Used on `reader` alone.
+    /// The states that are read; used on `reader` alone.
     private let sources = StateSources()
-    /// Used on the store's writing thread alone.
+    /// The state that is received; used on the store's writing thread alone.
     private let receiver = StateReception()
-    /// Hears of answers, on the loop.
+    /// Called with answers, on the loop.
     var answer: (StateInput) -> Void = { _ in }
-    /// Hears what a join did, before the core does.
+    /// Called with the commit of a join, before the core hears of it.
     var committed: (Commit) -> Void = { _ in }
 
     init(driver: StoreDriver, store: SQLiteStore, eventLoop: any EventLoop) {
@@ -80,7 +80,7 @@ final class StateDriver {
         }
     }
 
-    /// After everything that was asked for; nothing is handed over afterwards.
+    /// Closes the sources after everything that was asked for; nothing is handed over afterwards.
     func close() { reader.sync { [sources] in sources.close() } }
 
     private func join(_ id: StateID) {

@@ -47,7 +47,7 @@ package final class StoreDriver: Sendable {
     /// Refused only by a closed store.
     func leaveOpen() { writer.async { [store] in try? store.leaveOpen() } }
 
-    /// Before any write that is asked for later. Refused only by a closed store.
+    /// Closes the incarnation before any later write. Refused only by a closed store.
     func closeIncarnation(of replica: ReplicaID) {
         writer.async { [store] in try? store.closeIncarnation(of: replica) }
     }
@@ -93,7 +93,7 @@ package final class StoreDriver: Sendable {
         run(on: writer, body)
     }
 
-    /// Durable when it returns.
+    /// Runs a write on the store; durable when it returns.
     func update<Value: Sendable>(
         _ body: @escaping @Sendable (any ReplicaStore) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {
@@ -105,7 +105,7 @@ package final class StoreDriver: Sendable {
         return try result.get()
     }
 
-    /// After everything written before.
+    /// Closes the store, after all earlier writes.
     func close() {
         writer.sync { store.close() }
     }

@@ -5,7 +5,7 @@ import Synchronization
 
 /// The tickets we gave out, in memory for the transport to ask; the store holds the same, so a restart forgets none.
 final class StoredTickets: TicketStore {
-    /// More invitations at once than anybody needs.
+    /// The most tickets at once; people need fewer.
     private static let limit = 64
     private let tickets: Mutex<[IssuedTicket]>
     private let save: @Sendable (TicketRecord) -> Void

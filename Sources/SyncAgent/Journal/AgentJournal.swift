@@ -45,7 +45,7 @@ package final class AgentJournal: Sendable {
         }
     }
 
-    /// Newest first.
+    /// The occurrences, newest first.
     package var occurrences: [Occurrence] {
         state.withLock {
             $0.occurrences.values.sorted { ($1.lastMilliseconds, $1.code) < ($0.lastMilliseconds, $0.code) }
@@ -65,8 +65,8 @@ package final class AgentJournal: Sendable {
             Set(state.duplicates.filter { $0.key == own || now - $0.value < Self.twinMemoryMilliseconds }.keys)
         }
     }
-    /// Another live agent has our key. Nothing is written here until one of the two has a key of its own: what is told to the
-    /// wrong one of them would be on a machine that is about to be put away.
+    /// True if another live agent has our key. Nothing is written here until one of the two has a key of its own: a write to
+    /// the wrong one would be on a machine that is about to be put away.
     package var isIdentityShared: Bool { state.withLock { $0.duplicates[own] != nil } }
     private static let twinMemoryMilliseconds: Int64 = 45_000
     /// Changes of this device came back from others in the last day, without a restore that explains it.

@@ -52,7 +52,7 @@ package struct HostPort: Hashable, Sendable {
         return inet_pton(AF_INET, host, &bytes) == 1 ? bytes : nil
     }
 
-    /// Exactly four bytes.
+    /// Builds an IPv4 address from exactly four bytes.
     init(ipv4Bytes bytes: some Collection<UInt8>, port: Int) {
         self.init(uncheckedHost: bytes.map(String.init).joined(separator: "."), port: port)
     }

@@ -1,6 +1,6 @@
 import NIOCore
 
-/// Cuts a byte stream into frames: a 4-byte big-endian length, 1 to the limit, and so many bytes.
+/// A decoder of frames in a byte stream: a 4-byte big-endian length, 1 to the limit, and as many bytes.
 ///
 /// A bad length is refused when its fourth byte is here. A body's memory grows with the bytes that came, never with the
 /// length that was announced.

@@ -9,7 +9,7 @@ protocol LinkDelegate: AnyObject {
     func linkSecured(_ link: Link, peer: PeerKey, negotiated: ApplicationProtocol?)
     func linkReceived(_ link: Link, payload: [UInt8])
     func linkWrote(_ link: Link, byteCount: Int)
-    /// Once, and the last that is heard of the link.
+    /// Reports the end of the link: once, and last.
     func linkEnded(_ link: Link, reason: EndReason)
 }
 
@@ -268,7 +268,7 @@ extension Link {
         if stage == .closing, bufferedByteCount == 0, closeTimer != nil { farewell() }
     }
 
-    /// Lets what was sent leave, for a bounded time, then says farewell in TLS and closes.
+    /// Closes the link: sent bytes may leave, for a bounded time, then TLS says farewell.
     func close(_ reason: EndReason) {
         guard isOpen else { return cut(reason) }
         self.reason = self.reason ?? reason
@@ -292,6 +292,6 @@ extension Link {
         meter.cut()
     }
 
-    /// Kept by the verification, whose own error would say only that it failed.
+    /// Keeps the first reason, for the verification, whose own error would say only that it failed.
     func note(_ reason: EndReason) { self.reason = self.reason ?? reason }
 }

@@ -5,13 +5,13 @@ final class WireMeter: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = ByteBuffer
 
-    /// Longest that a refused peer may keep the socket to read why.
+    /// The longest time that a refused peer may keep the socket to read why.
     static let lingerTime = TimeAmount.milliseconds(300)
 
     private(set) var bytesIn: UInt64 = 0
     private(set) var bytesOut: UInt64 = 0
-    /// Set when TLS sent an alert. Closing a socket that holds unread bytes resets the connection, and the peer may lose
-    /// the alert that says why: so only our half is closed, and what still comes is dropped for `lingerTime`.
+    /// True once TLS sent an alert. Closing a socket that holds unread bytes resets the connection, and the peer may lose the
+    /// alert that says why: so only our half is closed, and what still comes is dropped for `lingerTime`.
     var lingers = false
     private var isLingering = false
     private var context: ChannelHandlerContext?

@@ -1,4 +1,4 @@
-/// Why a device's keys cannot be used. Nothing here is ever answered by making a new identity.
+/// The reason why a device's keys cannot be used. Lanyard never answers it by making a new identity.
 package enum IdentityError: Error, Sendable, Equatable {
     /// Others may read the file or directory. Modes in octal.
     case tooOpen(path: String, mode: UInt32, wanted: UInt32)

@@ -1,7 +1,7 @@
 import Glibc
 import NIOCore
 
-/// Why the agent cannot listen.
+/// The reason why the agent cannot listen.
 /// Each case carries the address in text form.
 package enum ListenError: Error, Sendable, Equatable {
     case portInUse(String)

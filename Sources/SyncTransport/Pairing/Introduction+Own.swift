@@ -1,7 +1,7 @@
 import Crypto
 
 extension Introduction {
-    /// This device.
+    /// Introduces this device.
     init(_ identity: DeviceIdentity, _ profile: PairingProfile) {
         subjectPublicKeyInfo = identity.subjectPublicKeyInfo
         signingKey = Array(identity.signingKey.publicKey.rawRepresentation)

@@ -42,7 +42,7 @@ struct Backup: AsyncParsableCommand {
         note(made)
     }
 
-    /// Everything is checked as it will be before it is restored.
+    /// Makes the backup, and checks everything as a restore will.
     private func make(
         _ write: ([UInt8]) throws(ControlError) -> Void
     ) async throws -> BackupReader {

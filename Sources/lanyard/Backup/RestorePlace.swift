@@ -76,9 +76,9 @@ package final class RestorePlace {
 
     // MARK: The end
 
-    /// Everything was checked: it takes its place. Durable on return.
+    /// Moves the checked files to their place. Durable on return.
     ///
-    /// - Returns: where what was there is now; nil where there was nothing.
+    /// - Returns: the directory to which the earlier files were moved; nil if there were none.
     package func finish(at time: Timestamp) throws(ControlError) -> String? {
         try Self.sync("\(staged)/\(BackupFormat.blobFolder)")
         try Self.sync(staged)
@@ -109,7 +109,7 @@ package final class RestorePlace {
 
     // MARK: The system
 
-    /// With all folders above it; those that are there are left as they are.
+    /// Makes a directory with all folders above it; existing ones stay as they are.
     private static func make(_ directory: String) throws(ControlError) {
         var path = ""
         for part in directory.split(separator: "/", omittingEmptySubsequences: false) {

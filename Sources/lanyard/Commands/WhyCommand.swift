@@ -16,7 +16,7 @@ struct Why: AsyncParsableCommand {
         try global.print(answer) { Prose.wrapped(text(answer, $0)) }
     }
 
-    /// Without an agent there is an answer too: that is why.
+    /// Returns the answer; without an agent, that is the answer.
     private func answer() async throws(ControlError) -> WhyResponse {
         do throws(ControlError) {
             return try await global.client().why(target, space: global.space == "home" ? nil : global.space)

@@ -139,7 +139,7 @@ struct LocalChecks {
 
     private func errorText() -> String { String(cString: strerror(errno)) }
 
-    /// Why something could not be done with a path just now.
+    /// Returns the reason why an action on a path failed just now.
     private static func absence(_ action: String) -> String {
         errno == ENOENT ? "does not exist yet" : "cannot \(action): \(String(cString: strerror(errno)))"
     }

@@ -113,7 +113,7 @@ final class LineSpool {
         return file.size
     }
 
-    /// After `end`.
+    /// Reads the archive; to be called after `end`.
     func read(_ body: ([UInt8]) throws(ControlError) -> Void) throws(ControlError) {
         var offset: UInt64 = 0
         while offset < file.size {

@@ -13,16 +13,16 @@ final class ImportSummary: Encodable {
     var complete = true
     var newObjects = 0
     var replacedObjects = 0
-    /// Those that were here as they are in the file.
+    /// The number of objects that were here already as they are in the file.
     var sameObjects = 0
-    /// Those that are here and different, and were left so.
+    /// The objects that are here with other content, and were left so.
     var keptObjects: [String] = []
-    /// Those that were deleted here, and stay so.
+    /// The objects that were deleted here, and stay so.
     var deletedObjects: [String] = []
     var events = 0
-    /// Those that were here before.
+    /// The number of events that were here before.
     var knownEvents = 0
-    /// Those of devices of this space that have not come here.
+    /// The number of events of this space's devices that have not come here yet.
     var expectedEvents = 0
     var attachments = 0
     var knownAttachments = 0

@@ -104,9 +104,9 @@ final class ObjectImport {
 
     // MARK: Writing
 
-    /// Those that are refused are noted, and the rest goes on behind them.
+    /// Puts objects. Refused ones are recorded, and the rest goes on behind them.
     ///
-    /// - Returns: how many were written.
+    /// - Returns: the number of objects that were written.
     private func put(_ objects: ArraySlice<ObjectPut>, _ condition: WriteCondition) async throws(ControlError) -> Int {
         var rest = objects
         var written = 0

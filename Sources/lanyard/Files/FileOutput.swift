@@ -93,7 +93,7 @@ package final class FileOutput {
         isClaimed = true
     }
 
-    /// After `finish` nothing is left under the other name.
+    /// Removes the file under the other name, if it is still there, and closes all.
     private func discard() {
         guard isOpen else { return }
         isOpen = false

@@ -45,14 +45,14 @@ enum Interruption {
             == unsafeBitCast(SIG_IGN, to: Int.self)
     }
 
-    /// This file is removed if the command is interrupted.
+    /// Sets the file that is removed if the command is interrupted.
     static func willRemove(_ name: String, in directory: Int32) {
         // A duplicate, so that the directory cannot be closed meanwhile.
         let copy = fcntl(directory, F_DUPFD_CLOEXEC, 0)
         willRemove({ unlinkat(copy, name, 0) }, afterwards: { close(copy) })
     }
 
-    /// This is done if the command is interrupted; `afterwards` in any case.
+    /// Sets the action that is done if the command is interrupted; `afterwards` is done in any case.
     static func willRemove(
         _ remove: @escaping @Sendable () -> Void, afterwards: @escaping @Sendable () -> Void = {}
     ) {

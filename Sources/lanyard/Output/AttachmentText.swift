@@ -2,7 +2,7 @@ import ControlAPI
 
 /// Attachments, for people.
 enum AttachmentText {
-    /// Enough to tell millions apart; the whole id is in the JSON.
+    /// The characters of an id that are shown: enough to tell millions apart; the whole id is in the JSON.
     static let idCharacters = 8
 
     static func shortID(_ attachment: AttachmentEntry) -> String {

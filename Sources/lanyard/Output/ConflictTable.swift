@@ -8,7 +8,7 @@ struct ConflictTable {
     let space: String
     let style: Style
 
-    /// Longer values are left for people to write.
+    /// The longest value for which a command is offered; people write longer ones themselves.
     private static let longestValue = 120
 
     func text(isQuiet: Bool) -> String {

@@ -1,4 +1,4 @@
-/// Why a join failed. Every one has a stable code and a next step.
+/// The reason why a join failed. Every one has a stable code and a next step.
 package enum JoinError: Error, Sendable, Equatable {
     case expired
     /// The ticket was made by this device.

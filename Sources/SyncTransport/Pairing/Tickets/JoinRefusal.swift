@@ -1,4 +1,4 @@
-/// Why an inviter refuses a join. The raw values travel in `JoinRefused` and stand in logs.
+/// The reason why an inviter refuses a join. The raw values travel in `JoinRefused` and stand in logs.
 enum JoinRefusal: String, Error, CaseIterable {
     /// The ticket was not issued here, or the proof is not made with its secret.
     case unknownTicket = "ticket_unknown"

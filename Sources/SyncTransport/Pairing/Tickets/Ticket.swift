@@ -16,7 +16,7 @@ package struct Ticket: Sendable, Equatable {
     package let inviter: [UInt8]
     /// 16 random bytes. Their holder may join once.
     package let secret: [UInt8]
-    /// Whole seconds.
+    /// The time of expiry, in whole seconds.
     package let expiresAtMilliseconds: Int64
     /// The first IPv4 address of the inviter; nil where it has none.
     package let address: HostPort?

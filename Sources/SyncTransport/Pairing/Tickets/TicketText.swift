@@ -1,12 +1,12 @@
 import Crypto
 import SyncModel
 
-/// Why a text is no ticket.
+/// The reason why a text is no ticket.
 package enum TicketError: Error, Sendable, Equatable {
     case notATicket
     /// A ticket, but characters are missing, wrong or too many.
     case mistyped
-    /// Made by an agent of another version.
+    /// The ticket was made by an agent of another version.
     case otherVersion(Int)
 
     package var code: String {
