@@ -51,8 +51,8 @@ package enum TerminalText {
         return rest.popFirst() == "m" ? rest.startIndex : nil
     }
 
-    /// JSON whose strings hold what is unsafe as `\uXXXX`: it stays valid, and means the same. Bytes below 0x20 stay, since
-    /// valid JSON has them only between its tokens.
+    /// Returns the JSON with unsafe characters in strings as `\uXXXX`: it stays valid, and means the same. Bytes below 0x20
+    /// stay, since valid JSON has them only between its tokens.
     package static func json(_ bytes: [UInt8]) -> [UInt8] {
         guard bytes.contains(where: { length(of: $0) != nil }) else { return bytes }
         var safe: [UInt8] = []

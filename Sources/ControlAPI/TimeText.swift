@@ -64,7 +64,7 @@ package struct TimeText {
 
     private func day(_ time: Timestamp) -> String { String(local(time).description.prefix(10)) }
 
-    /// The moment at which a clock in UTC shows what the reader's shows at `time`.
+    /// Returns the moment at which a clock in UTC reads as the reader's clock does at `time`.
     private func local(_ time: Timestamp) -> Timestamp {
         Timestamp(millisecondsSinceEpoch: time.millisecondsSinceEpoch + zoneOffset(time))
     }

@@ -14,18 +14,18 @@ package protocol AttachmentControl: Sendable {
 
     func attachment(space: String, id: String) async throws(ControlError) -> AttachmentEntry
 
-    /// False, and nothing is written, when it is detached already. The bytes stay for a day at least. Throws what a write
-    /// of its object does.
+    /// Detaches an attachment. Returns false, and writes nothing, if it is detached already. The bytes stay for a day at least.
+    /// Throws the errors of a write of its object.
     func detach(space: String, id: String) async throws(ControlError) -> Bool
 
     // MARK: Bytes
 
-    /// Begins an attachment: its bytes are to follow. What has no room is refused here, before the first of them.
+    /// Begins an attachment: its bytes are to follow. An attachment without room is refused here, before the first of them.
     ///
-    /// Throws `not_found` without the object, what a write of it does, `quota_exceeded`, `too_large`, `disk_full`.
+    /// Throws `not_found` without the object, the errors of a write of it, `quota_exceeded`, `too_large`, `disk_full`.
     func beginAttaching(_ draft: AttachmentDraft) async throws(ControlError) -> any AttachmentReceiving
 
-    /// Opens what is here as a whole. Throws `not_found` where it is not, `damaged`.
+    /// Opens an attachment whose bytes are all here. Throws `not_found` if they are not, `damaged`.
     func openAttachment(space: String, id: String) async throws(ControlError) -> any AttachmentReading
 
     /// Returns when all of it is here; at once where it is. `progress` is told at most four times a second. Cancelled with its
@@ -45,7 +45,7 @@ package protocol AttachmentControl: Sendable {
     /// Throws `unknown_space`.
     func setSpace(_ space: String, _ settings: SpaceSettings) async throws(ControlError) -> SpaceEntry
 
-    /// Removes what is not needed any more, for longer than the grace period.
+    /// Removes blobs that were not needed for longer than the grace period.
     func compact() async throws(ControlError) -> CompactResponse
 }
 
@@ -55,7 +55,7 @@ package protocol BytesReceiving: Sendable {
     /// `quota_exceeded`, `disk_full`; then the attachment is given up.
     func append(_ bytes: ByteBuffer) async throws(ControlError)
 
-    /// Leaves nothing; after `finish` it does nothing.
+    /// Gives the attachment up and leaves nothing; does nothing after `finish`.
     func giveUp()
 }
 

@@ -28,7 +28,7 @@ package struct ControlResponder: Sendable {
         }
     }
 
-    /// The answer to a request whose body is not worth sending; nil: the client should go on. Nothing of the body is read.
+    /// Returns the answer to a request whose body is not worth sending; nil: the client should go on. The body is not read.
     func refusal(
         of request: Request, upload: RequestUpload, over origin: ControlRequest.Origin
     ) async -> Response? {

@@ -3,13 +3,13 @@ import HTTPTypes
 import HummingbirdCore
 import NIOCore
 
-/// Lines of JSON being written while they arrive: each line its own change, committed in groups of what has come since
-/// the group before.
+/// An upload of JSON lines, written while they arrive: each line its own change, committed in groups of the lines that arrived
+/// since the group before.
 ///
-/// It stops at the first bad line; what stood before it stays written, and the answer says how much that is.
+/// It stops at the first bad line. Lines before it stay written, and the answer counts them.
 ///
-/// Where the request has a key, a line has it too, with its number; a line that names a key of its own has that. So all of an
-/// upload can be sent again after a lost connection: what was written is not written twice.
+/// If the request has a key, a line has it too, with its number; a line that names a key of its own has that. So all of an
+/// upload can be sent again after a lost connection: no line is written twice.
 struct LineUpload<Draft: Sendable>: Sendable {
     let request: ControlRequest
     /// The noun for the lines in messages: `events`.
@@ -147,7 +147,7 @@ struct LineSplitter<Draft: Sendable> {
         self.read = read
     }
 
-    /// Appends what all lines that `chunk` completes ask for. On a bad line, what stood before it has been appended.
+    /// Appends the drafts of all lines that `chunk` completes. On a bad line, the drafts before it have been appended.
     mutating func append(_ chunk: ByteBufferView, to drafts: inout [NumberedLine<Draft>]) throws(ControlError) {
         var start = chunk.startIndex
         while let end = chunk[start...].firstIndex(of: 0x0A) {

@@ -91,8 +91,8 @@ package protocol ObjectControl: Sendable {
         space: String, collection: String?, differingFrom known: [ConflictEntry]
     ) async throws(ControlError) -> [ConflictEntry]
 
-    /// False, and nothing is written, when there is no conflict that this would resolve. `set` replaces all values that
-    /// are known here; it throws what `edit` does.
+    /// Resolves a conflict. Returns false, and writes nothing, if there is no conflict that this would resolve. `set` replaces
+    /// all values that are known here; it throws the errors of `edit`.
     func resolve(space: String, _ name: ObjectName, _ resolution: Resolution) async throws(ControlError) -> Bool
 
     // MARK: Schemas
@@ -103,7 +103,7 @@ package protocol ObjectControl: Sendable {
     /// Throws `unknown_collection` where none was set.
     func schema(space: String, collection: String) async throws(ControlError) -> SchemaEntry
 
-    /// Sets what is named and leaves the rest; the answer is the whole. Throws `schema_would_lose_data`.
+    /// Sets the settings that are named and leaves the rest; the answer is the whole. Throws `schema_would_lose_data`.
     func setSchema(space: String, _ schema: SchemaEntry) async throws(ControlError) -> SchemaEntry
 
     /// Returns the values that would have to be converted so that the schema can be set; nothing is written. Throws

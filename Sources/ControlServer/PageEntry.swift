@@ -49,7 +49,7 @@ struct PageReading<Entry: PageEntry>: Sendable {
         return response
     }
 
-    /// The first page is read before the answer begins, so that what is wrong has a status of its own.
+    /// Answers with a stream. The first page is read before the answer begins, so that an error there has a status of its own.
     private func stream(
         _ format: StreamFormat, _ after: String?, _ limit: Int?
     ) async throws(ControlError) -> Response {

@@ -5,8 +5,8 @@ import HummingbirdCore
 extension ControlRequest {
     typealias Tell = @Sendable (ByteProgress) -> Void
 
-    /// Runs what takes a while: as one JSON document, its result when it is done; as a stream, how far it is, and at last the
-    /// result or the error. When the client goes away it is cancelled.
+    /// Runs a long operation. As one JSON document the answer is its result; as a stream, its progress, and at last the result
+    /// or the error. When the client goes away it is cancelled.
     func progressing<Value: Codable & Sendable>(
         _ work: @escaping @Sendable (@escaping Tell) async throws(ControlError) -> Value
     ) async throws(ControlError) -> Response {

@@ -1,8 +1,8 @@
 import NIOCore
 import Synchronization
 
-/// Reads a body while what came before is being written, so that the next commit takes all that came meanwhile: one
-/// commit per piece of the network's would wait for the disk several times as often.
+/// A reader of a body that goes on while earlier bytes are being written, so that the next commit takes all that arrived since:
+/// one commit per piece of the network's would wait for the disk several times as often.
 ///
 /// Holds at most `limitBytes` and one piece more. There is one reader and one taker; the reader ends with the body, with
 /// the connection, or when the taker is cancelled.
@@ -81,7 +81,7 @@ final class ReadAhead: Sendable {
 
     private func end(_ result: Result<Void, any Error>) { change { $0.end = result } }
 
-    /// Changes the state and wakes who waits for news.
+    /// Changes the state and wakes the waiting side.
     private func change(_ body: (inout State) -> Void) {
         let taker = state.withLock { state in
             body(&state)

@@ -2,7 +2,7 @@ import ControlAPI
 import HTTPTypes
 import HummingbirdCore
 
-/// The key under which a client may send a write again (`Idempotency-Key`), and what the write asks for.
+/// The key under which a client may send a write again (`Idempotency-Key`), and the content of the write.
 ///
 /// The agent remembers it with the write for a day: the same key and content again are answered with the first answer, the
 /// same key with another content is `idempotency_mismatch`.

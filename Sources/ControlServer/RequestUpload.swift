@@ -34,7 +34,7 @@ final class RequestUpload: AsyncSequence, @unchecked Sendable {
         return collected
     }
 
-    /// Reads what is left.
+    /// Reads the rest of the body.
     func drain() async {
         do {
             while !isAtEnd { _ = try await next() }

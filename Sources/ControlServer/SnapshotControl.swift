@@ -5,8 +5,8 @@ package protocol SnapshotControl: Sendable {
     /// Returns snapshots, newest first; of all streams and all schema versions if none is given.
     func snapshots(space: String, stream: String?, schema: Int64?) async throws(ControlError) -> [SnapshotEntry]
 
-    /// Begins a snapshot of what the consumer has acknowledged at this moment: its bytes are to follow. Throws
-    /// `unknown_consumer`, `restore_unfinished`, and what an attachment does.
+    /// Begins a snapshot of the events that the consumer has acknowledged at this moment: its bytes are to follow. Throws
+    /// `unknown_consumer`, `restore_unfinished`, and the errors of an attachment.
     func beginSnapshot(_ draft: SnapshotDraft) async throws(ControlError) -> any SnapshotReceiving
 
     /// Chooses a snapshot, brings its bytes here, and puts the consumer aside until `finishRestoring`. What fails before
@@ -35,7 +35,7 @@ package struct SnapshotDraft: Sendable, Equatable {
     package var stream: String
     package var consumer: String
     package var schema: Int64
-    /// The state holds what was acknowledged up to here; nil: all of it.
+    /// The position up to which the state holds acknowledged events; nil: all of them.
     package var position: EventPosition?
     /// The number of newest snapshots to keep. Older ones are deleted, unless they hold what no newer one does; nil: none is.
     package var keepMostRecent: Int?

@@ -13,10 +13,10 @@ struct ClientConnection {
     private let channel: any NIOCore.Channel
     private var inbound: NIOAsyncChannelInboundStream<HTTPClientResponsePart>.AsyncIterator
 
-    /// Opens a connection for the time of `body`. What the socket reports becomes a `ControlError`; what the caller's own code
-    /// throws, called by `handing`, comes out as itself.
+    /// Opens a connection for the time of `body`. Errors of the socket become a `ControlError`; errors of the caller's own
+    /// code, called by `handing`, come out as they are.
     ///
-    /// - Parameter notRunning: what is thrown where nothing listens.
+    /// - Parameter notRunning: returns the error to throw if there is no listener.
     static func with<Value: Sendable>(
         _ socketPath: String, on group: any EventLoopGroup, notRunning: () -> ControlError,
         _ body: (inout ClientConnection) async throws -> Value

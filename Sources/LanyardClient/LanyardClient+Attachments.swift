@@ -2,7 +2,7 @@ public import ControlAPI
 import NIOCore
 import NIOHTTP1
 
-/// A file that is to be attached, and what is said of it.
+/// A file that is to be attached, and its description.
 public struct AttachRequest: Sendable {
     /// The object to attach it to.
     public var owner: ObjectName
@@ -85,7 +85,7 @@ extension LanyardClient {
     /// Attaches `chunks`, which are asked for only once the agent has room for them, and then as fast as they are written to
     /// disk. Durable on return.
     ///
-    /// Throws what `chunks` throws; nothing is attached then.
+    /// Throws the errors of `chunks`; nothing is attached then.
     public func attach<Chunks: AsyncSequence & Sendable>(
         _ chunks: Chunks, _ attaching: AttachRequest
     ) async throws -> AttachmentEntry where Chunks.Element == [UInt8] {
@@ -146,7 +146,7 @@ extension LanyardClient {
         try await value(ClientRequest(.GET, "v1", "spaces"))
     }
 
-    /// Sets what this node keeps of a space; what is not named stays as it is.
+    /// Sets this node's attachment policy for a space; settings that are nil stay as they are.
     public func setSpace(_ space: String, _ settings: SpaceSettings) async throws(ControlError) -> SpaceEntry {
         try await value(ClientRequest(.PUT, "v1", "spaces", .name(space)), body: settings)
     }

@@ -67,8 +67,8 @@ extension LanyardClient {
             ClientRequest(.GET, "v1", "spaces", .name(space), "collections", .name(collection), "schema"))
     }
 
-    /// Sets what the schema names and leaves the rest; returns the whole. Throws `schema_would_lose_data` where values are there
-    /// that it would hide, unless they are to be converted first, each object in a change of its own.
+    /// Sets the settings that the schema names and leaves the rest; returns the whole. Throws `schema_would_lose_data` if it
+    /// would hide existing values, unless they are to be converted first, each object in a change of its own.
     public func setSchema(
         _ schema: SchemaEntry, converting: Bool = false, space: String = "home"
     ) async throws(ControlError) -> SchemaEntry {

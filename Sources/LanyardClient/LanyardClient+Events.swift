@@ -14,7 +14,7 @@ public struct EventReadRequest: Sendable {
     public var after: EventPosition?
     /// A durable reader whose cursor moves with every acknowledgement.
     public var consumer: String?
-    /// Go on with what comes later.
+    /// True to go on with later events as they come.
     public var follow: Bool
     /// The number of last events to read, in the order of arrival; with `follow`, later events come after them.
     public var last: Int?

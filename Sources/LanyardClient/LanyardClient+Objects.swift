@@ -86,7 +86,7 @@ extension LanyardClient {
     /// Calls `body` with batches of the objects of a collection for which all conditions hold, by id or in another order. A
     /// slow `body` slows down the agent's reading, nothing piles up.
     ///
-    /// - Parameter after: the id of an object of the list, for what comes behind it.
+    /// - Parameter after: the id of an object of the list; the list begins behind it.
     public func listObjects(
         _ collection: String, where conditions: [FieldCondition] = [], order: ListOrder = ListOrder(),
         after: String? = nil, limit: Int? = nil, space: String = "home",
@@ -123,8 +123,8 @@ extension LanyardClient {
         try await readLines(request, body)
     }
 
-    /// Calls `body` with batches of who wrote what is shown of a field, in the order in which it is shown; now, or at a version.
-    /// Throws `unknown_field` when nothing is shown there.
+    /// Calls `body` with batches of the authors of a field's parts, in the order in which the parts are shown; now, or at a
+    /// version. Throws `unknown_field` if the field has no value there.
     public func readBlame(
         of name: ObjectName, field: FieldPath, at version: DotText? = nil, space: String = "home",
         _ body: ([BlameEntry]) async throws -> Void
@@ -135,7 +135,7 @@ extension LanyardClient {
         try await readLines(request, body)
     }
 
-    /// The fields in which an object at version `from` differs from what it is at another, or now. Throws `not_found` for a
+    /// Returns the fields in which two versions of an object differ, or version `from` and now. Throws `not_found` for a
     /// version that is not one of the object's, `unknown_field` for a field that it has at neither.
     public func difference(
         of name: ObjectName, from: DotText, at version: DotText? = nil, field: FieldPath? = nil, space: String = "home"

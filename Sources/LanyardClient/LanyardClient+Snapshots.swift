@@ -11,7 +11,7 @@ public struct SnapshotSaveRequest: Sendable {
     public var consumer: String
     /// The version of the state's form; count it up when a state of before does not hold what the application needs now.
     public var schema: Int64
-    /// The state holds only what was acknowledged up to here; nil: all of it.
+    /// The position up to which the state holds acknowledged events; nil: all of them.
     public var position: EventPosition?
     /// Deletes all of this stream and schema version but so many newest ones, and those that hold events that no kept one
     /// holds; nil: none.

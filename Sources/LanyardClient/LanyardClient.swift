@@ -3,7 +3,7 @@ import NIOHTTP1
 public import NIOCore
 public import NIOPosix
 
-/// Speaks to the agent on this machine over its control socket.
+/// A client of the agent on this machine, over its control socket.
 ///
 /// A value without state: each call opens a connection of its own (about 0.1 ms on a Unix socket), so calls may run at
 /// once and a lost agent is found again by the next call. A write whose connection ends before the answer, because the agent

@@ -14,11 +14,11 @@ package final class Agent: Sendable {
     package let store: any ReplicaStore
     /// The bytes of attachments.
     package let attachments: AttachmentService
-    /// Wakes those who wait for events.
+    /// The feed that wakes readers of events.
     package let feed = EventFeed()
-    /// Wakes those who watch objects.
+    /// The feed that wakes watchers of objects.
     package let objectFeed = EventFeed()
-    /// Wakes those who watch peers.
+    /// The feed that wakes watchers of peers.
     package let peerFeed = EventFeed()
     package let journal: AgentJournal
     package let log: AgentLog

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Wakes those who wait for events. It carries no events: a reader asks the store from its own position, so a slow one
+/// A signal that wakes waiting readers. It carries no events: a reader asks the store from its own position, so a slow one
 /// costs nothing and misses nothing.
 package final class EventFeed: Sendable {
     private struct State {

@@ -2,8 +2,8 @@ import NIOCore
 import SyncModel
 import SyncStore
 
-/// Turns what applications write into durable changes. A write never waits for company: it commits at once, and what
-/// arrives meanwhile is the next group.
+/// The writer that makes durable changes of applications' writes. A write never waits for company: it commits at once, and the
+/// writes that arrive meanwhile are the next group.
 ///
 /// Confined to the agent's event loop.
 final class LocalWriter {

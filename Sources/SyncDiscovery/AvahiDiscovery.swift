@@ -38,7 +38,8 @@ package final class AvahiDiscovery: Sendable {
         onEvent(.state(.unavailable(.failed)))
     }
 
-    /// Says this about us from now on, nil nothing. Also before `start`; what is the same already is not said again.
+    /// Publishes the announcement from now on; nil publishes none. May be called before `start`; an unchanged one is not
+    /// published again.
     package func publish(_ announcement: DiscoveryAnnouncement?) {
         mailbox.post(.announce(announcement))
     }

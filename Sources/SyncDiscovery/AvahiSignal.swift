@@ -22,7 +22,7 @@ final class SignalInbox {
 }
 
 extension RecordKey {
-    /// Nil for what no neighbour of ours would be called.
+    /// Builds the key of a record; nil for a name that no neighbour of ours would have.
     init?(interface: AvahiIfIndex, protocol avahiProtocol: AvahiProtocol, name: UnsafePointer<CChar>?) {
         guard let name, let instance = String(validatingCString: name), RecordFilter.accepts(instance: instance),
             interface > 0, let family = AddressFamily(avahiProtocol)

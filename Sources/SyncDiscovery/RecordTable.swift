@@ -116,7 +116,7 @@ package struct RecordTable {
             .map(\.quietUntil).min()
     }
 
-    /// Does what has become due.
+    /// Does all that is due.
     package mutating func settle(at now: UInt64) -> [Action] {
         var actions: [Action] = []
         for index in entries.indices where !entries[index].isPresent && entries[index].quietUntil <= now {

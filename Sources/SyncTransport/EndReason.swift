@@ -67,7 +67,7 @@ package enum EndReason: String, Sendable, Hashable, CaseIterable {
     /// Too many connections from strangers of one network.
     case tooManyFromNetwork = "too_many_from_network"
     case tooManyFromDevice = "too_many_from_device"
-    /// The peer reads so slowly that what we hold for it reached its limit.
+    /// The peer reads so slowly that the bytes buffered for it reached their limit.
     case tooSlow = "peer_too_slow"
 
     // Pairing.

@@ -5,8 +5,8 @@ package import SyncModel
 
 /// The agent's network edge: listens, dials, and ships frames between devices that trust each other.
 ///
-/// Confined to its event loop: every call is made there and every event arrives there, on a turn of its own. It decides
-/// nothing about sessions; it refuses what is not TLS 1.3 from a trusted key, and says why.
+/// Confined to its event loop: every call is made there and every event arrives there, on a turn of its own. It decides nothing
+/// about sessions. It refuses all but TLS 1.3 from a trusted key, and says why.
 package final class SessionTransport {
     let identity: DeviceIdentity
     package let limits: TransportLimits
@@ -75,7 +75,7 @@ package final class SessionTransport {
         links[connection]?.markEstablished()
     }
 
-    /// Closes after what was sent has left, at most `closeDeadline` later. `closed` follows; nothing is received any more.
+    /// Closes after sent bytes have left, at most `closeDeadline` later. `closed` follows; nothing is received any more.
     package func close(_ connection: UInt64) {
         eventLoop.preconditionInEventLoop()
         links[connection]?.close(.closedHere)

@@ -15,8 +15,8 @@ package struct TransportLimits: Sendable {
     package var closeDeadline: TimeAmount = .seconds(1)
     /// The time for the other side of a pairing to answer; it commits a transaction meanwhile.
     package var pairingDeadline: TimeAmount = .seconds(15)
-    /// Connections accepted whose device is not known yet, by what is known of the address they come from. Connections of a
-    /// pairing count until their end.
+    /// The accepted connections whose device is not known yet, by the standing of their address. Connections of a pairing count
+    /// until their end.
     package var unauthenticatedKnown = 32
     package var unauthenticatedNamed = 16
     package var unauthenticatedStrangers = 16

@@ -30,7 +30,7 @@ package struct TarReader: Sendable {
     private var state = State.header
     private var pending: [UInt8] = []
     private var position = 0
-    /// Headers that say something about the next file, and what they said.
+    /// The headers that describe the next file, as they were read.
     private var raw: [UInt8] = []
     private var name: String?
 

@@ -25,8 +25,8 @@ extension ControlError {
     }
 
     /// - Parameters:
-    ///   - used: what counts against the quota now.
-    ///   - needed: what it would take more, in bytes.
+    ///   - used: the bytes that count against the quota now.
+    ///   - needed: the bytes that it would need besides.
     package static func quotaExceeded(space: String, quota: UInt64, used: UInt64, needed: UInt64) -> ControlError {
         ControlError(
             .quotaExceeded,

@@ -57,7 +57,7 @@ public struct SpaceEntry: Codable, Hashable, Sendable {
     public var fetch: FetchRule
     /// The most bytes that attachments may take here; null: as many as the disk holds.
     public var quota: UInt64?
-    /// Bytes that count against the quota: what is here, and what was promised room.
+    /// The bytes that count against the quota: stored ones, and ones for which room was made.
     public var usedBytes: UInt64
     /// Attachment records.
     public var attachments: Int

@@ -8,7 +8,8 @@ public struct ConflictEntry: Codable, Hashable, Sendable {
         case types
         /// The object was edited while it was deleted elsewhere; the edits were dropped.
         case editedWhileDeleted
-        /// The object was deleted on this device while others, who had let it go, changed it: it stays. `authors` deleted it.
+        /// The object was deleted on this device while other devices, which had retired this one, changed it: it stays.
+        /// `authors` deleted it.
         case deletedWhileEdited
         /// The object was edited while it was deleted elsewhere, and is hidden until the conflict is resolved.
         case undecided

@@ -72,7 +72,7 @@ extension ControlError {
             hint: count == 0 ? "Insert at 0 first." : "Places are counted from 0.")
     }
 
-    /// `offset` is inside what a person sees as one character, which goes from `start` to `end`.
+    /// The error for an `offset` inside one visible character, which goes from `start` to `end`.
     package static func insideCharacter(_ field: String, offset: Int, start: Int, end: Int) -> ControlError {
         ControlError(
             .insideCharacter,

@@ -3,8 +3,8 @@ extension EditOperation {
     /// `PATH.remove=VALUE`, `PATH.insert@N=VALUE`, `PATH.delete@N:COUNT`, `PATH.move@FROM:TO`; also `PATH.set=VALUE`, for a
     /// field with a dot in its name.
     ///
-    /// What stands before the first `=` is the path and the operation, which follows the last `.`; VALUE is what comes behind
-    /// it, read as `JSONText(typed:asText:level:)` does. Throws `unknown_operation`, `invalid_argument`, and what values throw.
+    /// The part before the first `=` is the path and the operation, which follows the last `.`; VALUE is the part behind it,
+    /// read as `JSONText(typed:asText:level:)` does. Throws `unknown_operation`, `invalid_argument`, and the errors of values.
     public init(parsing text: String, valuesAsText: Bool = false) throws(ControlError) {
         guard let equals = text.utf8.firstIndex(of: UInt8(ascii: "=")) else {
             try self.init(withoutValue: text[...])

@@ -120,7 +120,7 @@ public struct DifferenceEntry: Hashable, Sendable {
         case text(edits: [TextChange], lines: [LineChange])
     }
 
-    /// The field, or what was asked for below it.
+    /// The field, or the path below it that was asked for.
     public var field: FieldPath
     /// The kind of difference and its values.
     public var content: Content

@@ -53,8 +53,8 @@ public struct ObjectEdit: Hashable, Sendable {
     public var operations: [EditOperation]
     /// Create the object if it is not there; else that is `not_found`.
     public var create: Bool
-    /// Refuse an insertion or deletion in a text that would cut what a person sees as one character: `inside_character`.
-    /// Places count Unicode scalars all the same.
+    /// True to refuse an insertion or deletion in a text that would cut one visible character: `inside_character`. Places count
+    /// Unicode scalars nevertheless.
     public var wholeCharacters: Bool
     /// The condition of the write.
     public var condition: WriteCondition

@@ -118,7 +118,8 @@ extension SchemaEntry {
 
     // MARK: Writing
 
-    /// `{"collection","fields":{…},"deletePolicy","indexed":[…],"upsert"}`: what was never set shows what holds then.
+    /// Writes `{"collection","fields":{…},"deletePolicy","indexed":[…],"upsert"}`; settings that were never set have their
+    /// defaults.
     package func write(to writer: inout JSONWriter) {
         var schema = self
         schema.deletePolicy = deletePolicy ?? .deleteWins
@@ -188,7 +189,7 @@ extension SchemaEntry {
 }
 
 extension SchemaEntry: Codable {
-    /// Reads what an agent answers, with whatever a newer one may have added.
+    /// Reads an agent's answer, with anything a newer agent may have added.
     public init(from decoder: any Decoder) throws {
         let text = try decoder.singleValueContainer().decode(JSONText.self)
         let document: JSONDocument
@@ -198,7 +199,7 @@ extension SchemaEntry: Codable {
         self = try Self.read(document)
     }
 
-    /// Writes what an agent answers.
+    /// Writes an agent's answer.
     public func encode(to encoder: any Encoder) throws {
         var writer = JSONWriter()
         write(to: &writer)

@@ -107,7 +107,7 @@ extension ControlError {
         .restoreUnfinished, "This restore was not begun, or another one was begun since.",
         hint: "Restore again: lanyard snapshot restore STREAM --consumer NAME")
 
-    /// A snapshot holds what a consumer acknowledged.
+    /// The error for a snapshot of a consumer that does not read the stream: a snapshot holds acknowledged events.
     package static func noSuchReader(_ consumer: String, of stream: String) -> ControlError {
         ControlError(
             .unknownConsumer, "The consumer \"\(consumer)\" never read \"\(stream)\".",

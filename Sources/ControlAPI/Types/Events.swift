@@ -179,8 +179,8 @@ public struct EventLine: Codable, Equatable, Sendable {
 
 /// Answer of `GET …/events` as one page.
 public struct EventPage: Codable, Equatable, Sendable {
-    /// Canonical order only: an event came that stands before what was read. All that was given from behind here is undone,
-    /// and `events` begin here again. Null: nothing is undone.
+    /// The position of a rewind, in canonical order: an event came that belongs before events that were read. All events given
+    /// from behind this position are undone, and `events` begin here again. Null: no rewind.
     public var rewind: EventPosition?
     /// The events in the order asked for, at most as many as asked for.
     public var events: [EventLine]

@@ -55,7 +55,7 @@ public struct StatusResponse: Codable, Equatable, Sendable {
                 self.versionVector = versionVector
             }
 
-            /// A member whose word is awaited: until it comes, or the device is retired, nothing newer is forgotten.
+            /// A member whose acknowledgement is awaited: until it comes, or the device is retired, nothing newer is forgotten.
             public struct Member: Codable, Equatable, Sendable {
                 /// The device.
                 public var id: String

@@ -115,7 +115,7 @@ extension Agent {
             hint: "See why: lanyard doctor")
     }
 
-    /// Says who had it last, by name.
+    /// Returns the error that names the device that had it last.
     private func nobodyHas(_ attachment: Attachment) async -> ControlError {
         let now = try? await snapshot()
         func name(_ device: DeviceID) -> String { now?.name(of: device) ?? device.shortID }

@@ -6,7 +6,7 @@ import SyncStore
 
 // What keeps the bytes of an attachment away.
 extension Agent {
-    /// Nil for what is no id of an attachment.
+    /// Returns the finding about an attachment; nil for a text that is no attachment's id.
     func attachmentFinding(
         _ text: String, _ now: AgentSnapshot
     ) async throws(ControlError) -> (finding: WhyReasoning.AttachmentFinding, retryAt: Tick?)? {

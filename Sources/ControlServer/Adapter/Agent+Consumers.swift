@@ -5,8 +5,8 @@ import SyncStore
 
 // Durable readers, and those who are told of what comes late.
 extension Agent {
-    /// A cursor that stands where it is costs no write, so it moves with what was read; but who waits beside a busy space
-    /// should not look through all that came a thousand times.
+    /// The distance a cursor must move to be worth a write without events. A resting cursor costs no write, but a reader that
+    /// waits beside a busy space should not scan all arrivals a thousand times.
     private static let worthMovingPositions: Int64 = 1_000
 
     /// Returns the next events of a consumer, or of a reader without one that follows in canonical order.

@@ -38,7 +38,7 @@ extension Agent {
         }
     }
 
-    /// Nil for what is no name of an object: COLLECTION/ID.
+    /// Returns the finding about an object; nil for a text that is no object's name (COLLECTION/ID).
     private func finding(_ text: String) async throws(ControlError) -> WhyReasoning.ObjectFinding? {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2 else { return nil }

@@ -116,7 +116,7 @@ package struct EditAdvice {
 }
 
 extension Agent {
-    /// The refusal of an edit, with what fits the field in its place.
+    /// Returns the refusal of an edit, with an operation that fits the field in its place.
     func refusal(_ refusal: WriteRefusal, of edit: ObjectEdit) -> ControlError {
         let plain = ControlError(refusal.reason)
         guard case .typeMismatch(let field, let type) = refusal.reason,

@@ -40,8 +40,9 @@ extension [UInt8] {
 
 extension ControlAPI.EventPage {
     /// - Parameters:
-    ///   - newest: what positions in canonical order say for a reader who is told of what comes late; nil for others.
-    ///   - wasHandedOut: to the consumer, before.
+    ///   - newest: the position of the newest event, for canonical positions of a reader that is told of late events; nil for
+    ///     others.
+    ///   - wasHandedOut: returns true if the consumer was given the event before.
     init(
         _ query: EventQuery, _ events: [StoredEvent], streamExists: Bool, rewind: CanonicalKey? = nil,
         newest: Int64? = nil, wasHandedOut: (StoredEvent) -> Bool = { _ in false }

@@ -5,7 +5,7 @@ import SyncStore
 
 // Objects that are not listed by id.
 extension Agent {
-    /// What one look at a collection found; the pages of one request use it up before the next look.
+    /// The places found by one scan of a collection; the pages of one request use them up before the next scan.
     private struct Look: Sendable {
         static let limit = 20_000
 

@@ -1,7 +1,7 @@
 package import ControlAPI
 import Glibc
 
-/// The file of the control socket: who may open it, and what happens to one that a dead agent left behind.
+/// The file of the control socket: its audience, and the removal of one that a dead agent left behind.
 package struct ControlSocket: Sendable {
     /// The users who may open the socket; the credentials of each connection are checked besides (`PeerCredential`).
     package enum Audience: Sendable {

@@ -123,7 +123,7 @@ package final class AttachmentService: Sendable {
         try await change { store throws(StoreError) in try store.setFetchPolicy(policy, space: space) }
     }
 
-    /// - Parameter bytes: what all blobs may take; nil: as much as the disk holds. What is here stays.
+    /// - Parameter bytes: the most bytes of all blobs; nil: as much as the disk holds. Stored blobs stay.
     package func setQuota(_ bytes: UInt64?, space: SpaceID) async throws(StoreError) {
         try await change { [blobs] store throws(StoreError) in
             try store.setQuota(bytes, space: space)
@@ -157,9 +157,9 @@ package final class AttachmentService: Sendable {
 
     // MARK: Upkeep
 
-    /// Removes what no record has named for the grace period, and files that nothing speaks of.
+    /// Removes blobs that no record has named for the grace period, and files without a record.
     ///
-    /// - Throws: `inputOutput`, `unreadable`, `diskFull`, `store`. What was removed by then is gone.
+    /// - Throws: `inputOutput`, `unreadable`, `diskFull`, `store`. Blobs that were removed by then are gone.
     package func sweep() async throws(BlobError) -> BlobSweep {
         noteFreed(try await upkeep.sweep(blobs))
     }
@@ -175,8 +175,7 @@ package final class AttachmentService: Sendable {
         return sweep
     }
 
-    /// Reads and hashes every blob. What is wrong counts as missing from then on, and is fetched again. Ends early with its
-    /// task.
+    /// Reads and hashes every blob. Bad ones count as missing from then on, and are fetched again. Ends early with its task.
     ///
     /// - Parameter progress: called after each blob, on another thread.
     /// - Throws: `store`, `diskFull`: nothing can be noted.
@@ -188,7 +187,7 @@ package final class AttachmentService: Sendable {
         return check
     }
 
-    /// Removes what an end without warning left behind, and sweeps now and once an hour.
+    /// Removes the remains of a crash, and sweeps now and once an hour.
     func start(on eventLoop: any EventLoop, journal: AgentJournal, logger: Logger) {
         upkeep.start(on: eventLoop, journal: journal) { [self] () async throws(BlobError) in
             let sweep = try await sweep()

@@ -4,8 +4,8 @@ import Synchronization
 
 /// A blob while a client sends it: hashed and written off the event loop, never held in memory.
 ///
-/// Calls come one after the other. Given up, it leaves nothing; forgotten, it is given up. Memory: `batchBytes`, and what
-/// `BlobAddition` takes.
+/// Calls come one after the other. An upload that is given up leaves nothing, and one that is released is given up. Memory:
+/// `batchBytes`, and that of `BlobAddition`.
 package final class AttachmentUpload: Sendable {
     /// The bytes that are written at once: a turn to another thread for every few KiB of a socket would cost more than the
     /// hashing.
@@ -55,7 +55,7 @@ package final class AttachmentUpload: Sendable {
         if let due { try await write(due) }
     }
 
-    /// Makes what came a blob. Durable when it returns.
+    /// Makes the received bytes a blob. Durable when it returns.
     ///
     /// - Throws: `sourceChanged` for fewer bytes than were announced, and as `append`; `store`.
     package func finish() async throws(BlobError) -> UploadedBlob {

@@ -90,7 +90,7 @@ extension BlobDriver {
 }
 
 extension BlobWant {
-    /// Nil beyond what a blob may have, which no record says that could be read.
+    /// Nil for a size that no blob may have; no readable record has such a size.
     package init?(_ missing: MissingBlob) {
         guard let layout = BlobLayout(size: missing.size) else { return nil }
         self.init(

@@ -3,10 +3,10 @@ import SyncModel
 import SyncStore
 import Synchronization
 
-/// Carries out what the bulk core asks of the disk, off the event loop: what is written on one thread, in order, what is
-/// read for peers on another. Every question gets exactly one answer, whatever the disk says.
+/// The driver of the bulk core's disk effects, off the event loop: one thread writes, in order, another reads for peers. Every
+/// question gets exactly one answer, whatever the disk says.
 ///
-/// Memory: what the core has handed over and not heard of, and what `BlobPartial` and `BlobReader` take.
+/// Memory: the bytes the core has handed over and not heard of, and those of `BlobPartial` and `BlobReader`.
 final class BlobDriver: Sendable {
     let blobs: BlobStore
     let store: StoreDriver
@@ -27,7 +27,7 @@ final class BlobDriver: Sendable {
         self.journal = journal
     }
 
-    /// Makes durable what came of blobs that are not whole. To be called before the store closes, after the last effect.
+    /// Makes the received parts of incomplete blobs durable. To be called before the store closes, after the last effect.
     func stop() {
         writing.finish()
         serving.finish()
@@ -67,8 +67,8 @@ final class BlobDriver: Sendable {
         }
     }
 
-    /// Copies what other blobs on this disk have of it, so that only the rest is asked of peers. In slices: what comes
-    /// of other blobs meanwhile is written between them.
+    /// Copies chunks that other blobs on this disk share, so that only the rest is asked of peers. It works in slices, so that
+    /// chunks of other blobs are written between them.
     private func reuse(_ partial: BlobPartial, from chunk: Int) {
         do throws(BlobError) {
             if let next = try blobs.reuseChunks(for: partial, from: chunk, limit: BlobStore.reuseSliceChunks) {

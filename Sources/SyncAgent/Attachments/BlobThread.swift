@@ -12,7 +12,7 @@ final class BlobThread: Sendable {
         var isRunning = false
     }
 
-    /// Writing, serving, reading, upkeep, and some who attach: each has one while it works.
+    /// The threads: writing, serving, reading, upkeep, and some uploads have one each while they work.
     private static let pool = {
         let pool = NIOThreadPool(numberOfThreads: 6)
         pool.start()

@@ -14,7 +14,7 @@ final class BlobUpkeep: Sendable {
         var isStopped = false
     }
 
-    /// Sweeps now, for what an end without warning left behind, and then once an hour.
+    /// Sweeps now, for the remains of a crash, and then once an hour.
     func start(
         on eventLoop: any EventLoop, journal: AgentJournal,
         _ sweep: @escaping @Sendable () async throws(BlobError) -> Void

@@ -6,8 +6,8 @@ import SyncTransport
 
 /// Interprets the bulk core's effects, on the event loop of the agent, beside `AgentLoop`. It decides nothing.
 ///
-/// Not `Sendable`: everything here runs on its loop. What the disk is asked runs on the blob driver's threads and comes
-/// back as inputs.
+/// Not `Sendable`: everything here runs on its loop. Questions to the disk run on the blob driver's threads, and the answers
+/// come back as inputs.
 final class BulkLoop {
     private let eventLoop: any EventLoop
     private let transport: SessionTransport
@@ -23,7 +23,7 @@ final class BulkLoop {
     var willDial: (UInt64) -> Void = { _ in }
     /// Called on a later turn of the loop: the device is to be asked, over its session, to dial us.
     var askForBulk: (DeviceID) -> Void = { _ in }
-    /// Called when what is here, or how far it is, has changed.
+    /// Called when the stored blobs, or their progress, have changed.
     var blobsChanged: () -> Void = {}
 
     private var wake: (at: Tick, task: Scheduled<Void>)?
@@ -75,8 +75,8 @@ final class BulkLoop {
         step(.changesMoved)
     }
 
-    /// A commit changed objects, and with them perhaps what is missing. Commits come in bursts: the first is told at once,
-    /// what follows within a moment together.
+    /// Tells the core that a commit changed objects, and with them perhaps the missing blobs. Commits come in bursts: the first
+    /// is told at once, those within a moment after it together.
     func noteRecordsChanged() {
         guard !isStopped else { return }
         guard recordsPause == nil else {

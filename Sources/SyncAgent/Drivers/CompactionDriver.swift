@@ -11,8 +11,8 @@ package struct CompactedLog: Sendable, Hashable {
     package var bytes: Int64 = 0
 }
 
-/// Carries out what the core asks of the store about dropping changes, a step at a time, on a thread of its own: most of a step
-/// is read and computed beside writers.
+/// The driver of the core's compaction effects: it drops changes from the store, a step at a time, on a thread of its own. Most
+/// of a step is read and computed beside writers.
 ///
 /// Used on the event loop; answers come back there.
 final class CompactionDriver {

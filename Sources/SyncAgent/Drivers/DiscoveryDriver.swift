@@ -105,7 +105,7 @@ final class DiscoveryDriver {
         }
     }
 
-    /// `why` lists what went wrong: what was over within seconds did not.
+    /// Counts a trouble that lasts: `why` lists failures, and one that was over within seconds is none.
     private func countLater() {
         guard complaint == nil else { return }
         let bound = NIOLoopBound(self, eventLoop: loop.eventLoop)

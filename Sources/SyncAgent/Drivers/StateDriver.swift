@@ -4,8 +4,8 @@ import SyncCore
 import SyncModel
 import SyncStore
 
-/// Carries out what the core asks of the store about states: what is taken goes down the thread that writes, in order; what is
-/// handed over is read on a thread of its own, so that a large state delays neither local reads nor those for other peers.
+/// The driver of the core's state effects. Received states go down the thread that writes, in order; sent states are read on a
+/// thread of its own, so that a large state delays neither local reads nor those for other peers.
 ///
 /// Used on the event loop; answers come back there.
 final class StateDriver {

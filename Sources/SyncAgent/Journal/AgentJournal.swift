@@ -57,8 +57,8 @@ package final class AgentJournal: Sendable {
     /// True if a connected device's clock is so far off this one that no events are dropped by it.
     package var isClockDisputed: Bool { clockSkews.values.contains { abs($0) > Self.mostSkewMilliseconds } }
     private static let mostSkewMilliseconds: Int64 = 300_000
-    /// Identities that two live agents have. Who is refused for it looks again every few seconds, so what was not seen for
-    /// a while is over; of our own it stays, until this agent starts again: see `isIdentityShared`.
+    /// Identities that two live agents have. An agent refused for it tries again every few seconds, so an identity not seen for
+    /// a while is single again. Our own stays until this agent starts again: see `isIdentityShared`.
     package var duplicateIdentities: Set<DeviceID> {
         let (now, own) = (WallClock.milliseconds, own)
         return state.withLock { state in

@@ -4,8 +4,8 @@ import Foundation
 
 /// Reads and writes the one file that holds a device's keys: mode 0600, in a directory of mode 0700, ours.
 ///
-/// Writing: a temporary file beside it, fsync, rename, fsync of the directory. So after a crash there is the whole file
-/// or none. Reading goes by the open descriptor, so what was checked is what is read.
+/// Writing: a temporary file beside it, fsync, rename, fsync of the directory. So after a crash there is the whole file or
+/// none. Reading goes by the open descriptor, so the file that was checked is the one that is read.
 struct IdentityFile {
     /// Four PEM blocks are under 2 KiB.
     static let byteLimit = 16 << 10

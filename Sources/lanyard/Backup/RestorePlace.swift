@@ -3,9 +3,9 @@ import Glibc
 
 /// The data directory that a backup is restored into.
 ///
-/// What comes is written beside the rest, into `restoring`, and takes its place only when it was checked as a whole and is on
-/// the disk. An agent that finds `restoring` refuses to start, so half a backup is never taken for all of it; and it is kept
-/// off by the agent's own lock. What was there before is moved aside, never removed.
+/// The backup is written beside the other files, into `restoring`, and takes its place only when all of it was checked and is
+/// on the disk. An agent that finds `restoring` refuses to start, so half a backup is never taken for a whole one. The agent's
+/// own lock keeps it off meanwhile. Earlier files are moved aside, never removed.
 package final class RestorePlace {
     private static let staging = "restoring"
     private static let asidePrefix = "before-restore-"

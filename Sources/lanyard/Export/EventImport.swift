@@ -4,9 +4,9 @@ import LanyardClient
 /// Events of an export on their way into a space. A group of events and the note of how far they go are one change: both are
 /// written or neither.
 ///
-/// An event is told by its dot. What this node holds of a replica it has not to write, nor what the replica's device, a member of
-/// this space, will send. Of others a note says, for each stream, up to which counter they were written by an import, here or on
-/// another node of the space.
+/// The dot identifies an event. The import does not write events that this node holds, nor those that their device, a member of
+/// this space, will send. For events of other devices a note records, per stream, the counter up to which an import wrote them,
+/// here or on another node of the space.
 final class EventImport {
     private static let groupEvents = 1_000
     private static let groupBytes = 512 << 10

@@ -3,8 +3,8 @@ import Crypto
 
 /// An export that is read more than once: its files by name, wherever they are in it.
 ///
-/// Opening it reads all of it: what is cut off, damaged or no export is refused before anything is written. Names in it only
-/// find files in it; nothing is unpacked.
+/// Opening it reads all of it: a truncated or damaged file, or one that is no export, is refused before anything is written.
+/// Names in it only find files in it; nothing is unpacked.
 final class ImportArchive: Sendable {
     struct Place: Equatable, Sendable {
         let offset: UInt64
@@ -15,7 +15,7 @@ final class ImportArchive: Sendable {
     /// The most bytes of the file that identifies the archive.
     private static let headerBytes: UInt64 = 64 << 10
     private static let partBytes = 256 << 10
-    /// Texts grow beyond what is put at once; this is what one line may take of the memory.
+    /// The most bytes of a line. Texts grow beyond the size of one put.
     private static let lineBytes = 256 << 20
 
     let header: ExportHeader
@@ -106,7 +106,7 @@ final class ImportArchive: Sendable {
 
     // MARK: Lines
 
-    /// Calls `body` with what each line holds, in order. A file that is not there has none.
+    /// Calls `body` with the content of each line, in order. A missing file has none.
     func forEach<Value: Decodable>(
         _ type: Value.Type, of name: String, _ body: (Value) async throws(ControlError) -> Void
     ) async throws(ControlError) {

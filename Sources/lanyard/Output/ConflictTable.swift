@@ -1,7 +1,7 @@
 import ControlAPI
 import LanyardClient
 
-/// `lanyard conflicts list` for people: what there is, and below it what to type.
+/// `lanyard conflicts list` for people: the conflicts, and below them the commands to type.
 struct ConflictTable {
     let conflicts: [ConflictEntry]
     let names: DeviceNames

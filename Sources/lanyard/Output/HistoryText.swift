@@ -34,7 +34,7 @@ struct HistoryText {
         return edits.map { "  \(name)  \(text($0))\n" }.joined()
     }
 
-    /// An edit of a text: where, what went, what came.
+    /// Returns an edit of a text: the place, the deleted and the inserted text.
     private func text(_ edit: TextChange) -> String {
         let place = style.faint("at \(edit.offset)")
         let (deleted, inserted) = (style.bad(quoted(edit.deleted)), style.good(quoted(edit.inserted)))

@@ -6,7 +6,7 @@ import LanyardClient
 struct Style: Sendable {
     let usesColor: Bool
 
-    /// `usesColor` is what was asked for; a file, a pipe, `NO_COLOR` or a dumb terminal gets none.
+    /// Applies the user's choice; a file, a pipe, `NO_COLOR` or a dumb terminal gets no colours.
     init(usesColor: Bool) {
         self.usesColor =
             usesColor && StandardOutput.isTerminal && SocketLocation.processEnvironment("NO_COLOR") == nil

@@ -2,7 +2,7 @@ import Crypto
 import NIOCore
 package import SyncModel
 
-/// Issues tickets and answers those who come with one. Confined to the transport's event loop.
+/// The issuer of tickets, which answers the devices that present one. Confined to the transport's event loop.
 package final class TicketInviter {
     /// Makes the device a member and the ticket used, in one durable step. Throwing refuses the device.
     package typealias Admit = @Sendable (JoinedDevice, IssuedTicket) async throws -> Void
