@@ -54,7 +54,9 @@ final class InviterExchange {
     }
 
     private func answer(_ request: Lanyard_Pairing_V1_JoinRequest) {
-        guard let joiner = Introduction(request.joiner, subjectPublicKeyInfo: peer.subjectPublicKeyInfo) else { return link.cut(.pairingMalformed) }
+        guard let joiner = Introduction(request.joiner, subjectPublicKeyInfo: peer.subjectPublicKeyInfo) else {
+            return link.cut(.pairingMalformed)
+        }
         switch inviter.judge(request, from: joiner, host: link.remote.host) {
         case .failure(let refusal): refuse(refusal)
         case .success(let ticket):
