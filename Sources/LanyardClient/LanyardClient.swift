@@ -53,7 +53,8 @@ public struct LanyardClient: Sendable {
 
     // MARK: Exchanges
 
-    /// Milliseconds before each further try of a write whose answer was lost: time for an agent to be started again.
+    /// The milliseconds before each further try of a request whose answer was lost: time for an agent to be started again. A read
+    /// is tried once more.
     private static let pauses: [Int64] = [50, 250, 1_000, 2_000]
 
     /// Runs an exchange that calls code of the caller's, by `ClientConnection.handing`.
@@ -82,14 +83,16 @@ public struct LanyardClient: Sendable {
     /// The answer's body as it came.
     func bytes(_ request: ClientRequest) async throws(ControlError) -> [UInt8] {
         var request = keyed(request)
-        guard request.method != .GET, request.isRepeatable else { return try await answer(to: request) }
-        request.key = request.key ?? Self.freshKey()
+        guard request.isRepeatable else { return try await answer(to: request) }
+        let isRead = request.method == .GET
+        if !isRead { request.key = request.key ?? Self.freshKey() }
         let lost: ControlError
         do throws(ControlError) { return try await answer(to: request) } catch {
             guard error.code == .connectionLost else { throw error }
             lost = error
         }
-        for pause in Self.pauses {
+        // An agent whose connections are all taken ends an idle one, which may be one whose first request is on its way.
+        for pause in isRead ? Self.pauses.prefix(1) : Self.pauses[...] {
             do { try await Task.sleep(for: .milliseconds(pause)) } catch { throw lost }
             do throws(ControlError) { return try await answer(to: request) } catch {
                 // Whether the first try was written is not known before the agent answers.

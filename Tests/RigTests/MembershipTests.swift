@@ -40,6 +40,10 @@ extension RigSuites {
                 try eventually(within: .seconds(10), "node 1 is back") { try rig.node(1).connected().count == 2 }
                 try rig.node(1).emit(200, to: "before")
                 try rig("clock", "1", "0")
+                // Its peers know its clock from the beginning of a session.
+                try rig("stop", "1")
+                try rig("start", "1")
+                try eventually(within: .seconds(10), "node 1 is back") { try rig.node(1).connected().count == 2 }
                 for number in 2...3 { try rig("link", "\(number)", "--delay", "1") }
                 let newcomer = try rig.add()
                 try newcomer.join(through: rig.node(3))
