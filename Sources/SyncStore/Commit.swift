@@ -1,6 +1,6 @@
 package import SyncModel
 
-/// What one durable transaction did.
+/// The result of one durable transaction.
 package struct Commit: Sendable, Equatable {
     /// Those that may be served from now on, in the order they were applied; behind what it sealed, what it authored.
     package var segments: [VerifiedSegment]
@@ -12,11 +12,11 @@ package struct Commit: Sendable, Equatable {
     package var lastPosition: Int64
     /// Streams that got events, sorted, each once.
     package var streams: [String]
-    /// Of the newest change to an object.
+    /// The position of the newest change to an object.
     package var objectPosition: Int64
     /// All cuts, where this moved one; nil else.
     package var cuts: CutTable?
-    /// At most one of each author.
+    /// The ignored revocations, at most one per author.
     package var ignoredRevocations: [IgnoredRevocation]
     /// See `LogState`.
     package var isIncomplete: Bool
@@ -40,14 +40,14 @@ package struct Commit: Sendable, Equatable {
 }
 
 extension Commit {
-    /// Of a write that added no segment.
+    /// A commit that added no segment.
     init(nothingOn state: LogState) {
         self.init(
             segments: [], digest: state.digest, counts: state.counts, additions: [], lastPosition: state.lastPosition,
             streams: [], objectPosition: state.objectPosition, isIncomplete: state.isIncomplete)
     }
 
-    /// What both did, the other one first, which brought no events.
+    /// Returns this commit joined to an earlier one, `first`, that brought no events.
     func behind(_ first: Commit) -> Commit {
         var both = self
         both.segments = first.segments + segments
@@ -57,7 +57,8 @@ extension Commit {
         return both
     }
 
-    /// Ready to be served, or still open and nobody's business.
+    /// Returns the commit with the segments ready to be served: the sealed ones, and its own if sealed. Open commits
+    /// are not served.
     func serving(_ sealed: [VerifiedSegment], andOwn isSealed: Bool) -> Commit {
         var commit = self
         commit.segments = sealed + (isSealed ? segments : [])

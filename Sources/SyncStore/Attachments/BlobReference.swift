@@ -1,9 +1,9 @@
 package import SyncModel
 
-/// How many attachments that a reader sees need a blob.
+/// The number of visible attachments that need a blob.
 ///
-/// What nobody needs is remembered until its bytes are removed (`forgetReleased`): within the grace period it may be attached
-/// again, and is here.
+/// The row of an unneeded blob stays until its bytes are removed (`forgetReleased`): within the grace period the blob
+/// may be attached again without a new transfer.
 package struct BlobReference: Sendable, Hashable {
     package let blob: BlobHash
     package internal(set) var attachmentCount: Int64
@@ -16,16 +16,16 @@ package struct BlobReference: Sendable, Hashable {
         self.releasedMilliseconds = releasedMilliseconds
     }
 
-    /// Whether an attachment needs it.
+    /// True if an attachment needs the blob.
     package var isHeld: Bool { attachmentCount > 0 }
 
-    /// One more needs it.
+    /// Counts one more attachment.
     mutating func hold() {
         attachmentCount += 1
         releasedMilliseconds = nil
     }
 
-    /// One less does.
+    /// Counts one attachment less.
     mutating func release(at wallMilliseconds: Int64) {
         attachmentCount -= 1
         if attachmentCount == 0 { releasedMilliseconds = wallMilliseconds }

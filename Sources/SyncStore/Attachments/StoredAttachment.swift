@@ -11,13 +11,14 @@ package struct StoredAttachment: Sendable, Hashable {
     }
 }
 
-/// Which attachments to read: newest first.
+/// A selection of attachments to read, newest first.
 package struct AttachmentQuery: Sendable, Hashable {
     package enum Selection: Sendable, Hashable {
         case all
         case ofObject(ObjectKey)
         case ofBlob(BlobHash)
-        /// Whose label begins so, in letters of either case; the empty text begins them all.
+        /// The attachments with a label that begins with this text, in letters of either case; the empty text matches
+        /// every label.
         case labelled(String)
     }
 
@@ -25,7 +26,7 @@ package struct AttachmentQuery: Sendable, Hashable {
     package var selection: Selection
     /// Those that stand behind this one; nil from the newest.
     package var after: CanonicalKey?
-    /// At most this many.
+    /// The greatest number of attachments to read.
     package var limit: Int
 
     package init(space: SpaceID, _ selection: Selection, after: CanonicalKey? = nil, limit: Int) {
@@ -37,7 +38,7 @@ package struct AttachmentQuery: Sendable, Hashable {
 }
 
 extension AttachmentQuery {
-    /// Whether a label begins as a person wrote it.
+    /// True if `label`, in upper case, begins with `prefix` in letters of either case.
     static func begins(_ label: String, with prefix: String) -> Bool {
         label.utf8.starts(with: prefix.uppercased().utf8)
     }

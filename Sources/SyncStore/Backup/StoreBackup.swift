@@ -10,7 +10,8 @@ package final class StoreBackup {
     package enum Step: Sendable, Equatable {
         case blob(BlobHash, size: UInt64)
         case database(size: UInt64)
-        /// Of what began last. Of a blob that turns out wrong in its middle, zeros in place of the rest.
+        /// The next bytes of the blob or database that began last. If a blob turns out damaged in the middle, zeros
+        /// replace the rest.
         case bytes([UInt8])
     }
 
@@ -31,7 +32,7 @@ package final class StoreBackup {
     private var state = State.blobs
     private var page: ArraySlice<BlobRow> = []
     private var last: Int64 = 0
-    /// In the order in which that was noticed.
+    /// The blobs left out, in the order in which the damage was noticed.
     package private(set) var leftOut: [BlobHash] = []
     /// About what all of it has.
     package let estimatedBytes: UInt64

@@ -1,12 +1,12 @@
 import Glibc
 import SyncModel
 
-/// The database as it was at one moment, in a file of its own that belongs to nobody's data any more: made for a backup.
+/// The database as it was at one moment, in a file of its own that belongs to no store: made for a backup.
 ///
-/// Taken while writes go on: everything before the moment is sealed, everything after it is not in it. It needs the room of
-/// the database once more, until it is closed. What only holds for this machine now is not in it: under which replica the
-/// store writes (whoever opens the copy begins a new incarnation, whatever leases say), invitations that somebody may still
-/// use, bytes that came of blobs which are not whole, and bytes that no record names.
+/// Taken while writes go on: everything before the moment is sealed, everything after it is not in it. It needs the
+/// room of the database once more, until it is closed. What only holds for this machine now is not in it: under which
+/// replica the store writes (a store that opens the copy begins a new incarnation, whatever leases say), invitations
+/// that may still be used, bytes that came of blobs which are not whole, and bytes that no record names.
 ///
 /// Used by one thread at a time.
 final class StoreCopy {
@@ -91,12 +91,12 @@ final class StoreCopy {
         try use { access throws(StoreError) in try BlobRows(access).namedFiles(after: id, limit: limit) }
     }
 
-    /// How many bytes these have together.
+    /// Returns the total size of these blobs, in bytes.
     func blobBytes() throws(StoreError) -> UInt64 {
         try use { access throws(StoreError) in try BlobRows(access).namedFileBytes() }
     }
 
-    /// It counts as missing for whoever opens the copy.
+    /// Removes the rows of these blobs: a store that opens the copy counts them as missing.
     func leaveOut(_ hashes: [BlobHash]) throws(StoreError) {
         try use { access throws(StoreError) in
             try access.transaction { access throws(StoreError) in

@@ -11,7 +11,7 @@ package final class BlobAddition: Sendable {
 
     private struct State {
         var hasher = BlobHasher()
-        /// What came, as long as it may be a small blob.
+        /// The bytes read so far, as long as the blob may be small.
         var small: [UInt8] = []
         var file: (any BlobFile)?
         var name: BlobFileName?

@@ -1,6 +1,6 @@
 package import SyncModel
 
-/// What a look at all blobs found.
+/// The result of a check of all blobs.
 package struct BlobCheck: Hashable, Sendable {
     /// Blobs that were read to their end and are right.
     package var rightCount = 0

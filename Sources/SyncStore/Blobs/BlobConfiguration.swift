@@ -1,17 +1,19 @@
-/// How a `BlobStore` keeps what it keeps.
+/// The limits and settings of a `BlobStore`.
 package struct BlobConfiguration: Sendable {
     /// Up to so many bytes a blob lies in the database; larger ones are files.
     package var smallBytes = 64 << 10
-    /// One transaction takes so many bytes of small blobs at most: whoever else writes waits for a few milliseconds.
+    /// The greatest number of bytes of small blobs in one transaction: other writers wait a few milliseconds at most.
     package var batchBytes = 1 << 20
     /// All blobs together, those that are only begun with their whole size; nil: as many as the disk holds.
     package var quotaBytes: UInt64?
-    /// No part of a blob is written that would leave less free: the log needs room more than a picture does. Enough
-    /// for what the database takes beside the bytes of small blobs: each is in its log until a checkpoint, and behind it.
+    /// The free space, in bytes, that a write of a blob must leave: the log needs room more than a picture does. It is
+    /// enough for what the database takes beside the bytes of small blobs: each is in its log until a checkpoint, and
+    /// behind it.
     package var reserveBytes: UInt64 = 64 << 20
-    /// How long a blob that no record names is kept, so that undoing a deletion ships nothing.
+    /// The time for which a blob that no record names is kept, so that undoing a deletion ships nothing.
     package var graceMilliseconds: Int64 = 24 * 3_600_000
-    /// What comes of a blob is made durable after so many chunks, or after so long: what a loss of power costs at most.
+    /// The number of chunks after which a partial blob is made durable. It and the time limit bound what a loss of
+    /// power costs.
     package var checkpointChunks = 64
     package var checkpointMilliseconds: Int64 = 1_000
     /// The wall clock, milliseconds since 1970.

@@ -2,29 +2,31 @@ package import SyncModel
 
 /// Every refusal of a blob store. None leaves anything behind that can be read; what was acknowledged stays.
 package enum BlobError: Error, Hashable, Sendable {
-    /// No space left on the disk, or less than must stay free for the log. Refused again until there is.
+    /// The disk is full, or less is free than must stay free for the log. Refused again until there is space.
     case diskFull
-    /// It would not fit into the quota: the quota and what it would take, in bytes.
+    /// The blob does not fit into the quota: the quota and the space needed, in bytes.
     case quotaExceeded(quota: UInt64, needed: UInt64)
     /// Beyond `BlobLayout.sizeLimit`.
     case tooLarge
-    /// What is read gave more or fewer bytes than it said, or changed meanwhile. To be read again from its beginning.
+    /// The source gave more or fewer bytes than announced, or changed meanwhile. The caller reads it again from the
+    /// beginning.
     case sourceChanged
-    /// What should be read cannot be: errno.
+    /// The source cannot be read: errno.
     case sourceUnreadable(code: Int32)
     /// The disk reported an error: errno. After a failed sync, what it was to make durable is thrown away.
     case inputOutput(code: Int32)
     /// The folder of blobs, or a file in it, is not ours to read or write: errno.
     case unreadable(code: Int32)
-    /// Nothing of it is here, or not the chunk that is asked for.
+    /// The blob, or the requested chunk, is not stored here.
     case notHere(BlobHash)
-    /// Its bytes were not what its hash says. It counts as missing from now on, and what is left of it as a part of it.
+    /// The bytes of the blob do not match its hash. From now on the blob counts as missing, and its remaining bytes as
+    /// a partial blob.
     case damaged(BlobHash)
     /// These bytes are not that chunk: who sent them is mistaken, or lies. Nothing was written.
     case wrongChunk(Int)
     /// These chunk hashes and this size are not of a blob with that hash. Nothing was written.
     case wrongHashes(BlobHash)
-    /// Not all chunks are here.
+    /// Some chunks are missing.
     case incomplete(BlobHash)
     /// The database refused.
     case store(StoreError)

@@ -5,13 +5,13 @@ package struct BlobFaults: OptionSet, Hashable, Sendable {
 
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// What a peer sends as a chunk is taken for it unseen.
+    /// Accepts a chunk from a peer without checking its hash.
     package static let skipChunkHash = BlobFaults(rawValue: 1 << 0)
     /// The row of a large blob is written before its file is durable under its name.
     package static let rowBeforeFile = BlobFaults(rawValue: 1 << 1)
     /// The sweep does not ask whether a record names the blob.
     package static let sweepReferenced = BlobFaults(rawValue: 1 << 2)
-    /// What is here of a blob is not looked at after a restart.
+    /// Does not look for the chunks of a partial blob after a restart.
     package static let forgetPartials = BlobFaults(rawValue: 1 << 3)
     /// A file gets its name before its bytes are durable.
     package static let skipFileSync = BlobFaults(rawValue: 1 << 4)
@@ -19,6 +19,6 @@ package struct BlobFaults: OptionSet, Hashable, Sendable {
     package static let skipFolderSync = BlobFaults(rawValue: 1 << 5)
     /// The sweep removes a file before its row.
     package static let fileBeforeRow = BlobFaults(rawValue: 1 << 6)
-    /// What an earlier process wrote of a blob counts as written, though a sync of it may have failed.
+    /// Counts the chunks that an earlier process wrote as written, though a sync of them may have failed.
     package static let trustOldPages = BlobFaults(rawValue: 1 << 7)
 }

@@ -1,7 +1,7 @@
 import SyncModel
 
 extension BlobHash {
-    /// Of bytes that are in memory, and at most a chunk.
+    /// The hash of bytes that are in memory, at most one chunk.
     init(ofSmall bytes: [UInt8]) { self.init(of: ChunkHash.ofSmall(bytes), size: UInt64(bytes.count)) }
 }
 

@@ -1,9 +1,10 @@
 package import SyncModel
 
-/// How much of a blob can be served.
+/// The part of a blob that can be served.
 package enum BlobHolding: Hashable, Sendable {
     case nothing
-    /// These chunks of it: none as long as nobody has begun to fetch it in this process, whatever is here.
+    /// These chunks of the blob. The set is empty until a fetch of the blob has begun in this process, even if chunks
+    /// are stored.
     case chunks(ChunkSet, BlobLayout)
     case all(BlobLayout)
 }

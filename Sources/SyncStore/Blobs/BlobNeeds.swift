@@ -1,20 +1,20 @@
 package import SyncModel
 
-/// Who knows which blobs are named by records.
+/// The source that knows which blobs records name.
 ///
-/// Asked inside the transaction that removes a blob, while no other write can happen: what readers of the store see is then
-/// what holds. So an answer may read from the store, and must not write to it.
+/// Asked inside the transaction that removes a blob, while no other write can happen: what readers of the store see is
+/// then what holds. So an answer may read from the store, and must not write to it.
 package protocol BlobNeeds: Sendable {
-    /// Whether any record names the blob; if none does, since when.
+    /// Returns whether a record names the blob; if none does, also the time since which it is unneeded.
     func need(of hash: BlobHash) throws(StoreError) -> BlobNeed
 }
 
-/// Whether a blob is needed here.
+/// The need for a blob on this node.
 package enum BlobNeed: Hashable, Sendable {
-    /// A record names it, or somebody pinned it.
+    /// A record names the blob, or a user pinned it.
     case needed
     /// The last record that named it went then: milliseconds since 1970.
     case unneeded(since: Int64)
-    /// No record that is known named it ever.
+    /// No known record has ever named the blob.
     case neverNeeded
 }

@@ -25,19 +25,20 @@ package final class BlobPartial: Sendable {
     /// The blob is whole, or was and is damaged: what this one has open is not the file of the part any more.
     private let isOver = Mutex(false)
 
-    /// What peers are told, so that nobody who serves them waits for a scan or a sync; nil: nobody looked yet.
+    /// The chunks that peers are told of, so that serving them never waits for a scan or a sync; nil before the first
+    /// scan.
     private let known = Mutex<ChunkSet?>(nil)
 
     private struct State {
         /// Nil: not looked at yet, or thrown away after a failed sync.
         var file: (any BlobFile)?
         var present = ChunkSet(count: 0)
-        /// What the database says is durable: at most that, whatever happens to the file.
+        /// The chunks that the database records as durable. They are durable whatever happens to the file.
         var noted = ChunkSet(count: 0)
         /// Written since the last checkpoint.
         var unsyncedChunks = 0
         var lastCheckpoint: Int64 = 0
-        /// Nobody knows whether the file's name is durable.
+        /// True until the name of the file is known to be durable.
         var isNameUnsynced = true
     }
 
@@ -108,17 +109,17 @@ package final class BlobPartial: Sendable {
         }
     }
 
-    /// Makes durable what is here; called when nobody sends any of it for a while.
+    /// Makes the stored chunks durable; called when no peer has sent a chunk for a while.
     package func checkpoint() throws(BlobError) {
         try state.withLock { state throws(BlobError) in
             if state.unsyncedChunks > 0, !hasEnded { try checkpoint(&state) }
         }
     }
 
-    /// The chunks that are here, as far as that is known without reading; nil: nobody looked yet. Waits for nothing.
+    /// The chunks known to be stored, without reading; nil before the first scan. Waits for nothing.
     var knownPresent: ChunkSet? { known.withLock(\.self) }
 
-    /// From now on it takes nothing, and names nothing.
+    /// Ends the partial blob: from now on it takes no chunks and gives no file a name.
     func end() { isOver.withLock { $0 = true } }
 
     var hasEnded: Bool { isOver.withLock(\.self) }
@@ -157,7 +158,8 @@ package final class BlobPartial: Sendable {
         try note(present, &state)
     }
 
-    /// What is not here any more is not durable: whatever is written in its place is a matter of the next checkpoint.
+    /// Removes the chunks that are no longer stored from the durable set. Bytes written in their place wait for the
+    /// next checkpoint.
     private func takeBackNotes(_ state: inout State) throws(BlobError) {
         var kept = state.noted
         for chunk in 0..<layout.chunkCount where !state.present.contains(chunk) { kept.remove(chunk) }
@@ -193,7 +195,7 @@ package final class BlobPartial: Sendable {
         var present = ChunkSet(count: layout.chunkCount)
         let file: any BlobFile
         if blobs.isSpoiled(hash) {
-            // Another file, not the same one emptied: nobody shall see its old pages again.
+            // Another file, not the same one emptied: its old pages must not be read again.
             try blobs.files.remove(.partial(hash))
             blobs.setSpoiled(hash, false)
         }

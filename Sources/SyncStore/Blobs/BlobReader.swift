@@ -1,7 +1,7 @@
 package import SyncModel
 
-/// A blob that is open for reading, chunk by chunk, in any order. Every chunk is hashed before it is handed over, whoever
-/// wrote it and however long ago: that takes an eighth of a millisecond, and what is read is right.
+/// An open blob, read chunk by chunk, in any order. Every chunk is hashed before it is handed over, whatever its origin
+/// and age: that takes an eighth of a millisecond.
 ///
 /// Memory: a chunk, and 4 KiB of hashes.
 package struct BlobReader: Sendable {

@@ -1,6 +1,6 @@
 import SyncModel
 
-/// What the database knows of one blob.
+/// The row of one blob in the database.
 struct BlobRow: Sendable {
     enum Place: Int64, Sendable {
         /// Whole, in `small_blob`.

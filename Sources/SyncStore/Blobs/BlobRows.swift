@@ -31,7 +31,7 @@ struct BlobRows {
         } ?? false
     }
 
-    /// In the order in which they came.
+    /// Returns rows in order of arrival.
     func page(after id: Int64, limit: Int) throws(StoreError) -> [BlobRow] {
         try all("SELECT \(Self.columns) FROM blob WHERE id > ? ORDER BY id LIMIT ?", id, limit)
     }
@@ -48,7 +48,7 @@ struct BlobRows {
                 WHERE space IN (SELECT id FROM space) AND blob = blob.hash AND attachments > 0)
         """
 
-    /// In files, and named by a record, in the order in which they came.
+    /// Returns the rows of blobs that are in files and named by a record, in order of arrival.
     func namedFiles(after id: Int64, limit: Int) throws(StoreError) -> [BlobRow] {
         try all(
             "SELECT \(Self.columns) FROM blob WHERE place = 1 AND id > ? AND \(Self.isNamed) ORDER BY id LIMIT ?", id,
@@ -133,7 +133,7 @@ struct BlobRows {
         }
     }
 
-    /// In place of what is there.
+    /// Stores the bytes of a small blob, replacing older ones.
     func keep(_ bytes: [UInt8], of id: Int64) throws(StoreError) {
         try access.run("INSERT OR REPLACE INTO small_blob (blob, bytes) VALUES (?, ?)", .integer(id), .blob(bytes))
     }

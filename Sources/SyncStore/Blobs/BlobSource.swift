@@ -1,6 +1,6 @@
 /// Bytes to add, read one part after the other.
 package protocol BlobSource {
-    /// How many there will be, in bytes; nil where nobody knows before the end (standard input).
+    /// The number of bytes; nil if it is unknown before the end (standard input).
     var size: UInt64? { get }
 
     /// - Returns: how many were put into `target`; 0 at the end. Blocks until there are some.

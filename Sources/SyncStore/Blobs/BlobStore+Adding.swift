@@ -1,7 +1,7 @@
 import Synchronization
 package import SyncModel
 
-// What is added by somebody here.
+// Blobs added on this device.
 extension BlobStore {
     /// Begins a blob of which the bytes come in parts.
     ///
@@ -168,7 +168,7 @@ extension BlobStore {
         }
     }
 
-    /// Whether a blob of this size is here.
+    /// True if a whole blob of this size is stored.
     func hasWhole(size: UInt64) throws(BlobError) -> Bool {
         try read { rows throws(StoreError) in try rows.hasWhole(size: size) }
     }
@@ -188,8 +188,8 @@ extension BlobStore {
         if !configuration.faults.contains(.skipFolderSync) { try files.syncFolder() }
     }
 
-    /// The row that makes a file readable. In place of the one of a part.
-    /// - Returns: false if it was whole before: somebody added the same small blob just then.
+    /// Writes the row that makes a file readable, replacing the row of a partial blob.
+    /// - Returns: false if the blob was whole before: another caller added the same small blob at the same time.
     func noteWhole(_ hash: BlobHash, _ layout: BlobLayout, _ chunks: ChunkList?) throws(BlobError) -> Bool {
         let now = configuration.now()
         return try update { rows throws(StoreError) in

@@ -2,8 +2,8 @@ import SyncModel
 
 // `compact`.
 extension BlobStore {
-    /// Removes all that nobody needs (`sweep`, `sweepStrays`), and gives the database's empty pages back to the file system.
-    /// Others write meanwhile: no transaction of it is long.
+    /// Removes all blobs that are no longer needed (`sweep`, `sweepStrays`), and gives the database's empty pages back
+    /// to the file system. Others write meanwhile: no transaction of it is long.
     ///
     /// - Throws: `inputOutput`, `unreadable`, `diskFull`, `store`. What was removed by then is gone.
     package func compact() throws(BlobError) -> BlobSweep {

@@ -62,8 +62,9 @@ extension BlobStore {
         return partial
     }
 
-    /// Under `naming`: forgets what is begun, and of which nothing came, and that nobody works on: whoever had it may be gone
-    /// for good, and it would hold its whole size in the quota for ever. Only its hashes have to come again.
+    /// Forgets partial blobs without a stored chunk that no fetch has open. Called under `naming`. The peer that had
+    /// such a blob may be gone for good, and the blob would hold its whole size in the quota for ever. Only its hashes
+    /// have to be sent again.
     func dropEmptyPartials() throws(BlobError) {
         var last: Int64 = 0
         while let row = try read({ rows throws(StoreError) in try rows.partials(after: last, limit: 1).first }) {
@@ -89,7 +90,7 @@ extension BlobStore {
     func finish(_ partial: BlobPartial) throws(BlobError) {
         try naming.withLock { _ throws(BlobError) in
             let row = try read { rows throws(StoreError) in try rows.find(partial.hash) }
-            // Added by somebody here meanwhile, or removed.
+            // Added on this device meanwhile, or removed.
             guard let row, row.id == partial.id else { throw .notHere(partial.hash) }
             if row.isWhole { return }
             // It was whole, and is damaged: what the partial remembers of its bytes is of before.

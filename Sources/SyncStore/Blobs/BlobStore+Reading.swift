@@ -3,7 +3,7 @@ package import SyncModel
 
 // What is read, to be shown or served.
 extension BlobStore {
-    /// How much is here.
+    /// Returns the part of the blob that is stored.
     package func status(of hash: BlobHash) throws(BlobError) -> BlobStatus {
         try read { rows throws(StoreError) in
             guard let row = try rows.find(hash) else { return .missing }
@@ -44,7 +44,7 @@ extension BlobStore {
         return BlobReader(row, .file(file), self)
     }
 
-    /// Hands over chunks, each checked, of a blob that is here, or that somebody is fetching (`BlobPartial`).
+    /// Hands over chunks, each checked, of a blob that is stored or being fetched (`BlobPartial`).
     ///
     /// - Throws: `notHere` at the first chunk that is not; `damaged`, `inputOutput`, `unreadable`, `store`.
     package func read(
@@ -62,8 +62,9 @@ extension BlobStore {
         try read { rows throws(StoreError) in try rows.find(hash)?.isWhole ?? false }
     }
 
-    /// What is here of it turned out not to be it: it counts as missing from now on. A small one goes; of a large one
-    /// the row goes first, then the name; its chunks are looked at when it is asked for again, and what is right stays.
+    /// Records that the stored bytes of a blob do not match its hash: it counts as missing from now on. A small blob is
+    /// removed. For a large blob the row goes first, then the name; its chunks are checked when it is requested again,
+    /// and the right ones stay.
     func noteDamage(_ hash: BlobHash) throws(BlobError) {
         try naming.withLock { _ throws(BlobError) in
             let isFile = try update { rows throws(StoreError) in

@@ -3,7 +3,7 @@ package import SyncModel
 
 // What peers ask for.
 extension BlobStore {
-    /// How much is held of each, in the same order. One look at the database.
+    /// Returns the part of each blob that can be served, in the order of `hashes`. One read of the database.
     package func holdings(of hashes: [BlobHash]) throws(BlobError) -> [BlobHolding] {
         let found = try read { rows throws(StoreError) in
             var found: [BlobRow?] = []
@@ -19,7 +19,7 @@ extension BlobStore {
         }
     }
 
-    /// A chunk, checked, of a blob that is here, or that somebody is fetching. Its file stays open for the next.
+    /// Returns a chunk, checked, of a blob that is stored or being fetched. Its file stays open for the next.
     ///
     /// - Throws: `notHere`; `damaged`; `inputOutput`, `unreadable`, `store`.
     package func readChunk(_ chunk: Int, of hash: BlobHash) throws(BlobError) -> [UInt8] {
@@ -86,7 +86,7 @@ extension BlobStore {
         }
     }
 
-    /// Takes small blobs that somebody sent: those that are what their hashes say are kept, in one transaction.
+    /// Takes small blobs that a peer sent: those that match their hashes are stored, in one transaction.
     ///
     /// - Throws: `quotaExceeded`, `diskFull`, `inputOutput`, `store`: none of them is kept then.
     package func receive(_ blobs: [(hash: BlobHash, bytes: [UInt8])]) throws(BlobError) -> ReceivedBlobs {

@@ -1,12 +1,13 @@
 import Synchronization
 import SyncModel
 
-// What nobody needs any more.
+// Removal of blobs that are no longer needed.
 extension BlobStore {
     private static let pageRows = 256
 
-    /// Removes blobs that no record has named for the grace period, row first, then file, a page of them in a transaction.
-    /// What somebody is fetching stays. Stopped at any point, it leaves blobs that are whole and files without a row.
+    /// Removes blobs that no record has named for the grace period, row first, then file, a page of them in a
+    /// transaction. Blobs that are being fetched stay. Stopped at any point, it leaves blobs that are whole and files
+    /// without a row.
     ///
     /// - Throws: `inputOutput`, `unreadable`, `diskFull`, `store`. What was removed by then is gone.
     package func sweep() throws(BlobError) -> BlobSweep {
@@ -24,7 +25,7 @@ extension BlobStore {
         return sweep
     }
 
-    /// What records named of which nothing ever came.
+    /// Forgets blobs that records named and that were never received.
     private func forgetVanished() throws(BlobError) {
         let end = configuration.now() - configuration.graceMilliseconds
         while try read({ rows throws(StoreError) in try rows.references.hasVanished(releasedUpTo: end) }) {
@@ -45,8 +46,8 @@ extension BlobStore {
         return due
     }
 
-    /// Whether no record has named it for long enough. It may have come before the first record that names it, so grace
-    /// begins when it came at the earliest.
+    /// True if no record has named the blob for the grace period. The blob may have come before the first record that
+    /// names it, so grace begins at its arrival at the earliest.
     private func isDue(_ row: BlobRow, at now: Int64) throws(StoreError) -> Bool {
         guard row.touched <= now - configuration.graceMilliseconds else { return false }
         if configuration.faults.contains(.sweepReferenced) { return true }
@@ -91,7 +92,7 @@ extension BlobStore {
         }
     }
 
-    /// Removes files that no row speaks of and nobody is writing: once after each start, and after a disk was full.
+    /// Removes files that have no row and that no caller is writing: once after each start, and after a disk was full.
     ///
     /// - Throws: `inputOutput`, `unreadable`, `store`. What was removed by then is gone.
     package func sweepStrays() throws(BlobError) -> BlobSweep {

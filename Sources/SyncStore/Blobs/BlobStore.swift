@@ -18,8 +18,8 @@ package final class BlobStore: Sendable {
     let files: any BlobFiles
     let configuration: BlobConfiguration
     let needs: any BlobNeeds
-    /// Held while a name and its row are changed together, so that nobody removes the file that another just named.
-    /// Inside it may be asked: a partial's own lock, the store, `state`. Nothing that syncs a blob's bytes.
+    /// Held while a name and its row are changed together, so that no sweep removes a file that was just named. Inside
+    /// it may be asked: a partial's own lock, the store, `state`. Nothing that syncs a blob's bytes.
     let naming = Mutex(())
     let readers = OpenReaders()
     private let state: Mutex<State>
@@ -90,7 +90,7 @@ package final class BlobStore: Sendable {
 
     // Figures and quota
 
-    /// What blobs take now.
+    /// Returns the space that blobs take now.
     package func usage() throws(BlobError) -> BlobUsage {
         try countAnew()
         var usage = state.withLock(\.usage)
@@ -106,7 +106,7 @@ package final class BlobStore: Sendable {
         return usage
     }
 
-    /// How much all blobs may take from now on; nil: as much as the disk holds. What is here stays.
+    /// Sets the greatest space that all blobs may take, in bytes; nil: as much as the disk holds. Stored blobs stay.
     package func setQuota(_ bytes: UInt64?) { state.withLock { $0.quotaBytes = bytes } }
 
     /// The same, kept for the next start.
@@ -187,11 +187,11 @@ package final class BlobStore: Sendable {
         if isBeyond || free < needed { throw .diskFull }
     }
 
-    /// Called last in the transaction whose rows it follows: under the lock of the store nobody counts in between, and should
-    /// the commit fail, all is counted anew.
+    /// Changes the usage counts. Called last in the transaction whose rows the change follows: under the lock of the
+    /// store no other change comes between. If the commit fails, all is counted anew.
     func count(_ change: (inout BlobUsage) -> Void) { state.withLock { change(&$0.usage) } }
 
-    /// A name for a file that nobody sweeps before `endAdding`.
+    /// Returns a name for a file that no sweep removes before `endAdding`.
     func nextFileName() -> BlobFileName {
         state.withLock { state in
             state.lastNumber += 1
@@ -205,7 +205,7 @@ package final class BlobStore: Sendable {
 
     func isAdding(_ name: BlobFileName) -> Bool { state.withLock { $0.additions.contains(name) } }
 
-    // Partial blobs that somebody works on
+    // Partial blobs in use
 
     /// Before the end: to look at what is here of a blob of many GiB takes minutes, and stops at its next chunk from now on,
     /// as if the store were closed. What was not looked at is looked at after the next start.
@@ -213,8 +213,9 @@ package final class BlobStore: Sendable {
 
     func openPartial(_ hash: BlobHash) -> BlobPartial? { state.withLock { $0.partials[hash]?.partial } }
 
-    /// Under `naming`, when the blob is whole, or what was whole is damaged: whoever still works on it must not give it a name,
-    /// because the file that it has open is another one by now, or has other bytes than it remembers.
+    /// Ends the partial blob, because it became whole or the whole blob turned out damaged. Called under `naming`. A
+    /// fetch that still has the partial open must not give it a name: its open file is another one by now, or has other
+    /// bytes than it remembers.
     func endPartial(_ hash: BlobHash) {
         let weak = state.withLock { $0.partials.removeValue(forKey: hash) }
         weak?.partial?.end()
@@ -249,7 +250,7 @@ package final class BlobStore: Sendable {
 }
 
 extension BlobLayout {
-    /// What these chunks have together.
+    /// Returns the total size of these chunks, in bytes.
     func byteCount(of chunks: ChunkSet) -> UInt64 {
         guard chunkCount > 0, chunks.contains(chunkCount - 1) else {
             return UInt64(chunks.presentCount) * UInt64(Self.chunkBytes)

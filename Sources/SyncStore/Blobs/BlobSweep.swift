@@ -1,4 +1,4 @@
-/// What a sweep removed.
+/// The result of a sweep.
 package struct BlobSweep: Hashable, Sendable {
     /// Blobs that no record names, whole and partial.
     package var blobCount = 0
@@ -7,7 +7,8 @@ package struct BlobSweep: Hashable, Sendable {
     package var strayCount = 0
     package var strayBytes: UInt64 = 0
 
-    /// What the database's file is smaller by; bytes of small blobs are in it, too. Only `compact` gives them back.
+    /// The number of bytes by which the database's file is smaller, bytes of small blobs included. Only `compact` gives
+    /// them back.
     package var databaseBytes: UInt64 = 0
 
     package init() {}

@@ -1,19 +1,19 @@
-/// What blobs take, in bytes and in numbers.
+/// The space that blobs take: bytes and counts.
 package struct BlobUsage: Hashable, Sendable {
     /// Blobs that are here as a whole.
     package var wholeCount = 0
     package var wholeBytes: UInt64 = 0
     /// Blobs of which some is here, or nothing yet.
     package var partialCount = 0
-    /// What they will have.
+    /// The total size of the partial blobs once whole.
     package var partialSizeBytes: UInt64 = 0
-    /// What is here of them, as last made durable.
+    /// The bytes of partial blobs stored so far, as last made durable.
     package var partialBytes: UInt64 = 0
-    /// What is being added just now.
+    /// The bytes of blobs being added now.
     package var addingBytes: UInt64 = 0
 
     package init() {}
 
-    /// What counts against the quota: what is here, and what was promised room.
+    /// The bytes that count against the quota: whole blobs, the full size of partial ones, and blobs being added.
     package var claimedBytes: UInt64 { wholeBytes + partialSizeBytes + addingBytes }
 }

@@ -21,7 +21,7 @@ package struct ChunkList: Hashable, Sendable {
 
     package var count: Int { bytes.count / BlobHash.byteCount }
 
-    /// Whether `chunk` has this hash; false for one that is not of it.
+    /// True if `chunk` has this hash; false if `chunk` is out of range.
     package func has(_ hash: ChunkHash, at chunk: Int) -> Bool {
         guard chunk >= 0, chunk < count else { return false }
         return bytes[chunk * BlobHash.byteCount..<(chunk + 1) * BlobHash.byteCount].elementsEqual(hash.bytes)
@@ -39,7 +39,7 @@ package struct ChunkList: Hashable, Sendable {
         }
     }
 
-    /// Whether a blob with these chunks and this size is called so.
+    /// True if a blob with these chunks and this size has the given hash.
     package func isOf(_ hash: BlobHash, size: UInt64) -> Bool {
         BlobLayout(size: size)?.chunkCount == count && BlobHash(of: hashes, size: size) == hash
     }

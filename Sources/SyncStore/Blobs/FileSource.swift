@@ -1,16 +1,17 @@
 import Glibc
 
-/// A file to add. Somebody may write to it meanwhile: then what was read is neither what it was nor what it is, and is refused.
+/// A file to add. If another process writes to it meanwhile, the bytes read match neither the old nor the new file, and
+/// are refused.
 ///
-/// Seen by its size, its times (nanoseconds, as fine as the kernel's clock of files, a few milliseconds) and its inode, at
-/// the beginning and at the end.
+/// A write is detected by the file's size, its times (nanoseconds, as fine as the kernel's clock of files, a few
+/// milliseconds) and its inode, at the beginning and at the end.
 package final class FileSource: BlobSource {
     private let descriptor: Int32
     private let first: FileMark
 
     /// - Throws: `sourceUnreadable`: also for what is no file (EISDIR for a directory, EINVAL for the rest).
     package init(path: String) throws(BlobError) {
-        // A pipe nobody writes to would block the opening.
+        // A pipe without a writer would block the opening.
         descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw .sourceUnreadable(code: errno) }
         do throws(BlobError) {
@@ -39,7 +40,7 @@ package final class FileSource: BlobSource {
     }
 }
 
-/// By what a file shows that it was written to.
+/// The properties of a file that show that it was written to.
 private struct FileMark: Equatable {
     let size: UInt64
     private let modified: [Int]

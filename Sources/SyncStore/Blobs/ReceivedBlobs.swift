@@ -1,6 +1,6 @@
 package import SyncModel
 
-/// What became of small blobs that somebody sent.
+/// The outcome for small blobs that a peer sent.
 package struct ReceivedBlobs: Hashable, Sendable {
     /// Here, and durable.
     package var right: [BlobHash] = []

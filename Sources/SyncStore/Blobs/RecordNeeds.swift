@@ -1,6 +1,6 @@
 package import SyncModel
 
-/// What the records of all spaces say, as a store has them.
+/// The needs stated by the records of all spaces in a store.
 ///
 /// A pin needs nothing beyond it: it holds only while a record names the blob.
 package struct RecordNeeds: BlobNeeds {

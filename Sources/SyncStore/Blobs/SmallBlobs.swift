@@ -3,7 +3,7 @@ package import SyncModel
 /// Small blobs, read in one go.
 package struct SmallBlobs: Hashable, Sendable {
     package struct Blob: Hashable, Sendable {
-        /// Which of those that were asked for.
+        /// The index in the request.
         package let index: Int
         package let bytes: [UInt8]
 
@@ -13,7 +13,7 @@ package struct SmallBlobs: Hashable, Sendable {
         }
     }
 
-    /// In the order in which they were asked for.
+    /// The blobs, in the order of the request.
     package var blobs: [Blob] = []
     /// Are here, or were until they were found damaged just now, and could not be read.
     package var unreadable: [BlobHash] = []

@@ -1,6 +1,6 @@
 package import SyncModel
 
-/// What one step of collection did.
+/// The result of one step of collection.
 package struct CollectionStep: Sendable, Equatable {
     /// Objects whose deletions went.
     package let objects: Int
@@ -21,7 +21,7 @@ struct KeptDeletion: Sendable, Hashable {
     let object: ObjectKey
 }
 
-/// One step of collection, computed while its transaction runs: pure but for what it reads, the same for every store.
+/// One step of collection, computed while its transaction runs: pure except for its reads, the same for every store.
 struct CollectionPlan: Sendable {
     private(set) var log: LogPlan
     private(set) var objects: ObjectPlan

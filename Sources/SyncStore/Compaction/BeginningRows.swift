@@ -1,6 +1,6 @@
 import SyncModel
 
-/// Where the held part of each object's history begins.
+/// The rows that say where the stored part of each object's history begins.
 struct BeginningRows {
     let objects: ObjectRows
     private var access: SQLiteAccess { objects.access }
@@ -50,8 +50,8 @@ struct BeginningRows {
         return beginning
     }
 
-    /// Whether it is to be written what the object was at the cut, for changes to it behind that stay: not twice, and not where
-    /// its history begins behind all of them, with a state that came.
+    /// True if the object's state at the cut must be written, for later changes to it that stay. It is not written
+    /// twice, and not where the stored history begins behind all of them, with a state that was received.
     func isDue(of object: Int64, _ cut: [UInt8]) throws(StoreError) -> Bool {
         switch try held(object) {
         case .all: return true
@@ -66,7 +66,7 @@ struct BeginningRows {
 
     // Writing
 
-    /// Nothing is held of what was done to it until now.
+    /// Records that no change to the object until now is stored.
     func begin(at object: Int64) throws(StoreError) {
         try access.run("DELETE FROM beginning WHERE object = ?", .integer(object))
         try setHeld(.none, object)

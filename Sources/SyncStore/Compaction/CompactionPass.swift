@@ -4,7 +4,7 @@ package import SyncModel
 /// A vector below which changes are dropped.
 struct CompactionCut: Sendable {
     let vector: VersionVector
-    /// What every member has acknowledged.
+    /// The changes that every member has acknowledged.
     let stable: VersionVector
     /// Changes from this stamp on are retained.
     let before: Stamp
@@ -24,8 +24,8 @@ struct CompactionCut: Sendable {
     }
 }
 
-/// One pass of compaction: which changes go, and which of them are gone. It holds nothing of the store: a process that ends in
-/// the middle leaves a log that is merely longer.
+/// One pass of compaction: the changes to drop, and those already dropped. It locks nothing in the store: a process
+/// that ends in the middle leaves a log that is merely longer.
 package struct CompactionPass: Sendable {
     let cut: CompactionCut
     /// Those of which something is left to drop.
@@ -33,9 +33,9 @@ package struct CompactionPass: Sendable {
     /// Those of whose residues something is dropped, and how far the last of them is trimmed.
     var trimming: [ReplicaID] = []
     var trimmedTo: UInt64 = 0
-    /// What is to be out of residues when it is over.
+    /// The dropped events to remove from residues by the end of the pass.
     let dropped: DroppedByStream
-    /// How often a history had been taken back before: the cut says nothing of one that came later.
+    /// The number of times a history had been taken back before: the cut does not cover a later one.
     let takingsBack: Int
 
     init(_ cut: CompactionCut, trimming dropped: DroppedByStream, takingsBack: Int) {
@@ -51,15 +51,15 @@ package struct CompactionPass: Sendable {
     package var isOver: Bool { replicas.isEmpty && trimming.isEmpty }
 }
 
-/// What one step of a pass did.
+/// The result of one step of a pass.
 package struct CompactionStep: Sendable, Equatable {
     /// Changes that were dropped.
     package var changes: Int64 = 0
-    /// What they took in the log.
+    /// The bytes they took in the log.
     package var bytes: Int64 = 0
-    /// By all steps of all passes until now.
+    /// The changes dropped by all steps of all passes so far.
     package var droppedChanges: Int64 = 0
-    /// From where on changes are held now.
+    /// The first stored change of each replica after the step.
     package var firstHeld = VersionVector()
     package var isLast = true
 

@@ -1,7 +1,7 @@
 import SyncModel
 
-/// What one step of compaction does to one replica's oldest held changes, or to residues that hold dropped events: read and
-/// computed beside writers, written in a short transaction.
+/// One step of compaction, on one replica's oldest stored changes or on residues that hold dropped events. It is read
+/// and computed beside writers, and written in a short transaction.
 struct CompactionPlan: Sendable {
     /// Segments that a step takes at most, and about how many of their bytes.
     private static let segmentsPerStep = 512
@@ -26,36 +26,36 @@ struct CompactionPlan: Sendable {
         let row: Int64
         /// Rows of the segments.
         var segments: [Int64] = []
-        /// Whether changes to it stay.
+        /// True if changes to the object stay.
         var hasLater = false
-        /// Where its history begins, if that is to be written.
+        /// The beginning of the object's history, if it must be written.
         var beginning: ObjectBeginning?
     }
 
     let replica: ReplicaID
     let replicaRow: Int64
-    /// Nothing was left to drop before,
+    /// The counter up to which nothing was left to drop before this step.
     let start: UInt64
     /// and is before this afterwards.
     private(set) var end: UInt64
-    /// Whether changes were held from `start` on without a gap, and are so from `end` on.
+    /// True if changes were stored from `start` on without a gap, and are so from `end` on.
     let isServed: Bool
     private(set) var kept: [Kept] = []
     /// Segments that go with their rows.
     private(set) var gone: [Int64] = []
     private(set) var touched: [Touched] = []
-    /// Where each object is in `touched`.
+    /// The index of each object in `touched`.
     private var places: [ObjectKey: Int] = [:]
     private(set) var changeCount: Int64 = 0
-    /// Of the log, by how much it is smaller.
+    /// The number of bytes by which the log is smaller.
     private(set) var byteCount: Int64 = 0
-    /// What the author had seen before `end`.
+    /// The changes of others that the author had seen before `end`.
     private var seen: VersionVector
-    /// It is about residues from `start` to `end`; changes stay.
+    /// True if the step is about residues from `start` to `end`; changes stay.
     private let isTrimming: Bool
     /// Events of which nothing has to stay.
     private let dropped: DroppedByStream
-    /// Of it, what no kept change names yet.
+    /// The part of `seen` that no kept change names yet.
     private var named = VersionVector()
     private let faults: StoreFaults
 
@@ -109,7 +109,7 @@ struct CompactionPlan: Sendable {
 
     private struct Stored {
         let row: Int64
-        /// No residue follows: changes join on to it, or will.
+        /// True if no residue follows: changes join on to it, or will.
         let isBoundary: Bool
         let end: UInt64
         let changeCount: Int64
@@ -183,7 +183,7 @@ struct CompactionPlan: Sendable {
         return stored
     }
 
-    /// Where changes joined on until now; what it names goes on to the next one that stays.
+    /// Takes the old boundary, where changes joined on until now. The next segment that stays takes over what it names.
     private mutating func takeOldBoundary(_ rows: LogRows) throws(StoreError) {
         let old = try rows.access.first(
             "SELECT id, bytes FROM segment WHERE replica = ? AND end = ? AND event_count = 0 AND change_count = 0",
@@ -198,7 +198,7 @@ struct CompactionPlan: Sendable {
 
     private mutating func drop(_ segment: Stored, isLast: Bool, _ rows: LogRows) throws(StoreError) {
         var bytes: [UInt8] = []
-        /// Where a change began → where it begins now.
+        /// The old beginning of each change → its new beginning.
         var moved: [Int: Int] = [:]
         var streams: Set<ExactString> = []
         var reader = ByteReader(segment.bytes)

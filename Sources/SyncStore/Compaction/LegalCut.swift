@@ -22,10 +22,10 @@ struct LegalCut {
     private struct Lane {
         let replica: ReplicaID
         let first: UInt64
-        /// What its author had seen before them.
+        /// The changes of others that the author had seen before them.
         let seen: VersionVector
         var steps: [(end: UInt64, named: [VersionVector.Entry])] = []
-        /// How many are in the cut.
+        /// The number of changes in the cut.
         var count = 0
 
         var end: UInt64 { count > 0 ? steps[count - 1].end : first }
@@ -113,7 +113,7 @@ struct LegalCut {
         lanes.append(lane)
     }
 
-    /// What the author of a replica's first held change had named before.
+    /// Returns what the author had named before the replica's first stored change.
     private func named(before first: UInt64, _ replica: Int64) throws(StoreError) -> VersionVector {
         let noted = try rows.access.first("SELECT first_context FROM replica WHERE id = ?", .integer(replica)) {
             row throws(StoreError) in row.isNull(0) ? nil : row.blob(0)

@@ -26,7 +26,7 @@ extension ObjectRows {
         return operations
     }
 
-    /// Whether held changes outside the vector are about the object.
+    /// True if stored changes outside the vector are about the object.
     func isTouched(_ object: Int64, outside vector: VersionVector) throws(StoreError) -> Bool {
         var isTouched = false
         try access.forEach(

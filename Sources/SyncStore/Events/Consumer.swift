@@ -1,10 +1,10 @@
 package import SyncModel
 
-/// Which events of a stream a reader's state holds.
+/// The events of a stream that a reader's state holds.
 ///
 /// In the order of arrival it holds all up to a position. In canonical order all up to a key, of what had arrived up to a
-/// position: what arrives later with a smaller key is *late*. In either, also what a snapshot covers that it began with, whether
-/// or not that is here yet.
+/// position: what arrives later with a smaller key is *late*. In either, also what a snapshot covers that it began with,
+/// whether or not that is here yet.
 package struct ConsumerCursor: Sendable, Hashable {
     package enum Order: Sendable, Hashable {
         case arrival
@@ -16,7 +16,7 @@ package struct ConsumerCursor: Sendable, Hashable {
     package var position: Int64
     /// Canonical order only; nil before the first.
     package var key: CanonicalKey?
-    /// In canonical order none of the events it covers stands behind `key`.
+    /// The changes that the reader's first snapshot covers. In canonical order none of its events stands behind `key`.
     package var snapshot: VersionVector
 
     package init(
@@ -39,7 +39,7 @@ package struct ConsumerCursor: Sendable, Hashable {
 
     package func holds(_ event: StoredEvent) -> Bool { holds(event.canonicalKey, at: event.position) }
 
-    /// Whether the event stands where the reader has been already.
+    /// True if the event is not held and stands at or before the reader's key, in canonical order.
     func isLate(_ key: CanonicalKey, at position: Int64) -> Bool {
         order == .canonical && self.key.map { key <= $0 } ?? false && !holds(key, at: position)
     }
@@ -49,13 +49,13 @@ package struct ConsumerCursor: Sendable, Hashable {
 package struct Consumer: Sendable, Hashable {
     package let name: String
     package let stream: String
-    /// What was acknowledged.
+    /// The acknowledged position.
     package var cursor: ConsumerCursor
     /// Everything up to here was handed out at least once; in canonical order, of what stands up to `deliveredKey`.
     package var delivered: Int64
     package var deliveredKey: CanonicalKey?
-    /// A restore that was begun: what the consumer holds once its state is written down. Until then it reads nothing, since
-    /// nobody knows which state it has.
+    /// A restore that has begun: the cursor that the consumer has once its state is written down. Until then the consumer
+    /// reads nothing, since its state is unknown.
     package var restore: Restore?
 
     package struct Restore: Sendable, Hashable {
@@ -80,7 +80,7 @@ package struct Consumer: Sendable, Hashable {
 }
 
 extension Consumer {
-    /// Nothing was read and nothing restored: it may yet choose its order.
+    /// True if nothing was read or restored: the consumer may still choose its order.
     package var isUnused: Bool {
         cursor == ConsumerCursor(order: cursor.order) && delivered == 0 && deliveredKey == nil && restore == nil
     }

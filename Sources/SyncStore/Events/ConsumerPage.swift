@@ -1,11 +1,11 @@
 package import SyncModel
 
-/// What a reader lacks of a stream, so many events at a time.
+/// A request for the events that a reader lacks of a stream, a bounded number at a time.
 package struct ConsumerQuery: Sendable, Hashable {
     package var space: SpaceID
     package var stream: String
     package var cursor: ConsumerCursor
-    /// At most this many events, and about this many payload bytes, but at least one event.
+    /// The greatest number of events in a page. A page has about `byteBudget` payload bytes at most, but at least one event.
     package var limit: Int
     package var byteBudget: Int
 
@@ -28,8 +28,8 @@ package struct ConsumerPage: Sendable, Equatable {
 
     package init() {}
 
-    /// Up to this arrival number the reader's state holds all there is of the stream: it may stand there, and nobody has to look
-    /// through what a snapshot covers a second time. Nil where nothing of the kind can be said.
+    /// Returns the arrival number up to which the reader's state holds all events of the stream. The reader may move there,
+    /// and need not look through what a snapshot covers a second time. Nil if there is no such number.
     package func settled(_ cursor: ConsumerCursor) -> Int64? {
         switch cursor.order {
         case .arrival: max(cursor.position, events.first.map { $0.position - 1 } ?? newest)

@@ -1,6 +1,6 @@
 package import SyncModel
 
-/// Which events of one stream, in which order, and how many at a time.
+/// A selection of events of one stream, with an order and a page size.
 package struct EventQuery: Sendable, Hashable {
     package enum Order: Sendable, Hashable {
         /// By arrival number, greater than `position`.

@@ -1,11 +1,11 @@
-/// Where the last events of a stream begin, in the order of arrival.
+/// A request for the place where the last events of a stream begin, in order of arrival.
 package struct LastEvents: Sendable, Hashable {
     package var stream: String
-    /// How many, at least 1.
+    /// The number of events, at least 1.
     package var count: Int
-    /// Only those below this position; nil for all.
+    /// The position below which events count; nil for all.
     package var before: Int64?
-    /// Only those of this type; nil for all.
+    /// The type of the events that count; nil for all.
     package var type: String?
 
     package init(stream: String, count: Int, before: Int64? = nil, type: String? = nil) {
@@ -15,7 +15,7 @@ package struct LastEvents: Sendable, Hashable {
         self.type = type
     }
 
-    /// Where they begin, and how many there are.
+    /// The place where the events begin, and their number.
     package struct Place: Sendable, Hashable {
         /// The arrival number behind which they come; of none, one behind which nothing comes.
         package let after: Int64
@@ -31,7 +31,7 @@ package struct LastEvents: Sendable, Hashable {
 struct LastEventsWalk {
     private let query: LastEvents
     private var missing: Int
-    /// Of the earliest event that was counted.
+    /// The position of the earliest event counted.
     private(set) var start: Int64?
 
     init(_ query: LastEvents) {

@@ -1,6 +1,6 @@
 package import SyncModel
 
-/// How a stream is kept, and by which operation.
+/// The setting of a stream, and the operation that set it.
 package struct KeptStream: Sendable, Hashable {
     package let setting: Operation.StreamSetting
     /// The greatest counts.
@@ -12,7 +12,7 @@ package struct KeptStream: Sendable, Hashable {
     }
 }
 
-/// What a `latestOnly` stream shows one event of.
+/// The kind of events of which a `latestOnly` stream shows one.
 package struct EventKind: Sendable, Hashable, Comparable {
     package let stream: ExactString
     package let type: ExactString?
@@ -36,9 +36,9 @@ package struct EventKind: Sendable, Hashable, Comparable {
 package struct RankedEvent: Sendable, Hashable {
     package let kind: EventKind
     package let key: CanonicalKey
-    /// Its arrival number.
+    /// The arrival number of the event.
     package var position: Int64
-    /// In the state digest.
+    /// The term of the event in the state digest.
     package let term: Sum256
 
     package init(kind: EventKind, key: CanonicalKey, position: Int64, term: Sum256) {
@@ -71,11 +71,11 @@ struct LatestEvents {
     var digest: Sum256 { events.values.reduce(into: Sum256.zero) { $0 += $1.term } }
 }
 
-/// What a transaction may look at of streams. What was dropped before it is not among that.
+/// The stream contents that a transaction may read. Events dropped before it are not among them.
 package protocol EventSource {
-    /// Of a `latestOnly` stream.
+    /// Returns the latest event of a kind in a `latestOnly` stream.
     func latestEvent(of kind: EventKind) throws(StoreError) -> RankedEvent?
-    /// Of a `latestOnly` stream, one per type.
+    /// Returns the latest events of a `latestOnly` stream, one per type.
     func latestEvents(of stream: ExactString) throws(StoreError) -> [RankedEvent]
     /// Every event of the stream.
     func forEachEvent(
@@ -88,14 +88,14 @@ package protocol EventSource {
     ) throws(StoreError)
 }
 
-/// What a transaction does to streams that show only the greatest event per type, and to those that lose events: pure but for
-/// what it reads, the same for every store.
+/// The changes of a transaction to streams that show only the greatest event per type, and to streams that lose events: pure
+/// except for its reads, the same for every store.
 package struct StreamPlan: Sendable {
     /// The stream's events in one segment, some of which are dropped.
     struct ShorterRun: Sendable {
         let lastPosition: Int64
         let droppedCount: Int64
-        /// Nothing is left of it.
+        /// True if no event is left of it.
         let isEmpty: Bool
     }
 

@@ -2,21 +2,21 @@ package import SyncModel
 
 /// Events of a stream that could have gone for a while, and are here.
 package struct OverdueEvents: Sendable, Equatable {
-    /// What keeps them.
+    /// The reason why overdue events stay.
     package enum Hindrance: Sendable, Equatable {
         /// Some member has not acknowledged them.
         case members
-        /// A snapshot of the stream does not hold them, or cannot be judged: somebody does not know of it yet, its bytes are not
-        /// here, or a newer version wrote it.
+        /// A snapshot of the stream does not hold them, or cannot be judged: a member does not know of it yet, its bytes are
+        /// not stored here, or a newer version wrote it.
         case snapshot
         /// The stream shows the latest of more types than a word about what goes can name.
         case types
-        /// Nothing that the store knows of.
+        /// No reason that the store knows of.
         case none
     }
 
     package let hindrance: Hindrance
-    /// When the oldest of them could have gone, by its author's stamp.
+    /// The time at which the oldest of them could have gone, by its author's stamp.
     package let sinceMilliseconds: Int64
 
     package init(hindrance: Hindrance, sinceMilliseconds: Int64) {
@@ -54,7 +54,8 @@ extension ReplicaStore {
         return overdue(.none, since: since)
     }
 
-    /// Members say what they hold a minute's work at a time, and whoever lets events go looks once a minute.
+    /// The time to wait before events count as overdue. Members state their progress a minute's work at a time, and a node
+    /// drops events once a minute.
     private static var patienceMilliseconds: UInt64 { 600_000 }
 }
 

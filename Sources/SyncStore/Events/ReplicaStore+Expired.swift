@@ -2,10 +2,10 @@ import SyncModel
 
 // Which events of a stream are old enough, and may go.
 extension ReplicaStore {
-    /// Of a stream with more types than this nothing is dropped: each drop names those that stay.
+    /// The greatest number of types in a stream of which events are dropped: each drop names the events that stay.
     static var mostShown: Int { 1_024 }
     private static var pageCount: Int { 1_024 }
-    /// Of events that nobody may drop yet.
+    /// The greatest number of pages read of events that must not be dropped yet.
     private static var mostPages: Int { 16 }
 
     func shownDots(of stream: String, _ space: SpaceID) throws(StoreError) -> [Dot] {
@@ -49,8 +49,9 @@ extension ReplicaStore {
         return (vector, count, first)
     }
 
-    /// What is stable and in every snapshot of the stream; nil where one is not known to everybody, or its bytes are not here, or a
-    /// newer version wrote it. One that nobody may begin with holds nothing back.
+    /// Returns the changes that are stable and in every snapshot of the stream. Nil if a snapshot is not known to every
+    /// member, its bytes are not stored here, or a newer version wrote it. A snapshot that no reader may begin with holds
+    /// nothing back.
     func snapshotCover(
         of setting: SyncModel.Operation.StreamSetting, _ space: SpaceID, _ stable: VersionVector
     ) throws(StoreError) -> VersionVector? {

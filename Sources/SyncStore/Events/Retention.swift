@@ -1,15 +1,15 @@
 package import SyncModel
 
-/// What a node goes by when it lets events go.
+/// The terms by which a node drops events.
 package struct RetentionTerms: Sendable {
-    /// What every member has acknowledged.
+    /// The changes that every member has acknowledged.
     package var stable: VersionVector
-    /// How long superseded events stay of a `latestOnly` stream that says nothing of it itself; nil: for ever.
+    /// The time for which superseded events stay in a `latestOnly` stream without a setting of its own; nil: for ever.
     package var supersededMilliseconds: UInt64?
     /// Events that one step lets go at most, over all streams.
     package var limit: Int
 
-    /// Of payloads that are read at once.
+    /// The number of payload bytes read at once.
     static let pageBytes = 1 << 20
 
     package init(stable: VersionVector, supersededMilliseconds: UInt64?, limit: Int = 4_096) {
@@ -18,13 +18,13 @@ package struct RetentionTerms: Sendable {
         self.limit = limit
     }
 
-    /// How long events of the stream stay, in milliseconds; nil: for ever.
+    /// Returns how long events of the stream stay, in milliseconds; nil: for ever.
     func age(of setting: SyncModel.Operation.StreamSetting) -> UInt64? {
         setting.retainMilliseconds ?? (setting.latestOnly ? supersededMilliseconds : nil)
     }
 }
 
-/// What one step of letting events go did.
+/// The result of one step of dropping events.
 package struct RetentionStep: Sendable {
     /// Nil: nothing was due.
     package let commit: Commit?
@@ -33,11 +33,11 @@ package struct RetentionStep: Sendable {
 }
 
 extension ReplicaStore {
-    /// Writes down which events the retention of their streams lets go: those that are older, that every member has acknowledged, and
-    /// that every snapshot of the stream holds. The greatest per type of a `latestOnly` stream stays.
+    /// Writes down which events the retention of their streams lets go: those that are older, that every member has
+    /// acknowledged, and that every snapshot of the stream holds. The greatest per type of a `latestOnly` stream stays.
     ///
-    /// Nothing is due before the oldest that may go is a sixteenth older than it may be: so of a stream that is kept for a week it is
-    /// written down twice a day, by whoever looks first.
+    /// Nothing is due before the oldest that may go is a sixteenth older than it may be: so for a stream that is kept for a
+    /// week it is written down twice a day, by the first member that looks.
     package func dropEvents(
         _ terms: RetentionTerms, of space: SpaceID, wallMilliseconds: Int64
     ) throws(StoreError) -> RetentionStep {

@@ -1,14 +1,14 @@
 package import SyncModel
 
-/// What a stream holds.
+/// A summary of one stream.
 package struct StreamSummary: Sendable, Hashable {
     package let name: String
-    /// That a reader is shown.
+    /// The number of events shown to readers.
     package let events: Int64
     package let lastPosition: Int64
-    /// Nil: nobody has said how to keep it, so every event is.
+    /// The stream's setting; nil if none was set, so every event is kept.
     package let setting: Operation.StreamSetting?
-    /// Its retention has let events go.
+    /// True if the stream's retention has dropped events.
     package let hasDropped: Bool
 
     package init(

@@ -6,7 +6,7 @@ package struct BlobHolder: Hashable, Sendable {
     /// This node's clock when it said so, as fine as `resolutionMilliseconds`.
     package let notedMilliseconds: Int64
 
-    /// What is said again within this time is not noted again: it would cost a synced transaction each time.
+    /// The time within which a repeated claim is not recorded again: each record costs a synced transaction.
     package static let resolutionMilliseconds: Int64 = 10 * 60_000
 
     package init(device: DeviceID, notedMilliseconds: Int64) {
@@ -14,8 +14,8 @@ package struct BlobHolder: Hashable, Sendable {
         self.notedMilliseconds = notedMilliseconds
     }
 
-    /// Whether something said then is worth a note behind one of `noted`; nil: there is none. A clock that was put back
-    /// begins anew.
+    /// True if a claim at this time is worth a record after the earlier one, `noted`; nil: there is none. A clock that was
+    /// put back begins anew.
     static func isNews(at milliseconds: Int64, behind noted: Int64?) -> Bool {
         guard let noted else { return true }
         return milliseconds < noted || milliseconds - noted >= resolutionMilliseconds

@@ -1,6 +1,6 @@
-/// Which blobs that records name are fetched without being asked for. Pinned ones are, whatever it says. Local to a node.
+/// The choice of blobs that are fetched without a request. Pinned blobs are always fetched. Local to a node.
 ///
-/// A change of it removes nothing that is here.
+/// A change of the policy removes no stored blob.
 package enum FetchPolicy: Hashable, Sendable {
     case all
     /// Those of at most so many bytes.
@@ -8,7 +8,7 @@ package enum FetchPolicy: Hashable, Sendable {
     /// None.
     case onDemand
 
-    /// What a blob may have at most, in bytes; nil: whatever it has.
+    /// The greatest size of a blob to fetch, in bytes; nil: no limit.
     package var sizeLimit: UInt64? {
         switch self {
         case .all: nil

@@ -3,15 +3,15 @@ package import SyncModel
 /// A blob that a record names, that should be here, and is not here as a whole.
 package struct MissingBlob: Hashable, Sendable {
     package let blob: BlobHash
-    /// In bytes, as the oldest record says that names it: whoever wrote that one had the bytes, unless it is faulty. Of records
-    /// that say different sizes all but one are wrong, because the size is part of what the hash covers.
+    /// The size in bytes, as stated by the oldest record that names the blob: its author had the bytes, unless it is faulty.
+    /// If records state different sizes, all but one are wrong, because the size is part of what the hash covers.
     package let size: UInt64
-    /// Of the newest record that names it.
+    /// The stamp of the newest record that names the blob.
     package let stamp: Stamp
-    /// How large it may be to be fetched unasked, in bytes, should the records be wrong: by the policy; nil: as large as it
-    /// is, by the policy or because it is pinned.
+    /// The greatest size at which the blob is fetched without a request, in bytes, should the records be wrong. It follows
+    /// from the policy; nil if the policy has no limit or the blob is pinned.
     package let sizeLimit: UInt64?
-    /// Whether room was made for it: the hashes of its chunks are here, and perhaps some of them.
+    /// True if room was made for the blob: the hashes of its chunks are stored, and perhaps some chunks.
     package let isBegun: Bool
 
     package init(

@@ -1,18 +1,21 @@
 import SyncModel
 
-/// What waits in the store until it can be put behind a history that took the place of another.
+/// A segment that waits in the store until it can be put behind a history that took the place of another.
 struct HeldBack: Sendable {
-    /// In a store that has rows.
+    /// The row, in a store that has rows.
     let row: Int64
     let segment: Segment
-    /// Of the history that stays; else of a third device who had seen the other one, or that.
+    /// True for a segment of the history that stays; false for one of a third device that had seen the other history, or that
+    /// history.
     let isRest: Bool
 }
 
 extension LogState {
-    /// Those that can be applied behind what is about to be, in an order that contexts allow. What is held by then is left out.
+    /// Returns the segments that can be applied behind what is about to be, in an order that contexts allow. What is held by
+    /// then is left out.
     ///
-    /// - Parameter guests: whom this device is to let in again before it holds what they wrote, or who has seen that.
+    /// - Parameter guests: the members that this device admits again before it stores their changes, or changes of authors
+    ///   that have seen those.
     func applicable(
         _ waiting: [HeldBack], behind segments: [VerifiedSegment], but guests: [MemberFact]
     ) -> [VerifiedSegment] {
@@ -44,14 +47,14 @@ extension LogState {
 }
 
 extension VerifiedSegment {
-    /// Whether one of them wrote it, or its author had seen what they wrote.
+    /// True if a guest wrote the segment, or its author had seen changes of a guest.
     fileprivate func isWork(of guests: Set<DeviceID>) -> Bool {
         guests.contains(segment.replica.device) || context.contains { guests.contains($0.replica.device) }
     }
 }
 
 extension [HeldBack] {
-    /// Where the histories end that stay, as far as more of them is here than is held.
+    /// Returns the tips of the histories that stay, where more of them waits than the log holds.
     func awaited(on log: LogState) -> [KnownReplica] {
         var tips: [ReplicaID: ReplicaTip] = [:]
         for kept in self where kept.isRest {

@@ -68,8 +68,8 @@ extension LogRows {
             .integer(Int64(work.segment.end)), .blob(VectorColumn.encoded(work.known)), .blob(work.segment.bytes))
     }
 
-    /// What waited to be done again before goes on behind what goes now, some of which may have been a part of it; its authors had
-    /// seen no more of what goes than everybody has.
+    /// Puts work that waited to be redone before behind what goes now, which may include some of that work. The authors of
+    /// the work had seen no more of what goes than every replica has.
     func putBehind(_ waiting: [(row: Int64, work: TakenBack)], _ taking: TakingBack) throws(StoreError) {
         for (row, work) in waiting {
             try access.run("DELETE FROM taken_back WHERE id = ?", .integer(row))
@@ -77,7 +77,7 @@ extension LogRows {
         }
     }
 
-    /// To be applied once it can be.
+    /// Sets a segment aside, to be applied once it can be.
     func holdBack(segment row: Int64) throws(StoreError) {
         try access.run(
             """
@@ -87,7 +87,7 @@ extension LogRows {
             """, .integer(spaceRow), .integer(row))
     }
 
-    /// Of a history that stays.
+    /// Sets aside the rest of a history that stays.
     func holdBack(restOf segment: Segment) throws(StoreError) {
         try access.run(
             "INSERT INTO held_back (space, replica, start, end, is_rest, signature, bytes) VALUES (?, ?, ?, ?, 1, ?, ?)",
@@ -95,7 +95,7 @@ extension LogRows {
             .integer(Int64(segment.end)), .blob(segment.signature), .blob(segment.bytes))
     }
 
-    /// Of each replica in the order of counters.
+    /// Returns the waiting segments, for each replica in the order of counters.
     func heldBack() throws(StoreError) -> [HeldBack] {
         var found: [HeldBack] = []
         try access.forEach(
@@ -111,7 +111,7 @@ extension LogRows {
         return found
     }
 
-    /// What is in the log is held back no more.
+    /// Deletes the waiting segments that are in the log now.
     func releaseHeldBack(upTo held: VersionVector) throws(StoreError) {
         for kept in try heldBack() where kept.segment.end <= held.next(of: kept.segment.replica) {
             try access.run("DELETE FROM held_back WHERE id = ?", .integer(kept.row))
@@ -139,7 +139,8 @@ extension LogRows {
         return found
     }
 
-    /// The word for them is said, and is not said again in its turn: somebody may have let them go by then.
+    /// Removes the operations that admit the guests from the waiting work. They are already written, and must not be repeated
+    /// in their turn: the guests may have been retired by then.
     func noteLetIn(_ guests: [MemberFact]) throws(StoreError) {
         for (row, work) in try takenBack(byteBudget: .max) {
             guard let rest = work.without(guests) else { continue }
@@ -163,7 +164,7 @@ extension LogRows {
         return places
     }
 
-    /// Of what is kept aside this was done again.
+    /// Records how much of the waiting work was redone.
     func note(
         _ progress: TakenBackWork.Progress, of rows: [(row: Int64, work: TakenBack)], _ places: [Rewriting]
     ) throws(StoreError) {

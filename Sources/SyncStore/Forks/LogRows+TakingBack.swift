@@ -42,14 +42,15 @@ extension LogRows {
         return try self.state()
     }
 
-    /// What goes.
+    /// The segments and counts of what goes.
     struct Gone {
         var segments: Set<Int64> = []
         var changes: Int64 = 0
         var events: Int64 = 0
-        /// What objects its segments are about.
+        /// The objects that each of its segments touches.
         var touched: [(segment: Int64, objects: Set<ObjectKey>)] = []
-        /// Without all of the log nobody can say what was before it: it came as state, or has a schema or a setting in it.
+        /// True if the earlier state cannot be restored without all of the log: it came as state, or has a schema or a
+        /// setting in it.
         var isFinal = false
 
         fileprivate mutating func take(_ verified: VerifiedSegment, _ row: Int64, _ dropped: DroppedByStream) {

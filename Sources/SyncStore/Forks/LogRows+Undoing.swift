@@ -26,7 +26,8 @@ extension LogRows {
             }
         }
         var after = try self.state()
-        // Some device is let in no more, or by another word: what counts of it is on objects that nobody looks at here.
+        // A device is no longer admitted, or by another fact: its work that counts may be on objects that are not examined
+        // here.
         guard after.cuts == state.cuts else { throw taking.refusal }
         var keys = gone.touched.reduce(into: Set<ObjectKey>()) { $0.formUnion($1.objects) }.sorted()[...]
         while !keys.isEmpty {
@@ -59,7 +60,7 @@ extension LogRows {
         return plan
     }
 
-    /// What its author knew is told by what is left of its changes.
+    /// Forgets what its author knew, as far as the remaining changes do not say it.
     private func forget(_ replica: ReplicaID, from start: UInt64) throws(StoreError) {
         try access.run(
             "DELETE FROM addition WHERE space = ? AND replica = ? AND counter >= ?", .integer(spaceRow),
@@ -79,7 +80,7 @@ extension LogRows {
 }
 
 extension CutTable {
-    /// Whether a change behind one of these places speaks for or against something.
+    /// True if a change behind one of these places is evidence for or against a retirement or revocation.
     fileprivate func rests(on starts: [ReplicaID: UInt64]) -> Bool {
         let said = witnesses.map(\.change) + returns.map(\.addition)
         return said.contains { dot in starts[dot.replica].map { $0 <= dot.counter } ?? false }
@@ -88,7 +89,7 @@ extension CutTable {
 }
 
 extension Segment {
-    /// Whether it has operations in it that replace something without saying what.
+    /// True if its operations replace something without naming the old value.
     var setsWhatHolds: Bool {
         let kinds = [
             SyncModel.Operation.Kind.editSchema, SyncModel.Operation.Kind.setStream, SyncModel.Operation.Kind.cut,

@@ -9,7 +9,7 @@ extension MemoryStore {
             running.tail = nil
             guard let after = try snapshot().takingBack(other, by: running.own.device, faults) else { return false }
             try write(&running) { $0 = after }
-            // Whoever asks for what may be served is told all that is held.
+            // A caller that asks for servable segments is given all that is held.
             _ = running.takeUnserved()
             running.own.end()
             // What of the other history can be applied at once.

@@ -14,7 +14,7 @@ extension SQLiteStore {
                     other, by: device, on: state, at: wallMilliseconds, faults: faults)
             }
             guard let after else { return false }
-            // Whoever asks for what may be served is told all that is held.
+            // A caller that asks for servable segments is given all that is held.
             _ = writing.takeUnserved()
             writing.log = after
             writing.hot.forget()

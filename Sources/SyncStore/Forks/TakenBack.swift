@@ -1,13 +1,13 @@
 import SyncModel
 
-/// What this device did, and took back for another history: kept aside until it is done again. In the order it was done.
+/// Work of this device that was taken back for another history: kept aside until it is done again, in the order of writing.
 struct TakenBack: Sendable, Equatable {
-    /// What of it is left to do.
+    /// The part that is left to do.
     let segment: Segment
-    /// What the author of its first change had seen and everybody can see, its own history included.
+    /// The changes that the author of its first change had seen and every replica can see, its own history included.
     let known: VersionVector
 
-    /// What of it is left from an operation on.
+    /// Returns the work from an operation on.
     func rest(from counter: UInt64) -> TakenBack {
         var reader = ByteReader(segment.bytes)
         while !reader.isAtEnd, let view = try? ChangeView(&reader) {
@@ -48,9 +48,9 @@ extension TakenBack {
 }
 
 extension LogState {
-    /// Whom what is to be done again had let in, and nobody lets in as it is. The word for them comes before everything else, and
-    /// what waits in the store goes on behind it: named by its author, the guests' changes would keep it from all who cannot
-    /// check those without it.
+    /// Returns the members that the work to redo had admitted and that no other fact admits now. The facts that admit them
+    /// are written before everything else, and the waiting segments are applied behind them. If the author's own changes
+    /// named the guests' changes, no replica could apply them without a check of those facts.
     func guests(of work: some Sequence<TakenBack>, by device: DeviceID, _ faults: StoreFaults) -> [MemberFact] {
         guard hasTakenBack, !faults.contains(.guestsComeLater) else { return [] }
         let members = Set(members.reached(from: device))
@@ -82,10 +82,10 @@ extension ChangeView {
 
 /// The next changes of what was taken back, as writes of one commit.
 struct TakenBackWork {
-    /// One transaction's worth.
+    /// The greatest number of bytes done again in one transaction.
     static let stepBytes = 512 << 10
 
-    /// How far one goes: so many rows are done as a whole, and from that operation on the one behind them goes on.
+    /// The end of a step: the number of rows done as a whole, and the operation at which the next row goes on.
     struct Progress: Equatable {
         var wholeRows = 0
         var goesOnAt: UInt64?
@@ -125,14 +125,14 @@ struct TakenBackWork {
         writes = changes.map { .again($0) }
     }
 
-    /// Whether nothing could be done: nothing is behind what would count nowhere.
+    /// True if the step could do nothing: work must not follow an operation that would count nowhere.
     func isWaiting(_ outcomes: [Result<WriteOutcome, WriteRefusal>]) -> Bool { outcomes.first?.isWaiting ?? false }
 
     func progress(_ outcomes: [Result<WriteOutcome, WriteRefusal>]) -> Progress {
         progress[outcomes.firstIndex(where: \.isWaiting) ?? changes.count]
     }
 
-    /// Where what the step did again is now: what of it was refused is nowhere.
+    /// Returns the new places of what the step did again. Refused operations have none.
     func places(_ outcomes: [Result<WriteOutcome, WriteRefusal>]) -> [Rewriting] {
         zip(changes, outcomes).flatMap { change, outcome in
             guard case .success(let done) = outcome, let dots = done.dots else { return [Rewriting]() }

@@ -1,25 +1,25 @@
 import SyncModel
 
-/// What goes when the other of two histories is taken over: what ours has beyond the last common change, and with it everything
-/// whose author had seen that, because elsewhere those counters say something else.
+/// The work of taking over the other of two histories: everything in ours beyond the last common change goes, and with it
+/// every change with an author that had seen it, because elsewhere those counters say something else.
 ///
-/// A held segment ends on a signature, so the log is cut at the last one at or before that change; the rest of the other history,
-/// which is at hand, is put behind it as soon as what its author had seen is held.
+/// A stored segment ends on a signature, so the log is cut at the last one at or before that change. The rest of the other
+/// history, which is at hand, is put behind it as soon as all that its author had seen is stored.
 struct TakingBack {
-    /// What becomes of a segment.
+    /// The fate of a segment.
     enum Fate: Sendable, Equatable {
         case stays
-        /// What this device wrote of it is done again from the counter on; nil: it is not.
+        /// Goes. This device's work in it is done again from the counter on; nil: it is not.
         case goes(redoneFrom: UInt64?)
-        /// Its author had seen what the others have, too, or it is a third device's: it is put behind that. What of this device's
-        /// work counts nowhere there is done again (`WorkToRedo`).
+        /// Waits, because its author had seen what the others have, too, or because it is a third device's: it is put behind
+        /// that. This device's work in it that counts nowhere there is done again (`WorkToRedo`).
         case waits
     }
 
-    /// What is put in place of what goes, in the order of counters.
+    /// The segments that replace those that go, in the order of counters.
     let instead: [Segment]
     private let other: OtherHistory
-    /// What others are known to hold of what this device wrote.
+    /// The changes of this device that others are known to hold.
     private let heldByOthers: VersionVector
     private let device: DeviceID
     private let space: SpaceID
@@ -28,11 +28,11 @@ struct TakingBack {
     private let common: UInt64
     /// Per replica, from where on it goes.
     private(set) var starts: [ReplicaID: UInt64]
-    /// Likewise, from where on nobody will hold it: it is done again under another replica.
+    /// Likewise, the counters from which no replica will hold the changes: they are done again under another replica.
     private var redone: [ReplicaID: UInt64] = [:]
-    /// Where the changes ended that this device does again.
+    /// The ends of the changes that this device does again.
     private(set) var gaveWay: [ReplicaID: [ChainEnd]] = [:]
-    /// Where the histories stand of which segments were asked for.
+    /// The heads of the histories up to the segments already asked about.
     private var heads: [ReplicaID: ChainHead] = [:]
 
     /// Nil where one of the two is the beginning of the other.
@@ -87,18 +87,19 @@ struct TakingBack {
         starts = [other.replica: kept]
     }
 
-    /// What is thrown where it turns out that what goes cannot be told apart from what stays.
+    /// The error thrown if what goes cannot be told apart from what stays.
     var refusal: StoreError { .notApplicable(other.replica, at: common) }
 
-    /// Asked of every segment, in the order of their arrival.
+    /// Decides the fate of a segment. Called for every segment, in order of arrival.
     ///
-    /// - Throws: `notApplicable` where a device that has no part in it would lose something: what it wrote nobody else can do again.
+    /// - Throws: `notApplicable` if a device that has no part in the fork would lose something: no other device can do its
+    ///   work again.
     mutating func fate(of verified: VerifiedSegment) throws(StoreError) -> Fate {
         let replica = verified.segment.replica
         let before = heads[replica] ?? ChainHead(space: space, replica: replica)
         heads[replica] = verified.tip.head
         let fate = try decide(verified)
-        // Of what a third device built on it nobody else takes anything back.
+        // A third device's changes built on it are not taken back by any other device.
         if case .goes(redoneFrom: .some) = fate, other.replica.device == device {
             gaveWay[replica, default: []] += verified.segment.ends(from: before)
         }
@@ -130,14 +131,15 @@ struct TakingBack {
         return .waits
     }
 
-    /// Whether others will hold it, whatever this device does.
+    /// True if other replicas will hold the segment, whatever this device does.
     private func isKeptElsewhere(_ segment: Segment) -> Bool {
         let isThirds = segment.replica.device != other.replica.device
         return isThirds && heldByOthers.next(of: segment.replica) >= segment.end
             || other.elsewhere.contains { $0.replica == segment.replica && $0.tip.next >= segment.end }
     }
 
-    /// What is dropped stays so, also where the operation goes that said it: but of the history that stays nothing was meant.
+    /// Returns the drops without the events of the history that goes. Dropped events stay dropped, even if the operation that
+    /// dropped them goes; but the drop was not meant for the history that stays.
     func shared(_ dropped: DroppedByStream) -> DroppedByStream {
         var shared = DroppedByStream()
         for (stream, events) in dropped.streams {
@@ -146,25 +148,25 @@ struct TakingBack {
         return shared
     }
 
-    /// Whether this device does again what it wrote under the replica.
+    /// True if this device does its work under the replica again.
     func isRedone(_ replica: ReplicaID) -> Bool {
         replica.device == device && !faults.contains(.takeBackForgets)
     }
 
-    /// Whether it is one of what begins there, or its author had seen some of that.
+    /// True if the segment is in a history that goes, or its author had seen some of that.
     private func isBehind(_ starts: [ReplicaID: UInt64], _ verified: VerifiedSegment) -> Bool {
         if let start = starts[verified.segment.replica] { return verified.segment.start >= start }
         return verified.context.contains { entry in starts[entry.replica].map { $0 < entry.next } ?? false }
     }
 
-    /// What of it the author of a change that goes had seen, and everybody will hold.
+    /// Returns what the author of a change that goes had seen and every replica will hold.
     func known(_ seen: VersionVector, at start: UInt64, of replica: ReplicaID) -> VersionVector {
         var entries = seen.entries.filter { $0.replica != replica }
         entries.append(.init(replica: replica, next: start))
         return shared(VersionVector(entries))
     }
 
-    /// What of it everybody will hold as it is here.
+    /// Returns the part of the vector that every replica will hold as it is here.
     func shared(_ seen: VersionVector) -> VersionVector {
         VersionVector(
             seen.entries.map { entry in
@@ -174,7 +176,7 @@ struct TakingBack {
     }
 }
 
-/// What authors had seen at the beginning of their segments, asked in the order of counters.
+/// The contexts of authors at the beginning of their segments, asked in the order of counters.
 struct SeenBefore {
     private var steps: ArraySlice<(start: UInt64, moved: [VersionVector.Entry])>
     private var seen = VersionVector()
@@ -192,7 +194,7 @@ struct SeenBefore {
 }
 
 extension Segment {
-    /// Its changes as far as the other begins, and that; nil where no segment can be so.
+    /// Returns this segment's changes up to the beginning of `next`, joined with it; nil if they do not fit.
     fileprivate func joined(with next: Segment) -> Segment? {
         var reader = ByteReader(bytes)
         while !reader.isAtEnd {

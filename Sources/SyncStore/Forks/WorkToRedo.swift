@@ -1,13 +1,15 @@
 import SyncModel
 
-/// What this device is to do again when a history goes, asked segment by segment, of each replica in the order of counters.
+/// The work that this device must do again when a history goes, asked segment by segment, for each replica in the order of
+/// counters.
 ///
-/// Of what goes that is everything that counted. Of what waits it is what counts nowhere behind the history that stays, because
-/// who let the device in did so in the other one; the rest of it counts all along, and would be there twice.
+/// Of the changes that go, it is everything that counted. Of the changes that wait, it is what counts nowhere behind the
+/// history that stays, because the fact that admitted the device is in the other history. The rest counts all along, and
+/// would be there twice.
 struct WorkToRedo {
     private let cuts: CutTable
     private let firsts: FirstContexts
-    /// Who let in whom, until now and behind the history that stays.
+    /// The membership facts until now and behind the history that stays.
     private let before: MemberFacts
     private let after: MemberFacts
     private var authors: [ReplicaID: SeenBefore] = [:]
@@ -71,7 +73,7 @@ struct WorkToRedo {
         return authors[replica]?.seen(at: segment.start) ?? VersionVector()
     }
 
-    /// Whose work it is on.
+    /// Returns the devices that began the work that an operation changes.
     private func work(
         of operation: SyncModel.Operation, at origin: Origin, _ objects: some ObjectSource
     ) throws(StoreError) -> [DeviceID] {
@@ -125,7 +127,7 @@ extension Segment {
         return facts
     }
 
-    /// Whom its changes let in.
+    /// Calls `body` for each member that its changes admit.
     func forEachAddition(_ body: (MemberFact, Dot) -> Void) {
         var reader = ByteReader(bytes)
         while !reader.isAtEnd, let view = try? ChangeView(&reader) {

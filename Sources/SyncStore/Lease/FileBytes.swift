@@ -2,7 +2,7 @@ import Glibc
 
 /// Small reads and writes by descriptor.
 enum FileBytes {
-    /// At most `count` bytes from the beginning; shorter at the end of the file or on an error.
+    /// Returns at most `count` bytes from the beginning; fewer at the end of the file or on an error.
     static func read(_ descriptor: Int32, upTo count: Int) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
             initialized = max(0, pread(descriptor, buffer.baseAddress, count, 0))

@@ -1,12 +1,12 @@
 package import SyncModel
 
-/// Where leases are kept: files on tmpfs, or the simulated machine's memory.
+/// The place where leases are kept: files on tmpfs, or the simulated machine's memory.
 package protocol LeaseKeeper: Sendable {
     /// Names this boot of the machine; another after every reboot.
     var bootID: [UInt8] { get }
 
-    /// Opens the lease of `replica`, creating it when `creating`, and locks it for as long as the result lives.
-    /// Nil when there is none, somebody else holds it, or the place does not forget at a reboot.
+    /// Opens the lease of `replica`, creating it when `creating`, and locks it for as long as the result lives. Nil when
+    /// there is none, another process holds it, or the place does not forget at a reboot.
     func open(_ replica: ReplicaID, creating: Bool) -> (any HeldLease)?
 }
 

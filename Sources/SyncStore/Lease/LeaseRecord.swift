@@ -1,7 +1,7 @@
 import Crypto
 package import SyncModel
 
-/// What a lease says: how far this boot of this machine has answered for one of our replicas.
+/// The contents of a lease: how far this boot of this machine has answered for one of our replicas.
 ///
 /// It lives where a reboot, a backup or a disk image does not reach. A store that is behind it lost something; a store
 /// without it may be a copy. Either way the next write begins a new incarnation (design: "Incarnations").
@@ -22,11 +22,11 @@ package struct LeaseRecord: Hashable, Sendable {
         self.sealedHead = sealedHead
     }
 
-    /// Whether a store may go on under `replica`.
+    /// Returns whether a store may go on under `replica`.
     ///
     /// - Parameters:
-    ///   - next: what the store holds of it.
-    ///   - head: the store's own chain head at a counter where a stored segment ends; nil elsewhere.
+    /// - next: what the store holds of it.
+    /// - head: the store's own chain head at a counter where a stored segment ends; nil elsewhere.
     package func permits(
         _ replica: ReplicaID, bootID: [UInt8], next: UInt64, head: (UInt64) throws(StoreError) -> ChainHead?
     ) throws(StoreError) -> Bool {

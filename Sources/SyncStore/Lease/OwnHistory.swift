@@ -11,7 +11,8 @@ package struct OwnHistory: Sendable {
     private let incarnations: @Sendable () -> UInt64
     package private(set) var author: ChangeAuthor?
     private var lease: (any HeldLease)?
-    /// At the start work was stored with whose authors no fact connected this device: its key is new, its data is older.
+    /// True if at the start the store held work by authors that no fact connected to this device: its key is new, its data is
+    /// older.
     private let isNewOnOldData: Bool
 
     /// - Parameter state: at the start of the store.
@@ -52,8 +53,8 @@ package struct OwnHistory: Sendable {
         author = ChangeAuthor(space: space, replica: replica, tip: tip, named: state.context(of: replica))
     }
 
-    /// A history that was cut is not gone on with, and a new one is not begun before somebody let the device in again:
-    /// its first change has to know that.
+    /// Ends a history that was cut. A new one begins only after the device is admitted again: its first change must know
+    /// that.
     package mutating func heedCuts(_ cuts: CutTable, faults: StoreFaults = []) throws(StoreError) {
         guard !cuts.isEmpty else { return }
         if cuts.isAway(device), !faults.contains(.beginUninvited) { throw .retired }
@@ -120,7 +121,7 @@ package struct OwnHistory: Sendable {
             ChangeAuthor(space: author.space, replica: replica, tip: tip, named: author.named), sealed: sealed)
     }
 
-    /// After segments were applied: whoever else wrote under our incarnation has it now.
+    /// Ends the history if applied segments are of our replica: another store with our incarnation continues it now.
     package mutating func applied(_ plan: LogPlan) {
         if let author, plan.entries.contains(where: { $0.verified.segment.replica == author.replica }) { end() }
     }

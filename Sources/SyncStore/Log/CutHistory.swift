@@ -1,8 +1,8 @@
 package import SyncModel
 
-/// What is read of the log when a cut arrives, or when something speaks against one.
+/// The parts of the log that are read when a cut arrives, or when evidence against a cut arrives.
 package protocol CutHistory {
-    /// What the held changes of a replica name of others, at which of them, in their order.
+    /// Returns the changes in what the stored changes of a replica name of others, with the counters, in order.
     func contextSteps(
         of replica: ReplicaID
     ) throws(StoreError) -> [(start: UInt64, moved: [VersionVector.Entry])]
@@ -11,8 +11,8 @@ package protocol CutHistory {
 }
 
 extension FirstContexts {
-    /// What the author of the replica's first change had seen, all at once: without what that names itself it would speak for
-    /// what it knew better of.
+    /// Returns what the author of the replica's first change had seen, all at once. The log does not name it otherwise, and
+    /// without it the author would seem to vouch for changes it knew to be cut.
     package func beginning(of replica: ReplicaID) -> [(start: UInt64, moved: [VersionVector.Entry])] {
         var seen = inherited(by: replica)
         seen.join(context(of: replica))

@@ -1,9 +1,9 @@
 import SyncModel
 
-/// Where the changes that hold a stream's events begin in a segment, so that a reader parses only those.
+/// The places in a segment where the changes with a stream's events begin, so that a reader parses only those.
 ///
-/// Encoded as pairs of varints, one pair per change: bytes from the change before (the first from 0), then the ordinal
-/// of the stream's first event in that change, as the difference from the pair before. Two or three bytes a change.
+/// Encoded as pairs of varints, one pair per change: bytes from the change before (the first from 0), then the ordinal of the
+/// stream's first event in that change, as the difference from the pair before. Two or three bytes a change.
 package struct EventPlaces: Sendable, Equatable {
     package private(set) var bytes: [UInt8] = []
     private var lastChange = 0
@@ -21,7 +21,7 @@ package struct EventPlaces: Sendable, Equatable {
 
     package struct Place: Sendable, Equatable {
         package let change: Int
-        /// Of the stream's first event in the change.
+        /// The ordinal of the stream's first event in the change.
         package let ordinal: Int64
     }
 

@@ -7,9 +7,9 @@ package struct LocalCommit {
     private let state: LogState
     private var objects: ObjectPlan
     private var refusedRows: [UInt64: WriteRefusal] = [:]
-    /// Of what is written again what comes behind that may be about it.
+    /// The refusal of a rewritten operation. Later operations in the same change may be about its result.
     private var refusedAgain: WriteRefusal?
-    /// Where work is that was written again, in earlier commits and in this one.
+    /// The new places of rewritten work, from earlier commits and this one.
     private var rewritten: [Rewriting]
     private var outcomes: [Result<WriteOutcome, WriteRefusal>] = []
     private var answers: [AnsweredWrite] = []
@@ -24,7 +24,7 @@ package struct LocalCommit {
         package let objects: ObjectPlan
         package let streams: StreamPlan
         package let result: AppendResult
-        /// Of the writes that have a key.
+        /// The answers to the writes that have a key.
         package let answers: [AnsweredWrite]
 
         /// False when every write was refused or had nothing to write.
@@ -64,7 +64,7 @@ package struct LocalCommit {
         answers.append(AnsweredWrite(key: key, wallMilliseconds: wallMilliseconds, outcome: outcome))
     }
 
-    /// What was answered under the key's name, in this commit or within a day before it.
+    /// Returns the answer to an earlier write with the key's name, in this commit or within a day before it.
     private func answer(to key: WriteKey, _ reading: some ObjectSource) throws(StoreError) -> AnsweredWrite? {
         if let index = answered[key.name] { return answers[index] }
         return try reading.answeredWrite(key.name)?.remembered(at: wallMilliseconds)
@@ -147,7 +147,7 @@ package struct LocalCommit {
         return WriteRefusal(step: 0, .tooLarge(limitBytes: Limits.operationsBytes))
     }
 
-    /// At what is held of it now.
+    /// Returns the operation that retires a device at the tips held here.
     private static func retiring(_ device: DeviceID, in state: LogState) -> SyncModel.Operation {
         .cut(.retiring(device, at: state.tips.map { (replica: $0.replica, tip: $0.tip) }))
     }

@@ -1,15 +1,15 @@
 package import SyncModel
 
-/// What an application asks to be written as one change, all or nothing.
+/// A write that an application requests: one change, all or nothing.
 package indirect enum LocalWrite: Sendable, Hashable {
-    /// As it is.
+    /// The operations as given.
     case operations([Operation])
     /// Planned against what is stored when its turn comes, each seeing what those before it did. Of the writes of one
     /// commit that have the same `row`, none is done behind one that is refused.
     case planned([ObjectWrite], row: UInt64? = nil)
     /// Lets a device go at what is held of it when the write's turn comes.
     case retire(DeviceID)
-    /// What this device had written under a history that was cut.
+    /// A change that this device had written under a history that was cut.
     case again(VoidChange)
     /// Written unless a write under this key is remembered; then that one's outcome is the outcome. A refused write is not
     /// remembered: nothing was written, and the cause may be gone when it is asked for again.
@@ -29,7 +29,7 @@ package struct WriteRefusal: Error, Hashable, Sendable {
     }
 }
 
-/// What became of the writes of one commit, in their order.
+/// The results of the writes of one commit, in their order.
 package struct AppendResult: Sendable, Equatable {
     /// Without segments when nothing was written.
     package let commit: Commit
@@ -45,9 +45,9 @@ package struct AppendResult: Sendable, Equatable {
     }
 }
 
-/// What a durable write got.
+/// The result of a durable write.
 package struct WriteOutcome: Sendable, Equatable {
-    /// Of its first and last operation; nil when nothing had to be written.
+    /// The dots of its first and last operation; nil if nothing had to be written.
     package let dots: ClosedRange<Dot>?
     /// Per planned write: the object's version behind it, and whether it changed anything.
     package let steps: [Step]
@@ -55,7 +55,7 @@ package struct WriteOutcome: Sendable, Equatable {
     package struct Step: Sendable, Equatable {
         package let version: Dot?
         package let changed: Bool
-        /// As this write left it; nil for what is no object.
+        /// The object as this write left it; nil if the write is not about an object.
         package let object: StoredObject?
         /// The object's name where a remembered outcome does not hold it: it can be read at `version`.
         package let unread: ObjectKey?

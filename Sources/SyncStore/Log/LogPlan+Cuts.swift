@@ -19,8 +19,8 @@ extension LogPlan {
         if after.cuts.note(first, context: context, statements, members: after.members) { hasNewCuts = true }
     }
 
-    /// Where histories end once these segments are applied, and which objects have to be made anew for it. Called before
-    /// objects are applied; costs nothing where no cut moved.
+    /// Decides where histories end once these segments are applied, and which objects must be made anew for it. Called before
+    /// objects are applied; costs nothing if no cut moved.
     package mutating func settleCuts(
         on state: LogState, _ history: some CutHistory, faults: StoreFaults = []
     ) throws(StoreError) {
@@ -50,14 +50,14 @@ extension LogPlan {
             let (before, now) = (end(state.cuts), end(after.cuts))
             guard before != now else { continue }
             let counters = min(before, now)..<max(before, now)
-            // Nobody can tell here which objects those were on.
+            // The objects touched by dropped changes are unknown here.
             if counters.lowerBound < state.firstHeld.next(of: known.replica) { after.isIncomplete = true }
             touched.formUnion(try history.objects(touchedBy: known.replica, within: counters))
         }
         rebuilt = faults.contains(.cutKeepsObjects) ? [] : touched.sorted()
     }
 
-    /// What the sender of a state knows of cuts, and what the histories that come with it say of ours.
+    /// Takes over what the sender of a state knows of cuts, and what the histories that come with it say of ours.
     ///
     /// - Parameter firsts: also of the replicas that are not held yet.
     mutating func join(

@@ -1,13 +1,13 @@
 package import SyncModel
 
-/// What a transaction will write, computed before it begins: pure, the same for every store.
+/// The writes of a transaction to the log, computed before it begins: pure, the same for every store.
 package struct LogPlan: Sendable {
     package struct Entry: Sendable {
         package let verified: VerifiedSegment
         package let scan: SegmentScan
         /// Arrival number of the segment's first event; of the next segment's when it has none.
         package let firstPosition: Int64
-        /// What the author of these changes had seen of other replicas.
+        /// The changes of other replicas that the author of these changes had seen.
         package let context: VersionVector
     }
 
@@ -41,8 +41,8 @@ package struct LogPlan: Sendable {
         changesCuts = after.cuts != state.cuts
     }
 
-    /// What came as state: residues, in an order their contexts allow, each as a segment of no change. What is said of
-    /// streams comes before any of them.
+    /// Plans residues that came as state, in an order their contexts allow, each as a segment of no change. Statements about
+    /// streams come before all of them.
     ///
     /// - Throws: `notApplicable` for one that does not begin where its replica's history is held to.
     package init(
@@ -62,7 +62,7 @@ package struct LogPlan: Sendable {
         }
     }
 
-    /// What of streams matters to how a segment is read.
+    /// The settings and drops of streams that affect how a segment is read.
     private struct Scanning: Equatable {
         /// Streams that are `latestOnly` before or after it.
         let collecting: Set<ExactString>
@@ -91,7 +91,7 @@ package struct LogPlan: Sendable {
         // Of what came as state the sender's table says what its changes say of cuts, each at its place.
         if verified.changeCount > 0 { note(scan.statements, of: segment, context) }
         for (counter, drop) in scan.drops {
-            // Only what its author had seen: so whoever learns of it lacks none of these.
+            // Only what its author had seen: so a replica that learns of it lacks none of these.
             var seen = context
             seen.advance(segment.replica, to: counter)
             after.dropped.drop(drop.events.within(seen), of: drop.stream)

@@ -1,6 +1,6 @@
 package import SyncModel
 
-/// What one space's log amounts to: all that authoring and applying must know. A value: both stores compute the next one
+/// The summary of one space's log: all that authoring and applying must know. A value: both stores compute the next one
 /// beside the current and take it over only when its transaction is durable.
 ///
 /// Bounds: one tip per replica; nothing in here grows with the number of changes.
@@ -10,7 +10,7 @@ package struct LogState: Sendable, Equatable {
     package private(set) var tips: [KnownReplica] = []
     /// The same as a vector.
     package private(set) var held = VersionVector()
-    /// Of every change held.
+    /// The greatest stamp of all stored changes.
     package private(set) var greatestStamp = Stamp.zero
     package var digest = Sum256.zero
     package var counts = StoreCounts(changes: 0, events: 0)
@@ -26,18 +26,18 @@ package struct LogState: Sendable, Equatable {
     package var floor = VersionVector()
     /// Per replica the counter from which on changes are held; those before it came as state. Not in it where all are.
     package var firstHeld = VersionVector()
-    /// Which changes said who is a member.
+    /// The changes that admitted members.
     package var members = MemberFacts()
-    /// Which devices were let go, and what of their histories counts.
+    /// The devices that were retired or revoked, and the part of their histories that counts.
     package var cuts = CutTable()
-    /// Something was taken back: it may hold changes of devices that nobody lets in any more.
+    /// True if changes were taken back: the log may hold changes of devices that are no longer admitted.
     var hasTakenBack = false
     /// Some objects could not be done again when a cut moved: a part of their history came as state. They are as they were, and
     /// nothing is handed over or acknowledged, until a member that could has said what they are.
     package var isIncomplete = false
-    /// How streams are kept; those that nobody set are not in it.
+    /// The settings of streams; streams without one are absent.
     package private(set) var streams: [ExactString: KeptStream] = [:]
-    /// Which events nobody shows any more.
+    /// The events that are no longer shown.
     package var dropped = DroppedByStream()
 
     package init(space: SpaceID) { self.space = space }
@@ -71,10 +71,10 @@ package struct LogState: Sendable, Equatable {
 
     var latestOnlyStreams: Set<ExactString> { Set(streams.filter(\.value.setting.latestOnly).keys) }
 
-    /// What the replica's changes named until now.
+    /// Returns what the replica's changes have named so far.
     package func named(by replica: ReplicaID) -> VersionVector { named[replica] ?? VersionVector() }
 
-    /// What the author of the replica's newest change had seen.
+    /// Returns what the author of the replica's newest change had seen.
     package func context(of replica: ReplicaID) -> VersionVector {
         if let context = recent[replica] { return context }
         var context = firsts.inherited(by: replica)
@@ -118,8 +118,7 @@ package struct LogState: Sendable, Equatable {
     }
 }
 
-/// What the author of each device's newest change had seen, put together: adding to that costs what is new, and all others can
-/// be put together again.
+/// The contexts of each device's newest change: adding to one costs only what is new, and all others can be computed again.
 private struct RecentContexts: Equatable {
     private var contexts: [DeviceID: (replica: ReplicaID, context: VersionVector)] = [:]
 
@@ -131,6 +130,6 @@ private struct RecentContexts: Equatable {
         set { contexts[replica.device] = newValue.map { (replica, $0) } }
     }
 
-    /// It follows from the rest.
+    /// Always true: the contents follow from the rest of the state.
     static func == (one: RecentContexts, other: RecentContexts) -> Bool { true }
 }

@@ -1,6 +1,6 @@
 package import SyncModel
 
-/// Which operations named a device a member: some rules ask whether the author of an operation knew of one.
+/// The operations that named a device a member: some rules ask whether the author of an operation knew of one.
 ///
 /// Bounds: one dot per add-fact held.
 package struct MemberDots: Sendable, Equatable {
@@ -10,7 +10,7 @@ package struct MemberDots: Sendable, Equatable {
 
     package mutating func add(_ dot: Dot, naming device: DeviceID) { dots[device, default: []].append(dot) }
 
-    /// Whether the causal past of an operation holds an add-fact for `device`.
+    /// True if the causal past of an operation holds an add-fact for `device`.
     package func isMember(_ device: DeviceID, to origin: Origin) -> Bool {
         dots[device]?.contains { origin.knows($0) } ?? false
     }

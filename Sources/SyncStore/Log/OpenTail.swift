@@ -1,10 +1,10 @@
 package import SyncModel
 
-/// Our own commits that are durable and not signed yet: nobody else has seen them, so they may still be folded.
+/// Our own commits that are durable and not signed yet: no other device has seen them, so they may still be folded.
 ///
-/// Lives in memory beside the rows, and ends with the process: a tail that a new process finds is sealed as it is.
-/// A full tail is folded where that helps, and stays open; else it is sealed.
-/// Bounds: `changeLimit` changes, `byteLimit` bytes of them, and as many bytes of the small objects they touched.
+/// Lives in memory beside the rows, and ends with the process: a tail that a new process finds is sealed as it is. A full
+/// tail is folded where that helps, and stays open; else it is sealed. Bounds: `changeLimit` changes, `byteLimit` bytes of
+/// them, and as many bytes of the small objects they touched.
 package struct OpenTail: Sendable {
     /// Beyond it the tail is folded or sealed, so that sealing is always short.
     package static let changeLimit = 256
@@ -12,7 +12,7 @@ package struct OpenTail: Sendable {
     /// A commit of more writes than this is a bulk load: folding it later would write it twice.
     package static let writesPerCommit = 32
 
-    /// What the log amounted to before it.
+    /// The log state before the tail.
     package let before: LogState
     package let replica: ReplicaID
     package private(set) var segments: [VerifiedSegment] = []
@@ -24,7 +24,7 @@ package struct OpenTail: Sendable {
     package struct Steady: Sendable {
         package let before: ObjectStanding
         package fileprivate(set) var now: ObjectStanding
-        /// How many more attachments it shows than before the tail.
+        /// The number of visible attachments that the tail adds.
         package fileprivate(set) var attachments: Int64 = 0
     }
 
@@ -33,7 +33,7 @@ package struct OpenTail: Sendable {
 
     private var changeCount = 0
     private var byteCount = 0
-    /// Of `byteCount`, what the objects take.
+    /// The part of `byteCount` that the objects take.
     private var baseByteCount = 0
 
     package init(_ replica: ReplicaID, before: LogState) {
@@ -87,7 +87,7 @@ package struct OpenTail: Sendable {
                 keeps: keeps, steady: Set(steady.keys)))
     }
 
-    /// Whether it is full, and folding leaves at most half of it.
+    /// True if the tail is full, and folding leaves at most half of it.
     func isFullAndFoldable(isLatestOnly: @escaping (String) -> Bool) -> Bool {
         isFull && baseByteCount <= Self.byteLimit / 2
             && folding(isLatestOnly: isLatestOnly).changes.count <= changeCount / 2
@@ -112,7 +112,8 @@ package struct OpenTail: Sendable {
 }
 
 extension LocalWrite {
-    /// Who is a member, what a schema says and how a stream is kept is told at once; so is a bulk load.
+    /// True if the commit may stay open. Changes of members, schemas or stream settings are sealed at once, and so is a bulk
+    /// load.
     package static func mayStayOpen(_ writes: [LocalWrite]) -> Bool {
         writes.count <= OpenTail.writesPerCommit && writes.allSatisfy(\.mayStayOpen)
     }

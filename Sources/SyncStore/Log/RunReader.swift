@@ -90,7 +90,7 @@ package struct RunReader: Sendable {
 }
 
 extension Array {
-    /// How many elements at the beginning satisfy `condition`, which none behind them does.
+    /// Returns the number of elements at the beginning that satisfy `condition`; no later element does.
     fileprivate func partitioned(_ condition: (Element) -> Bool) -> Int {
         var low = 0
         var high = count

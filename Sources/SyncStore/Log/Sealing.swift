@@ -1,17 +1,18 @@
 import SyncModel
 
-/// How an open tail becomes signed history, or a shorter open tail: folded, chained anew, and applied as if that had been written.
+/// The conversion of an open tail into signed history, or a shorter open tail: folded, chained anew, and applied as if that
+/// had been written.
 ///
-/// What the store showed does not change: objects keep positions, versions and what belongs to this node alone, events
-/// keep their arrival numbers, and the digest stays the same. An object for which that would not hold is left unfolded.
+/// What the store showed does not change: objects keep positions, versions and what belongs to this node alone, events keep
+/// their arrival numbers, and the digest stays the same. An object for which that would not hold is left unfolded.
 struct Sealing: Sendable {
     let log: LogPlan
     let objects: ObjectPlan
     /// Objects of which nothing is left: created and deleted before anybody heard of them.
     let vanished: [ObjectKey]
-    /// Of the tail's replica; the counter is where it was.
+    /// The tip of the tail's replica; the counter is unchanged.
     let tip: ReplicaTip
-    /// As `LogPlan.after`, with the positions that were given out.
+    /// The state behind the sealing: as `LogPlan.after`, with the positions that were given out.
     let after: LogState
     /// Counters of events that went, now or when the tail was folded before, ascending.
     let foldedEvents: [UInt64]

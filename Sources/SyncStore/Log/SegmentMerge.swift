@@ -1,7 +1,7 @@
 package import SyncModel
 
-/// Joins consecutive stored segments into the few that are shipped, as far as the rules of `Segment` allow: behind the
-/// first change nobody else is named, and the whole is not over `Limits.segmentBytes`. The last signature vouches for all.
+/// Joins consecutive stored segments into the few that are shipped, as far as the rules of `Segment` allow: no change behind
+/// the first names another replica, and the whole is not over `Limits.segmentBytes`. The last signature vouches for all.
 package struct SegmentMerge: Sendable {
     private let byteBudget: Int
     private var finished: [Segment] = []

@@ -1,46 +1,46 @@
 package import SyncModel
 
-/// What a store keeps about one segment beside its bytes: which streams have events in it and where, what it adds to the
-/// digest, and the members it names.
+/// The summary that a store keeps of one segment beside its bytes: which streams have events in it and where, what it adds to
+/// the digest, and the members it names.
 ///
 /// Positions inside are *ordinals*: the n-th shown event of the segment, from 0. A void event (its body breaks a rule of
-/// `EventView`) has no ordinal: it is shipped and chained, and shown nowhere. One of our own that was folded after it got
-/// an ordinal keeps that taken.
+/// `EventView`) has no ordinal: it is shipped and chained, and shown nowhere. One of our own that was folded after it got an
+/// ordinal keeps that taken.
 package struct SegmentScan: Sendable {
     /// The events of one stream in one segment.
     package struct Run: Sendable, Equatable {
         package let stream: String
         package var count: Int64 = 0
         package var lastOrdinal: Int64 = 0
-        /// Of the changes that hold them; in between, stamps grow with ordinals.
+        /// The stamp of the first change with such events; in a run, stamps grow with ordinals.
         package let firstStamp: Stamp
         package var lastStamp: Stamp
         package var places: EventPlaces
-        /// Its events are `collected` and not in `digest`.
+        /// True if its events are `collected` and not in `digest`.
         let isCollected: Bool
     }
 
     private let collecting: Set<ExactString>
     private let dropped: DroppedByStream
-    /// By stream, the first dropped event of the newest change that has one.
+    /// The first dropped event, by stream, of the newest change that has one.
     private var passedOver: [ArraySlice<UInt8>: EventPlaces.Place] = [:]
-    /// In order of their first event.
+    /// The runs, in order of their first event.
     package private(set) var runs: [Run] = []
     /// Shown ones.
     package private(set) var eventCount: Int64 = 0
     /// Ordinals taken.
     package private(set) var ordinalCount: Int64 = 0
-    /// Of the events that are not collected.
+    /// The digest of the events that are not collected.
     package private(set) var digest = Sum256.zero
     /// Events of streams that show only the greatest per type; positions are ordinals.
     package private(set) var collected: [RankedEvent] = []
     package private(set) var settings: [KeptStream] = []
-    /// What it says of dropped events, with the counters of the operations that say it.
+    /// The drops of events in the segment, with the counters of their operations.
     private(set) var drops: [(counter: UInt64, drop: Operation.EventDrop)] = []
     package private(set) var additions: [Membership.Addition] = []
     /// The dots of `additions`, in the same order.
     package private(set) var additionDots: [Dot] = []
-    /// What the segment says of who counts, with the dots of the operations that say it.
+    /// The segment's statements on which devices count, with the dots of their operations.
     package private(set) var statements: [(dot: Dot, says: CutStatement)] = []
     private static let statements = [
         Operation.Kind.cut, Operation.Kind.markRewriting, Operation.Kind.settleCut,

@@ -1,9 +1,9 @@
 package import SyncModel
 
-/// What one step of writing again did.
+/// The result of one step of rewriting.
 package struct RewritingStep: Sendable {
     package let commit: Commit
-    /// Whether something is left.
+    /// True if work is left.
     package let hasMore: Bool
     /// The next of what is left counts nowhere before its author is let in anew.
     package var isWaiting = false
@@ -14,7 +14,7 @@ package struct VoidChange: Sendable, Hashable {
     package let replica: ReplicaID
     package let start: UInt64
     package let operations: [SyncModel.Operation]
-    /// What its author had seen, its own history included.
+    /// The changes that its author had seen, its own history included.
     package let known: VersionVector
     package let wallMilliseconds: Int64
     package let reason: Reason
@@ -28,7 +28,8 @@ package struct VoidChange: Sendable, Hashable {
         case takenBack([Rewriting])
     }
 
-    /// Where its operations are once they are written again from `dot` on. What is void of it stays where it was.
+    /// Returns the new places of its operations once they are written again from `dot` on. Void operations keep their old
+    /// places.
     func places(at dot: Dot) -> [Rewriting] {
         var places: [Rewriting] = []
         var (first, next): (UInt64, UInt64) = (0, 0)
@@ -45,7 +46,7 @@ package struct VoidChange: Sendable, Hashable {
         return places
     }
 
-    /// Whether there is anything to write again.
+    /// True if there is no operation to write again.
     var isVoid: Bool { operations.allSatisfy(\.isVoid) }
 
     var isTakenBack: Bool { if case .takenBack = reason { true } else { false } }
@@ -56,8 +57,8 @@ package struct VoidChange: Sendable, Hashable {
             reason: reason)
     }
 
-    /// What a change says when it is written again is longer: each of its operations may have to say what its author had seen. So
-    /// one of many operations may have to become several.
+    /// Splits a change for rewriting. A rewritten change is longer: each of its operations may have to say what its author
+    /// had seen. So a change of many operations may have to become several.
     static func pieces(
         of view: ChangeView, in segment: Segment, known: VersionVector, _ reason: Reason
     ) -> [VoidChange] {
@@ -82,7 +83,7 @@ struct VoidWork {
     let replica: ReplicaID
     let start: UInt64
     let end: UInt64
-    /// What was seen at the first change of that history.
+    /// The context at the first change of that history.
     private let beginning: [(start: UInt64, moved: [VersionVector.Entry])]
 
     /// Nil when there is none.
@@ -126,7 +127,7 @@ struct VoidWork {
         beginning = state.firsts.beginning(of: replica)
     }
 
-    /// Its first changes, as writes of one commit.
+    /// Returns the first changes to rewrite, as writes of one commit.
     func writes(
         limit: Int, _ history: some CutHistory,
         _ read: (ReplicaID, UInt64, Int) throws(StoreError) -> [Segment]

@@ -19,14 +19,14 @@ package struct WriteKey: Sendable, Hashable {
         self.request = Array(SHA256.hash(data: request).prefix(16))
     }
 
-    /// As it is stored.
+    /// A key as it is stored.
     init(name: [UInt8], request: [UInt8]) {
         self.name = name
         self.request = request
     }
 }
 
-/// What a write with a key was answered.
+/// The stored answer to a write with a key.
 package struct AnsweredWrite: Sendable, Equatable {
     package let key: WriteKey
     /// This node's clock then.
@@ -39,7 +39,7 @@ package struct AnsweredWrite: Sendable, Equatable {
         self.outcome = outcome
     }
 
-    /// As it reads back.
+    /// The answer as it reads back.
     var reread: AnsweredWrite {
         guard let outcome = try? WriteOutcome(bytes: outcome.bytes) else { return self }
         return AnsweredWrite(key: key, wallMilliseconds: wallMilliseconds, outcome: outcome)

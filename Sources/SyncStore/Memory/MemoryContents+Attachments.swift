@@ -40,7 +40,7 @@ extension MemoryContents {
             .prefix(max(0, limit)).map(\.reference)
     }
 
-    /// - Returns: those that nobody needs, and that are forgotten now.
+    /// - Returns: the blobs that are unneeded, and that are forgotten now.
     mutating func forgetReleased(_ blobs: [BlobHash]) -> [BlobHash] {
         let released = blobs.filter { references[$0]?.isHeld == false }
         for blob in released {

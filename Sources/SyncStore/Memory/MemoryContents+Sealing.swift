@@ -24,7 +24,7 @@ extension MemoryContents {
         log = sealing.after
     }
 
-    /// Whether a process ended with commits of `replica` that it had not sealed.
+    /// True if a process ended with commits of `replica` that it had not sealed.
     func hasOpenTail(of replica: ReplicaID) -> Bool {
         segments[replica]?.last?.verified.segment.signature.isEmpty ?? false
     }

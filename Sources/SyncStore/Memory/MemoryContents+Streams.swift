@@ -48,7 +48,7 @@ extension MemoryContents: EventSource {
         return all.filter { shown.contains($0.position) }
     }
 
-    /// Of a stream that shows only the greatest event per type.
+    /// Returns events of a stream that shows only the greatest event per type.
     func latest(_ query: EventQuery) throws(StoreError) -> [StoredEvent] {
         let name = ExactString(query.stream)
         let shown = Set(latestEvents(of: name).map(\.position))

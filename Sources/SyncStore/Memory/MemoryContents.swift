@@ -1,13 +1,13 @@
 import SyncModel
 
-/// What a memory store has on its disk: a value, so that a copy of a disk is an assignment.
+/// The contents of a memory store's disk: a value, so that a copy of a disk is an assignment.
 struct MemoryContents: Sendable {
     struct StoredSegment: Sendable {
         let verified: VerifiedSegment
         let firstPosition: Int64
     }
 
-    /// One stream's events in one stored segment.
+    /// The events of one stream in one stored segment.
     struct StoredRun: Sendable {
         let replica: ReplicaID
         /// Index in `segments[replica]`.
@@ -37,36 +37,36 @@ struct MemoryContents: Sendable {
     }
 
     var log: LogState
-    /// In the order of their counters.
+    /// The stored segments, in the order of their counters.
     var segments: [ReplicaID: [StoredSegment]] = [:]
-    /// In the order of their positions.
+    /// The runs of each stream, in the order of their positions.
     var runs: [Name.Bytes: [StoredRun]] = [:]
     var additions: [Membership.Addition] = []
     var objects: [ObjectKey: StoredObject] = [:]
     var schemas: [ExactString: CollectionSchema] = [:]
-    /// Which segments have operations on the object, in the order of their arrival.
+    /// The segments with operations on the object, in the order of their arrival.
     var touches: [ObjectKey: [SegmentPlace]] = [:]
-    /// Also of blobs that nobody needs any more, until they are forgotten.
+    /// The references to blobs, unneeded ones included until they are forgotten.
     var references: [BlobHash: BlobReference] = [:]
     var fetching = MemoryFetching()
-    /// Of streams that show only the greatest event per type.
+    /// The latest events of streams that show only the greatest event per type.
     var latest: [EventKind: RankedEvent] = [:]
     var own: ReplicaID?
     var consumers: [ConsumerKey: Consumer] = [:]
-    /// In the order they were first remembered.
+    /// The addresses, in the order in which they were first remembered.
     var addresses: [PeerAddress] = []
     var tickets: [TicketRecord] = []
     var blocked: Set<DeviceID> = []
     var acknowledgements: [DeviceID: SignedAcknowledgement] = [:]
-    /// In the order it was done.
+    /// The work taken back, in the order of writing.
     var takenBack: [TakenBack] = []
     var takenBackPlaces: [Rewriting] = []
-    /// Of each replica in the order of counters.
+    /// The segments that wait, for each replica in the order of counters.
     var heldBack: [HeldBack] = []
     var settled: Set<ReplicaID> = []
     var gaveWay: [ReplicaID: Set<ChainEnd>] = [:]
 
-    /// In the order they were written.
+    /// The answers, in the order of writing.
     var answers: [AnsweredWrite] = []
 
     init(space: SpaceID) { log = LogState(space: space) }
@@ -87,7 +87,7 @@ struct MemoryContents: Sendable {
         for event in streams.latest { latest[event.kind] = event }
     }
 
-    /// - Parameter wallMilliseconds: when blobs are released that nobody needs behind it.
+    /// - Parameter wallMilliseconds: the release time of blobs that become unneeded.
     mutating func write(_ plan: LogPlan, _ objects: ObjectPlan, at wallMilliseconds: Int64) {
         for entry in plan.entries {
             let replica = entry.verified.segment.replica

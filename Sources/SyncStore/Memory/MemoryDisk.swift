@@ -7,9 +7,9 @@ package import SyncModel
 package final class MemoryDisk: Sendable {
     struct State: Sendable {
         var contents: MemoryContents
-        /// What is synced, when that is not everything.
+        /// The synced contents, if they differ from `contents`.
         var synced: MemoryContents?
-        /// Which opening of the disk may still use it; a crash moves it on.
+        /// The number of the opening that may use the disk; a crash increments it.
         var generation = 0
         var isOpen = false
         var failure: (error: StoreError, writesLeft: Int)?
@@ -25,10 +25,10 @@ package final class MemoryDisk: Sendable {
         state = Mutex(State(contents: contents))
     }
 
-    /// A backup, a clone, a disk image: everything as it is now, held by nobody.
+    /// Returns a copy with everything as it is now, and no lease: a backup, a clone, a disk image.
     package func copy() -> MemoryDisk { MemoryDisk(copying: state.withLock(\.contents)) }
 
-    /// The machine lost its power: what was not synced is gone, and whoever had the disk open has ended.
+    /// Simulates a loss of power: what was not synced is gone, and processes that had the disk open have ended.
     package func losePower() {
         state.withLock { state in
             if let synced = state.synced { state.contents = synced }

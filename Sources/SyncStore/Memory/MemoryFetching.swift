@@ -1,6 +1,6 @@
 import SyncModel
 
-/// What a memory store knows of blobs beside its records: what people decided here, and what is here.
+/// The knowledge of a memory store about blobs beside its records: users' decisions, and the stored blobs.
 struct MemoryFetching: Sendable {
     var policy = FetchPolicy.all
     var quotaBytes: UInt64?
@@ -24,7 +24,7 @@ struct MemoryFetching: Sendable {
 }
 
 extension MemoryContents {
-    /// What records name and is not here as a whole, in the order in which it is fetched.
+    /// The blobs that records name and that are not whole here, in the order in which they are fetched.
     var namedMissing: [MissingBlob] {
         var files: [BlobHash: [Attachment]] = [:]
         for object in objects.values {

@@ -23,7 +23,7 @@ extension MemoryStore {
         for event in events where cursor.holds(event) {
             vector.advance(event.dot.replica, to: event.dot.counter + 1)
         }
-        // What was dropped before the first that it does not hold is nobody's to give.
+        // Events dropped before the first that it does not hold cannot be given.
         for entry in contents.log.dropped[ExactString(stream)].vector.entries {
             let lacked = events.filter { $0.dot.replica == entry.replica && !cursor.holds($0) }.map(\.dot.counter).min()
             vector.advance(entry.replica, to: min(entry.next, lacked ?? entry.next))

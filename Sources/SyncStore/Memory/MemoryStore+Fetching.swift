@@ -2,7 +2,7 @@ package import SyncModel
 
 // Fetching
 extension MemoryStore {
-    /// What a store of blobs beside this one would say in the transaction that makes a blob whole, or not whole any more.
+    /// Records a blob as whole or not whole, as a blob store beside this one would in its transaction.
     package func noteBlob(_ blob: BlobHash, isWhole: Bool) throws(StoreError) {
         try update { contents in
             if isWhole { contents.fetching.wholeBlobs.insert(blob) } else { contents.fetching.wholeBlobs.remove(blob) }

@@ -104,7 +104,7 @@ package final class MemoryStore: ReplicaStore {
         return contents
     }
 
-    /// One durable transaction. `body` cannot fail: whatever can, comes before.
+    /// Runs one durable transaction. `body` cannot fail: every check that can fail comes before it.
     func write(_ running: inout Running, _ body: (inout MemoryContents) -> Void) throws(StoreError) {
         let failure: StoreError? = disk.state.withLock { state in
             guard state.generation == generation else { return .closed }

@@ -22,11 +22,11 @@ extension BlobFile {
         } ? bytes : nil
     }
 
-    /// Which chunks are in a file of which some is written: those with the right hash. Gaps are not read. What the disk
-    /// fails to read is not here: writing it anew lets the disk put it elsewhere.
+    /// Returns the chunks in a partly written file that have the right hash. Gaps are not read. A chunk that the disk
+    /// fails to read counts as missing: writing it anew lets the disk put it elsewhere.
     ///
     /// - Parameter isStopped: asked before each chunk.
-    /// - Returns: nil: stopped.
+    /// - Returns: nil if stopped.
     func presentChunks(
         of layout: BlobLayout, _ chunks: ChunkList, isStopped: () -> Bool
     ) throws(BlobError) -> ChunkSet? {

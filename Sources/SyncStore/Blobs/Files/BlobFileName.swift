@@ -1,6 +1,6 @@
 package import SyncModel
 
-/// What a file of blobs is called: the name says whether it may be believed.
+/// The name of a blob file; it says whether the contents may be trusted.
 package enum BlobFileName: Hashable, Sendable {
     /// All of a blob: `HASH`. It got its name when its bytes were durable.
     case whole(BlobHash)
@@ -9,7 +9,7 @@ package enum BlobFileName: Hashable, Sendable {
     /// Something that is being added and has no hash yet: `RUN-NUMBER.adding`. Of another run: left over.
     case adding(run: UInt64, number: UInt64)
 
-    /// As in the folder.
+    /// The name in the folder.
     package var string: String {
         switch self {
         case .whole(let hash): hash.bytes.hexadecimal

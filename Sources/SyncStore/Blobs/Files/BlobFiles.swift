@@ -15,8 +15,8 @@ package protocol BlobFiles: Sendable {
     /// - Returns: false if there is none of the old name.
     func rename(_ name: BlobFileName, to target: BlobFileName) throws(BlobError) -> Bool
 
-    /// Who has the file open goes on reading it.
-    /// - Returns: the bytes that it had; nil if there is none of that name.
+    /// Removes the file. Readers that have it open go on reading it.
+    /// - Returns: the number of bytes it had; nil if there is no file of that name.
     @discardableResult
     func remove(_ name: BlobFileName) throws(BlobError) -> UInt64?
 
@@ -26,6 +26,6 @@ package protocol BlobFiles: Sendable {
     /// All files whose names are ours; what else lies in the folder is left alone.
     func names() throws(BlobError) -> [BlobFileName]
 
-    /// What may still be written; nil when the file system does not tell.
+    /// The free space in bytes; nil if the file system does not tell.
     var freeBytes: UInt64? { get }
 }

@@ -11,7 +11,7 @@ import Synchronization
 ///
 /// Memory: one block of a chunk for each that writes at the same moment, of which `keptBuffers` stay.
 final class DirectWriting: Sendable {
-    /// Of offsets, counts and memory, in bytes: no disk's blocks are larger.
+    /// The alignment of offsets, counts and memory, in bytes: no disk's blocks are larger.
     private static let alignment = 4096
     private static let keptBuffers = 2
     private static let buffers = Mutex<[AlignedBuffer]>([])
@@ -28,7 +28,7 @@ final class DirectWriting: Sendable {
 
     deinit { Glibc.close(descriptor) }
 
-    /// Whether bytes at this place can go this way.
+    /// True if bytes in this range can be written directly.
     func takes(_ range: Range<UInt64>) -> Bool {
         range.lowerBound.isMultiple(of: UInt64(Self.alignment)) && range.count.isMultiple(of: Self.alignment)
             && range.count <= BlobLayout.chunkBytes && !isRefused.withLock(\.self)

@@ -4,7 +4,7 @@ import Synchronization
 
 /// A descriptor, read and written at offsets.
 final class PosixBlobFile: BlobFile {
-    /// Of the disk's time, so much is given away before anybody is waited for: some milliseconds on a slow one.
+    /// The number of ranges that may be on their way to the disk before the writer waits: some milliseconds of a slow disk.
     private static let rangesWrittenOut = 4
 
     private let descriptor: Int32

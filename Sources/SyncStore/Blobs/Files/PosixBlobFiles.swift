@@ -33,7 +33,7 @@ package struct PosixBlobFiles: BlobFiles {
         return file(descriptor, name)
     }
 
-    /// What is being added stays in memory: peers will ask for it at once.
+    /// Opens a file. Blobs being added stay in the page cache: peers will request them at once.
     private func file(_ descriptor: Int32, _ name: BlobFileName) -> PosixBlobFile {
         guard case .partial = name else { return PosixBlobFile(descriptor: descriptor) }
         return PosixBlobFile(descriptor: descriptor, direct: DirectWriting(path: path(name)))

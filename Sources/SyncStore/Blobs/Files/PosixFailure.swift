@@ -1,8 +1,8 @@
 import Glibc
 
-/// What `errno` says, as a refusal somebody can act on.
+/// The translation of `errno` into a refusal that the caller can act on.
 enum PosixFailure {
-    /// Of the call that failed just now.
+    /// The refusal for the call that just failed.
     static var last: BlobError { refusal(errno) }
 
     static func refusal(_ code: Int32) -> BlobError {
@@ -14,10 +14,10 @@ enum PosixFailure {
         }
     }
 
-    /// Whether bytes that were taken before can turn out to be lost so (fsync(2)).
+    /// True if the code can mean that bytes accepted earlier are lost (fsync(2)).
     static func isOfWriting(_ code: Int32) -> Bool { isOfDisk(code) || code == ENOSPC || code == EDQUOT }
 
-    /// Whether it is the disk, or the file system on it, that says so, and not a limit of this process or machine.
+    /// True if the code comes from the disk or its file system, and not from a limit of this process or machine.
     static func isOfDisk(_ code: Int32) -> Bool {
         switch code {
         // The last two are what ext4 and XFS call damage of their own structures.
