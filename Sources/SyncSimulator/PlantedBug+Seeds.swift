@@ -1,7 +1,7 @@
 extension PlantedBug {
-    /// The seed that found the bug last, where that takes more than a few: tried first, since a search from the beginning runs all
-    /// that do not find it. It may grow old, when schedules change; then the others are tried in their order, and whoever looks
-    /// for the bug is told the new one.
+    /// The seed that found the bug last, where that takes more than a few: tried first, since a search from the beginning
+    /// runs all that do not find it. It may grow old, when schedules change; then the others are tried in their order, and
+    /// the search reports the new one.
     package var knownSeed: UInt64? { Self.knownSeeds[self] }
 
     private static let knownSeeds: [PlantedBug: UInt64] = [

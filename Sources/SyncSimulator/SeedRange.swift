@@ -2,7 +2,7 @@ import Crypto
 
 /// Many seeds at once, on all cores. Each world is one thread's own, so the result does not depend on how they are dealt.
 package struct SeedRange: Sendable {
-    /// As many as the smallest machine that this is run on has cores.
+    /// The number of cores of the smallest machine that runs this.
     private static let workers = 2
 
     private let seeds: [UInt64]
@@ -57,16 +57,16 @@ package struct SeedRange: Sendable {
         return outcome
     }
 
-    /// What became of the search for a planted bug.
+    /// The result of the search for a planted bug.
     package enum Finding: Sendable {
-        /// By the first seed tried whose run fails with the bug; it is clean without.
+        /// Found by the first seed tried whose run fails with the bug; it is clean without.
         case found(Failed)
         case notFound
-        /// That seed fails without the bug, too.
+        /// Found, but that seed fails without the bug, too.
         case foundWithout(Failed)
     }
 
-    /// One for each bug, in their order.
+    /// Returns one finding for each bug, in their order.
     package func findings(of bugs: [PlantedBug]) async -> [Finding] {
         await withTaskGroup(of: (Int, Finding).self) { group in
             var findings = [Finding](repeating: .notFound, count: bugs.count)

@@ -1,14 +1,14 @@
-/// One run of one seed.
+/// A run of one seed.
 package struct Simulation: Sendable {
     package let seed: UInt64
     package let failure: CheckFailure?
     /// Hash over everything that happened: the same for the same seed in every process.
     package let digest: String
-    /// What happened, a line each; empty unless it was asked for.
+    /// The events of the run, a line each; empty unless requested.
     package let trace: [String]
     package let nodes: Int
     package let simulatedNanoseconds: Int64
-    /// From the heal until all were in step.
+    /// The time from the heal until all nodes were in step.
     package let healNanoseconds: Int64?
     package let framesSent: Int
     package let copies: CopyCounts

@@ -134,7 +134,7 @@ package enum PlantedBug: String, CaseIterable, Sendable {
         }
     }
 
-    /// What the bug does to operations on objects.
+    /// The effect of the bug on operations on objects.
     package var model: ModelFaults {
         switch self {
         case .sendBeforeCommit, .offByOneVector, .skipWaitingRoom, .reuseCounter, .leaseIgnoresTail, .dropHave,
@@ -168,7 +168,7 @@ package enum PlantedBug: String, CaseIterable, Sendable {
         }
     }
 
-    /// What it does to blobs at rest.
+    /// The effect of the bug on blobs at rest.
     package var blobs: BlobFaults {
         switch self {
         case .skipChunkHash: .skipChunkHash
@@ -183,7 +183,7 @@ package enum PlantedBug: String, CaseIterable, Sendable {
         }
     }
 
-    /// What it does to the core that moves them.
+    /// The effect of the bug on the core that moves blobs.
     package var bulk: BulkFaults {
         switch self {
         case .unboundedInFlight: .unboundedInFlight

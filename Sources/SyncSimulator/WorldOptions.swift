@@ -1,7 +1,7 @@
 package import SyncCore
 
-/// What one seed puts its world through. Not every seed has every fault (swarm testing, Groce et al. 2012): a fault that
-/// is always on hides what only shows without it.
+/// The faults and sizes that one seed gives its world. Not every seed has every fault (swarm testing, Groce et al. 2012): a
+/// fault that is always on hides what only shows without it.
 package struct WorldOptions: Sendable, Equatable {
     package var nodes: Int
     /// Appends in the safety phase; each writes 1 to `changesPerAppend` changes.
@@ -31,13 +31,13 @@ package struct WorldOptions: Sendable, Equatable {
     /// Nodes that pair in the middle of the run.
     package var lateJoiners: Int
     package var diskMilliseconds: ClosedRange<Int64>
-    /// From a change to the acknowledgement of it; between two of them twice that.
+    /// The time from a change to its acknowledgement; between two acknowledgements twice that.
     package var acknowledgeMilliseconds: Int64
     package var bounds: CoreConfiguration.Bounds
-    /// Local writes stay open while nobody is there, and are folded before they are shipped.
+    /// True if local writes stay open while no peer is connected, and are folded before they are shipped.
     package var coalesces: Bool
     package var objects: Objects
-    /// Nil: attachments are records only, and nobody has their bytes.
+    /// The blobs; nil: attachments are records only, without bytes.
     package var blobs: Blobs?
     /// Nil: changes are all that is exchanged, and records lie in memory.
     package var states: States?
@@ -47,7 +47,7 @@ package struct WorldOptions: Sendable, Equatable {
     package var retention: Retention?
     /// Thorough looks at a node in the safety phase.
     package var inspections: Int
-    /// How often somebody lets a device go.
+    /// The number of times a user retires a device.
     package var retirements = 0
     /// Nil: all members keep the rules.
     package var hostile: Hostile?
@@ -99,7 +99,7 @@ package struct WorldOptions: Sendable, Equatable {
             states.adjust(&bounds)
             // A window goes once there and back: with 600 bytes a second no state would come in time.
             bounds.stateWindowBytes = max(bounds.stateWindowBytes, Int(delayMilliseconds.upperBound) * 4)
-            // Somebody has much to catch up with.
+            // One node has much to catch up with.
             lateJoiners = max(lateJoiners, 1)
         }
         // Drawn last, so that the other options of a seed stay what they were.

@@ -1,12 +1,12 @@
 package import SyncModel
 
-/// What an agent keeps: the log of every replica, what it shows of it, and what it remembers of its peers.
+/// The storage of an agent: the log of every replica, the objects and events shown from it, and the knowledge of its peers.
 ///
 /// All calls are synchronous and safe from any thread; writes run one after the other. A write that returns is durable
-/// (`SQLiteStore`: fdatasync done), a write that throws left nothing behind. One contract test suite runs against
-/// every implementation.
+/// (`SQLiteStore`: fdatasync done), a write that throws left nothing behind. One contract test suite runs against every
+/// implementation.
 package protocol ReplicaStore: AnyObject, Sendable {
-    /// What the agent must know before its first step. Memory needed does not grow with the log.
+    /// Returns the state that the agent needs before its first step. Memory needed does not grow with the log.
     func state() throws(StoreError) -> StoreState
 
     // Log
@@ -17,14 +17,14 @@ package protocol ReplicaStore: AnyObject, Sendable {
     /// After `leaveOpen` a commit may stay open: its segments are then no part of the result.
     func append(_ writes: [LocalWrite], wallMilliseconds: Int64) throws(StoreError) -> AppendResult
 
-    /// What was answered under a key of this name (`WriteKey`), while that is remembered.
+    /// Returns the answer to an earlier write with a key of this name (`WriteKey`), while it is remembered.
     func answeredWrite(_ name: [UInt8], wallMilliseconds: Int64) throws(StoreError) -> AnsweredWrite?
 
     /// Applies verified segments in one transaction, in the order given: each begins at its replica's tip and its
     /// context is covered by what is held or comes before it. Idempotent: a segment that is wholly held is skipped.
     func apply(_ segments: [VerifiedSegment], wallMilliseconds: Int64) throws(StoreError) -> Commit
 
-    /// From now on commits of objects and events may stay open: durable and shown, but not signed and not served.
+    /// Lets commits of objects and events stay open from now on: durable and shown, but not signed and not served.
     func leaveOpen() throws(StoreError)
 
     /// Folds and signs what is open, in one transaction; from now on every commit is sealed at once, also when this fails.
@@ -42,21 +42,21 @@ package protocol ReplicaStore: AnyObject, Sendable {
     /// Empty when `start` is the tip. Served from readers: never waits for a write.
     func segments(of replica: ReplicaID, from start: UInt64, byteBudget: Int) throws(StoreError) -> [Segment]
 
-    /// How many changes are held, open ones too, that `vector` does not cover. Of what came as state or was dropped from the log
-    /// the operations count.
+    /// Returns the number of stored changes, open ones included, that `vector` does not cover. For changes that came as state
+    /// or were dropped from the log, their operations count.
     func changeCount(beyond vector: VersionVector) throws(StoreError) -> Int64
 
     // Events
 
     func events(_ query: EventQuery) throws(StoreError) -> [StoredEvent]
-    /// Where the last events of a stream begin. Costs what it counts, not what the stream holds.
+    /// Returns the place where the last events of a stream begin. Costs what it counts, not what the stream holds.
     func start(of last: LastEvents, space: SpaceID) throws(StoreError) -> LastEvents.Place
     /// Retained events of the stream that arrived after `position`.
     func eventCount(stream: String, space: SpaceID, after position: Int64) throws(StoreError) -> Int64
-    /// Which events the retention of streams has let go.
+    /// Returns the events that the retention of streams has dropped.
     func dropped(of space: SpaceID) throws(StoreError) -> DroppedByStream
-    /// In canonical order behind `key`; of a stream that shows only the greatest event per type also those that it does not show
-    /// any more. At most so many, and about a mebibyte of payloads, but at least one.
+    /// Returns events in canonical order behind `key`; for a stream that shows only the greatest event per type, also those
+    /// that it no longer shows. At most `limit` events, and about a mebibyte of payloads, but at least one.
     func keptEvents(
         of stream: String, space: SpaceID, after key: CanonicalKey?, limit: Int
     ) throws(StoreError) -> [StoredEvent]
@@ -64,29 +64,29 @@ package protocol ReplicaStore: AnyObject, Sendable {
 
     // Objects
 
-    /// Which operations let whom in.
+    /// Returns the membership facts, with the operations that admitted each member.
     func members() throws(StoreError) -> MemberFacts
-    /// What the author of the replica's newest held change had seen.
+    /// Returns what the author of the replica's newest stored change had seen.
     func context(of replica: ReplicaID) throws(StoreError) -> VersionVector
-    /// Of the newest change to an object, 0 before the first.
+    /// Returns the position of the newest change to an object, 0 before the first.
     func objectPosition() throws(StoreError) -> Int64
 
     func object(_ key: ObjectKey, space: SpaceID) throws(StoreError) -> StoredObject?
-    /// In the order of (collection, id).
+    /// Returns objects in the order of (collection, id).
     func objects(_ query: ObjectQuery) throws(StoreError) -> [StoredObject]
-    /// Where objects stand in the query's own order, the first ones of it. Looks at every object of the collection.
+    /// Returns the first places of objects in the query's own order. Looks at every object of the collection.
     func places(_ query: ObjectQuery) throws(StoreError) -> [ObjectOrder.Place]
     /// Objects that changed behind `position`, each once and as it is now, by the position of its newest change.
     func changedObjects(
         of collection: ExactString?, space: SpaceID, after position: Int64, limit: Int
     ) throws(StoreError) -> [StoredObject]
-    /// In the order of their names.
+    /// Returns the collections in the order of their names.
     func collections(of space: SpaceID) throws(StoreError) -> [StoredCollection]
     func schema(of collection: ExactString, space: SpaceID) throws(StoreError) -> CollectionSchema?
     /// Every operation on the object, in the order in which they arrived here; none for an object that never was.
     func touches(of key: ObjectKey, space: SpaceID) throws(StoreError) -> [PastOperation]
-    /// What the object was when the part of its history began that is held; nil where all of it is. Read after `touches`:
-    /// what was dropped in between is in both, and told apart by its dots.
+    /// Returns the object's state at the beginning of the stored part of its history; nil if all of its history is stored.
+    /// Read after `touches`: changes dropped in between are in both, and told apart by their dots.
     func beginning(of key: ObjectKey, space: SpaceID) throws(StoreError) -> ObjectBeginning?
 
     // Attachments: records. Kept in the transaction of the change that they came or went with.
@@ -95,14 +95,14 @@ package protocol ReplicaStore: AnyObject, Sendable {
     func attachments(_ query: AttachmentQuery) throws(StoreError) -> [StoredAttachment]
     /// Nil when no attachment ever needed the blob, or it was forgotten since.
     func reference(to blob: BlobHash, space: SpaceID) throws(StoreError) -> BlobReference?
-    /// Of every blob behind `blob`, needed or not, in the order of hashes.
+    /// Returns the references to every blob behind `blob`, needed or not, in the order of hashes.
     func references(of space: SpaceID, after blob: BlobHash?, limit: Int) throws(StoreError) -> [BlobReference]
-    /// Blobs that nobody needs since a time before `wallMilliseconds`, longest first.
+    /// Returns the blobs unneeded since a time before `wallMilliseconds`, longest first.
     func releasedBlobs(
         of space: SpaceID, before wallMilliseconds: Int64, limit: Int
     ) throws(StoreError) -> [BlobReference]
     /// Forgets the references of blobs whose bytes are about to be removed.
-    /// - Returns: those among them that nobody needs; what is attached again by now stays.
+    /// - Returns: the unneeded ones among them; blobs that are attached again by now stay.
     func forgetReleased(_ blobs: [BlobHash], of space: SpaceID) throws(StoreError) -> [BlobHash]
 
     // Fetching. Local to this node: no peer hears of it.
@@ -110,7 +110,8 @@ package protocol ReplicaStore: AnyObject, Sendable {
     /// `all` at first.
     func fetchPolicy(of space: SpaceID) throws(StoreError) -> FetchPolicy
     func setFetchPolicy(_ policy: FetchPolicy, space: SpaceID) throws(StoreError)
-    /// What the blobs that records of the space name may take together, in bytes; nil: as much as the disk holds.
+    /// Returns the space that the blobs named by records of the space may take together, in bytes; nil: as much as the disk
+    /// holds.
     func quota(of space: SpaceID) throws(StoreError) -> UInt64?
     func setQuota(_ bytes: UInt64?, space: SpaceID) throws(StoreError)
     /// Has a blob fetched whatever the policy says, while a record names it.
@@ -120,12 +121,12 @@ package protocol ReplicaStore: AnyObject, Sendable {
     func unpin(_ blob: BlobHash, space: SpaceID) throws(StoreError) -> Bool
     /// False also for a blob that was pinned and that no record names now; within the grace period it may be named again.
     func isPinned(_ blob: BlobHash, space: SpaceID) throws(StoreError) -> Bool
-    /// What should be here, by policy or pin, and is not, in the order in which to fetch it: small before large, newest
-    /// first. Costs what it returns and what is in `except`, however many are missing.
+    /// Returns the blobs that policy or pins want and that are missing here, in the order in which to fetch them: small
+    /// before large, newest first. Costs what it returns and the size of `except`, however many are missing.
     func missingBlobs(
         of space: SpaceID, except: Set<BlobHash>, limit: Int
     ) throws(StoreError) -> [MissingBlob]
-    /// How many there are of them in all.
+    /// Returns the number of missing blobs in all.
     func missingCount(of space: SpaceID) throws(StoreError) -> Int
     /// The blob as it would be asked for, whatever the policy; nil: no record names it, or it is here as a whole.
     func missingBlob(_ blob: BlobHash, space: SpaceID) throws(StoreError) -> MissingBlob?
@@ -134,7 +135,7 @@ package protocol ReplicaStore: AnyObject, Sendable {
     /// Notes that a device said that it holds all of these, in one transaction, or none where it said so just before.
     /// Nothing is noted of a blob that no record named.
     func noteHolders(_ blobs: [BlobHash], device: DeviceID, at wallMilliseconds: Int64) throws(StoreError)
-    /// Who said so, the newest first.
+    /// Returns the peers that last claimed to hold the blob, the newest claim first.
     func lastHolders(of blob: BlobHash) throws(StoreError) -> [BlobHolder]
 
     // Acknowledgements and collection
@@ -146,32 +147,32 @@ package protocol ReplicaStore: AnyObject, Sendable {
     func keep(_ acknowledgements: [SignedAcknowledgement]) throws(StoreError)
     /// The chain heads at these counters, in their order; nil where no change ends or nothing is held.
     func heads(at entries: [VersionVector.Entry]) throws(StoreError) -> [ChainHead?]
-    /// One step of collection, in one transaction: looks at no more than `limit` objects, in the order of their newest
-    /// deletions' dots behind `after`, and forgets the deletions of those whose deletions `stable` covers. What readers
-    /// see, the digest and positions in the feed stay.
+    /// Runs one step of collection in one transaction: looks at no more than `limit` objects, in the order of their newest
+    /// deletions' dots behind `after`, and forgets the deletions of those whose deletions `stable` covers. What readers see,
+    /// the digest and positions in the feed stay.
     /// - Throws: also `notApplicable` while changes of our own are open: what they are folded into must be what they saw.
     func collect(upTo stable: VersionVector, after: Dot?, limit: Int) throws(StoreError) -> CollectionStep
 
-    /// One step of writing again what this device had written beyond the end of a history that was cut: at most `limit`
-    /// changes, in one transaction. Nothing of it is written twice, whatever happens in between.
-    /// - Throws: also `retired` while nobody has let the device in again.
+    /// Runs one step of rewriting what this device had written beyond the end of a history that was cut: at most `limit`
+    /// changes, in one transaction. No change is written twice, whatever happens in between.
+    /// - Throws: also `retired` until the device is admitted again.
     func rewriteVoid(limit: Int, wallMilliseconds: Int64) throws(StoreError) -> RewritingStep
 
     // Forks
 
-    /// Takes back what is held of a replica beyond its last common change with another history of it, in one transaction. What this
-    /// device wrote of it is kept aside, to be done again. What others wrote who had seen it waits until the other history is as
-    /// long as theirs was, and is applied then, by `apply`. What this device wrote so is kept aside as well, as far as it counts
-    /// nowhere there because nobody had let the device in.
+    /// Takes back the stored changes of a replica beyond its last common change with another history of it, in one
+    /// transaction. This device's work among them is kept aside, to be done again. Changes of other authors that had seen
+    /// them wait until the other history is as long as theirs was; then `apply` applies them. Waiting work of this device is
+    /// kept aside as well, if it counts nowhere there because the device was not admitted.
     ///
-    /// - Returns: false where one history is the beginning of the other: nothing has changed then.
-    /// - Throws: `notApplicable` where what would go cannot be told apart from what came as state or was dropped from the log, and
-    ///   where a device that has no part in it would lose something.
+    /// - Returns: false if one history is the beginning of the other: nothing has changed then.
+    /// - Throws: `notApplicable` if the changes that go cannot be told apart from those that came as state or were dropped
+    ///   from the log, and if a device that has no part in the fork would lose something.
     func takeBack(_ other: OtherHistory, wallMilliseconds: Int64) throws(StoreError) -> Bool
-    /// One step of doing again what was taken back: at most `limit` changes, in one transaction. Nothing of it is done twice,
-    /// whatever happens in between. It ends before what would count nowhere, and is `isWaiting` where it would begin with that: until
-    /// the device is let in again by whose work that is on.
-    /// - Throws: also `retired` while nobody has let the device in again.
+    /// Runs one step of doing again what was taken back: at most `limit` changes, in one transaction. No change is done
+    /// twice, whatever happens in between. The step ends before a change that would count nowhere, and is `isWaiting` if it
+    /// would begin with one: until the owner of the object worked on admits the device again.
+    /// - Throws: also `retired` until the device is admitted again.
     func redoTakenBack(limit: Int, wallMilliseconds: Int64) throws(StoreError) -> RewritingStep
 
     // Consumers: durable cursors
@@ -187,7 +188,7 @@ package protocol ReplicaStore: AnyObject, Sendable {
     ) throws(StoreError) -> Consumer
     /// The next events that a reader's state does not hold. What a snapshot covers as a whole is passed over unread.
     func read(_ query: ConsumerQuery) throws(StoreError) -> ConsumerPage
-    /// How many of the stream's events it does not hold.
+    /// Returns the number of the stream's events that the cursor does not hold.
     func eventCount(stream: String, space: SpaceID, beyond cursor: ConsumerCursor) throws(StoreError) -> Int64
     /// Exactly the stream's events that the state holds, as a vector: of each replica all up to the last one held. Events that
     /// are kept and not shown (of a `latestOnly` stream) count, because elsewhere they may be shown yet.
@@ -229,7 +230,7 @@ extension ReplicaStore {
         if try state().ownReplica == replica { try closeIncarnation() }
     }
 
-    /// For stores that keep every change.
+    /// Returns nil, for stores that keep every change.
     package func beginning(of key: ObjectKey, space: SpaceID) throws(StoreError) -> ObjectBeginning? { nil }
 
     package func noteHolder(_ blob: BlobHash, device: DeviceID, at wallMilliseconds: Int64) throws(StoreError) {
@@ -262,7 +263,7 @@ extension ReplicaStore {
         _ = try changeConsumer(consumer, stream: stream, space: space) { $0.deliver(position, newest: $1) }
     }
 
-    /// One change per group of operations, as they are.
+    /// Writes one change per group of operations, unchanged.
     package func append(_ groups: [[Operation]], wallMilliseconds: Int64) throws(StoreError) -> Commit {
         try append(groups.map { .operations($0) }, wallMilliseconds: wallMilliseconds).commit
     }

@@ -2,7 +2,7 @@ package import SyncModel
 
 /// Every refusal of a store. Reads go on after `diskFull`; nothing acknowledged is lost by any of them.
 package enum StoreError: Error, Hashable, Sendable {
-    /// No space left (SQLITE_FULL, ENOSPC, quota). Retried when the next write or probe comes.
+    /// The disk is full (SQLITE_FULL, ENOSPC, quota). Retried when the next write or probe comes.
     case diskFull
     /// The disk reported an error; after a failed sync the connection is reopened before anything else is written.
     case inputOutput(code: Int32)
@@ -23,7 +23,7 @@ package enum StoreError: Error, Hashable, Sendable {
     case foreignTail(ReplicaID)
     /// A state delta that is not whole, or contradicts itself or what is held: nothing of it was joined.
     case refused(StateDeltaError)
-    /// This device was let go, and nobody has let it in again yet: what it wrote now would count nowhere.
+    /// This device was retired, and has not been admitted again: its writes would count nowhere.
     case retired
     case closed
 }

@@ -16,24 +16,24 @@ package struct StoreFaults: OptionSet, Hashable, Sendable {
     /// Goes on folding changes after they were sealed, when peers may have them.
     package static let foldWhatWasSeen = StoreFaults(rawValue: 1 << 2)
 
-    /// What a sender of state has removed stays with the receiver.
+    /// The receiver keeps the dots that the sender of a state has removed.
     package static let stateWithoutLiveDots = StoreFaults(rawValue: 1 << 3)
     /// A receiver of state does not look which lives the sender still has.
     package static let stateWithoutBirths = StoreFaults(rawValue: 1 << 4)
     /// State is joined in more than one transaction.
     package static let stateInPieces = StoreFaults(rawValue: 1 << 5)
-    /// What was staged of an object from an earlier stream is taken for what the sender announces now.
+    /// An object staged from an earlier stream is taken for the one that the sender announces now.
     package static let stateStagedByName = StoreFaults(rawValue: 1 << 6)
 
-    /// What was announced of a state counts as staged, whether or not it came.
+    /// An announced object of a state counts as staged, whether or not it came.
     package static let stateHalfStaged = StoreFaults(rawValue: 1 << 7)
-    /// Of several events of one change only the first goes into a state.
+    /// A state has only the first of several events of one change.
     package static let stateForgetsEvents = StoreFaults(rawValue: 1 << 8)
 
-    /// Of a replica that comes as state nobody keeps what its first change named.
+    /// A replica that comes as state is stored without the context that its first change named.
     package static let stateForgetsFirstContexts = StoreFaults(rawValue: 1 << 17)
 
-    /// When a cut comes, nobody asks what held changes speak against it.
+    /// A cut is applied without asking which held changes speak against it.
     package static let cutAsksNobody = StoreFaults(rawValue: 1 << 9)
     /// Objects stay as they are when changes on them begin, or cease, to count.
     package static let cutKeepsObjects = StoreFaults(rawValue: 1 << 10)
@@ -45,18 +45,18 @@ package struct StoreFaults: OptionSet, Hashable, Sendable {
 
     /// Changes are dropped below the stable point, though authors of held changes had not seen all of them.
     package static let cutAtStable = StoreFaults(rawValue: 1 << 12)
-    /// Of several events of one change only the first stays when changes are dropped.
+    /// Dropping changes keeps only the first of several events of one change.
     package static let compactionDropsEvents = StoreFaults(rawValue: 1 << 13)
-    /// What the authors of dropped changes had come to know goes with them.
+    /// Dropping changes also drops the contexts that their authors had gained.
     package static let compactionForgetsContexts = StoreFaults(rawValue: 1 << 14)
 
-    /// What this device did is not kept aside when it is taken back.
+    /// Work of this device that is taken back is not kept aside.
     package static let takeBackForgets = StoreFaults(rawValue: 1 << 18)
 
-    /// Whom what was taken back had let in is let in again when its turn comes, behind what they wrote.
+    /// Members that the taken-back work had admitted are admitted again in its turn, behind their own changes.
     package static let guestsComeLater = StoreFaults(rawValue: 1 << 20)
 
-    /// What a write with a key was answered is kept in a transaction of its own, behind the write.
+    /// The answer to a write with a key is kept in a transaction of its own, behind the write.
     package static let answersKeptLater = StoreFaults(rawValue: 1 << 21)
 
     /// A state does not say which events are dropped.

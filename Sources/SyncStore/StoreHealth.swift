@@ -1,4 +1,4 @@
-/// How large the store is, and whether it takes writes.
+/// The size of the store, and whether it takes writes.
 package struct StoreHealth: Sendable, Hashable {
     package enum Condition: Sendable, Hashable {
         case ok

@@ -1,6 +1,6 @@
 package import SyncModel
 
-/// What a start finds.
+/// The state found at a start.
 package struct StoreState: Sendable, Equatable {
     /// Sorted by replica.
     package var tips: [KnownReplica]
@@ -22,9 +22,9 @@ package struct StoreState: Sendable, Equatable {
     package var cuts: CutTable
     /// See `LogState`.
     package var isIncomplete: Bool
-    /// Of our own, those of which another history than ours is taken back wherever it is.
+    /// Our replicas of which another history than ours is taken back on every device.
     package var settled: [ReplicaID]
-    /// Of our own, what was taken back to be done again: where its changes ended.
+    /// The ends of our changes that were taken back to be done again.
     package var gaveWay: [ReplicaID: Set<ChainEnd>]
     /// Histories of which the rest is here, and waits for what its author had seen: where they end. Nothing of them is asked of
     /// others meanwhile.
@@ -64,7 +64,7 @@ package struct StoreState: Sendable, Equatable {
 }
 
 package struct StoreCounts: Sendable, Hashable {
-    /// In the log; those that were dropped from it are counted below.
+    /// The number of changes in the log; changes dropped from it are counted below.
     package var changes: Int64
     package var events: Int64
     /// Live ones.

@@ -18,7 +18,7 @@ package struct BlobContent: Sendable {
 
     static let byHash = Dictionary(uniqueKeysWithValues: all.map { ($0.hash, $0) })
 
-    /// No two chunks alike, of one content or of two.
+    /// Generates contents without two equal chunks, within one content or across two.
     private init(byteCount: Int, seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var bytes = [UInt8](repeating: UInt8(truncatingIfNeeded: seed), count: byteCount)
@@ -38,7 +38,7 @@ package struct BlobContent: Sendable {
         self.layout = layout
     }
 
-    /// Whether these are its bytes there.
+    /// True if these are its bytes at that chunk.
     func has(_ part: ArraySlice<UInt8>, chunk: Int) -> Bool {
         guard chunk >= 0, chunk < layout.chunkCount else { return false }
         let range = layout.range(of: chunk)

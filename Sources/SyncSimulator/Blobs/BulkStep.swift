@@ -2,7 +2,7 @@ package import SyncCore
 package import SyncModel
 package import SyncStore
 
-/// One step of the core that moves bytes, as checkers hear of it.
+/// A step of the core that moves bytes, as reported to checkers.
 package struct BulkStep {
     package let node: Int
     package let at: Tick
@@ -13,10 +13,10 @@ package struct BulkStep {
     package let timing: BulkConfiguration.Timing
 }
 
-/// What there is of one blob on one node's disk.
+/// The contents of one blob on one node's disk.
 package struct BlobLook {
     package enum Occasion: Sendable {
-        /// It has just become whole.
+        /// The blob has just become whole.
         case kept
         /// A process has just opened its disk.
         case started
@@ -32,7 +32,7 @@ package struct BlobLook {
     package let occasion: Occasion
     package let content: BlobContent
     package let status: BlobStatus
-    /// Whether its bytes are what was once added, as they lie on the disk; nil: not whole, or nobody looked.
+    /// True if the bytes on the disk are those once added; nil if the blob is not whole, or was not compared.
     package let isRight: Bool?
     /// The disk changed something of it.
     package let isRotten: Bool
@@ -44,13 +44,13 @@ package struct BlobLook {
     package let graceMilliseconds: Int64
 }
 
-/// What there is of a blob that somebody goes on with.
+/// The stored part of a blob whose fetch goes on.
 package struct PartialLook {
     package let node: Int
     package let content: BlobContent
-    /// As the store says.
+    /// The chunks present according to the store.
     package let present: ChunkSet
-    /// As the file says, each chunk compared.
+    /// The chunks found in the file, each compared.
     package let found: ChunkSet
     package let isRotten: Bool
 }

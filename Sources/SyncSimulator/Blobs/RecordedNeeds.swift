@@ -2,7 +2,7 @@ import Synchronization
 import SyncModel
 import SyncStore
 
-/// Which blobs the records of a simulated machine name. The machine may die while it is asked.
+/// The blobs that the records of a simulated machine name. The machine may die while it is asked.
 final class RecordedNeeds: BlobNeeds {
     private let state: Mutex<(store: (any ReplicaStore)?, folder: CrashFolder)>
 

@@ -11,7 +11,7 @@ struct SimulatedBlobs {
     let database: BlobDatabase
     let needs: RecordedNeeds
     let clock = SimulatedClock()
-    /// Of the process that runs.
+    /// The blob store of the running process.
     var store: BlobStore?
     var core: BulkCore?
     /// Those it works on.
@@ -21,16 +21,16 @@ struct SimulatedBlobs {
     /// Disks do one thing after the other; reading goes on beside writing.
     var writesFreeAt: Int64 = 0
     var readsFreeAt: Int64 = 0
-    /// No answer of theirs overtakes another.
+    /// The time before which no answer arrives, so that no answer overtakes another.
     var answersAfter: Int64 = 0
 
-    /// What the records named when somebody looked last.
+    /// The blobs that the records named at the last look.
     var named: Set<BlobHash> = []
-    /// What a person waits for.
+    /// The blobs that a user waits for.
     var awaited: Set<BlobHash> = []
 
     // Faults
-    /// Its disk changed bytes of these behind its back.
+    /// The blobs of which the disk has changed bytes unnoticed.
     var rotten: Set<BlobHash> = []
     /// The next step that fails is its last: the power goes with it, or only the process.
     var dies: Death?

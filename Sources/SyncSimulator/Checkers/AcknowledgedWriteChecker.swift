@@ -1,6 +1,6 @@
 import SyncModel
 
-/// What a node acknowledged is on every node in the end, unless all disks that held it went back in time.
+/// Checks that every write a node acknowledged is on every node in the end, unless all disks that held it went back in time.
 struct AcknowledgedWriteChecker: Checker {
     static let name = "acknowledged writes"
 

@@ -30,7 +30,8 @@ struct BoundedMemoryChecker: Checker {
         return nil
     }
 
-    /// What is counted twice, or by another measure than it is written by, adds up until a peer is never served again.
+    /// Fails if bytes still count as buffered at the end. Bytes counted twice, or by another measure than they are written
+    /// by, add up until a peer is never served again.
     mutating func ended(_ ending: WorldEnding) -> String? {
         for node in ending.nodes where node.bufferedBytes > 0 {
             return "node \(node.number): \(node.bufferedBytes) bytes count as buffered, and all is written"

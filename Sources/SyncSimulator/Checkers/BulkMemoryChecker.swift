@@ -1,8 +1,8 @@
 import SyncCore
 import SyncModel
 
-/// What was asked of peers, and what came and is not on the disk, stays within its bound, whatever peers and disks do.
-/// Counted here from the frames, and held against what the core says of itself.
+/// Checks that the bytes requested from peers, and those received and not yet on the disk, stay within their bound, whatever
+/// peers and disks do. They are counted here from the frames, and compared with the core's own count.
 struct BulkMemoryChecker: Checker {
     static let name = "bounded bulk memory"
 

@@ -1,6 +1,6 @@
 import SyncModel
 
-/// Nothing is applied before what its author had seen when writing it.
+/// Checks that no change is applied before the changes that its author had seen when writing it.
 struct CausalDeliveryChecker: Checker {
     static let name = "causal delivery"
 

@@ -2,7 +2,8 @@ import LawHistories
 import SyncModel
 import SyncStore
 
-/// What is deleted stays deleted, or comes back exactly as the policy of its deletions says; and everything else is there.
+/// Checks that a deleted object stays deleted, or comes back exactly as the policy of its deletions says; and that every
+/// other object is there.
 struct DeletedStaysDeletedChecker: Checker {
     static let name = "deleted stays deleted"
 

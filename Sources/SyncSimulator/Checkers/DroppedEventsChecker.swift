@@ -1,14 +1,15 @@
 import SyncCore
 import SyncModel
 
-/// No event goes before every member that was not let go has held it: by what nodes have ever held, not by what they said.
+/// Checks that no event is dropped before every member that was not retired has held it. It goes by what nodes have ever
+/// held, not by what they said.
 struct DroppedEventsChecker: Checker {
     static let name = "dropped events were held by all"
 
-    /// By the device whose keys a node has, all that it ever held as durable.
+    /// Everything ever held as durable, by the device whose keys the node has.
     private var held: [DeviceID: VersionVector] = [:]
-    /// Of each node, the members that it waits for; while its store is at it, those that it waited for when it asked. Who is let in
-    /// meanwhile finds the events gone, like everybody who comes later.
+    /// The members that each node waits for; while its store works on a drop, those that it waited for at the request. A
+    /// member admitted meanwhile finds the events gone, like every later one.
     private var waitedFor: [Int: [DeviceID]] = [:]
     private var steps: [Int: Int] = [:]
     private var owners: [Int: DeviceID] = [:]

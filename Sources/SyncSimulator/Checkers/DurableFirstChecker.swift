@@ -1,6 +1,6 @@
 import SyncModel
 
-/// Nothing is announced or sent before it is durable where it is sent from.
+/// Checks that no change is announced or sent before it is durable at the sender.
 struct DurableFirstChecker: Checker {
     static let name = "durable before sent"
 

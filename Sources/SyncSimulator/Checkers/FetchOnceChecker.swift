@@ -1,8 +1,8 @@
 import SyncCore
 import SyncModel
 
-/// No byte of a blob is asked for that is here, or on its way: from nobody twice, from no two at once. What comes twice came
-/// because a slow peer's request was cancelled, and no more than that.
+/// Checks that a byte of a blob is not requested while it is stored or on its way: not twice from one peer, not from two at
+/// once. A byte may come twice only because a slow peer's request was cancelled.
 struct FetchOnceChecker: Checker {
     static let name = "fetched once"
 
@@ -13,7 +13,7 @@ struct FetchOnceChecker: Checker {
         var isCancelled = false
     }
 
-    /// What one process knows.
+    /// The knowledge of one process.
     fileprivate struct Knowledge {
         var asked: [ConnectionID: [UInt64: Asked]] = [:]
         var unwritten: [BlobHash: Set<Int>] = [:]

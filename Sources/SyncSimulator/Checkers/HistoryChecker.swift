@@ -2,8 +2,8 @@ import SyncCore
 import SyncModel
 import SyncStore
 
-/// What was dropped from a log takes nothing from what is left of it: each version that a node still knows is what all changes
-/// say it was.
+/// Checks that dropping changes from a log does not alter what is left: each version that a node still knows is what all
+/// changes say it was.
 struct HistoryChecker: Checker {
     static let name = "versions as they were"
 
@@ -75,7 +75,7 @@ struct HistoryChecker: Checker {
 }
 
 extension Rewriting {
-    /// Whether an operation stands where others were written again.
+    /// True if the operation is at a place where others were rewritten.
     fileprivate func has(_ dot: Dot) -> Bool {
         dot.replica == new.replica && dot.counter >= new.counter && dot.counter - new.counter < count
     }

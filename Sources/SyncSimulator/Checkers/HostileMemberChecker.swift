@@ -1,8 +1,8 @@
 import SyncCore
 import SyncModel
 
-/// In a world with a member that turned bad: no node believes what that says of others. The world has no fork and no copied key, so
-/// each one that is reported was invented; a report of its own key makes a node stop its writes.
+/// Checks a world with a member that turned bad: no node believes what it says of others. The world has no fork and no copied
+/// key, so each one that is reported was invented; a report of its own key makes a node stop its writes.
 struct HostileMemberChecker: Checker {
     static let name = "a member's word stops nothing"
 

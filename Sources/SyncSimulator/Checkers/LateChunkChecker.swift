@@ -1,20 +1,20 @@
 import SyncCore
 import SyncModel
 
-/// What comes of a request that was taken back is used if it is still missing: it was shipped, and would be again.
+/// Checks that bytes of a cancelled request are used if they are still missing: they were shipped, and would be again.
 struct LateChunkChecker: Checker {
     static let name = "late bytes are used"
 
-    /// What one process knows.
+    /// The knowledge of one process.
     fileprivate struct Knowledge {
         var devices: [ConnectionID: DeviceID] = [:]
         /// Also those that are forgiven by now: what comes late of these may be used or not.
         var lies: [DeviceID: Set<BlobHash>] = [:]
-        /// Which blob a request was for, and whether it was taken back.
+        /// The blob of each request, and whether the request was cancelled.
         var asked: [ConnectionID: [UInt64: (blob: BlobHash, isCancelled: Bool)]] = [:]
         /// Large blobs at work: begun, or about to be (nil), with the chunks that are here or on their way to the disk.
         var present: [BlobHash: Set<Int>?] = [:]
-        /// When the last step was over.
+        /// The bytes in flight at the end of the last step.
         var inFlightBytes = 0
 
         func isMissing(_ blob: BlobHash, _ chunk: Int) -> Bool {

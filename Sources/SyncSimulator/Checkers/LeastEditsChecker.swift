@@ -1,8 +1,8 @@
 import SyncModel
 import SyncStore
 
-/// Whoever puts what is there already writes nothing: an upsert records differences, so it cannot get into the way of
-/// those who changed something.
+/// Checks that a write of values that are already there writes nothing: an upsert records differences, so it cannot conflict
+/// with the changes of others.
 struct LeastEditsChecker: Checker {
     static let name = "least edits"
 

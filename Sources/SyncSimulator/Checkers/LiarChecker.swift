@@ -1,11 +1,12 @@
 import SyncCore
 import SyncModel
 
-/// Who is wrong about a blob is reported, and not asked for that blob again before a pause is over, twice as long each time.
+/// Checks that a peer that is wrong about a blob is reported, and not asked for that blob again before a pause is over, twice
+/// as long each time.
 struct LiarChecker: Checker {
     static let name = "liars are not asked again"
 
-    /// What one process knows.
+    /// The knowledge of one process.
     private struct Knowledge {
         var devices: [ConnectionID: DeviceID] = [:]
         var lies: [DeviceID: [BlobHash: (count: Int, until: Tick)]] = [:]

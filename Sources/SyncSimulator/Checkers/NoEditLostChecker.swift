@@ -3,10 +3,10 @@ import ReferenceModels
 import SyncModel
 import SyncStore
 
-/// No edit is lost silently: each is visible, or superseded by one that knew it, or void by rule, or listed.
+/// Checks that no edit is lost silently: each is visible, or superseded by one that knew it, or void by rule, or listed.
 ///
-/// The reference models say what all edits of a life come to; what the node keeps must read the same, value by value.
-/// What a deletion dropped must be counted there, and what contradicts must be listed as a conflict.
+/// The reference models say what all edits of a life come to; what the node keeps must read the same, value by value. What a
+/// deletion dropped must be counted there, and what contradicts must be listed as a conflict.
 struct NoEditLostChecker: Checker {
     static let name = "no edit lost silently"
 
@@ -55,9 +55,9 @@ struct NoEditLostChecker: Checker {
         return nil
     }
 
-    /// - Parameter isCounted: false where state was taken for changes. It does not say how many edits a deletion dropped: of each
-    ///   replica at least one is listed, with one of the deletions that dropped it. Nor does it say what was in a life when a
-    ///   deletion that knew it dropped it: of that another deletion lists nothing, and whoever deleted had seen it.
+    /// - Parameter isCounted: false where state was taken for changes. It does not say how many edits a deletion dropped: of
+    ///   each replica at least one is listed, with one of the deletions that dropped it. Nor does it say what was in a life
+    ///   when a deletion that knew it dropped it: of that another deletion lists nothing, and its author had seen the edit.
     private static func dropped(_ stored: StoredObject, _ rules: DeletionRules, isCounted: Bool) -> String? {
         let replicas = Set(rules.entries.map(\.dot.replica)).sorted()
         var unseen: Set<Dot> = []

@@ -1,6 +1,6 @@
 import SyncModel
 
-/// What came of a blob stays: whoever goes on with it finds every chunk that lies in its file, and no other.
+/// Checks that received chunks of a blob stay: a fetch that goes on finds every chunk that is in the file, and no other.
 struct PartialBlobChecker: Checker {
     static let name = "what came stays"
 

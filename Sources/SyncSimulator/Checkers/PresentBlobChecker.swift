@@ -1,8 +1,8 @@
 import SyncModel
 import SyncStore
 
-/// What is attached is here, or is missing and fetched: once all is well and everybody is connected, whatever is
-/// wanted somewhere is there, if anybody has it.
+/// Checks that attached blobs are stored, or missing and fetched: once all is well and all nodes are connected, every wanted
+/// blob is there, if any node has it.
 struct PresentBlobChecker: Checker {
     static let name = "attachments arrive"
 

@@ -1,8 +1,7 @@
 import SyncModel
 
-/// What a store calls whole has the bytes that were once added, whenever somebody looks: after it came, after every end
-/// without warning, and at rest. Only a disk that changes bytes behind everybody's back may make it otherwise, and that every
-/// read finds.
+/// Checks that a blob that a store calls whole has the bytes once added, at every look: after its arrival, after every end
+/// without warning, and at rest. Only a disk that changes bytes unnoticed may make it otherwise, and every read finds that.
 struct ReadableBlobChecker: Checker {
     static let name = "readable means right"
 

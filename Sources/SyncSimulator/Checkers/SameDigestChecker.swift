@@ -8,7 +8,7 @@ import SyncStore
 struct SameDigestChecker: Checker {
     static let name = "same digest by every road"
 
-    /// As the node's last transaction left it.
+    /// The digest after the node's last transaction.
     private var kept: [Int: Sum256] = [:]
     private var random: SplitMix64
     private let faults: StoreFaults
@@ -86,7 +86,7 @@ struct SameDigestChecker: Checker {
         return nil
     }
 
-    /// What is left of the digest without these objects.
+    /// Returns the digest without these objects.
     private static func digest(
         of store: any ReplicaStore, without objects: some Sequence<ObjectKey>
     ) throws(StoreError) -> Sum256 {
@@ -99,7 +99,7 @@ struct SameDigestChecker: Checker {
         return digest
     }
 
-    /// What the logs say of it, by the dots.
+    /// Returns the operations on the object in the logs, by their dots.
     private static func history(of key: ObjectKey, past: WrittenChanges?, _ stores: any ReplicaStore...) -> String {
         stores.map { store in "; log: " + ((try? ObjectLedger(store, past: past))?.log(of: key) ?? "none") }.joined()
     }
@@ -145,7 +145,7 @@ struct SameDigestChecker: Checker {
 }
 
 extension ReplicaStore {
-    /// In the order of their keys, whatever became of them.
+    /// All objects in the order of their keys, whatever their standing.
     var everyObject: [StoredObject] {
         get throws(StoreError) {
             try changedObjects(of: nil, space: .home, after: 0, limit: .max).sorted { $0.key < $1.key }

@@ -1,6 +1,6 @@
 import SyncModel
 
-/// No counter is used twice: wherever a replica's history is seen, it is the same history.
+/// Checks that no counter is used twice: wherever a replica's history is seen, it is the same history.
 struct SingleHistoryChecker: Checker {
     static let name = "no counter reused"
 

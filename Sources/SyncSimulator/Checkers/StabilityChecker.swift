@@ -1,14 +1,14 @@
 import SyncCore
 import SyncModel
 
-/// What a node takes for stable, every member it knows has held at some time: that is what allows it to forget. One that
-/// was let go need not have, once all that are left have heard of that.
+/// Checks that every member a node knows has at some time held what the node takes for stable: that is what allows it to
+/// forget. A retired member need not have, once all that are left have heard of its retirement.
 struct StabilityChecker: Checker {
     static let name = "stable is held by all"
 
-    /// By node, all that its core ever held as durable, in whatever way it came.
+    /// Everything that the core ever held as durable, by node, in whatever way it came.
     private var held: [Int: VersionVector] = [:]
-    /// By node, what was found right last.
+    /// The vector last found right, by node.
     private var checked: [Int: VersionVector] = [:]
     private let numbers = Dictionary(uniqueKeysWithValues: SimulatedDevice.all.enumerated().map { ($1.id, $0) })
 

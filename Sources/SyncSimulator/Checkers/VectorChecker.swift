@@ -1,6 +1,6 @@
 import SyncModel
 
-/// What a node holds never shrinks, over crashes too; only a person who puts an old disk back can do that.
+/// Checks that what a node holds never shrinks, over crashes too; only a user who restores an old disk can do that.
 struct VectorChecker: Checker {
     static let name = "vectors never shrink"
 

@@ -1,8 +1,8 @@
 import SyncModel
 import SyncStore
 
-/// No unseen write is lost: what a device had written when it was let go stands in the log again in the end, counter by
-/// counter.
+/// Checks that no unseen write is lost: what a device had written when it was retired is in the log again in the end, counter
+/// by counter.
 struct VoidWorkChecker: Checker {
     static let name = "no unseen write lost"
 

@@ -24,7 +24,7 @@ package final class CrashFolder: BlobFiles {
     fileprivate struct Fault {
         var error: BlobError
         var steps: Range<Int>
-        /// Nobody is there any more to try: what fails leaves no trace.
+        /// True if the failure is a death: no process is left to try again, and the failed step leaves no trace.
         var isDeath = false
     }
 
@@ -50,7 +50,7 @@ package final class CrashFolder: BlobFiles {
         self.init(FolderReplay(), databaseOperations)
     }
 
-    /// As it is found after the power went.
+    /// Opens a folder as it is found after a loss of power.
     package init(_ found: FolderReplay, _ databaseOperations: (@Sendable () -> Int64)? = { 0 }) {
         initial = found
         self.databaseOperations = databaseOperations
@@ -67,16 +67,16 @@ package final class CrashFolder: BlobFiles {
     package var failures: Int { state.withLock(\.failures) }
     /// Syncs of files so far.
     package var syncCount: Int { state.withLock(\.syncs) }
-    /// Where a replay of `actions` begins.
+    /// The state at which a replay of `actions` begins.
     package var replay: FolderReplay { initial }
-    /// What is durable by now, and what waits to be.
+    /// The durable state, and the writes that wait to be durable.
     package var disk: FolderReplay { state.withLock(\.disk) }
 
     package func fail(_ error: BlobError, at steps: Range<Int>) {
         state.withLock { $0.fault = Fault(error: error, steps: steps) }
     }
 
-    /// Whoever writes ends before this step: neither it nor any later one happens.
+    /// Ends the writing process before this step: neither it nor any later one happens.
     package func die(at step: Int) {
         state.withLock { $0.fault = Fault(error: .inputOutput(code: 5), steps: step..<Int.max, isDeath: true) }
     }

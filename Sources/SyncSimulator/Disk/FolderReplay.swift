@@ -4,7 +4,7 @@ package import SyncStore
 
 /// A `CrashFolder` as its disk is, step by step: what is durable, and what waits for a sync.
 package struct FolderReplay: Sendable {
-    /// What becomes of what was not synced when the power goes.
+    /// The fate of unsynced writes at a loss of power.
     package enum Loss: Sendable, CaseIterable {
         case losesAll
         /// The process was killed, the machine went on.
@@ -58,7 +58,7 @@ package struct FolderReplay: Sendable {
         }
     }
 
-    /// As it is found when the power goes now. Names change in order, as in the journal of a file system.
+    /// Returns the state found if the power goes now. Names change in order, as in the journal of a file system.
     package func afterPowerLoss(_ loss: Loss, seed: UInt64) -> FolderReplay {
         var random = SplitMix64(seed: seed)
         var found = self

@@ -12,7 +12,7 @@ package final class ScratchDirectory: Sendable {
         path = String(decoding: template.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// Its files as they are now, but for locks and what only maps others.
+    /// Returns a copy of its files as they are now, without locks and without files that only map others.
     func copy() -> ScratchDirectory? {
         guard let copy = ScratchDirectory(), let stream = opendir(path) else { return nil }
         defer { closedir(stream) }

@@ -12,7 +12,7 @@ struct HostilePeer {
         let node: Int
         let generation: Int
         let connection: ConnectionID
-        /// What it says that it holds.
+        /// The histories that it claims to hold.
         var said: TipTable
         /// The next complete `Have` of the node is answered with other heads.
         var contradicts = false
@@ -43,7 +43,7 @@ struct HostilePeer {
             space: .home, replica: replica, tip: .empty(space: .home, replica: replica), named: VersionVector())
     }
 
-    /// Where its own histories end.
+    /// The tips of its own histories.
     var own: TipTable {
         var tips = TipTable()
         for segment in written { tips.set(segment.segment.replica, segment.tip) }
@@ -86,7 +86,7 @@ struct HostilePeer {
         .appendEvent(.init(stream: "stream0", type: nil, payload: Array(#"{"by":"hostile"}"#.utf8)))
     }
 
-    /// Facts that name devices nobody has.
+    /// Returns facts that admit devices that do not exist.
     mutating func inventedMembers() -> [Operation] {
         (0..<10).map { _ in
             let number = random.next()
@@ -119,7 +119,7 @@ struct HostilePeer {
                 }, last: last))
     }
 
-    /// Of its own histories it sends what it is asked for; of all others nothing, and says nothing either.
+    /// Answers a request for its own histories; for all others it sends nothing and says nothing.
     func answer(to want: Frame.Want) -> Frame? {
         guard want.replica.device == device.id else { return nil }
         let segments = written.map(\.segment).filter { $0.replica == want.replica && $0.end > want.from }
@@ -127,7 +127,7 @@ struct HostilePeer {
         return Self.changes(want.replica, fitting, wantID: want.id, last: true)
     }
 
-    /// Takes over what a node says, each second time with a head that nobody signed.
+    /// Returns the tips that a node announced, about half of them with a head that no author signed.
     mutating func contradicting(_ have: Frame.Have) -> TipTable {
         var tips = own
         for entry in have.entries where entry.replica.device != device.id {

@@ -38,7 +38,7 @@ extension World {
         }
     }
 
-    /// It goes: what it claims is asked of nobody any more, and nothing that it did is left but what it signed.
+    /// Ends the hostile peer: no node asks it for anything any more, and only what it signed is left.
     mutating func endHostile() {
         for session in hostile?.sessions ?? [] { end(session, code: "closed_by_peer") }
         hostile?.sessions = []
@@ -88,7 +88,7 @@ extension World {
         return true
     }
 
-    /// It dials, and is not to be dialled.
+    /// Refuses a dial: the hostile peer dials, and is not to be dialled.
     mutating func refuseDial(_ node: Int, _ id: ConnectionID) {
         guard hostile != nil else { return }
         tell(node, nodes[node].generation, .dialFailed(id, code: "connection_refused"))

@@ -3,7 +3,7 @@ import SyncCore
 extension WorldOptions {
     /// A member that turned bad: it has keys of its own, speaks the protocol by hand, and keeps none of its rules.
     package struct Hostile: Sendable, Equatable {
-        /// What it does in the safety phase.
+        /// The number of its acts in the safety phase.
         package var acts: Int
 
         /// Nil for eight of nine seeds.

@@ -4,9 +4,9 @@ package import SyncModel
 /// A disk that was put back: its device had acknowledged what it then did not hold, and others may have forgotten it.
 struct Forgetting {
     let device: DeviceID
-    /// What the disk holds now.
+    /// The changes that the disk holds now.
     let now: VersionVector
-    /// What others held: nobody forgets what is not there.
+    /// The changes that others held: a node does not forget what is not there.
     let elsewhere: VersionVector
 
     private func concerns(_ deletion: DeletionRules.Entry) -> Bool {
@@ -17,8 +17,9 @@ struct Forgetting {
         entry.dot.replica.device == device && !now.covers(entry.dot) && !entry.origin.knows(deletion.dot)
     }
 
-    /// What the device wrote on an object without knowing a deletion of it that it had held: whoever has forgotten that can only
-    /// drop it (ARCHITECTURE.md, "Deletions are forgotten"), and whoever has not judges by it.
+    /// Returns the device's writes on an object that did not know a deletion of it that the device had held. A node that has
+    /// forgotten the deletion can only drop them (ARCHITECTURE.md, "Deletions are forgotten"); a node that has not judges by
+    /// it.
     func blind(in entries: [DeletionRules.Entry]) -> Set<DeletionRules.Entry> {
         let deletions = entries.filter { entry in
             if case .delete = entry.step { concerns(entry) } else { false }

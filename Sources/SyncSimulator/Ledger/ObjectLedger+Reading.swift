@@ -4,12 +4,12 @@ package import SyncModel
 
 // What the reference models make of the set of operations.
 extension ObjectLedger {
-    /// What the fields of a life read as, by the edits that count for it.
+    /// Returns the reading of a life's fields, by the edits that count for it.
     package func reading(of birth: DeletionRules.Entry, _ key: ObjectKey, by rules: DeletionRules) -> Reading {
         Reference.reading(of: .dictionary(.any), entries(on: birth, key, by: rules).flatMap(events))
     }
 
-    /// What is attached to a life, by the operations that count for it: names, the newest first.
+    /// Returns the attachments of a life, by the operations that count for it: names, the newest first.
     package func attachments(
         of birth: DeletionRules.Entry, _ key: ObjectKey, by rules: DeletionRules
     ) -> Reading {
@@ -36,7 +36,7 @@ extension ObjectLedger {
         }
     }
 
-    /// What a schema's entries read as.
+    /// Returns the reading of a schema's entries.
     package func reading(ofSchema collection: ExactString) -> Reading {
         let events = (schemas[collection] ?? []).flatMap { origin, edit in
             edit.entries.enumerated().map { offset, entry in

@@ -5,7 +5,7 @@ package import SyncStore
 /// Every operation on objects and schemas that a node holds, as a plain set with dots, contexts and stamps: read anew from
 /// the bytes of its log, without the store's own reading of it. Checkers judge by this what the node shows.
 package struct ObjectLedger {
-    /// One operation on one object.
+    /// An operation on one object.
     package struct Entry {
         package let action: ObjectState.Action
         package let rule: DeletionRules.Entry
@@ -84,7 +84,7 @@ package struct ObjectLedger {
         }
     }
 
-    /// What was done to the object, by the dots.
+    /// Returns the operations on the object, by their dots.
     func log(of key: ObjectKey) -> String {
         (objects[key] ?? []).map { "\($0.rule.dot) \($0.rule.step)" }.joined(separator: ", ")
     }

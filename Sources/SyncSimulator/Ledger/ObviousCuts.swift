@@ -1,7 +1,7 @@
 import SyncModel
 
-/// Which changes of a log are void, from the whole of it at once: every change is asked of every cut, again and again,
-/// until nothing moves.
+/// The void changes of a log, computed from the whole of it at once: every change is checked against every cut, again and
+/// again, until nothing moves.
 struct ObviousCuts {
     struct Written {
         let start: Dot
@@ -17,7 +17,7 @@ struct ObviousCuts {
     private let table: CutTable
     private var kept: [End: UInt64] = [:]
 
-    /// - Parameter table: which cuts hold, and whom they do not concern.
+    /// - Parameter table: the cuts that hold, and the devices exempt from them.
     init(_ table: CutTable, _ changes: [Written]) {
         self.table = table
         guard !table.isEmpty else { return }
@@ -52,7 +52,7 @@ struct ObviousCuts {
 
     func isVoid(_ dot: Dot) -> Bool {
         table.cuts(of: dot.replica.device).contains { cut in
-            // Whose word lets somebody in counts only where it is not void itself.
+            // A fact that admits a device counts only if it is not void itself.
             let isExempt = table.exemptions.contains {
                 $0.replica == dot.replica && $0.reason.cut == cut.dot && !isVoid($0.reason.addition)
             }

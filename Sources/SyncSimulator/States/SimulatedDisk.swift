@@ -28,7 +28,7 @@ package enum SimulatedDisk {
         }
     }
 
-    /// A backup, a clone, a disk image: everything as it is now, held by nobody.
+    /// Returns a copy with everything as it is now, and no lease: a backup, a clone, a disk image.
     package func copy() throws(StoreError) -> SimulatedDisk {
         switch self {
         case .memory(let disk): return .memory(disk.copy())

@@ -110,7 +110,7 @@ extension World {
         }
     }
 
-    /// In the middle of the transaction, of which nothing may be left.
+    /// Dies in the middle of the transaction, which must leave nothing behind.
     private mutating func dieJoining(_ node: Int, _ store: SQLiteStore) {
         guard let end = StateJoinPart.allCases.randomElement(using: &stateRandom) else { return }
         _ = try? store.joinStaged(wallMilliseconds: wall(node)) { part throws(StoreError) in

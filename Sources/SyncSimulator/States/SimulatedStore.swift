@@ -1,6 +1,6 @@
 package import SyncStore
 
-/// What a simulated agent keeps its records in.
+/// The store of a simulated agent.
 package protocol SimulatedStore: ReplicaStore {
     /// The process ends without a word, here and now; later calls throw `.closed`.
     /// - Parameter losingPower: the machine's whole memory goes too, and what was not synced.

@@ -2,8 +2,8 @@ import SyncModel
 
 // What happens to frames of state on their way, or by the hand of a sender that lies.
 extension World {
-    /// Nil for any other frame; else what arrives of it: nothing, it, another one, or it twice. Frames on one connection arrive
-    /// as they were sent, so whoever drops or repeats one is a sender at fault.
+    /// Nil for any other frame; else what arrives of it: nothing, it, another one, or it twice. Frames on one connection
+    /// arrive as they were sent, so only a faulty sender drops or repeats one.
     func isState(_ frame: Frame) -> Bool {
         if case .stateItems(let items) = frame { return !items.bytes.isEmpty }
         return false

@@ -2,13 +2,14 @@ import SyncCore
 import SyncModel
 
 extension WorldOptions {
-    /// How long streams keep events, and how often somebody says so or looks.
+    /// The time for which streams keep events, and the rates of settings and looks.
     package struct Retention: Sendable, Equatable {
-        /// Of a hundred writes of events, those that say how a stream is kept.
+        /// The percentage of event writes that set how a stream is kept.
         package var settingPercent: Int
-        /// Of streams that keep events for some time.
+        /// The retention of streams that keep events for some time.
         package var retainMilliseconds: UInt64
-        /// Of those that only show the greatest per type, and say nothing else.
+        /// The time for which superseded events stay in streams that only show the greatest per type, without a setting of
+        /// their own.
         package var supersededMilliseconds: UInt64?
         package var everyMilliseconds: Int64
         /// Events that go in one step.

@@ -2,9 +2,9 @@ import SyncCore
 import SyncModel
 
 extension WorldOptions {
-    /// How state is exchanged in place of changes, and what happens to it on the way.
+    /// The exchange of state in place of changes, and the faults on its way.
     package struct States: Sendable, Equatable {
-        /// As `CoreConfiguration.Bounds` has them; small ones, for a run writes little.
+        /// The bound of `CoreConfiguration.Bounds`; small, because a run writes little.
         package var offerOperations: UInt64
         package var offerBytes: UInt64
         package var offerFactor: UInt64
@@ -20,9 +20,9 @@ extension WorldOptions {
         /// A machine dies while it takes state, per 10,000 steps of taking it.
         package var deathsPer10000: Int
 
-        /// How old changes are that are dropped; nil: all stay.
+        /// The age of changes that are dropped; nil: all stay.
         package var retentionMilliseconds: Int64?
-        /// From one pass of compaction to the next.
+        /// The time from one pass of compaction to the next.
         package var compactMilliseconds: Int64
 
         /// Nil for three quarters of the seeds: a database takes time, and changes alone show other things.

@@ -7,12 +7,12 @@ package struct WrittenChanges {
 
     package init() {}
 
-    /// What a node committed. Of each history somebody commits the beginning first.
+    /// Adds the changes that a node committed. The beginning of each history is committed first.
     package mutating func add(_ segments: [VerifiedSegment]) {
         for verified in segments { add(verified.segment) }
     }
 
-    /// What a process left open, and the next one found and signed: no commit tells of it.
+    /// Adds the changes that a process left open, and the next one found and signed: no commit reports them.
     package mutating func addFound(in store: any ReplicaStore, of device: DeviceID) throws(StoreError) {
         for known in try store.state().tips where known.replica.device == device {
             let end = changes[known.replica]?.last?.tip.next ?? 0
@@ -27,8 +27,8 @@ package struct WrittenChanges {
         changes[segment.replica] = known + Self.split(segment, behind: tip)
     }
 
-    /// Each change that a store holds as one segment, in its author's order. Signatures were checked when they came; nobody asks
-    /// for them again here.
+    /// Each change that a store holds as one segment, in its author's order. Signatures were checked on arrival, and are not
+    /// checked again here.
     package static func held(by store: any ReplicaStore, _ past: WrittenChanges?) throws(StoreError)
         -> [(replica: ReplicaID, changes: [VerifiedSegment])]
     {

@@ -3,7 +3,7 @@ import SyncStore
 
 /// An object as the application that writes to it sees it.
 struct ObjectView {
-    /// One for each type; what a field is without a schema follows from what is written first.
+    /// The fields, one for each type. Without a schema the type of a field follows from the first write.
     static let fields: [(name: ExactString, type: FieldType)] = [
         ("title", .register), ("made", .constant), ("plays", .counter), ("tags", .set), ("names", .addOnlySet),
         ("steps", .list), ("order", .orderedSet), ("body", .text), ("config", .dictionary),

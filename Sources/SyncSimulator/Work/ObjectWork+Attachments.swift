@@ -7,7 +7,7 @@ extension ObjectWork {
         let there = object.state.shownAttachments
         guard !there.isEmpty, chance(45) else { return .attach(object.key, file()) }
         let id = there[number(0..<there.count)].id
-        // Rarely one that nobody ever attached.
+        // Rarely an attachment that was never attached.
         return .detach(object.key, attachment: chance(95) ? id : Dot(replica: id.replica, counter: id.counter + 1_000))
     }
 
@@ -27,7 +27,7 @@ extension ObjectWork {
         return sizes[number(0..<sizes.count)]
     }
 
-    /// Its bytes are its name.
+    /// Returns a file that has its name as its bytes.
     private func file(_ number: Int) -> AttachedFile {
         let name = "file \(number).txt"
         var hasher = BlobHasher()

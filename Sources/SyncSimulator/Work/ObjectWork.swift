@@ -2,20 +2,20 @@ import SyncCore
 import SyncModel
 import SyncStore
 
-/// What applications on the nodes write to a few objects, at random: the road is the one that the agent takes (`LocalWrite`,
+/// The random writes of applications on the nodes to a few objects. They go the way that the agent's writes go (`LocalWrite`,
 /// planned in the store), so nothing here knows operations, lives or dots.
 ///
-/// Few objects, so that everybody meets at the same ones; every type of field, with a schema and without.
+/// The objects are few, so that all nodes meet at the same ones. They have every type of field, with a schema and without.
 struct ObjectWork {
-    /// Its own chance: what is written does not depend on how many frames were sent.
+    /// The generator of the writes, separate so that they do not depend on the number of frames sent.
     var random: SplitMix64
     /// Makes every string that is written another one: what a write became can be told.
     private var count = 0
     let options: WorldOptions.Objects
 
-    /// What is attached, where there are bytes to it.
+    /// The contents to attach, if there are bytes.
     let contents: [BlobContent]
-    /// Of a hundred records, those that say another size than their blob has: of a member that is faulty.
+    /// The percentage of records that state a wrong size of their blob, as of a faulty member.
     let wrongSizePercent: Int
 
     init(seed: UInt64, options: WorldOptions.Objects, contents: [BlobContent], wrongSizePercent: Int) {
@@ -27,7 +27,7 @@ struct ObjectWork {
 
     static let collections: [ExactString] = ["notes", "tasks", "songs"]
 
-    /// One local write, from what the node holds now; another may be committed before it.
+    /// Returns one local write, planned from what the node holds now; another may be committed before it.
     mutating func write(reading store: any ReplicaStore) -> LocalWrite {
         let collection = Self.collections[number(0..<Self.collections.count)]
         let schema = (try? store.schema(of: collection, space: .home)) ?? nil
@@ -61,7 +61,7 @@ struct ObjectWork {
         return chance(55) ? edit(key, view) : put(key, view, version(object))
     }
 
-    /// Usually none, sometimes what the writer saw, rarely what nobody saw.
+    /// Returns the version for a write: usually none, sometimes the one the writer saw, rarely one that does not exist.
     private mutating func version(_ object: StoredObject?) -> Dot? {
         guard let version = object?.version, chance(15) else { return nil }
         return chance(80) ? version : Dot(replica: version.replica, counter: version.counter + 1)

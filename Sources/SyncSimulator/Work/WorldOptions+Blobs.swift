@@ -2,14 +2,14 @@ package import SyncCore
 import SyncModel
 
 extension WorldOptions {
-    /// Which bytes of attachments there are, and what happens to them.
+    /// The bytes of attachments, and the faults that befall them.
     package struct Blobs: Sendable, Equatable {
         /// Places in `BlobContent.all`: few, so that one file is attached to many objects.
         package var contents: [Int]
-        /// How long what no record names is kept. A run is short, so this is, too.
+        /// The grace period of blobs that no record names, in milliseconds. A run is short, so this is, too.
         package var graceMilliseconds: Int64
         package var sweepMilliseconds: Int64
-        /// Of the safety phase, in events per simulated minute.
+        /// The disk faults of the safety phase, in events per simulated minute.
         package var diskFaultsPerMinute: Double
         package var deathsPerMinute: Double
         package var rotPerMinute: Double
@@ -27,7 +27,7 @@ extension WorldOptions {
         package var bounds: BulkConfiguration.Bounds
         /// Records of attachments that say another size than the blob has, of a hundred.
         package var wrongSizePercent: Int
-        /// Whoever restricted what is fetched goes on to do so after the heal.
+        /// True if users that restricted what is fetched continue after the heal.
         package var keepsPolicies: Bool
 
         /// Nil for half of the seeds: bytes take time, and records alone show other things.

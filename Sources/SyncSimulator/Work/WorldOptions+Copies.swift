@@ -2,11 +2,11 @@ import SyncCore
 import SyncModel
 
 extension WorldOptions {
-    /// What careless people, and disks that lie, do to whole disks beside `restorePercent`.
+    /// The faults of whole disks beside `restorePercent`: careless users, and disks that lie.
     package struct Copies: Sendable, Equatable {
         /// Crashes that take the newest commits of the disk along, though these were answered and sent.
         package var lostTailsPerMinute: Double
-        /// How long before such a crash the disk is the one that is found after it.
+        /// The time before such a crash at which the disk was in the state found after it.
         package var tailMilliseconds: ClosedRange<Int64>
         /// Machines that run from a copy of another one's disk, its keys included, beside it.
         package var clones: Int
@@ -25,22 +25,23 @@ extension WorldOptions {
 }
 
 extension WorldOptions {
-    /// Whoever has an old disk needs what the others have forgotten, as state if not as changes. Two holders of one key
-    /// acknowledge for each other: until one has keys of its own, nothing that both have not seen may be forgotten.
+    /// True if nodes forget deletions. A node with an old disk needs what the others have forgotten, as state if not as
+    /// changes. Two holders of one key acknowledge for each other: until one has keys of its own, nothing that both have not
+    /// seen may be forgotten.
     var forgetsDeletions: Bool {
         if let copies, copies.clones > 0 { return false }
         return states != nil || restorePercent == 0 && (copies?.lostTailsPerMinute ?? 0) == 0
     }
 }
 
-/// How often a disk was not what its machine had left.
+/// The number of times a disk was not as its machine had left it.
 package struct CopyCounts: Sendable, Equatable {
     /// Older states that a person put back.
     package var restores = 0
     package var lostTails = 0
     /// Copies that ran beside their originals, and were given keys of their own.
     package var clones = 0
-    /// Of all three: those where a node could have taken state, or had dropped changes.
+    /// The number of these cases, of all three kinds, in which a node could have taken state, or had dropped changes.
     package var besideStates = 0
     /// Times that a core said that a key is used twice.
     package var noticedTwins = 0

@@ -2,17 +2,17 @@ import SyncCore
 package import SyncModel
 
 extension WorldOptions {
-    /// How much is written to objects, and of what kind.
+    /// The amount and the kinds of writes to objects.
     package struct Objects: Sendable, Equatable {
-        /// Of all writes, those to objects; 0 in some seeds, for what only shows without them.
+        /// The percentage of writes that go to objects; 0 in some seeds, for faults that only show without them.
         package var sharePercent: Int
         /// Ids in each collection.
         package var ids: Int
         package var deletePercent: Int
         package var schemaPercent: Int
-        /// Of writes to an object that is there, those that attach or detach.
+        /// The percentage of writes to an existing object that attach or detach.
         package var attachPercent: Int
-        /// What schemas say of deletion. Not empty.
+        /// The deletion policies of schemas. Not empty.
         package var policies: [DeletePolicy]
 
         init(using random: inout SplitMix64) {

@@ -2,7 +2,7 @@ package import SyncCore
 package import SyncModel
 package import SyncStore
 
-/// One thing that must hold in every run. Checkers hear what happened; each keeps its own slow, obvious model of it.
+/// A property that must hold in every run. Checkers hear what happened; each keeps its own slow, obvious model of it.
 package protocol Checker {
     static var name: String { get }
 
@@ -22,7 +22,7 @@ package protocol Checker {
     mutating func started(node: Int, digest: Sum256) -> String?
     /// Every second: nodes that are up, with what their disks hold and show.
     mutating func compared(_ nodes: [ComparedNode]) -> String?
-    /// At some moments, and at the end, somebody looks at everything that a node holds.
+    /// Called at some moments, and at the end, with everything that a node holds.
     mutating func inspected(_ inspection: Inspection) -> String?
     /// A frame is about to leave a node that durably holds `durable`.
     mutating func sending(node: Int, _ frame: Frame, durable: VersionVector) -> String?
@@ -36,7 +36,7 @@ package protocol Checker {
     mutating func bulkStarted(node: Int) -> String?
     /// After every step of such a core.
     mutating func bulkStepped(_ step: BulkStep) -> String?
-    /// Somebody looks at a blob on a disk.
+    /// Called with the state of a blob on a disk.
     mutating func lookedAt(_ look: BlobLook) -> String?
     mutating func lookedAt(_ look: PartialLook) -> String?
     /// A node removed what it does not need: all its blobs, in the same order.
@@ -75,22 +75,22 @@ extension Checker {
 package struct Inspection {
     package let node: Int
     package let store: any SimulatedStore
-    /// As the node kept it when it was looked at.
+    /// The digest that the node kept at the moment of the inspection.
     package let digest: Sum256
     /// With everything that takes time. Of nodes that hold the same, one is looked at thoroughly.
     package let isThorough: Bool
     /// The world is at rest.
     package let isLast: Bool
-    /// What the log says of objects; only with a thorough look.
+    /// The log's operations on objects; only in a thorough inspection.
     package let ledger: ObjectLedger?
-    /// What was written before what the node holds as changes; nil where every node holds all.
+    /// The changes written before those that the node holds; nil if every node holds all.
     package let past: WrittenChanges?
     /// Something that it holds came as state.
     package let hasTakenState: Bool
     package let leftOpen: OpenObjects
 }
 
-/// What a node that is up holds and shows.
+/// The stored and visible state of a node that is up.
 package struct ComparedNode {
     package let number: Int
     package let store: any SimulatedStore
@@ -98,7 +98,7 @@ package struct ComparedNode {
     package let digest: Sum256
 }
 
-/// What is left when a run is over.
+/// The state at the end of a run.
 package struct WorldEnding: Sendable {
     package var nodes: [Node]
     /// Simulated time from the heal until all were in step; nil if they never were.

@@ -1,6 +1,6 @@
 import SyncCore
 
-/// One TCP connection: each direction ordered and whole, or at some moment over.
+/// A TCP connection: each direction is ordered and whole, until the connection is over.
 ///
 /// A machine that lost power says nothing: the other end lives on, half open, until it speaks and is answered by a reset.
 struct SimulatedLink {
@@ -8,11 +8,11 @@ struct SimulatedLink {
         let node: Int
         let generation: Int
         let connection: ConnectionID
-        /// Nothing arrives here before this, so that a direction stays in order.
+        /// The time before which nothing arrives here, so that a direction stays in order.
         var arrivesAfter: Int64 = 0
         /// Sent to this end while the way was blocked: comes when it opens again.
         var stalled: [Packet] = []
-        /// Whether its core takes what arrives; what it does not take waits in `stalled`.
+        /// True if the core takes what arrives; packets it does not take wait in `stalled`.
         var isReading = true
         /// The transport has told its core that it is over.
         var isClosed = false
@@ -26,7 +26,7 @@ struct SimulatedLink {
     }
 
     let number: Int
-    /// It carries bytes of attachments, not a session.
+    /// True if the connection carries bytes of attachments, not a session.
     let isBulk: Bool
     var dialer: End
     var acceptor: End

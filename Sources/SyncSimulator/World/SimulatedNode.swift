@@ -3,7 +3,7 @@ import SyncModel
 import SyncStore
 import Synchronization
 
-/// One machine of the world: a disk, memory that a power cut empties, and sometimes a running agent.
+/// A machine of the world: a disk, memory that a power cut empties, and sometimes a running agent.
 struct SimulatedNode {
     let number: Int
     /// A copy of a disk runs with the keys of its original until a person gives it others.
@@ -26,17 +26,17 @@ struct SimulatedNode {
     var nextAcceptedConnection: UInt64 = 0
     /// An older state of the disk, to be put back by a careless person.
     var backup: DiskImage?
-    /// What will be found on the disk after its next crash.
+    /// The image that will be found on the disk after the next crash.
     var tail: DiskImage?
-    /// Of whose disk this machine runs a copy.
+    /// The node of which this machine runs a copy of the disk.
     var twinOf: Int?
-    /// What the disk holds, kept beside it for the checkers.
+    /// The changes that the disk holds, kept beside it for the checkers.
     var durable = VersionVector()
     /// Something on the disk came as state, now or before it was put back.
     var hasTakenState = false
     /// Disks do one thing after the other.
     var diskFreeAt: Int64 = 0
-    /// When the store's last answer is told.
+    /// The time at which the store's last answer is delivered.
     var answersAfter: Int64 = 0
     var isPaired = true
     /// Nodes that a person paired with it, as far as its disk can know of them.

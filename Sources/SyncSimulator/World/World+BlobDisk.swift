@@ -107,7 +107,7 @@ extension World {
     }
 
     private mutating func putAside(_ node: Int, _ blob: BlobHash) -> [BulkInput] {
-        // What cannot be made durable now is looked at again when somebody goes on with it.
+        // Chunks that cannot be made durable now are checked again when the fetch goes on.
         try? nodes[node].blobs?.partials[blob]?.checkpoint()
         nodes[node].blobs?.partials[blob] = nil
         return []
@@ -125,7 +125,7 @@ extension World {
         }
     }
 
-    /// It is here as a whole now.
+    /// Records that the blob is whole now.
     mutating func noteKept(_ node: Int, _ blob: BlobHash) {
         nodes[node].blobs?.awaited.remove(blob)
         lookAt(node, blob, .kept)
@@ -133,7 +133,7 @@ extension World {
 
     // MARK: What is served
 
-    /// Only what a record of the space names may be known of.
+    /// True if a record of the space names the blob; only such blobs may be served.
     private func isNamed(_ node: Int, _ space: SpaceID, _ blob: BlobHash) -> Bool {
         !named(node, space, [blob]).isEmpty
     }
@@ -178,7 +178,7 @@ extension World {
         }
     }
 
-    /// What is not named is left out, and the places of the others are those of what was asked for.
+    /// Reads small blobs. Blobs without a record are left out, and the indexes of the others are those of the request.
     private func readSmall(
         _ node: Int, _ id: ReadID, _ space: SpaceID, _ blobs: [BlobHash], _ store: BlobStore
     ) -> BulkInput {
@@ -193,14 +193,15 @@ extension World {
         return .smallRead(id, found, next: read.nextIndex < places.count ? places[read.nextIndex] : blobs.count)
     }
 
-    /// What a look found wrong counts as missing: whoever was told otherwise hears of it, and it is fetched again.
+    /// Returns the inputs after a look found damage: the blobs count as missing, peers that were told otherwise are informed,
+    /// and the blobs are fetched again.
     func afterDamage(_ damaged: [BlobHash]) -> [BulkInput] {
         damaged.isEmpty ? [] : damaged.map { .holdingChanged($0) } + [.missingChanged]
     }
 }
 
 extension BlobError {
-    /// As the core is told, which tells what does not fit from what is wrong with one blob.
+    /// The code reported to the core, which tells a lack of space from an error of one blob.
     fileprivate var simulatedCode: String {
         switch self {
         case .quotaExceeded: BulkConfiguration.quotaCode

@@ -98,7 +98,7 @@ extension World {
 
     // MARK: On the way
 
-    /// What a node that lies sends in place of a frame: bytes of the right length that are not what was asked for.
+    /// Returns what a lying node sends in place of a frame: bytes of the right length that are not those requested.
     mutating func lie(_ node: Int, instead frame: BulkFrame) -> BulkFrame {
         guard isFaulty, let blobs = nodes[node].blobs, blobs.liesUntil > now else { return frame }
         func bent(_ bytes: [UInt8]) -> [UInt8] {
@@ -148,7 +148,7 @@ extension World {
         nodes[node].blobs = blobs
     }
 
-    /// Disks work, nobody lies; most people want everything again.
+    /// Heals the disk and ends lies; most users want every blob again.
     mutating func healBlobs(_ node: Int) {
         guard let blobs = nodes[node].blobs else { return }
         blobs.folder.heal()

@@ -4,7 +4,7 @@ import SyncStore
 
 // Looking at disks of blobs past the store that keeps them, and waiting until bytes are where they should be.
 extension World {
-    /// After the heal all that is wanted and held by somebody must be there within this.
+    /// The time after the heal within which every wanted blob that a node holds must be there.
     private static let blobPatienceNanoseconds: Int64 = 240_000_000_000
 
     mutating func lookAt(_ node: Int, _ blob: BlobHash, _ occasion: BlobLook.Occasion) {
@@ -23,7 +23,8 @@ extension World {
         return blobContents.compactMap { look(node, $0, occasion, missing: missing) }
     }
 
-    /// What policy and pins want and is not here; of what is larger than its records say, what may be as large as it is.
+    /// Returns the missing blobs that policy and pins want. A blob larger than its records say counts only within the size
+    /// limit.
     private func wanted(_ node: Int) -> [BlobHash] {
         missing(node, except: []).compactMap { want in
             guard let limit = want.sizeLimit, let size = BlobContent.byHash[want.blob]?.layout.size, size > limit else {
@@ -60,7 +61,8 @@ extension World {
             wallMilliseconds: wall(node), graceMilliseconds: options.graceMilliseconds)
     }
 
-    /// Of a file the bytes are compared: a store that reads them hashes them, and that is what is judged.
+    /// True if the stored bytes are right. The bytes of a file are compared directly: a read through the store hashes them,
+    /// and that is what is under test.
     private static func isRight(_ content: BlobContent, _ store: BlobStore, _ folder: CrashFolder) -> Bool {
         guard content.bytes.count <= BulkLimits.smallBytes else {
             return folder.bytes(of: .whole(content.hash)) == content.bytes
@@ -80,7 +82,7 @@ extension World {
 
     // MARK: Rest
 
-    /// Whether bytes are where they should be, as far as anybody has them.
+    /// True if bytes are where they should be, as far as any node has them.
     func areBlobsSettled() -> Bool {
         guard options.blobs != nil else { return true }
         return nodes.allSatisfy { node in
@@ -91,7 +93,7 @@ extension World {
         }
     }
 
-    /// For the trace of a failed run.
+    /// Adds the blobs' state to the trace of a failed run.
     mutating func describeBlobs(_ node: SimulatedNode) {
         guard let blobs = node.blobs, let core = blobs.core else { return }
         for want in missing(node.number, except: []) {
@@ -134,7 +136,7 @@ extension World {
         }
     }
 
-    /// What the quota counts is what is here.
+    /// Checks that the quota counts exactly the stored blobs.
     private mutating func checkCount(_ node: Int, _ store: BlobStore) {
         guard failure == nil, let usage = try? store.usage() else { return }
         let here = blobContents.filter { (try? store.status(of: $0.hash)) != .missing }

@@ -9,7 +9,7 @@ extension World {
         case changePolicy
         case fetch
         case endFetch(BlobHash)
-        /// What filled the disk goes.
+        /// The file that filled the disk is removed.
         case freeDisk
     }
 

@@ -72,7 +72,7 @@ extension World {
         nodes[node].blobs?.named = named
         check { $0.bulkStarted(node: node) }
         lookAtAll(node, .started)
-        // Nobody waits any more who did.
+        // No process is left that waits for them.
         nodes[node].blobs?.awaited = []
         stepBulk(node, .missingChanged)
     }
@@ -136,7 +136,7 @@ extension World {
 
     // MARK: Records
 
-    /// What should be here by policy or pin and is not, in the order in which to fetch it.
+    /// Returns the blobs that policy or pins want and that are missing, in the order in which to fetch them.
     func missing(_ node: Int, except: Set<BlobHash>) -> [BlobWant] {
         guard let records = nodes[node].store, let store = nodes[node].blobs?.store else { return [] }
         let here = blobContents.map(\.hash).filter { (try? store.status(of: $0)) == .whole }
@@ -144,7 +144,7 @@ extension World {
         return (missing ?? []).compactMap { BlobWant($0) }
     }
 
-    /// What the node's records name by now.
+    /// Returns the blobs that the node's records name now.
     func namedBlobs(_ node: Int) -> Set<BlobHash> {
         let references = (try? nodes[node].store?.references(of: .home, after: nil, limit: .max)) ?? []
         return Set(references.lazy.filter(\.isHeld).map(\.blob))

@@ -37,7 +37,7 @@ extension World {
         }
     }
 
-    /// What a core does not take stays on its way, and what is behind it too.
+    /// Sets whether a core reads from a connection. Packets that it does not take wait, and so do those behind them.
     mutating func setReading(_ node: Int, _ id: ConnectionID, _ isReading: Bool) {
         guard let (number, isDialer) = link(node, id) else { return }
         links[number][isDialer: isDialer].isReading = isReading
@@ -46,7 +46,7 @@ extension World {
 }
 
 extension BulkFrame {
-    /// For a line of a trace.
+    /// The name of the frame in a line of the trace.
     fileprivate var kind: String {
         switch self {
         case .hello: "hello"

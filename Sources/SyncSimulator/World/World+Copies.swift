@@ -37,7 +37,7 @@ extension World {
         check { $0.restored(node: node, now: image.durable, elsewhere: elsewhere) }
         forgettings.append(Forgetting(device: nodes[node].device.id, now: image.durable, elsewhere: elsewhere))
         nodes[node].durable = image.durable
-        // Whom it does not know any more perhaps nobody does: people see that, and pair them anew.
+        // A member that the node has forgotten may be known to no other: users notice that, and pair them anew.
         for other in nodes[node].letIn.subtracting(image.letIn).sorted() {
             queue.plan(.pair(node, other), at: now + 2_000_000_000)
         }

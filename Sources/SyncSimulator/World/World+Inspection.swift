@@ -3,18 +3,18 @@ import SyncStore
 
 // Looking at what nodes hold, while nothing moves.
 extension World {
-    /// One node that is up.
+    /// Inspects one node that is up.
     mutating func inspect() {
         let up = nodes.indices.filter { nodes[$0].store != nil }
         guard isFaulty, !up.isEmpty else { return }
         inspect(up[objectWork.number(0..<up.count)], isThorough: true)
     }
 
-    /// Open changes are in what a disk holds: they show, though nobody else may know of them.
+    /// Compares the nodes. Open changes count as held: they show, though other nodes do not know of them.
     mutating func compareNodes() {
         let up = nodes.compactMap { node in
             node.store.flatMap { store in
-                // Who says itself that objects may be wrong is not asked; at rest nobody may say so any more.
+                // A node that reports possibly wrong objects is left out; at rest no node may report that.
                 (try? store.state()).flatMap { state -> ComparedNode? in
                     if state.isIncomplete, restedAt == nil { return nil }
                     let holds = VersionVector(state.tips.map { .init(replica: $0.replica, next: $0.tip.next) })
@@ -29,7 +29,7 @@ extension World {
     mutating func inspect(_ node: Int, isThorough: Bool) {
         guard failure == nil, let store = nodes[node].store else { return }
         do throws(StoreError) {
-            // It says itself that objects may be wrong; at rest nobody may say so any more.
+            // The node reports possibly wrong objects; at rest no node may report that.
             if try store.state().isIncomplete, restedAt == nil { return }
             let copy = isThorough ? try copy(of: node) : store
             let digest = try store.state().digest

@@ -40,7 +40,7 @@ extension World {
         configuration.bounds = options.bounds
         configuration.timing.acknowledgeAfter = .milliseconds(options.acknowledgeMilliseconds)
         configuration.timing.acknowledgeEvery = .milliseconds(2 * options.acknowledgeMilliseconds)
-        // Whoever puts an old disk back needs what the others have forgotten.
+        // A user who restores an old disk needs what the others have forgotten.
         configuration.collectsDeletions = options.forgetsDeletions
         configuration.exchangesState = options.states != nil
         configuration.compacts = options.states?.retentionMilliseconds != nil && options.forgetsDeletions

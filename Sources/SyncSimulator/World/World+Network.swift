@@ -204,7 +204,7 @@ extension World {
         }
     }
 
-    /// What was held up comes, unless something else still holds it up.
+    /// Delivers stalled packets, unless something else still holds them up.
     mutating func goOn(_ number: Int, _ toDialer: Bool) {
         let end = links[number][isDialer: toDialer]
         let way = Way(from: links[number].other(toDialer).node, to: end.node)
@@ -216,7 +216,7 @@ extension World {
 }
 
 extension Frame {
-    /// For a line of a trace.
+    /// The name of the frame in a line of the trace.
     fileprivate var kind: String {
         switch self {
         case .hello: "hello"

@@ -259,7 +259,7 @@ extension World {
 }
 
 extension AgentCore {
-    /// Nothing is left to do, and there is somebody to do it with.
+    /// True if no work is left, and a node is up.
     fileprivate var isAtRest: Bool {
         isInStepWithConnected && !connectedDevices.isEmpty && load.bufferedBytes == 0 && cuts.away.isEmpty
             && !hasVoidWork

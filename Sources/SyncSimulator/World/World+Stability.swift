@@ -2,7 +2,7 @@ package import SyncCore
 import SyncModel
 package import SyncStore
 
-/// What a core asks of its store on behalf of stability.
+/// A request of a core to its store on behalf of stability.
 enum StabilityTask {
     case readHeads(ReadID, [VersionVector.Entry])
     case acknowledge(Acknowledgement)

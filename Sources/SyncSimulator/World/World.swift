@@ -41,7 +41,7 @@ struct World {
 
     enum Fault {
         case partition
-        /// One machine is taken elsewhere for a long time, and used there.
+        /// A machine is taken elsewhere for a long time, and used there.
         case absence
         case crash
         case pause
@@ -50,7 +50,7 @@ struct World {
         /// The clock is a year ahead for a while.
         case glitch
         case backup
-        /// Somebody lets a device go, whether or not it is there.
+        /// A user retires a device, whether or not it is there.
         case retirement
         /// The next crash takes what is committed from here on.
         case tail
@@ -67,13 +67,13 @@ struct World {
     let bug: PlantedBug?
     var random: SplitMix64
     var objectWork: ObjectWork
-    /// Its own chance: what befalls bytes does not change what befalls records.
+    /// The generator of faults of bytes, separate so that they do not change the faults of records.
     var blobRandom: SplitMix64
-    /// What may be attached; empty where no bytes are moved.
+    /// The contents that may be attached; empty if no bytes are moved.
     let blobContents: [BlobContent]
-    /// Its own chance, too.
+    /// The generator of faults of states.
     var stateRandom: SplitMix64
-    /// Its own chance, too.
+    /// The generator of faults of whole disks.
     var copyRandom: SplitMix64
     var copyCounts = CopyCounts()
     /// Nil where all members keep the rules.
@@ -86,14 +86,14 @@ struct World {
     var queue = EventQueue<Event>()
     var nodes: [SimulatedNode]
     var links: [SimulatedLink] = []
-    /// Which link a node's connection is: by node, generation and connection.
+    /// The link of a node's connection, by node, generation and connection.
     var linkNumbers: [LinkKey: (number: Int, isDialer: Bool)] = [:]
     var blocked: Set<Way> = []
     var checkers: [any Checker]
     var failure: CheckFailure?
     var healedAt: Int64?
     var restedAt: Int64?
-    /// Whether records have come to rest since the heal; bytes may take longer.
+    /// True if records have come to rest since the heal; bytes may take longer.
     var haveRecordsRested = false
     var trace: WorldTrace
     /// Copies of each change that crossed a link, and changes times links: how well flooding is pruned.
@@ -210,7 +210,8 @@ struct World {
         }
     }
 
-    /// Whether the process an event was meant for still runs; a paused one hears of it when it goes on.
+    /// Returns whether the process that an event was meant for still runs; a paused process receives the event when it goes
+    /// on.
     mutating func isReady(_ node: Int, _ generation: Int, _ event: Event) -> Bool {
         guard nodes[node].generation == generation, nodes[node].isUp else { return false }
         guard nodes[node].pausedUntil <= now else {

@@ -1,6 +1,6 @@
 import Crypto
 
-/// What happened, as a running hash, and as text when somebody wants to read it.
+/// The events of a run as a running hash, and as text if requested.
 struct WorldTrace {
     let isKept: Bool
     private var hasher = SHA256()

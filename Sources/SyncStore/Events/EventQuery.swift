@@ -12,7 +12,7 @@ package struct EventQuery: Sendable, Hashable {
     package var space: SpaceID
     package var stream: String
     package var order: Order
-    /// At most this many events, and about this many payload bytes, but at least one event.
+    /// The greatest number of events in a page. A page has about `byteBudget` payload bytes at most, but at least one event.
     package var limit: Int
     package var byteBudget: Int
 

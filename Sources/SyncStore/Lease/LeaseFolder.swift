@@ -36,7 +36,7 @@ package struct LeaseFolder: LeaseKeeper {
     }
 }
 
-/// One open, locked lease file. Its record is written in place: 200 bytes inside one page of memory, with a checksum.
+/// An open, locked lease file. Its record is written in place: 200 bytes inside one page of memory, with a checksum.
 private final class LeaseFile: HeldLease {
     private let path: String
     private let descriptor: Int32

@@ -4,16 +4,16 @@ package import SyncModel
 package struct ObjectOrder: Sendable, Hashable {
     package enum Key: Sendable, Hashable {
         case id
-        /// When the first of its lives that are kept began, by stamp: the same on every node.
+        /// The stamp at which the first of the kept lives began: the same on every node.
         case created
-        /// When it was changed last, by the clock of the author.
+        /// The time of the last change, by the author's clock.
         case changed
-        /// What readers see in a field, or in a key below it: nothing, null, false and true, numbers, texts by their Unicode
-        /// scalars, then all else. Of texts the first 96 bytes count.
+        /// The value that readers see in a field, or in a key below it: nothing, null, false and true, numbers, texts by
+        /// their Unicode scalars, then all else. Only the first 96 bytes of a text count.
         case field([ExactString])
     }
 
-    /// Where an object stands in the order.
+    /// The place of an object in the order.
     package struct Place: Sendable, Hashable {
         /// Compared byte by byte; at most `keyByteLimit`.
         package let key: [UInt8]
@@ -30,7 +30,7 @@ package struct ObjectOrder: Sendable, Hashable {
 
     package var key: Key
     package var isReversed: Bool
-    /// Only objects behind this place; nil from the first.
+    /// The place behind which objects are read; nil from the first.
     package var after: Place?
 
     package init(_ key: Key, isReversed: Bool = false, after: Place? = nil) {
@@ -39,7 +39,7 @@ package struct ObjectOrder: Sendable, Hashable {
         self.after = after
     }
 
-    /// Where the object stands.
+    /// Returns the place of an object.
     package func place(of object: StoredObject, _ schema: CollectionSchema?) -> Place {
         let bytes: [UInt8] =
             switch key {
@@ -76,10 +76,11 @@ package struct ObjectOrder: Sendable, Hashable {
         return bytes
     }
 
-    /// In the order of the numbers.
+    /// Maps integers to unsigned ones in the same order.
     private static func ascending(_ value: Int64) -> UInt64 { UInt64(bitPattern: value) ^ 1 << 63 }
 
-    /// In the order of the numbers (IEEE 754: the bits of finite numbers of one sign are in their order).
+    /// Maps numbers to unsigned integers in the same order (IEEE 754: the bits of finite numbers of one sign are in their
+    /// order).
     private static func ascending(_ value: Double) -> UInt64 {
         let bits = value.bitPattern
         return bits >> 63 == 0 ? bits | 1 << 63 : ~bits
@@ -114,7 +115,7 @@ struct OrderedPlaces {
         if found.count == limit { last = found.last }
     }
 
-    /// In their order.
+    /// The places, in order.
     var places: [ObjectOrder.Place] {
         var ended = self
         ended.trim()

@@ -3,7 +3,7 @@ import SyncModel
 /// Collects the objects of one page until its limits are reached.
 struct ObjectPage {
     private let query: ObjectQuery
-    /// None where the query has an order of its own.
+    /// The objects; empty if the query has an order of its own.
     private(set) var objects: [StoredObject] = []
     private var ordered: OrderedPlaces?
     private(set) var isFull = false
@@ -13,7 +13,7 @@ struct ObjectPage {
         ordered = query.order.map { OrderedPlaces($0, limit: query.limit) }
     }
 
-    /// In the query's own order.
+    /// The places in the query's own order.
     var places: [ObjectOrder.Place] { ordered?.places ?? [] }
 
     /// Takes the object if the query wants it.

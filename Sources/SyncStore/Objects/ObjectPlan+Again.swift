@@ -98,10 +98,10 @@ extension ObjectPlan {
         case .keepObject(let key):
             let judgement = try object(key, reading).state.judgement
             if judgement == .undecided { return operation }
-            // Somebody has decided otherwise.
+            // The undecided state was decided otherwise.
             if !judgement.isThere { try list(key, dot, old, reading) }
             return nil
-        // Whom it had let in was no member meanwhile, and is one again.
+        // A device it had admitted was no member meanwhile, and is one again.
         case .addMember: return operation
         // A mark says of what stands behind it, counter by counter: so it does here.
         case .appendEvent, .editSchema, .setStream, .markRewriting: return isTakenBack ? operation : nil
@@ -130,11 +130,12 @@ extension ObjectPlan {
         let fields = try object(edit.object, reading).state.fields(of: life.birth(at: origin)) ?? ObjectFields()
         let edits = Self.again(edit.edits, on: fields, at: origin, mapping)
         let moved = SyncModel.Operation.ObjectEdit(object: edit.object, life: life, edits: edits)
-        // Of a life that nobody else has ever seen nothing can have been written apart.
+        // If no other device has seen the life, nothing can have been written apart from it.
         return mapping.place(of: birth) == nil ? .editAgain(.init(moved, known: known)) : .editObject(moved)
     }
 
-    /// What a removal carries depends on the fields it meets: those are edited here as they will be.
+    /// Rewrites edits of fields. The contents of a removal depend on the fields it meets: those are edited here as they will
+    /// be.
     private static func again(
         _ edits: [ObjectFields.Operation], on fields: ObjectFields, at origin: Origin, _ mapping: DotMapping
     ) -> [ObjectFields.Operation] {
@@ -148,7 +149,7 @@ extension ObjectPlan {
         }
     }
 
-    /// Only its dot matters.
+    /// Returns an origin of which only the dot matters.
     private static func origin(of dot: Dot) -> Origin {
         Origin(dot: dot, stamp: .zero, context: VersionVector())
     }

@@ -58,10 +58,10 @@ extension ObjectPlan {
         return true
     }
 
-    /// What another node says of an object that may be wrong here: in place of what is here, and on it what that node has not
-    /// seen.
+    /// Replaces an object that may be wrong here with the state of another node, and applies the changes that the node has
+    /// not seen.
     ///
-    /// - Parameter object: nil when nothing is left of it there.
+    /// - Parameter object: nil if nothing is left of it at the other node.
     mutating func replace(
         _ key: ObjectKey, with object: StateObject?, theirs: VersionVector, _ reading: some ObjectSource
     ) throws(StoreError) {
@@ -98,7 +98,8 @@ extension ObjectPlan {
 }
 
 extension CutTable {
-    /// Whether something of it does not count. What is void is the end of a history, so the last of each tells.
+    /// True if some of these changes do not count. Void changes are the end of a history, so the last change of each replica
+    /// tells.
     func isVoid(anyOf touched: VersionVector) -> Bool {
         touched.entries.contains { isVoid(Dot(replica: $0.replica, counter: $0.next - 1)) }
     }

@@ -44,7 +44,8 @@ extension ObjectPlan {
 }
 
 extension ObjectState {
-    /// Whether it reads back from its own bytes. What a sender leaves out that the receiver is said to have (the place of a list that
-    /// others hang from) can be seen of what it all came to, and of nothing before: joined, it would be an object that nobody can read.
+    /// True if the object reads back from its own bytes. A sender omits parts that the receiver is said to have (the place of
+    /// a list that others hang from). The check covers the joined result only: without it, the join could yield an object
+    /// that cannot be read.
     var isWhole: Bool { (try? ObjectState(canonicalBytes: canonicalBytes)) != nil }
 }

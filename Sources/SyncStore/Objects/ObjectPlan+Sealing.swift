@@ -2,9 +2,9 @@ import SyncModel
 
 // Changes that are folded, and stored anew.
 extension ObjectPlan {
-    /// What `keepWhatWasShown` found.
+    /// The result of `keepWhatWasShown`.
     struct Kept {
-        /// Which a reader would find changed.
+        /// The objects that a reader would find changed.
         var differing: Set<ObjectKey> = []
     }
 

@@ -1,36 +1,36 @@
 package import SyncModel
 
-/// What a transaction does to objects, computed while it runs: pure but for what it reads, the same for every store.
+/// The changes of a transaction to objects, computed while it runs: pure except for its reads, the same for every store.
 ///
-/// Objects are read once and kept here until the end, so a change sees what those before it in the same transaction did.
-/// A change that is refused is taken back as a whole: `begin`, then `accept` or `takeBack`.
+/// Objects are read once and kept here until the end, so a change sees what those before it in the same transaction did. A
+/// change that is refused is taken back as a whole: `begin`, then `accept` or `takeBack`.
 package struct ObjectPlan: Sendable {
     /// An object that the transaction changed.
     package struct Entry: Sendable {
         package internal(set) var before: ObjectSummary
-        /// As it was before the transaction. Not kept of a large one: the first edit would have to copy it.
+        /// The object before the transaction. Nil for a large one: the first edit would have to copy it.
         package let original: StoredObject?
         package let isLarge: Bool
-        /// Of the lives that it kept, as they are stored.
+        /// The births of the lives that it kept, as they are stored.
         var birthsBefore: [Dot]
         /// With its new summary once the plan is finished.
         package internal(set) var object: StoredObject
-        /// One of each change that touched it.
+        /// The dots of the changes that touched it, one of each change.
         package internal(set) var dots: [Dot] = []
-        /// What was done to a large one; nil once it was more than edits of a life.
+        /// The operations on a large object; nil once there was more than edits of a life.
         package internal(set) var journal: [PastOperation]? = []
-        /// What this transaction has done to its lives so far.
+        /// The edits of its lives in this transaction so far.
         var edits: [ObjectLives.EarlierEdit] = []
         var isChanged = false
         /// The change before which it was put by, should that be taken back.
         var savedBefore = 0
 
-        /// How much memory it takes to keep `original`, about.
+        /// The approximate memory that keeping `original` takes, in bytes.
         package var originalByteCount: Int {
             original.map { $0.state.isEmpty ? 64 : $0.state.canonicalBytes.count } ?? 64
         }
 
-        /// What of its attachments a reader sees no more, and what new.
+        /// The attachments that a reader no longer sees, and the new ones.
         package var attachmentDifference: AttachmentDifference {
             AttachmentDifference(from: before.attachments, to: object.summary.attachments)
         }
@@ -84,7 +84,7 @@ package struct ObjectPlan: Sendable {
 
     /// The change whose operations are being applied.
     package struct Change {
-        /// Of its next operation.
+        /// The origin of its next operation.
         package internal(set) var origin: Origin
         /// The counter of its first operation.
         let start: UInt64
@@ -112,13 +112,13 @@ package struct ObjectPlan: Sendable {
         }
     }
 
-    /// In the order they were first read.
+    /// The entries, in the order in which they were first read.
     var entries: [Entry] = []
     /// Indices in `entries`.
     var places: [ObjectKey: Int] = [:]
     var schemas: [ExactString: SchemaEntry] = [:]
-    /// What takes the current change back: a bulk load has thousands in a commit, so a change that touches nothing twice
-    /// costs two numbers here.
+    /// The steps that undo the current change: a bulk load has thousands of changes in a commit, so a change that touches
+    /// nothing twice costs two numbers here.
     private var undo = Undo()
     /// Operations dropped before this transaction.
     private let lateBefore: Int64
@@ -126,14 +126,14 @@ package struct ObjectPlan: Sendable {
     private var untouched: [StoredObject] = []
     /// Large objects of the open tail: what is done to them is done already.
     private let steady: Set<ObjectKey>
-    /// One dot of each operation on those.
+    /// The dots of operations on those objects, one of each operation.
     package private(set) var steadyDots: [ObjectKey: [Dot]] = [:]
 
     private struct Undo: Sendable {
-        /// Of the change.
+        /// The number of the change.
         var number = 0
-        /// False while changes are applied that nobody can refuse any more: a copy to go back to would cost one of the
-        /// whole object for each of them.
+        /// False while changes are applied that cannot be refused any more: a copy to go back to would cost one of the whole
+        /// object for each of them.
         var isKept = false
         /// Entries from here on came with it.
         var entryCount = 0
@@ -144,11 +144,11 @@ package struct ObjectPlan: Sendable {
         var lateOperations: Int64 = 0
     }
 
-    /// Who was let in where, with the facts of this transaction.
+    /// The membership facts with their places, those of this transaction included.
     package private(set) var members: MemberFacts
     package internal(set) var position: Int64
     package private(set) var counts: StoreCounts
-    /// What the objects of this transaction add to the state digest.
+    /// The change that the objects of this transaction make to the state digest.
     package private(set) var digestChange = Sum256.zero
 
     let faults: ModelFaults
@@ -179,7 +179,7 @@ package struct ObjectPlan: Sendable {
         changedSchemas.filter { $0.before?.indexes ?? [] != $0.after.indexes }.map(\.name)
     }
 
-    /// In the order they were first touched.
+    /// The changed entries, in the order in which they were first touched.
     package var changed: [Entry] { entries.filter(\.isChanged) }
 
     package var changedSchemas: [(name: ExactString, before: CollectionSchema?, after: CollectionSchema)] {
@@ -281,7 +281,7 @@ package struct ObjectPlan: Sendable {
             if let life = action.life(at: change.origin) { entries[place].note(edit: change, of: [life]) }
         case .unknownLife:
             counts.lateOperations += 1
-            // The life may be one that a cut took, and that somebody's word brings back.
+            // The life may be one that a cut took, and that a membership fact brings back.
             if !cuts.isEmpty { try noteVoid(key, change.origin.dot, reading) }
         case .void, .repeated: return
         }
@@ -292,7 +292,7 @@ package struct ObjectPlan: Sendable {
         return position
     }
 
-    /// What a deletion that drops edits has to look at: those its author did not know, if there are any.
+    /// Returns the edits that a deletion may drop: those that its author did not know.
     private func earlierEdits(
         _ action: ObjectState.Action, _ entry: Entry, _ origin: Origin, _ reading: some ObjectSource
     ) throws(StoreError) -> [ObjectLives.EarlierEdit] {
@@ -352,8 +352,8 @@ package struct ObjectPlan: Sendable {
         entries[try load(key, reading)].object
     }
 
-    /// What belongs to this node alone.
-    /// - Returns: whether it changed anything.
+    /// Sets the fields that belong to this node alone.
+    /// - Returns: true if the write changed anything.
     mutating func setLocal(_ planned: PlannedWrite, of key: ObjectKey, at wallMilliseconds: Int64) -> Bool {
         guard planned.localFields != nil || planned.dismisses, let place = places[key] else { return false }
         var isChanged = false

@@ -1,10 +1,10 @@
 package import SyncModel
 
-/// Which objects to read.
+/// A selection of objects to read.
 package struct ObjectQuery: Sendable, Hashable {
     /// A field, or a key below it, reads as this value, or has it as an element.
     package struct Condition: Sendable, Hashable {
-        /// Not empty.
+        /// The path of the field; not empty.
         package let path: [ExactString]
         package let value: JSONValue
         package let isElement: Bool
@@ -30,10 +30,10 @@ package struct ObjectQuery: Sendable, Hashable {
     package var conditions: [Condition]
     /// Objects behind this one, in the order of (collection, id); nil from the first.
     package var after: ObjectKey?
-    /// For `ReplicaStore.places`: an order of one collection, which says itself behind which place it begins. Nil: by
+    /// The order for `ReplicaStore.places`, an order of one collection that contains its own starting place. Nil: by
     /// (collection, id).
     package var order: ObjectOrder?
-    /// At most this many.
+    /// The greatest number of objects.
     package var limit: Int
 
     package init(

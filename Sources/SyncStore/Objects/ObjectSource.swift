@@ -1,17 +1,18 @@
 package import SyncModel
 
-/// What a transaction may look at while it is planned: the objects as they are stored.
+/// The stored objects that a transaction may read while it is planned.
 package protocol ObjectSource {
     func object(_ key: ObjectKey) throws(StoreError) -> StoredObject?
-    /// The same for a transaction that may change it: of a large one nobody else keeps a copy that would have to be made.
+    /// Returns the object for a transaction that may change it. No other reference to a large object is kept, so that
+    /// changing it makes no copy.
     func objectToChange(_ key: ObjectKey) throws(StoreError) -> ObjectToChange?
-    /// Nil while nobody has set one.
+    /// Returns the collection's schema; nil if none was set.
     func schema(of collection: ExactString) throws(StoreError) -> CollectionSchema?
     /// Every operation on the object, in the order in which they arrived here.
     func touches(of key: ObjectKey) throws(StoreError) -> [PastOperation]
-    /// What the object was when the part of its history began that is held; nil where all of it is.
+    /// Returns the object's state at the beginning of the stored part of its history; nil if all of its history is stored.
     func beginning(of key: ObjectKey) throws(StoreError) -> ObjectBeginning?
-    /// Whether nothing of it is here but what a state on its way brings.
+    /// True if nothing of the object is stored except what a state on its way brings.
     func isArriving(_ key: ObjectKey) throws(StoreError) -> Bool
     /// The newest write that was answered under a key of this name.
     func answeredWrite(_ name: [UInt8]) throws(StoreError) -> AnsweredWrite?
@@ -23,7 +24,7 @@ package protocol ObjectSource {
 
 package struct ObjectToChange: Sendable {
     package var object: StoredObject
-    /// It is not written as a whole: what is done to it is noted edit by edit.
+    /// True if the object is not written as a whole: its changes are stored edit by edit.
     package var isLarge: Bool
 
     package init(_ object: StoredObject, isLarge: Bool) {
@@ -33,10 +34,10 @@ package struct ObjectToChange: Sendable {
 }
 
 extension ObjectSource {
-    /// For stores that keep every change.
+    /// Returns nil, for stores that keep every change.
     package func beginning(of key: ObjectKey) throws(StoreError) -> ObjectBeginning? { nil }
 
-    /// For what is not asked by writes of applications.
+    /// Returns nil, for sources that writes of applications do not use.
     package func answeredWrite(_ name: [UInt8]) throws(StoreError) -> AnsweredWrite? { nil }
 
     package func isArriving(_ key: ObjectKey) throws(StoreError) -> Bool { false }

@@ -1,9 +1,10 @@
 import SyncModel
 
 extension SyncModel.Operation {
-    /// What it is on that somebody began, who has to have let its author in (`MemberFacts.admits`); nothing where it counts anyway.
+    /// Returns the births of the lives that the operation works on; their authors must have admitted its author
+    /// (`MemberFacts.admits`). Empty if the operation counts anyway.
     ///
-    /// - Parameter lives: of the object, as it is.
+    /// - Parameter lives: returns the current lives of an object.
     func work(
         at origin: Origin, _ lives: (ObjectKey) throws(StoreError) -> ObjectLives
     ) throws(StoreError) -> [Dot] {
@@ -21,6 +22,6 @@ extension SyncModel.Operation {
         }
     }
 
-    /// Whether it is counters without effect.
+    /// True if the operation is only counters without effect.
     var isVoid: Bool { if case .void = self { true } else { false } }
 }

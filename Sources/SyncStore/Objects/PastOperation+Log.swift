@@ -25,7 +25,7 @@ extension PastOperation {
         return true
     }
 
-    /// What all of them come to, and the last that did anything.
+    /// Returns the state after all of them, and the last operation with an effect.
     static func state(
         behind touches: [PastOperation], from beginning: ObjectBeginning, _ members: MemberFacts, _ faults: ModelFaults
     ) -> (ObjectState, last: PastOperation?) {
@@ -85,7 +85,7 @@ extension ObjectState.Action {
 }
 
 extension Operation.Kind {
-    /// Whether an operation of this kind changes objects, schemas or who may write to what others began.
+    /// True if an operation of this kind changes objects, schemas or the members that may write to the work of others.
     static func concernsObjects(_ kind: UInt64) -> Bool {
         (addMember...decide).contains(kind) || kind == attach || kind == detach || kind == editAgain
     }

@@ -14,7 +14,7 @@ package struct PreparedWrite: Sendable, Hashable {
     private let version: Dot?
     private let localFields: [JSONValue.Member]
     private let schema: CollectionSchema?
-    /// Where the first operation was planned to stand.
+    /// The dot at which the first operation was planned.
     private let first: Dot
     private let planned: PlannedWrite
 
@@ -118,7 +118,7 @@ extension LocalWrite {
 }
 
 extension ObjectWrite {
-    /// So many values; planning one takes about 20 µs.
+    /// The number of values in a large write; planning one takes about 20 µs.
     private static let largeCount = 1_000
 
     fileprivate var isLarge: Bool {

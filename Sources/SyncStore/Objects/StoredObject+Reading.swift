@@ -1,14 +1,14 @@
 package import SyncModel
 
 extension StoredObject {
-    /// As readers see it.
+    /// Returns the object as readers see it.
     ///
     /// - Parameter isLive: whether the object that a reference names is live here.
     package func reading(_ schema: CollectionSchema?, isLive: (ObjectKey) -> Bool) -> ObjectReading {
         ObjectReading(state, schema: schema, isLive: isLive)
     }
 
-    /// Edits that deletions dropped, and that nobody has dismissed here.
+    /// The edits that deletions dropped and that were not dismissed here.
     package var droppedEdits: [DeletionRecord.Edited] {
         let edited = collectedEdits + state.lives.deletions.flatMap(\.edited)
         return edited.reduce(0) { $0 + $1.count } > dismissedCount ? edited : []
@@ -31,7 +31,7 @@ extension StoredObject {
         state.lives.deletions.max { ($0.stamp, $0.dot) < ($1.stamp, $1.dot) }
     }
 
-    /// What is kept beside it, computed anew.
+    /// Returns the summary stored beside the object, computed anew.
     package func summarized(_ schema: CollectionSchema?) -> ObjectSummary {
         let standing: ObjectStanding =
             switch state.judgement {
@@ -49,7 +49,7 @@ extension StoredObject {
             indexed: schema?.indexedValues(of: state) ?? [], attachments: state.shownAttachments)
     }
 
-    /// Whether every condition holds of what readers see; references count whether they are live or not.
+    /// True if readers see every condition met; references count whether they are live or not.
     func meets(_ conditions: [ObjectQuery.Condition], _ schema: CollectionSchema?) -> Bool {
         guard !conditions.isEmpty else { return true }
         let json = reading(schema, isLive: { _ in true }).json
@@ -61,7 +61,7 @@ extension StoredObject {
         }
     }
 
-    /// What readers see in a field, or in a key below it; references count whether they are live or not.
+    /// Returns the value that readers see in a field, or in a key below it; references count whether they are live or not.
     func value(at path: [ExactString], _ schema: CollectionSchema?) -> JSONValue? {
         value(at: path, in: reading(schema, isLive: { _ in true }).json)
     }
@@ -93,7 +93,7 @@ extension CollectionSchema {
         }
     }
 
-    /// What a live object shows in the fields that are indexed.
+    /// Returns the values that a live object shows in the indexed fields.
     package func indexedValues(of state: ObjectState) -> [JSONValue.Member] {
         indexes.compactMap { index in
             state.mergedField(index.field).json(preferring: index.type).map {

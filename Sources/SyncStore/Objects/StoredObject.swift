@@ -1,16 +1,16 @@
 package import SyncModel
 
-/// What a reader of an object can find.
+/// The standing of an object for readers.
 package enum ObjectStanding: Int64, Sendable, Hashable {
-    /// Nothing to see: operations that were void, or a life that another device may not have edited yet.
+    /// The object is not visible: its operations were void, or another device may not have edited its life yet.
     case nothing = 0
     case live = 1
     case deleted = 2
-    /// A deletion and an edit crossed under the policy `ask`, and nobody has decided.
+    /// A deletion and an edit crossed under the policy `ask`, and the conflict is undecided.
     case undecided = 3
 }
 
-/// One id of one collection as it is stored.
+/// One object, that is one id of one collection, as it is stored.
 package struct StoredObject: Sendable, Equatable {
     package let key: ObjectKey
     package var state: ObjectState
@@ -22,11 +22,11 @@ package struct StoredObject: Sendable, Equatable {
     package var version: Dot?
     /// Fields that never leave this node, sorted by name.
     package var localFields: [JSONValue.Member]
-    /// How many of the edits that deletions dropped somebody has dismissed, on this node.
+    /// The number of edits dropped by deletions that were dismissed on this node.
     package var dismissedCount: UInt64
-    /// Edits that deletions dropped which are collected now; none once somebody has dismissed them, on this node.
+    /// The edits dropped by deletions that are collected now; empty once they were dismissed on this node.
     package var collectedEdits: [DeletionRecord.Edited]
-    /// As it was written last.
+    /// The summary as last written.
     package var summary: ObjectSummary
 
     package init(key: ObjectKey) {
@@ -51,7 +51,7 @@ extension StoredObject {
         return beginning
     }
 
-    /// After another node's state was joined into its own: what is shown beside it is of whoever knows more.
+    /// Updates version and time after another node's state was joined: they are taken from the node that knows more.
     mutating func noteJoined(_ object: StateObject, onto touched: VersionVector) {
         let theirs = object.delta.lives.touched
         guard !touched.covers(theirs) else { return }
@@ -60,10 +60,10 @@ extension StoredObject {
         changedMilliseconds = theirs.covers(touched) ? wall : max(wall, changedMilliseconds)
     }
 
-    /// Of the lives that are kept, ascending.
+    /// The births of the lives that are kept, ascending.
     var births: [Dot] { state.lives.lives.map(\.birth) }
 
-    /// Whether a reader finds in both the same: where nothing is left of a deletion, there was nothing but it.
+    /// True if a reader finds both objects the same. If nothing is left of a deletion, the object was only deleted.
     func isShown(like other: StoredObject) -> Bool {
         if state.isEmpty { return other.summary.standing == .deleted && other.summary.digest == nil }
         return summary.standing == other.summary.standing && summary.digest == other.summary.digest
@@ -71,13 +71,13 @@ extension StoredObject {
     }
 }
 
-/// What is kept beside an object so that it can be listed, found and summed without reading it.
+/// The summary kept beside an object so that it can be listed, found and summed without reading it.
 package struct ObjectSummary: Sendable, Hashable {
     package var standing: ObjectStanding
     package var hasConflict: Bool
-    /// Its term in the state digest, without its attachments; nil when a reader cannot see it.
+    /// The object's term in the state digest, without its attachments; nil if a reader cannot see it.
     package var digest: Sum256?
-    /// What it shows in the fields that the schema calls indexed.
+    /// The values that the object shows in the fields that the schema calls indexed.
     package var indexed: [JSONValue.Member]
     /// The attachments it shows, ascending by id.
     package var attachments: [Attachment]
@@ -95,7 +95,7 @@ package struct ObjectSummary: Sendable, Hashable {
         self.attachments = attachments
     }
 
-    /// As it is read: what lies in tables of its own is computed where it is asked for.
+    /// Clears the values that lie in tables of their own, as after a read: they are computed when needed.
     mutating func forgetTables() {
         indexed = []
         attachments = []
@@ -105,7 +105,7 @@ package struct ObjectSummary: Sendable, Hashable {
 /// A collection that has objects, or had, or has a schema.
 package struct StoredCollection: Sendable, Equatable {
     package let name: ExactString
-    /// Nil while nobody has set one.
+    /// The schema; nil if none was set.
     package let schema: CollectionSchema?
 
     package init(name: ExactString, schema: CollectionSchema?) {

@@ -10,8 +10,8 @@ struct AttachmentRows {
     // Writing
 
     /// - Parameters:
-    ///   - object: `object.id`.
-    ///   - wallMilliseconds: when blobs are released that nobody needs behind it.
+    /// - object: `object.id`.
+    /// - wallMilliseconds: the release time of blobs that become unneeded.
     func write(_ difference: AttachmentDifference, of object: Int64, at wallMilliseconds: Int64) throws(StoreError) {
         for attachment in difference.gone { try remove(attachment, at: wallMilliseconds) }
         for attachment in difference.new { try insert(attachment, of: object) }
@@ -55,7 +55,7 @@ struct AttachmentRows {
         try describe(reference)
     }
 
-    /// What to fetch, as the records say that are left.
+    /// Updates the size, stamp and missing flag of a reference from the records that are left.
     private func describe(_ reference: Int64?) throws(StoreError) {
         try access.run(
             """
@@ -78,13 +78,13 @@ struct AttachmentRows {
             """, spaceValue)
     }
 
-    /// After everything was derived anew: the grace period of what nobody needs begins again.
+    /// Begins the grace period of unneeded blobs again, after everything was derived anew.
     func releaseUnneeded() throws(StoreError) {
         try access.run(
             "UPDATE blob_reference SET released = unixepoch() * 1000 WHERE space = ? AND attachments = 0", spaceValue)
     }
 
-    /// - Returns: those that nobody needs, and that are forgotten now.
+    /// - Returns: the blobs that are unneeded, and that are forgotten now.
     func forgetReleased(_ blobs: [BlobHash]) throws(StoreError) -> [BlobHash] {
         var forgotten: [BlobHash] = []
         for blob in blobs {

@@ -17,16 +17,16 @@ struct CanonicalReader {
         self.stream = stream
     }
 
-    /// Where one replica stands in the merge.
+    /// One replica's place in the merge.
     private struct Lane {
         let replica: ReplicaID
         let replicaRow: Int64
-        /// Of the run it stands at, or last left.
+        /// The last stamp of the run it stands at, or last left.
         var lastStamp: Int64
         var segment: Int64
         /// Ascending; empty before the run is read.
         var events: ArraySlice<StoredEvent> = []
-        /// No event still to come from here is smaller.
+        /// The lower bound of all events still to come from this replica.
         var bound: CanonicalKey
 
         /// The first event, and those behind it that come before every other lane.

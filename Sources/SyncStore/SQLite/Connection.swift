@@ -2,10 +2,10 @@ import CStore
 import GRDB
 import GRDBSQLite
 
-/// One connection to the database file, opened and closed by GRDB, used on its queue.
+/// A connection to the database file, opened and closed by GRDB, used on its queue.
 ///
-/// There is one writer, which alone writes and checkpoints (SQLite before 3.51.3 can corrupt a WAL that two connections
-/// reset at once: sqlite.org/wal.html#walresetbug); every other connection is read-only and never checkpoints.
+/// There is one writer, which alone writes and checkpoints (SQLite before 3.51.3 can corrupt a WAL that two connections reset
+/// at once: sqlite.org/wal.html#walresetbug); every other connection is read-only and never checkpoints.
 final class Connection: Sendable {
     enum Role {
         /// `syncing` false is a planted bug: WAL commits are then answered before they are on the disk.
@@ -13,7 +13,7 @@ final class Connection: Sendable {
         case reader
         /// A reader that keeps its transaction open between calls.
         case source
-        /// What all pages of another database are copied into. Not durable.
+        /// A copy that takes all pages of another database. Not durable.
         case copy
     }
 
@@ -68,8 +68,9 @@ final class Connection: Sendable {
         return configuration
     }
 
-    /// Only a database without a page takes it: from then on each page knows who refers to it, so that empty ones can be given
-    /// back a few at a time. Costs a page in 800. Set again on one that has pages, it would write at every start.
+    /// Turns on incremental vacuum. Only a database without a page takes it: from then on each page knows the page that
+    /// refers to it, so that empty ones can be given back a few at a time. Costs a page in 800. Set again on a database that
+    /// has pages, it would write at every start.
     private static func letPagesMove(_ database: Database) throws {
         guard try Int.fetchOne(database, sql: "PRAGMA page_count") == 0 else { return }
         try database.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")

@@ -60,7 +60,7 @@ struct ConsumerRows {
 
     // By runs.
 
-    /// One stream's events in one segment.
+    /// The events of one stream in one segment.
     private struct Run {
         let row: SQLRow
         let replica: ReplicaID
@@ -173,7 +173,8 @@ struct ConsumerRows {
         }
     }
 
-    /// One look-up per replica of the space, and one segment read of each that wrote to the stream.
+    /// Returns the events held, as a vector. Costs one look-up per replica of the space, and one segment read of each that
+    /// wrote to the stream.
     func vector(of name: String) throws(StoreError) -> VersionVector {
         var vector = cursor.snapshot
         guard let stream = try log.findStream(name) else { return vector }
@@ -209,7 +210,8 @@ struct ConsumerRows {
         return vector
     }
 
-    /// Of a replica's events before a counter none is there that the state does not hold: what was dropped there is nobody's to give.
+    /// Returns the counter before which the state holds all of a replica's stored events. Dropped events cannot be given, and
+    /// do not count.
     private func beginning(
         of name: String, _ stream: Int64, _ entry: VersionVector.Entry, _ dropped: DroppedEvents
     ) throws(StoreError) -> UInt64 {

@@ -7,7 +7,7 @@ import SyncModel
 struct Derivation {
     /// Grows when this program understands operations that the one before did not.
     static let version: Int64 = 7
-    /// Of the segments whose objects are held in memory before they are written.
+    /// The number of bytes of segments whose objects are held in memory before they are written.
     private static let batchBytes = 1 << 20
 
     let rows: LogRows
@@ -33,7 +33,7 @@ struct Derivation {
     func run() throws(StoreError) {
         var state = LogState(space: rows.space)
         state.dropped = try StreamRows(rows).dropped()
-        // Whoever watches asks for what comes behind a position: everything that is derived does.
+        // A reader that watches asks for objects behind a position: every derived object is behind it.
         let position = try rows.access.first("SELECT object_position FROM space WHERE id = ?", .integer(rows.spaceRow))
         {
             row throws(StoreError) in row.integer(0)

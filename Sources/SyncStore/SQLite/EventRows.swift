@@ -39,7 +39,7 @@ struct EventRows {
         }
     }
 
-    /// Of a stream that shows only the greatest event per type.
+    /// Returns events of a stream that shows only the greatest event per type.
     private func latest(
         _ query: EventQuery, _ stream: Int64, where isWanted: (RankedEvent) -> Bool = { _ in true }
     ) throws(StoreError) -> [StoredEvent] {
@@ -141,7 +141,8 @@ struct EventRows {
         return walk.found
     }
 
-    /// How many events arrived after `position`: those of the run it falls into, and the runs behind by their totals.
+    /// Returns the number of events that arrived after `position`: those of the run it falls into, and the runs behind by
+    /// their totals.
     func count(stream name: String, after position: Int64) throws(StoreError) -> Int64 {
         guard let stream = try log.findStream(name) else { return 0 }
         if try StreamRows(log).isLatestOnly(stream) {

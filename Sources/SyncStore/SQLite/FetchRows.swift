@@ -1,6 +1,6 @@
 import SyncModel
 
-/// What a space wants of blobs: its policy, its pins, and which are missing.
+/// The wishes of a space for blobs: its policy, its pins, and the missing blobs.
 struct FetchRows {
     private let log: LogRows
     private var access: SQLiteAccess { log.access }
@@ -77,7 +77,7 @@ struct FetchRows {
             is_pinned
         """
 
-    /// In the order of their sizes, pinned ones beyond the limit come behind all that are within it.
+    /// Returns missing blobs in the order of their sizes; pinned ones beyond the limit come behind all that are within it.
     func missing(except: Set<BlobHash>, limit: Int) throws(StoreError) -> [MissingBlob] {
         var found: [MissingBlob] = []
         guard limit > 0 else { return found }
@@ -109,7 +109,7 @@ struct FetchRows {
         return Int(clamping: count)
     }
 
-    /// One stretch of an index each.
+    /// Returns the conditions of the query, each for one stretch of an index.
     private static func parts(_ policy: FetchPolicy) -> [(condition: String, size: Int64)] {
         let limit: Int64 =
             switch policy {

@@ -1,20 +1,20 @@
 import Synchronization
 import SyncModel
 
-/// How a large object lies in the database.
+/// The sizes of a large object's rows in the database.
 struct StoredForm: Sendable {
     var snapshotBytes: Int
     var editBytes = 0
-    /// Of the next edit.
+    /// The number of the next edit.
     var nextNumber: Int64 = 0
-    /// What the author of the newest edit of a replica had seen; of replicas with edits behind the snapshot.
+    /// The contexts of the newest edits, for replicas with edits behind the snapshot.
     var contexts: [ReplicaID: VersionVector] = [:]
 }
 
 /// Large objects that were edited a moment ago, as the writer left them: the next keystroke finds them built.
 ///
-/// A transaction takes an object out and puts it back when it is durable, so what is in here is what is stored; what a
-/// failed one took is read again. Nobody else may keep a reference to what is in here: it would be copied.
+/// A transaction takes an object out and puts it back when it is durable, so what is in here is what is stored; what a failed
+/// one took is read again. No other code may keep a reference to these objects: they would be copied.
 final class HotObjects: Sendable {
     struct Hot: Sendable {
         var object: StoredObject
@@ -58,7 +58,7 @@ final class HotObjects: Sendable {
     /// Notes how an object lies that was read for the running transaction.
     func note(_ form: StoredForm, of key: ObjectKey) { state.withLock { $0.forms[key] = form } }
 
-    /// How an object lies that the running transaction took.
+    /// Returns the stored form of an object that the running transaction took.
     func form(of key: ObjectKey) -> StoredForm? { state.withLock { $0.forms[key] } }
 
     /// An object as the running transaction leaves it.

@@ -46,7 +46,7 @@ extension LogRows: CutHistory {
         return keys
     }
 
-    /// In the order of counters, without their signatures.
+    /// Calls `body` for each segment in the order of counters, without its signature.
     func forEachSegment(
         of replica: ReplicaID, behind start: UInt64, _ body: (Segment) -> Void
     ) throws(StoreError) {

@@ -26,7 +26,7 @@ extension LogRows {
         return state
     }
 
-    /// What authors had seen, and who was named a member where.
+    /// Reads what authors had seen, and the membership facts with their places.
     private func readKnowledge(into state: inout LogState) throws(StoreError) {
         try access.forEach(
             """
@@ -55,7 +55,7 @@ extension LogRows {
         state.isIncomplete = try isIncomplete()
     }
 
-    /// What the first change of each replica named.
+    /// Returns what the first change of each replica named.
     func readFirstContexts() throws(StoreError) -> FirstContexts {
         var contexts = FirstContexts()
         try access.forEach(
@@ -70,7 +70,7 @@ extension LogRows {
         return contexts
     }
 
-    /// Who was named a member where.
+    /// Returns the membership facts with their places.
     func memberFacts() throws(StoreError) -> MemberFacts {
         var members = MemberFacts()
         try access.forEach(

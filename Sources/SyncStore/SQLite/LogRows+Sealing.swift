@@ -34,10 +34,10 @@ extension LogRows {
         for key in sealing.vanished { try objects.remove(key) }
     }
 
-    /// Whether a process ended with commits of `replica` that it had not sealed.
+    /// True if a process ended with commits of `replica` that it had not sealed.
     func hasOpenTail(of replica: ReplicaID) throws(StoreError) -> Bool { try !openTail(of: replica).isEmpty }
 
-    /// The replica whose tail a process of `device` left open; nobody can sign for another device.
+    /// Returns the replica whose tail a process of `device` left open. A device cannot sign for another device.
     func leftOpen(_ replica: ReplicaID, by device: DeviceID) throws(StoreError) -> ReplicaID? {
         guard try hasOpenTail(of: replica) else { return nil }
         guard replica.device == device else { throw .foreignTail(replica) }
@@ -53,7 +53,7 @@ extension LogRows {
         }
     }
 
-    /// From the newest backwards.
+    /// Returns the rows of the open tail, from the newest backwards.
     private func openTail(
         of replica: ReplicaID
     ) throws(StoreError) -> [(row: Int64, end: UInt64, head: ChainHead)] {

@@ -8,7 +8,7 @@ struct LogRows {
     let spaceRow: Int64
     private let known = Known()
 
-    /// What many ask for within one transaction.
+    /// The values that many callers read within one transaction.
     private final class Known {
         var firsts: FirstContexts?
     }
@@ -59,7 +59,7 @@ struct LogRows {
         return written
     }
 
-    /// Who was named a member, and what the author had seen.
+    /// Writes the members that a segment admits, and what its author had seen.
     func writeKnowledge(_ entry: LogPlan.Entry, _ after: LogState) throws(StoreError) {
         for (addition, dot) in zip(entry.scan.additions, entry.scan.additionDots) { try insert(addition, dot) }
         guard !entry.verified.context.isEmpty else { return }
@@ -99,7 +99,7 @@ struct LogRows {
 
     private func insertSegment(_ entry: LogPlan.Entry, _ replica: Int64) throws(StoreError) {
         let segment = entry.verified.segment
-        // Of a residue that is not the last of its replica nobody knows the head: it has none, and no head is asked of it.
+        // The head of a residue that is not the last of its replica is unknown: the row has none, and no head is asked of it.
         let isHeadless = entry.verified.changeCount == 0 && segment.signature.isEmpty
         try access.run(
             """

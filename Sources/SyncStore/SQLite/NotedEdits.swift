@@ -1,6 +1,6 @@
 import SyncModel
 
-/// What was done to a life of a large object, as a row of `edit` has it.
+/// The edits of a life of a large object, as stored in a row of `edit`.
 struct NotedEdits {
     /// `Operation.Kind`: edits fields, attaches or detaches.
     let kind: UInt64

@@ -2,7 +2,7 @@ import SyncModel
 
 // What authors had seen: a segment names only what its author came to know since the one before.
 extension ObjectRows {
-    /// What the author of a replica's segments had seen, by the end of each segment that named more than the one before it.
+    /// The contexts of a replica's author, by the end of each segment that named more than the one before it.
     struct ContextSteps {
         private(set) var ends: [Int64] = []
         private(set) var contexts: [VersionVector] = []
@@ -24,7 +24,8 @@ extension ObjectRows {
         }
     }
 
-    /// By replica.id, of all that are in the vector: one pass over their segments below it, for many objects.
+    /// Returns the steps by replica.id, of all replicas in the vector: one pass over their segments below it, for many
+    /// objects.
     func contextSteps(upTo vector: VersionVector) throws(StoreError) -> [Int64: ContextSteps] {
         var steps: [Int64: ContextSteps] = [:]
         let firsts = try log.firstContexts()
@@ -36,8 +37,8 @@ extension ObjectRows {
         return steps
     }
 
-    /// One pass over what the log has of the replica, whatever of it touched an object: from what is noted at its first held
-    /// change on, or from the start where changes from before a state came are held below that.
+    /// Reads the replica's contexts in one pass over its log, including segments that touched no object. It begins at the
+    /// context stored for the first held change, or at the start if changes from before a received state are held below that.
     ///
     /// - Parameter inherited: what the author had seen before the first.
     func contextSteps(
@@ -78,7 +79,7 @@ extension ObjectRows {
     }
 }
 
-/// By replica.id, of all that the log has of it.
+/// The contexts by replica.id, of all that the log has of each replica.
 final class KnownContexts {
     var steps: [Int64: ObjectRows.ContextSteps] = [:]
 }

@@ -2,13 +2,13 @@ import SyncModel
 
 // Large objects: a snapshot and the edits since.
 extension ObjectRows {
-    /// Whether the edits behind a snapshot are worth a new one: reading them takes time, and so does writing it.
+    /// True if the edits behind a snapshot are worth a new one: reading them takes time, and so does writing it.
     private func isDue(_ form: StoredForm) -> Bool {
         form.editBytes > max(4 * (hot?.largeBytes ?? 0), form.snapshotBytes / 8)
     }
 
-    /// Whether so many bytes are kept as a snapshot. Without `hot`, while everything is derived anew, nothing is: the next
-    /// edit moves it.
+    /// True if an object of this size is stored as a snapshot. Always false without `hot`, while everything is derived anew:
+    /// the next edit moves it.
     func isLarge(_ bytes: [UInt8]) -> Bool { hot.map { bytes.count >= $0.largeBytes } ?? false }
 
     func objectToChange(_ key: ObjectKey) throws(StoreError) -> ObjectToChange? {
@@ -75,7 +75,7 @@ extension ObjectRows {
         return PastOperation(origin: origin, action: action, wallMilliseconds: row.integer(4))
     }
 
-    /// What is to be written behind the snapshot of a large object; nil where the object is to be written as a whole.
+    /// Returns the operations to write behind the snapshot of a large object; nil if the object must be written as a whole.
     func journal(_ entry: ObjectPlan.Entry) -> [PastOperation]? {
         guard entry.isLarge, let form = hot?.form(of: entry.object.key), !isDue(form) else { return nil }
         return entry.journal
@@ -119,7 +119,7 @@ extension ObjectRows {
         hot?.put(object, StoredForm(snapshotBytes: bytes.count))
     }
 
-    /// What was large is kept in its row again, or not at all.
+    /// Removes the snapshot of an object that is stored in its row again, or not at all.
     func removeSnapshot(of key: ObjectKey, _ row: Int64) throws(StoreError) {
         hot?.drop(key)
         try access.run("DELETE FROM edit WHERE object = ?", .integer(row))

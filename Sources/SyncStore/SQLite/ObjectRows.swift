@@ -3,10 +3,10 @@ import SyncModel
 /// The rows of objects and collections: how an `ObjectPlan` is written, and what it reads.
 struct ObjectRows: ObjectSource {
     let log: LogRows
-    /// Of the connection that writes.
+    /// The large objects of the connection that writes.
     let hot: HotObjects?
     let members = KnownMembers()
-    /// Of replicas that were looked at once; nil where the log may change in between.
+    /// The contexts of replicas that were looked up; nil if the log may change in between.
     let knownContexts: KnownContexts?
     var access: SQLiteAccess { log.access }
     var touched: TouchRows { TouchRows(log) }
@@ -34,7 +34,7 @@ struct ObjectRows: ObjectSource {
 
     func isArriving(_ key: ObjectKey) throws(StoreError) -> Bool { try ArrivingObjects(log).contains(key) }
 
-    /// Of `object`, as `object(_:_:)` reads them.
+    /// The columns of `object`, as `object(_:_:)` reads them.
     static let columns = """
         object.key, object.position, object.changed, object.version_replica, object.version_counter, object.state, \
         object.local, object.dismissed, object.standing, object.has_conflict, object.digest, object.dropped_edits, \
@@ -125,8 +125,8 @@ struct ObjectRows: ObjectSource {
     // Writing
 
     /// - Parameters:
-    ///   - segments: those this transaction added.
-    ///   - wallMilliseconds: when blobs are released that nobody needs behind it.
+    /// - segments: those this transaction added.
+    /// - wallMilliseconds: the release time of blobs that become unneeded.
     func write(_ plan: ObjectPlan, segments: [WrittenSegment], at wallMilliseconds: Int64) throws(StoreError) {
         giveBack(plan)
         guard plan.isChanged else { return }
@@ -162,7 +162,7 @@ struct ObjectRows: ObjectSource {
         ) { row throws(StoreError) in row.integer(0) }
     }
 
-    /// As if it had never been; it shows nothing, so it has no values in an index.
+    /// Removes every row of the object. It shows nothing, so it has no values in an index.
     func remove(_ key: ObjectKey) throws(StoreError) {
         guard let row = try objectRow(key) else { return }
         if let object = try object(key) { try touched.write(from: object.births, to: [], of: row) }
@@ -278,7 +278,7 @@ struct ObjectRows: ObjectSource {
     }
 }
 
-/// Who was named a member where, read once for all objects that a transaction looks at. Facts that came later than an edit do
+/// The membership facts with their places, read once for all objects of a transaction. Facts that came later than an edit do
 /// not matter to it.
 final class KnownMembers {
     private var known: MemberFacts?

@@ -38,13 +38,13 @@ struct ReferenceRows {
 
     // Forgetting
 
-    /// Of a blob whose bytes go in the same transaction: what nobody needs of it is forgotten with them.
+    /// Forgets a blob whose bytes go in the same transaction, as far as it is unneeded.
     func forget(_ hash: BlobHash) throws(StoreError) {
         try forget(
             rows("SELECT id FROM blob_reference WHERE \(Self.ofBlob) AND attachments = 0", .blob(hash.bytes)))
     }
 
-    /// Whether nobody needs some blob since a time up to then, and nothing of it is here.
+    /// True if a blob has been unneeded since that time or longer, and nothing of it is stored.
     func hasVanished(releasedUpTo wallMilliseconds: Int64) throws(StoreError) -> Bool {
         try !vanished(wallMilliseconds, limit: 1).isEmpty
     }

@@ -1,7 +1,7 @@
 import GRDB
 import GRDBSQLite
 
-/// What is bound to a statement's parameter.
+/// A value bound to a statement's parameter.
 enum SQLValue {
     case integer(Int64)
     case text(String)
@@ -55,7 +55,7 @@ struct SQLiteAccess {
 
     var lastInsertedRow: Int64 { sqlite3_last_insert_rowid(database.sqliteConnection) }
 
-    /// One transaction; whatever is thrown inside, or by its commit, leaves nothing behind.
+    /// Runs one transaction; an error inside it, or from its commit, leaves nothing behind.
     func transaction<Value>(_ body: (SQLiteAccess) throws(StoreError) -> Value) throws(StoreError) -> Value {
         try run("BEGIN IMMEDIATE")
         do throws(StoreError) {
@@ -69,7 +69,7 @@ struct SQLiteAccess {
         }
     }
 
-    /// One unchanging view of the store over several reads.
+    /// Runs several reads on one unchanging view of the store.
     func snapshot<Value>(_ body: (SQLiteAccess) throws(StoreError) -> Value) throws(StoreError) -> Value {
         try run("BEGIN DEFERRED")
         defer { try? run("COMMIT") }

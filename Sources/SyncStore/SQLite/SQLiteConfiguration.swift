@@ -1,4 +1,4 @@
-/// Where and how a `SQLiteStore` keeps its data.
+/// The place and settings of a `SQLiteStore`.
 package struct SQLiteConfiguration: Sendable {
     /// Made (0700) when it is not there.
     package var directory: String

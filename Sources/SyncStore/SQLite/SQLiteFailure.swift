@@ -28,7 +28,7 @@ package enum SQLiteFailure {
             detail: sqlite3_errmsg(connection).map { String(cString: $0) } ?? "")
     }
 
-    /// For what GRDB throws while it opens a connection.
+    /// Returns the refusal for an error that GRDB throws while it opens a connection.
     static func refusal(_ error: any Error, path: String) -> StoreError {
         guard let error = error as? DatabaseError else { return .corrupt(detail: "\(type(of: error))") }
         return refusal(

@@ -29,7 +29,7 @@ extension SQLiteStore {
 }
 
 extension SQLiteAccess {
-    /// What a statement says in one integer; 0 if it says nothing.
+    /// Returns the integer that a statement yields; 0 if it yields nothing.
     fileprivate func number(_ sql: String) throws(StoreError) -> Int64 {
         try first(sql) { row throws(StoreError) in row.integer(0) } ?? 0
     }

@@ -2,7 +2,7 @@ import Synchronization
 
 // Whether it can be written to, and how it ends.
 extension SQLiteStore {
-    /// What the writing connection itself reports as `PRAGMA synchronous`; 2 is FULL.
+    /// Returns the writing connection's own `PRAGMA synchronous`; 2 is FULL.
     package func synchronousLevel() throws(StoreError) -> Int64 {
         try writing.withLock { writing throws(StoreError) in
             guard let writer = writing.writer else { throw .closed }

@@ -14,7 +14,7 @@ package final class SQLiteStore: ReplicaStore {
     let lock: AgentLock
     let readers: ReaderPool
     let writing: Mutex<Writing>
-    /// What can be told without waiting for a write.
+    /// The state that can be read without waiting for a write.
     let published: Mutex<Published>
 
     /// Held for the whole of a write.
@@ -28,9 +28,9 @@ package final class SQLiteStore: ReplicaStore {
         var mayStayOpen = false
         /// Changes wait for a history that takes the place of another.
         var holdsBack: Bool
-        /// See `LogState.guests`; nil where nobody has looked since the start, or since something was taken back.
+        /// The guests, see `LogState.guests`; nil if not computed since the start, or since changes were taken back.
         var guests: [MemberFact]?
-        /// How often a history was taken back since the start.
+        /// The number of times a history was taken back since the start.
         var takingsBack = 0
         var tail: OpenTail?
         /// Sealed, and not yet part of any answer: what came behind it in the same call failed.
@@ -152,7 +152,7 @@ package final class SQLiteStore: ReplicaStore {
 
     // Writing
 
-    /// One transaction on the writing connection; opens it anew first when an I/O error closed it.
+    /// Runs one transaction on the writing connection; opens it anew first if an I/O error closed it.
     func write<Value: Sendable>(
         _ writing: inout Writing, _ body: (SQLiteAccess) throws(StoreError) -> Value
     ) throws(StoreError) -> Value {

@@ -9,10 +9,10 @@ struct StoreFiles: Sendable {
     /// The database as it was before the last change of schema; removed once the new one was used.
     func copy(ofVersion version: Int) -> String { database + ".schema-\(version)" }
 
-    /// Where the database of a backup is while it is made.
+    /// The path of a backup's database while it is made.
     var backup: String { database + ".backup" }
 
-    /// What a backup that did not end left behind.
+    /// Removes the files that an unfinished backup left behind.
     func removeBackup() {
         for suffix in ["", "-wal", "-shm", "-journal"] { unlink(backup + suffix) }
     }
@@ -44,7 +44,7 @@ struct StoreFiles: Sendable {
         }
     }
 
-    /// What an unprivileged process may still write there; nil when the file system does not tell.
+    /// The bytes that an unprivileged process may still write there; nil if the file system does not tell.
     var freeBytes: Int64? {
         var status = statvfs()
         guard statvfs(directory, &status) == 0 else { return nil }

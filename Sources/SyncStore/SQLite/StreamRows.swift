@@ -69,7 +69,7 @@ struct StreamRows {
         }
     }
 
-    /// It is in residues no more.
+    /// Records that these drops are no longer in residues.
     func noteTrimmed(_ dropped: DroppedByStream) throws(StoreError) {
         for (stream, events) in dropped.streams {
             try access.run(
@@ -78,7 +78,7 @@ struct StreamRows {
         }
     }
 
-    /// Of all streams of this space, or of those of which some may be in residues yet.
+    /// Returns the drops of all streams of this space, or only those of which some may still be in residues.
     func dropped(onlyUntrimmed: Bool = false) throws(StoreError) -> DroppedByStream {
         var dropped = DroppedByStream()
         try access.forEach(

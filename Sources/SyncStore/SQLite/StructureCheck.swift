@@ -1,10 +1,10 @@
 import SyncModel
 
-/// What is checked at every start: that the newest rows belong together. It costs the same for any size of log, so it
-/// also runs after a clean stop; reading every page is `doctor --deep`'s business.
+/// What is checked at every start: that the newest rows belong together. It costs the same for any size of log, so it also
+/// runs after a clean stop; `doctor --deep` reads every page.
 ///
-/// A lost or torn tail shows in the newest segments, in whether their bytes still give the heads stored beside them, and
-/// in whether the sums of the space end where the newest segment does.
+/// A lost or torn tail shows in the newest segments, in whether their bytes still give the heads stored beside them, and in
+/// whether the sums of the space end where the newest segment does.
 struct StructureCheck {
     /// 256 KiB each at most: some 2 ms.
     private static let segmentsWalked = 8

@@ -16,7 +16,7 @@ struct ArrivingObjects {
                 AND object.key = staged_object.key AND object.standing <> 0)
         """
 
-    /// Whether a write to it is to wait: it would begin another life beside the one that is on its way.
+    /// True if a write to the object must wait: it would begin another life beside the one that is on its way.
     func contains(_ key: ObjectKey) throws(StoreError) -> Bool { try object(key) != nil }
 
     func object(_ key: ObjectKey) throws(StoreError) -> StoredObject? {
@@ -78,7 +78,7 @@ struct ArrivingObjects {
         return object
     }
 
-    /// Whether changes brought all of it meanwhile: it was deleted in them, and that was forgotten.
+    /// True if changes brought all of it meanwhile: the object was deleted in them, and the deletion was forgotten.
     private func isHeld(_ touched: VersionVector) throws(StoreError) -> Bool {
         for entry in touched.entries {
             let end = try access.first(

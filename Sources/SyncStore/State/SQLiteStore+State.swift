@@ -3,9 +3,9 @@ package import SyncModel
 
 // A state delta: made for a peer that lacks more than changes can say, or taken in.
 extension SQLiteStore {
-    /// What this store holds by now, for a peer that asks. The caller closes it.
+    /// Returns the current contents of the store, for a peer that requests them. The caller closes the source.
     ///
-    /// - Throws: also `notApplicable` while changes of our own are open: what may still be folded is nobody's business.
+    /// - Throws: also `notApplicable` while changes of our own are open: they may still be folded, and must not be served.
     package func stateSource(_ request: StateSource.Request) throws(StoreError) -> StateSource {
         let connection = try Connection(
             path: files.database, virtualFileSystem: configuration.virtualFileSystem, role: .source)
@@ -41,7 +41,7 @@ extension SQLiteStore {
         return StateReceiver(request)
     }
 
-    /// Which of them are staged as they are announced.
+    /// Returns, for each announcement, whether the object is staged as announced.
     package func areStaged(_ announcements: [StateAnnouncement]) throws(StoreError) -> [Bool] {
         var staged: [Bool] = []
         for announcement in announcements { staged.append(try isStaged(announcement)) }
@@ -59,12 +59,12 @@ extension SQLiteStore {
         }
     }
 
-    /// Whether something of a state is staged, by this process or an earlier one.
+    /// True if a part of a state is staged, by this process or an earlier one.
     package func hasStaging() throws(StoreError) -> Bool {
         try readLog(space) { rows throws(StoreError) in try StagingRows(rows).header() != nil } ?? false
     }
 
-    /// What a stream that is staged to its end says of members and histories: whoever joins it looks at the signatures first.
+    /// Returns the facts and tips of a stream that is staged to its end: the caller checks the signatures before joining it.
     package func stagedHistories() throws(StoreError) -> (facts: [StateFact], tips: [StateTip]) {
         var facts: [StateFact] = []
         var tips: [StateTip] = []
@@ -83,7 +83,7 @@ extension SQLiteStore {
             ?? StateWeight(changeBytes: 0, stateBytes: 0)
     }
 
-    /// Whether an object is staged as it is announced.
+    /// True if an object is staged as announced.
     package func isStaged(_ announcement: StateAnnouncement) throws(StoreError) -> Bool {
         let faults = faults
         return try readLog(space) { rows throws(StoreError) in
@@ -154,7 +154,7 @@ package struct StateReceiver: Sendable {
 
     init(_ request: StateSource.Request) { self.request = request }
 
-    /// Whether the stream has ended as it should.
+    /// True if the stream has ended as it should.
     package var isComplete: Bool { stream.vector != nil }
 
     fileprivate mutating func read(

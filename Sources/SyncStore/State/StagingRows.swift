@@ -7,7 +7,7 @@ struct StagingRows {
 
     init(_ log: LogRows) { self.log = log }
 
-    /// What is asked for, and how often it was asked for.
+    /// The request, and the number of times it was made.
     struct Header: Sendable {
         let since: VersionVector
         let stream: Int64
@@ -49,7 +49,7 @@ struct StagingRows {
                 "DELETE FROM staged_\(table) WHERE id > (SELECT checked_\(table) FROM staging WHERE space = ?)",
                 .integer(log.spaceRow))
         }
-        // Whoever sends the rest may not know what is dropped of those that came: then nobody would say so.
+        // The sender of the rest may not know which of the received events are dropped: then no sender would say so.
         if try hasDropped() { try access.run("DELETE FROM staged_residue") }
         try access.run("DELETE FROM staged_item")
         try access.run("DELETE FROM staged_birth")
@@ -78,7 +78,7 @@ struct StagingRows {
         }
     }
 
-    /// Whether a stream that begins now may skip something.
+    /// True if a stream that begins now may skip an object.
     func hasObjects() throws(StoreError) -> Bool {
         try access.first("SELECT 1 FROM staged_object WHERE state IS NOT NULL LIMIT 1") { row throws(StoreError) in
             row.integer(0)
@@ -106,9 +106,9 @@ struct StagingRows {
         return staged.digest == announcement.digest || faults.contains(.stateStagedByName)
     }
 
-    /// Of an object that the sender has just so nothing is needed: as if it had come already, with nothing in it. What has
-    /// touched it tells, unless it came as state and was done to since: of each author that names the last operation only, and
-    /// one before it may have been left out as void.
+    /// Stages an object that the receiver has exactly as the sender: as if it had come already, with nothing in it. The
+    /// vector of touches tells, unless the object came as state and was changed since: for each author it names the last
+    /// operation only, and one before it may have been left out as void.
     func stageAsHeld(_ announcement: StateAnnouncement, _ touched: TouchedVectors) throws(StoreError) -> Bool {
         let (collection, key) = (announcement.key.collection.string, announcement.key.id.string)
         let column = try access.first(
@@ -183,7 +183,7 @@ struct StagingRows {
         return items
     }
 
-    /// Whether an object was announced of which nothing came.
+    /// True if an object was announced and not received.
     func lacksObjects(_ header: Header) throws(StoreError) -> Bool {
         try access.first(
             "SELECT 1 FROM staged_object WHERE stream = ? AND state IS NULL LIMIT 1", .integer(header.stream)

@@ -5,7 +5,7 @@ import SyncModel
 ///
 /// Memory: what one batch of objects or events takes, and one number or vector per replica.
 struct StateJoin {
-    /// Of staged states or events that are taken in between two writes.
+    /// The number of bytes of staged states or events that are taken in between two writes.
     private static let batchBytes = 1 << 20
     private static let birthsPerPage: Int64 = 256
     private static let objectsPerPage: Int64 = 64
@@ -16,11 +16,11 @@ struct StateJoin {
     private let header: StagingRows.Header
     private let wallMilliseconds: Int64
     private let faults: StoreFaults
-    /// What was held before.
+    /// The changes held before.
     private let held: VersionVector
-    /// From where on it was held as changes.
+    /// The counters from which on changes were held.
     private let firstHeld: VersionVector
-    /// What the sender held.
+    /// The changes that the sender held.
     private let theirs: VersionVector
     private var tips: [StateTip] = []
     /// Also of replicas that are not held yet.
@@ -30,7 +30,7 @@ struct StateJoin {
     private var schemas: [StateSchema] = []
     private var settings: [KeptStream] = []
     private var dropped: [SyncModel.Operation.EventDrop] = []
-    /// As far as it is written.
+    /// The state as far as it is written.
     private(set) var state: LogState
     private var additions: [Membership.Addition] = []
     private var streams: Set<Name.Bytes> = []
@@ -139,8 +139,9 @@ struct StateJoin {
         var members = state.members
         for fact in facts where fact.fact.isBound { members.add(fact.fact.device, at: fact.dot) }
         var known = CutTable()
-        // As the sender judges, who need not hold every fact that is held here: the word that let somebody in again is a row of its
-        // table only if it holds that, and without the row the fact alone would say that this one hangs from a void word.
+        // The sender judges, and it need not hold every fact that is held here. Its table has a row for the fact that
+        // admitted a member again only if it holds that fact. Without the row the fact alone would say that this one depends
+        // on a void fact.
         do throws(CodecError) { if let cuts { known = try cuts.table(members.held(at: theirs)) } } catch {
             throw .refused(.malformed(error))
         }
@@ -154,7 +155,7 @@ struct StateJoin {
         try objects.write(rebuilt, segments: [], at: wallMilliseconds)
         state = plan.after
         guard agrees else { return false }
-        // What came as state is here, and not in the log: whoever has not got it cannot say what is missing of an object.
+        // Changes that came as state are not in the log: a peer without them cannot say what is missing of an object.
         return isWhole ? theirs.covers(state.firstHeld) : !state.isIncomplete
     }
 
@@ -179,7 +180,7 @@ struct StateJoin {
         }
     }
 
-    /// One batch of changes to objects, written.
+    /// Writes one batch of changes to objects.
     private mutating func write(
         _ body: (inout ObjectPlan) throws(StoreError) -> Void
     ) throws(StoreError) {
@@ -268,8 +269,8 @@ struct StateJoin {
 
     // MARK: Events and tips
 
-    /// In an order that contexts allow: of each replica residues one after the other, each once all that its author had seen
-    /// is there.
+    /// Joins events in an order that contexts allow: the residues of each replica one after the other, each once all that its
+    /// author had seen is there.
     private mutating func joinEvents() throws(StoreError) {
         try write(residues: [])
         var lanes: [StagingRows.ResidueHead] = []
@@ -306,7 +307,7 @@ struct StateJoin {
                     }
                 }
             }
-            // Nobody who follows the rules has come to know what came to know him.
+            // Two authors that follow the rules cannot each have seen the other's later work.
             if isStuck { throw .refused(.outOfOrder) }
         }
         try write(residues: batch)
@@ -368,8 +369,8 @@ struct StateJoin {
         try rows.write(floor: state.floor)
     }
 
-    /// What brings a history to its tip where no event does: one void operation, which holds what its author came to know since
-    /// the last event, for whoever asks this store one day.
+    /// Returns the segment that brings a history to its tip behind its last event: one void operation with the context that
+    /// its author gained since the last event, for peers that request it later.
     private func segment(_ tip: StateTip) -> VerifiedSegment {
         let named = VersionVector(tip.named.entries(beyond: state.named(by: tip.replica)))
         let bytes = Change.naming(named, before: tip.tip.next, stamp: tip.tip.stamp)

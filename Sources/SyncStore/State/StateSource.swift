@@ -1,17 +1,18 @@
 package import SyncModel
 
-/// What this store holds, for a node that holds less: the items of a state delta, one by one, as they were at one moment.
+/// The contents of this store, for a node that holds less: the items of a state delta, one by one, as they were at one
+/// moment.
 ///
 /// Reads from a connection and a transaction of its own: writes go on meanwhile, and the write-ahead log keeps what it has
 /// to. Memory: one object, or one segment of events, at a time. Not for two threads at once.
 package final class StateSource {
-    /// What the receiver says it has.
+    /// The receiver's statement of what it has.
     package struct Request: Sendable {
         /// Held by the receiver when it began to ask; stays the same until it has everything.
         package var since: VersionVector
         /// Per replica, behind the events that it has staged.
         package var stagedEvents: VersionVector
-        /// It has staged objects, and says of each that comes whether it has just that.
+        /// True if the receiver has staged objects, and answers for each announced object whether it has exactly that.
         package var asks: Bool
 
         package init(
@@ -23,7 +24,7 @@ package final class StateSource {
         }
     }
 
-    /// What the stream leads to.
+    /// The vector to which the stream leads.
     package let vector: VersionVector
 
     private let connection: Connection
@@ -52,14 +53,14 @@ package final class StateSource {
         case over
     }
 
-    /// Where the objects, events and births go on.
+    /// The place where the objects, events and births go on.
     private struct Place {
         var stamp = Int64.max
         var row = Int64.max
         /// See `leastStamp`; nil before the first page.
         var leastStamp: Int64?
         var objects: [Upcoming] = []
-        /// Of those, nobody has asked the receiver.
+        /// True if the receiver was not asked about these objects.
         var isUnasked = false
         /// Index in the vector's entries.
         var replica = 0
@@ -79,7 +80,7 @@ package final class StateSource {
         var announcement: StateAnnouncement { StateAnnouncement(key: key, touched: touched) }
     }
 
-    /// What comes next of a stream.
+    /// The next step of a stream.
     enum Step {
         case item(StateItem, [UInt8])
         /// Objects that come then. `skip` says which the receiver has.
@@ -98,7 +99,7 @@ package final class StateSource {
             try access.run("BEGIN DEFERRED")
             guard let rows = try LogRows(access, space: space) else { throw .corrupt(detail: "the space has no row") }
             let state = try rows.state()
-            // What may be wrong here is nobody's business, either.
+            // Objects that may be wrong here must not be served, either.
             if state.isIncomplete { throw .refused(.incomplete) }
             for known in state.tips {
                 // What is open may still be folded into something else.
@@ -230,7 +231,7 @@ package final class StateSource {
 
     // MARK: Objects
 
-    /// Nothing older was written behind what the receiver has; `Int64.min` where that is not known.
+    /// Returns the least stamp of changes behind those that the receiver has; `Int64.min` if unknown.
     private func leastStamp(_ rows: LogRows) throws(StoreError) -> Int64 {
         var least = Int64.max
         for entry in vector.entries(beyond: request.since) {
@@ -274,7 +275,7 @@ package final class StateSource {
         return count == Self.pageCount
     }
 
-    /// Of an object of which nothing is left to say the births say enough: none of its lives is among them.
+    /// Leaves out objects of which nothing is left: the births say enough, because none of their lives is among them.
     private func dropEmpty(_ rows: LogRows) throws(StoreError) {
         var kept: [Upcoming] = []
         for object in place.objects {
@@ -308,8 +309,8 @@ package final class StateSource {
 
     // MARK: Events
 
-    /// One segment, of the first replica that has more.
-    /// - Returns: false when there are no more.
+    /// Reads one segment, of the first replica that has more.
+    /// - Returns: false if there are no more.
     private func readEvents(_ rows: LogRows) throws(StoreError) -> Bool {
         guard place.replica < vector.entries.count else { return false }
         let replica = vector.entries[place.replica].replica

@@ -1,8 +1,8 @@
 import SyncModel
 
-/// What a peer would be sent as changes, and what as state: from lengths, without reading what they are lengths of.
+/// The sizes of a transfer as changes and as state: computed from lengths, without reading the contents.
 struct StateWeighing {
-    /// What an object costs beside its state: its announcement, and the frame around both.
+    /// The bytes of an object beside its state: its announcement, and the frame around both.
     private static let objectBytes: Int64 = 96
 
     private let rows: LogRows

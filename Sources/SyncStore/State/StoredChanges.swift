@@ -15,7 +15,7 @@ struct StoredChanges {
         }
     }
 
-    /// As a segment of no change. Its head is nobody's business.
+    /// Returns the changes as a segment of no change. Its head is not used.
     func segment(_ segment: Segment) -> VerifiedSegment {
         VerifiedSegment(
             segment: segment, context: context.entries, changeCount: 0,
@@ -25,8 +25,8 @@ struct StoredChanges {
 }
 
 extension Change {
-    /// Void changes that say what their author came to know by `end`, for whoever reads the log on from there; none when
-    /// that is nothing.
+    /// Returns void changes that name their author's context by `end`, for readers of the log from there on; empty if there
+    /// is no context.
     static func naming(_ named: VersionVector, before end: UInt64, stamp: Stamp) -> [UInt8] {
         var bytes: [UInt8] = []
         var rest = named.entries[...]

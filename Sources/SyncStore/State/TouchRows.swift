@@ -1,7 +1,7 @@
 import SyncModel
 
-/// What has touched each object, and which lives it keeps: beside the object, so that a state delta is made without
-/// reading what the receiver has.
+/// The vector of changes that touched each object, and the lives it keeps. It is stored beside the object, so that a state
+/// delta is made without reading what the receiver has.
 struct TouchRows {
     let log: LogRows
     private var access: SQLiteAccess { log.access }
@@ -39,7 +39,7 @@ struct TouchRows {
             .integer(try log.replicaRow(birth.replica)), .integer(Int64(birth.counter)), .integer(object))
     }
 
-    /// Whether an older program left objects of which it is not noted.
+    /// True if an older program left objects without these rows.
     var isFillingDue: Bool {
         get throws(StoreError) {
             try access.first("SELECT 1 FROM object WHERE touched_stamp IS NULL LIMIT 1") { row throws(StoreError) in
