@@ -42,7 +42,7 @@ struct HistoryChecker: Checker {
                             + Self.story(held, touches, try store.state().firstHeld)
                     }
                     guard let same = whole.change(of: change.version) else {
-                        return "node \(inspection.node), \(object.key): nobody wrote version \(change.version)"
+                        return "node \(inspection.node), \(object.key): no author wrote version \(change.version)"
                     }
                     let (one, other) = (
                         held.state(behind: change, members: members), whole.state(behind: same, members: members)

@@ -64,7 +64,7 @@ struct NoEditLostChecker: Checker {
         var listed: Set<Dot> = []
         for record in stored.state.lives.deletions where record.policy == .deleteWins {
             guard let deletion = rules.deletions.first(where: { $0.entry.dot == record.dot })?.entry else {
-                return "a deletion \(record.dot) that nobody made"
+                return "a deletion \(record.dot) that no author made"
             }
             let dropped = rules.dropped(by: deletion)
             for replica in replicas {

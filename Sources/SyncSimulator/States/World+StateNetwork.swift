@@ -2,13 +2,14 @@ import SyncModel
 
 // What happens to frames of state on their way, or by the hand of a sender that lies.
 extension World {
-    /// Nil for any other frame; else what arrives of it: nothing, it, another one, or it twice. Frames on one connection
-    /// arrive as they were sent, so only a faulty sender drops or repeats one.
+    /// True if the frame carries items of a state.
     func isState(_ frame: Frame) -> Bool {
         if case .stateItems(let items) = frame { return !items.bytes.isEmpty }
         return false
     }
 
+    /// Returns the frames that arrive in place of a frame of state: none, the same, a forged one, or the same twice. Nil for
+    /// any other frame. Frames on one connection arrive as they were sent, so only a faulty sender drops or repeats one.
     mutating func stateCopies(of frame: Frame, _ bytes: [UInt8]) -> [[UInt8]]? {
         guard isFaulty, let options = options.states, isState(frame), case .stateItems(var items) = frame else {
             return nil

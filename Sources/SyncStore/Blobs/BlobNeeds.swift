@@ -15,6 +15,6 @@ package enum BlobNeed: Hashable, Sendable {
     case needed
     /// The last record that named it went then: milliseconds since 1970.
     case unneeded(since: Int64)
-    /// No known record has ever named the blob.
+    /// The blob was never named by a known record.
     case neverNeeded
 }

@@ -21,7 +21,7 @@ struct KeptDeletion: Sendable, Hashable {
     let object: ObjectKey
 }
 
-/// One step of collection, computed while its transaction runs: pure except for its reads, the same for every store.
+/// A step of collection, computed while its transaction runs: pure except for its reads, the same for every store.
 struct CollectionPlan: Sendable {
     private(set) var log: LogPlan
     private(set) var objects: ObjectPlan

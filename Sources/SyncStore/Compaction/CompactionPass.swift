@@ -24,7 +24,7 @@ struct CompactionCut: Sendable {
     }
 }
 
-/// One pass of compaction: the changes to drop, and those already dropped. It locks nothing in the store: a process
+/// A pass of compaction: the changes to drop, and those already dropped. It locks nothing in the store: a process
 /// that ends in the middle leaves a log that is merely longer.
 package struct CompactionPass: Sendable {
     let cut: CompactionCut

@@ -1,6 +1,6 @@
 import SyncModel
 
-/// One step of compaction, on one replica's oldest stored changes or on residues that hold dropped events. It is read
+/// A step of compaction, on one replica's oldest stored changes or on residues that hold dropped events. It is read
 /// and computed beside writers, and written in a short transaction.
 struct CompactionPlan: Sendable {
     /// Segments that a step takes at most, and about how many of their bytes.

@@ -3,9 +3,9 @@ package import SyncModel
 /// A selection of events of one stream, with an order and a page size.
 package struct EventQuery: Sendable, Hashable {
     package enum Order: Sendable, Hashable {
-        /// By arrival number, greater than `position`.
+        /// Events by arrival number, greater than `position`.
         case arrival(after: Int64)
-        /// By (stamp, replica, counter), greater than the key; nil from the start.
+        /// Events by (stamp, replica, counter), greater than the key; nil from the start.
         case canonical(after: CanonicalKey?)
     }
 

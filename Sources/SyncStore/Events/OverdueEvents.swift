@@ -9,9 +9,9 @@ package struct OverdueEvents: Sendable, Equatable {
         /// A snapshot of the stream does not hold them, or cannot be judged: a member does not know of it yet, its bytes are
         /// not stored here, or a newer version wrote it.
         case snapshot
-        /// The stream shows the latest of more types than a word about what goes can name.
+        /// The stream shows the latest of more types than one drop can name.
         case types
-        /// No reason that the store knows of.
+        /// The store knows of no reason.
         case none
     }
 

@@ -10,7 +10,7 @@ package enum ObjectStanding: Int64, Sendable, Hashable {
     case undecided = 3
 }
 
-/// One object, that is one id of one collection, as it is stored.
+/// An object as it is stored: one id of one collection.
 package struct StoredObject: Sendable, Equatable {
     package let key: ObjectKey
     package var state: ObjectState

@@ -17,7 +17,7 @@ struct CanonicalReader {
         self.stream = stream
     }
 
-    /// One replica's place in the merge.
+    /// The place of one replica in the merge.
     private struct Lane {
         let replica: ReplicaID
         let replicaRow: Int64

@@ -1,7 +1,7 @@
 import SyncModel
 
-/// What is checked at every start: that the newest rows belong together. It costs the same for any size of log, so it also
-/// runs after a clean stop; `doctor --deep` reads every page.
+/// The check at every start that the newest rows belong together. It costs the same for any size of log, so it also runs
+/// after a clean stop; `doctor --deep` reads every page.
 ///
 /// A lost or torn tail shows in the newest segments, in whether their bytes still give the heads stored beside them, and in
 /// whether the sums of the space end where the newest segment does.

@@ -1,7 +1,7 @@
--- The schema as the first release wrote it. A later file changes it; nobody edits this one again.
+-- The schema as the first release wrote it. Later files change it; this one is never edited again.
 --
--- Rows are only ever added to the log (replica, segment, run, stream, addition). What can be said from a row that is
--- there anyway is not written a second time: a replica's tip is its newest segment, a stream's length its newest run.
+-- Rows are only ever added to the log (replica, segment, run, stream, addition). A value that follows from an
+-- existing row is not written a second time: a replica's tip is its newest segment, a stream's length its newest run.
 -- So a commit of one event touches five pages.
 --
 -- Stamps are unsigned 64 bits and SQLite's integers are signed: a column called *_stamp holds the stamp minus 2^63,
@@ -9,8 +9,8 @@
 
 PRAGMA application_id = 0x4c4e5944;
 
--- A space is what is shared as a whole; so far there is one, `home`. Beside its name it holds what every transaction
--- moves: the sums of what is stored, and under which replica this store wrote last.
+-- A space is shared as a whole; so far there is one, `home`. Beside its name the row holds the values that every
+-- transaction changes: the sums of the stored changes and events, and the replica under which this store wrote last.
 CREATE TABLE space (
     id            INTEGER PRIMARY KEY,
     uuid          BLOB    NOT NULL UNIQUE,  -- 16 bytes, the SpaceID

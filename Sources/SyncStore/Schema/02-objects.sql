@@ -1,7 +1,7 @@
--- Objects, their deletions, and what is found by way of them. All of it follows from the log, except local fields and
--- what was dismissed: it is derived change by change in the order of arrival, and can be derived anew.
+-- Objects, their deletions, and the indexes over them. All of it follows from the log, except local fields and
+-- dismissals: it is derived change by change in the order of arrival, and can be derived anew.
 
--- How the derived tables stand. `derived` is the version of the rules they were derived with; a program that
+-- The state of the derived tables. `derived` is the version of the rules they were derived with; a program that
 -- understands more operations derives them again. Null: never.
 ALTER TABLE space ADD COLUMN derived INTEGER;
 ALTER TABLE space ADD COLUMN objects INTEGER NOT NULL DEFAULT 0;          -- live ones
@@ -17,7 +17,7 @@ CREATE TABLE collection (
     id     INTEGER PRIMARY KEY,
     space  INTEGER NOT NULL,
     name   TEXT    NOT NULL,
-    schema BLOB,              -- CollectionSchema; null while nobody has set one
+    schema BLOB,              -- CollectionSchema; null while none has been set
     UNIQUE (space, name)
 ) STRICT;
 
@@ -29,7 +29,7 @@ CREATE TABLE object (
     key             TEXT    NOT NULL,  -- the object's id, 1 to 256 bytes
     standing        INTEGER NOT NULL,  -- 0 nothing to see, 1 live, 2 deleted, 3 undecided
     has_conflict    INTEGER NOT NULL,  -- 1 when a person should look at it
-    dismissed       INTEGER NOT NULL,  -- edits dropped by a deletion that somebody has seen listed and dismissed, here
+    dismissed       INTEGER NOT NULL,  -- edits dropped by a deletion that a user has seen listed and dismissed, here
     position        INTEGER NOT NULL,
     changed         INTEGER NOT NULL,  -- clock of the author of its newest change, milliseconds since 1970
     version_replica BLOB,              -- the operation last applied: 40 bytes, ReplicaID

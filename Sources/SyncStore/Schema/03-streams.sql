@@ -1,6 +1,6 @@
--- How streams are kept, and what the ones show that show only their greatest event per type.
+-- The settings of streams, and the events shown by streams that show only the greatest event per type.
 
--- A stream setting is the greatest, in canonical order, of what was ever set for the stream.
+-- A stream setting is the greatest, in canonical order, of all settings ever made for the stream.
 CREATE TABLE stream_setting (
     stream      INTEGER PRIMARY KEY,
     latest_only INTEGER NOT NULL,  -- 1 when only the greatest event per type is shown

@@ -1,5 +1,5 @@
--- The attachments that a reader sees, and which blobs they need. All of it follows from the objects, except since when a blob
--- is not needed any more. Where the bytes are is another matter.
+-- The attachments that a reader sees, and the blobs they need. All of it follows from the objects, except the time since
+-- which a blob is unneeded. The places of the bytes are in another table.
 
 ALTER TABLE space ADD COLUMN attachments INTEGER NOT NULL DEFAULT 0;  -- shown ones
 

@@ -1,4 +1,4 @@
--- Blobs: immutable bytes, each kept once under its hash, whoever names it. Which records name one is not kept here.
+-- Blobs: immutable bytes, each kept once under its hash, however many records name it. The records that name one are not kept here.
 
 -- A row says what is here and where; a blob of which nothing is here has none. The row comes after the bytes and goes before
 -- them: what `place` says was durable before it was said.

@@ -1,11 +1,11 @@
--- What should be here of what records name, and what people decided about it. Local to this node: no peer hears of it.
+-- The blobs that should be on this node, and the user's decisions about them. Local to this node: not sent to peers.
 
 -- Blobs of so many bytes at most are fetched unasked: null: all of them; -1: none.
 ALTER TABLE space ADD COLUMN fetch_limit INTEGER;
--- What the blobs that its records name may take together, in bytes; null: as much as the disk holds.
+-- The space that the blobs named by its records may take together, in bytes; null: as much as the disk holds.
 ALTER TABLE space ADD COLUMN quota INTEGER;
 
--- A reference says what to fetch, too, so that nobody has to look for what is missing: it is kept with every record that
+-- A reference says what to fetch, too, so that no search for missing blobs is needed: it is kept with every record that
 -- comes or goes, and with every blob.
 ALTER TABLE blob_reference ADD COLUMN size INTEGER;    -- bytes, as the oldest record says; null while none names it
 ALTER TABLE blob_reference ADD COLUMN stamp INTEGER;   -- of the newest record, minus 2^63; null while none names it

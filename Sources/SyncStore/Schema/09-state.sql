@@ -1,4 +1,4 @@
--- What a node needs to hand its state to another one that lacks more than changes can say, and to take such a state in.
+-- The tables with which a node sends its state to a node that lacks more than changes can bring, and receives such a state.
 -- A stretch of a replica's history that came as state is a segment with change_count 0, a residue: its bytes are only the
 -- changes that have events, with all else in them void, and cannot be served as changes. The last one ends at the tip and has
 -- its head and signature; those before it have an empty head.
@@ -22,8 +22,8 @@ CREATE TABLE birth (
     PRIMARY KEY (replica, counter)
 ) STRICT, WITHOUT ROWID;
 
--- A staging is a state delta that is being received. Of it readers see objects that are not here, which nobody may write to
--- before all of it is here and joined.
+-- A staging is a state delta that is being received. Readers see those of its objects that are
+-- not stored otherwise. They must not be written to before the whole state is here and joined.
 CREATE TABLE staging (
     space  INTEGER PRIMARY KEY,
     since  BLOB    NOT NULL,  -- the vector it was asked for: 40 bytes and a varint each

@@ -1,12 +1,12 @@
--- What is left of changes that were dropped from the log. A segment below replica.first_held is a residue, whether it came as
+-- The remains of changes that were dropped from the log. A segment below replica.first_held is a residue, whether it came as
 -- state or was compacted here: without events it is gone, but for the last one of each replica, which has the head and the
 -- signature where held changes join on.
 
--- How much of the object's history the log has: 0 all of it; 1 none, and nothing was done to it since, so what it is now is
+-- The part of the object's history that the log has: 0 all of it; 1 none, and nothing was done to it since, so what it is now is
 -- where its history begins; 2 from `beginning` on.
 ALTER TABLE object ADD COLUMN history INTEGER NOT NULL DEFAULT 0;
 
--- A beginning is what an object was when the part of its history began that is held.
+-- A beginning is the state of an object at the beginning of the held part of its history.
 CREATE TABLE beginning (
     object          INTEGER PRIMARY KEY,
     cut             BLOB    NOT NULL,  -- 8 bytes, names the vector below which changes were dropped; empty: what came as state
@@ -16,8 +16,8 @@ CREATE TABLE beginning (
     state           BLOB    NOT NULL   -- ObjectState
 ) STRICT;
 
--- What its author had seen before the first change that is held, 40 bytes and a varint each; null where all are held, or came
--- as state before this was noted.
+-- The vector that its author had seen before the first held change, 40 bytes and a varint each; null if all changes are held,
+-- or came as state before this column existed.
 ALTER TABLE replica ADD COLUMN first_context BLOB;
 -- No changes are held before this counter; behind it there may be some before first_held, from before a state came.
 ALTER TABLE replica ADD COLUMN compacted INTEGER NOT NULL DEFAULT 0;

@@ -5,10 +5,11 @@ ALTER TABLE consumer ADD COLUMN key BLOB;            -- canonical: of what arriv
                                                      -- acknowledged; null before the first
 ALTER TABLE consumer ADD COLUMN delivered_key BLOB;  -- canonical: of what arrived up to `delivered`, handed out up to here
 
--- What the state holds beside that, since it began with a snapshot: a vector, 40 bytes and a varint each; null for nothing.
+-- The events that the state holds beside those, since it began with a snapshot: a vector, 40 bytes and a varint each; null for
+-- nothing.
 ALTER TABLE consumer ADD COLUMN snapshot BLOB;
 
--- A restore that was begun and not finished: the consumer is read by nobody, and becomes this when it is.
+-- A restore that was begun and not finished: the consumer cannot be read until then, and has these values afterwards.
 CREATE TABLE consumer_restore (
     space        INTEGER NOT NULL,
     name         TEXT    NOT NULL,

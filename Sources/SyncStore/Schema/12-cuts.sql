@@ -1,4 +1,5 @@
--- Which devices were let go, what of their histories counts, and who spoke for more of it (CutTable); null while nobody was.
+-- The retired and revoked devices, the part of their histories that counts, and the witnesses for more of it (CutTable); null
+-- while there is none.
 -- It follows from the log, and stays when changes of the log go.
 ALTER TABLE space ADD COLUMN cuts BLOB;
 -- 1: objects could not be done again when a cut moved, and wait for a member that could (LogState.isIncomplete).

@@ -1,12 +1,12 @@
--- Histories of which two were signed with one key, and what came of the one that gave way (TakingBack).
+-- Forks, two histories signed with one key, and the changes of the history that gave way (TakingBack).
 
--- 1: of this replica, one of our own, we hold the history that is to stay: what others have otherwise they take back.
+-- 1: of this replica, one of our own, we hold the history that stays: others take back theirs.
 ALTER TABLE replica ADD COLUMN is_settled INTEGER NOT NULL DEFAULT 0;
 -- The newest arrival number when something was taken back: numbers are not given out twice, so the log may end below it. Null for
 -- never.
 ALTER TABLE space ADD COLUMN taken_back_position INTEGER;
 
--- What this device did and took back, in the order it was done, until it is done again.
+-- The work that this device took back, in the order of writing, until it is done again.
 CREATE TABLE taken_back (
     id      INTEGER PRIMARY KEY,
     space   INTEGER NOT NULL,
@@ -17,7 +17,7 @@ CREATE TABLE taken_back (
     bytes   BLOB    NOT NULL   -- changes, from `start` on
 ) STRICT;
 
--- Of our own histories, where the changes ended that were taken back to be done again: who holds one of these may take it back, too.
+-- The ends of our own changes that were taken back to be done again: a device that holds one of these may take it back, too.
 CREATE TABLE gave_way (
     space   INTEGER NOT NULL,
     replica BLOB    NOT NULL,  -- 40 bytes
@@ -26,8 +26,8 @@ CREATE TABLE gave_way (
     PRIMARY KEY (space, replica, end, head)
 ) STRICT, WITHOUT ROWID;
 
--- The rest of a history that stays, and what third devices wrote who had seen what gave way or that: it is applied as soon as what its
--- author had seen is held.
+-- The rest of a history that stays, and changes of third devices that had seen that rest or the changes that gave way. A segment is
+-- applied as soon as all that its author had seen is held.
 CREATE TABLE held_back (
     id        INTEGER PRIMARY KEY,
     space     INTEGER NOT NULL,
@@ -39,7 +39,7 @@ CREATE TABLE held_back (
     bytes     BLOB    NOT NULL
 ) STRICT;
 
--- Where what was done again is now; forgotten once all of it is.
+-- The new places of work that was done again; forgotten once all of it is done.
 CREATE TABLE taken_back_place (
     space       INTEGER NOT NULL,
     replica     BLOB    NOT NULL,  -- 40 bytes, whose history it was

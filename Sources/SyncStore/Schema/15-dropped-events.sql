@@ -1,4 +1,4 @@
--- Which events of a stream are dropped (DroppedEvents). It stays when the operations go that said so: what was dropped does not
+-- The dropped events of a stream (DroppedEvents). The row stays when the operations that dropped them go: dropped events do not
 -- come back.
 CREATE TABLE dropped_events (
     stream     INTEGER PRIMARY KEY,

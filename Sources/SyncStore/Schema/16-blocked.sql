@@ -1,4 +1,4 @@
--- A device that this node has nothing to do with, decided here and known to nobody else: no session, no dial, no admission.
+-- A device that this node refuses: no session, no dial, no admission. Decided here, and known to no other node.
 CREATE TABLE blocked (
     device BLOB NOT NULL PRIMARY KEY  -- 32 bytes
 ) STRICT, WITHOUT ROWID;

@@ -1,4 +1,4 @@
--- An answered write is one that was asked for under a key (`Idempotency-Key`), and what it was answered: written in the transaction
+-- An answered write is a write requested under a key (`Idempotency-Key`), with its answer: written in the transaction
 -- of its write, so that the same request again finds either both or none. Kept for a day, and 100,000 at most; local to this node.
 CREATE TABLE answered_write (
     id      INTEGER PRIMARY KEY,  -- in the order they were written

@@ -1,4 +1,4 @@
--- Where a chunk lies that another blob has too: what is on this disk is copied from there, and not asked of a peer.
+-- The places of chunks, to find those that another blob has too: a chunk on this disk is copied, and not requested from a peer.
 
 -- One row per chunk of a blob in a file, partial ones included. The prefix finds candidates; the hash in `chunk_hashes`, and
 -- the bytes themselves, decide. 25 bytes per chunk of 256 KiB.
