@@ -1,6 +1,6 @@
 package import SyncModel
 
-/// What the part of an agent that moves the bytes of attachments is told once, at its start.
+/// The settings of the part of an agent that moves the bytes of attachments, given once, at its start.
 package struct BulkConfiguration: Sendable, Equatable {
     /// The code of `BulkInput.refused` that says: this one does not fit, a smaller one may.
     package static let quotaCode = "quota_exceeded"
@@ -29,7 +29,7 @@ package struct BulkConfiguration: Sendable, Equatable {
 
     package struct Timing: Sendable, Equatable {
         package var helloDeadline = Tick.Span.seconds(5)
-        /// Nothing was asked and nothing is wanted for so long: the connection ends.
+        /// The time without requests or wants after which a connection ends.
         package var idle = Tick.Span.seconds(60)
         package var redialLeast = Tick.Span.seconds(1)
         package var redialGreatest = Tick.Span.seconds(60)
@@ -38,27 +38,28 @@ package struct BulkConfiguration: Sendable, Equatable {
         /// A peer that was asked and sent nothing at all for so long may as well be gone: the connection ends. Doubled each time
         /// until something comes, since one chunk may take longer.
         package var silence = Tick.Span.seconds(15)
-        /// By then a peer has sent the hashes of chunks that it was asked for, or is not asked for them again.
+        /// The time a peer has to send chunk hashes that it was asked for. A peer that exceeds it is not asked for them
+        /// again.
         package var hashDeadline = Tick.Span.seconds(10)
-        /// For how long a slow peer is asked only for what nobody else has.
+        /// The time for which a slow peer is asked only for what no other peer has.
         package var slowPause = Tick.Span.seconds(5)
-        /// For how long a peer that has too much to do is left alone.
+        /// The time for which a peer that has too much to do is left alone.
         package var busyPause = Tick.Span.milliseconds(500)
         /// A chunk that came within this time lets more be asked of its peer at once; one that took four times as long, less.
         package var brisk = Tick.Span.milliseconds(500)
         /// A refusal of the disk or the quota is tried again after this, doubling.
         package var refusalLeast = Tick.Span.seconds(10)
         package var refusalGreatest = Tick.Span.seconds(300)
-        /// For how long a change makes bytes polite.
+        /// The time for which bytes give way after a change.
         package var polite = Tick.Span.milliseconds(250)
         /// Between two lists of what is missing while there is enough to do.
         package var listPause = Tick.Span.milliseconds(200)
-        /// How often peers and people are told how far a blob is.
+        /// The time between two reports to peers, and to users, of how far a blob is.
         package var holdingPause = Tick.Span.seconds(1)
         package var progressPause = Tick.Span.milliseconds(250)
-        /// What is no longer wanted is said together.
+        /// The delay that collects blobs no longer wanted into one message.
         package var unwantPause = Tick.Span.milliseconds(200)
-        /// By then a peer that has something has said so.
+        /// The time within which a peer that has something has announced it.
         package var answerWithin = Tick.Span.seconds(1)
         /// A peer that was wrong about a blob is not asked for it for so long, doubling with each time: it may have been its
         /// disk, and mended since. Each time wastes at most what is asked of one peer at once.
@@ -108,13 +109,13 @@ package struct BulkFaults: OptionSet, Sendable, Hashable {
 
     /// Windows are not looked at.
     package static let unboundedInFlight = BulkFaults(rawValue: 1 << 0)
-    /// What was asked of one peer is asked of the others, too.
+    /// Planted fault: what was asked of one peer is asked of the others, too.
     package static let askTwice = BulkFaults(rawValue: 1 << 1)
-    /// Who sent hashes of chunks that are not the blob's is asked for them again.
+    /// Planted fault: a peer that sent hashes of chunks that are not the blob's is asked for them again.
     package static let believeHashes = BulkFaults(rawValue: 1 << 2)
-    /// Who sent wrong bytes of a blob is asked for it again.
+    /// Planted fault: a peer that sent wrong bytes of a blob is asked for it again.
     package static let trustLiars = BulkFaults(rawValue: 1 << 3)
-    /// What comes of a request that was cancelled is thrown away.
+    /// Planted fault: answers to a cancelled request are thrown away.
     package static let forgetCancelled = BulkFaults(rawValue: 1 << 4)
     /// A blob has the size that was heard first, whatever its holders say.
     package static let believeFirstSize = BulkFaults(rawValue: 1 << 5)

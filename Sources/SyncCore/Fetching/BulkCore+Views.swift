@@ -12,7 +12,7 @@ extension BulkCore {
         }.sorted { $0.device < $1.device }
     }
 
-    /// Large blobs at work, and what somebody waits for, in the order in which they are fetched.
+    /// The large blobs at work and the blobs that a user waits for, in the order in which they are fetched.
     package var transfers: [BulkTransferView] {
         let personal = wants.values.filter(\.isPersonal).map(\.rank)
         let ranks = Set(personal).union(work.keys.compactMap { wants[$0]?.rank })
@@ -62,6 +62,6 @@ extension BulkCore {
         }.keys.sorted()
     }
 
-    /// Whether it is wanted and not here, as far as this knows: the policy may want more than was listed.
+    /// True if the blob is wanted and not stored, as far as this machine knows: the policy may want more than was listed.
     package func isWanted(_ blob: BlobHash) -> Bool { wants[blob] != nil }
 }

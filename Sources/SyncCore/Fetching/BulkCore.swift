@@ -1,33 +1,33 @@
 import SyncModel
 
-/// Every decision about the bytes of attachments, as one pure machine beside `AgentCore`: whom to connect to, what to ask
-/// whom for, what to do with what comes, and what to send to others.
+/// Every decision about the bytes of attachments, as one pure machine beside `AgentCore`: which peers to connect to, what to
+/// ask each for, what to do with what comes, and what to send to others.
 ///
-/// Like it, it holds no clock, does no IO, is copied to be replayed, and emits nothing that depends on hash order.
+/// Like `AgentCore` it holds no clock, does no IO, is copied to be replayed, and emits nothing that depends on hash order.
 ///
-/// Invariants: nothing is asked for that is here or on its way to the disk, and nothing of two peers unless the first is slow.
-/// Whatever peers do, `BulkLoad` stays within `BulkConfiguration.Bounds`. Nothing that came counts before the disk has said
-/// that it is what it should be.
+/// Invariants: no chunk is asked for that is stored or on its way to the disk, and none of two peers unless the first is
+/// slow. Whatever peers do, `BulkLoad` stays within `BulkConfiguration.Bounds`. Bytes count only after the disk has confirmed
+/// that they are what they should be.
 package struct BulkCore: Sendable {
     package let configuration: BulkConfiguration
     var random: SplitMix64
 
-    /// In the order in which they came up.
+    /// The peers, in the order in which they came up.
     var peers: [BulkPeer] = []
-    /// In the order in which they opened.
+    /// The connections, in the order in which they opened.
     var links: [BulkLink] = []
     /// Apart from those of sessions.
     var nextConnection: UInt64 = (1 << 62) + 1
 
     var wants: [BlobHash: BulkWantState] = [:]
-    /// Of those, how many the policy wants.
+    /// The number of wants that come from the policy.
     var listedCount = 0
     var listing = BulkListing()
-    /// Of those that somebody waits for, the ones that nobody seems to have, in the order of asking.
+    /// Blobs that a user waits for and that no peer seems to have, in the order of asking.
     var doubted: [BlobHash] = []
     var doubtAt: Tick?
 
-    /// Large blobs that somebody holds and that are not at work.
+    /// Large blobs that a peer holds and that are not at work.
     var ready = FetchQueue()
     var work: [BlobHash: BulkWork] = [:]
     var planner = FetchPlanner()
@@ -48,17 +48,17 @@ package struct BulkCore: Sendable {
     var flightBytes = 0
     /// The second part of that.
     var unwrittenBytes = 0
-    /// Of blobs whose chunk hashes are being collected, when they are whole.
+    /// The bytes of all hashes of the blobs whose chunk hashes are being collected, counted as if complete.
     var hashBytes = 0
     var lastAskID: UInt64 = 0
     var askTurn = 0
     var refusals = BulkRefusals()
 
-    /// Whether a small blob that somebody waits for is here already.
+    /// Lookups under way of small blobs that a user waits for: they may be stored already.
     var looks: [ReadID: BlobHash] = [:]
     var reads: [ReadID: BulkRead] = [:]
     var serveTurn = 0
-    /// When those who want something are told again of what they were told nothing.
+    /// The time at which wanted blobs of which a peer was told nothing are looked up again.
     var lookAgainAt: Tick?
 
     /// Until then little is asked for at a time. Nothing happens at its end: what is under way then asks for more.
@@ -155,7 +155,7 @@ package struct BulkCore: Sendable {
         passLookAgain()
     }
 
-    /// When to step again with `.deadlinePassed` if nothing else happens; nil: never.
+    /// The time to step again with `.deadlinePassed` if nothing else happens; nil: never.
     package var nextDeadline: Tick? {
         [
             linkDeadline, dialDeadline, listing.deadline(configuration, listedCount), refusals.deadline,
@@ -191,8 +191,8 @@ package struct BulkCore: Sendable {
 }
 
 extension BulkFrame {
-    /// What it takes in the transport's buffers, without the few bytes that every frame has: never more than is written, so
-    /// that a count of them comes down to zero.
+    /// The least number of bytes the frame takes in the transport's buffers, without the few bytes that every frame has. It
+    /// is never more than is written, so that a count of them comes down to zero.
     var leastByteCount: Int {
         switch self {
         case .want(let want): want.blobs.count * BlobHash.byteCount

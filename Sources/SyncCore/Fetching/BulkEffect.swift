@@ -1,9 +1,10 @@
 package import SyncModel
 
-/// What the shell must do for the bytes of attachments, in order. Nothing waits: answers come as `BulkInput`.
+/// The effects that the shell must carry out for the bytes of attachments, in order. No effect waits: answers come as
+/// `BulkInput`.
 ///
-/// What needs an answer gets exactly one, also after `putAside` and after its connection closed: bytes count as held
-/// until the disk has answered. Answers of different blobs may overtake each other.
+/// An effect that needs an answer gets exactly one, also after `putAside` and after its connection closed: bytes count as
+/// held until the disk has answered. Answers of different blobs may overtake each other.
 package enum BulkEffect: Sendable, Equatable {
     /// Dial a bulk connection: `opened` or `dialFailed` follows.
     case dial(ConnectionID, Endpoint)
@@ -12,13 +13,13 @@ package enum BulkEffect: Sendable, Equatable {
     case send(ConnectionID, BulkFrame)
     /// The peer's `Hello` was accepted: its deadline and the small frame limit end.
     case establish(ConnectionID)
-    /// Whether frames of it are read: bounded memory, and the limit of what is downloaded.
+    /// Starts or stops reading frames of the connection: bounded memory, and the limit of what is downloaded.
     case setReading(ConnectionID, Bool)
     /// After what was sent is written, close. `closed` follows, also then.
     case close(ConnectionID, CloseReason)
 
-    /// What should be here and is not, by the space's policy: at most `limit`, small before large, newest first, those in
-    /// `except` left out; answer with `missing`.
+    /// Lists what should be stored and is not, by the space's policy: at most `limit`, small before large, newest first,
+    /// without those in `except`; answer with `missing`.
     case listMissing(ListID, except: [BlobHash], limit: Int)
 
     /// Go on with a blob, or begin it with the hashes of its chunks, if these and the layout come to its hash (`nil`: as far as
@@ -29,12 +30,12 @@ package enum BulkEffect: Sendable, Equatable {
     case write(BlobHash, chunk: Int, [UInt8])
     /// All chunks are here: make it durable and whole; answer with `finished` or `finishFailed`.
     case finish(BlobHash)
-    /// It is not worked on any more: what is here of it stays for later.
+    /// Stops the work on the blob: what is stored of it stays for later.
     case putAside(BlobHash)
     /// Whole small blobs, to be checked and kept in one transaction; answer with `smallWritten`.
     case writeSmall(WriteID, [WholeBlob])
 
-    /// What is held of these, of what a member of the space may see; answer with `lookedUp`.
+    /// Looks up what is held of these blobs, limited to what a member of the space may see; answer with `lookedUp`.
     case lookUp(ReadID, SpaceID, [BlobHash])
     /// Answer with `hashesRead`.
     case readHashes(ReadID, SpaceID, BlobHash, first: Int)
@@ -46,9 +47,9 @@ package enum BulkEffect: Sendable, Equatable {
 
     /// The device said that it holds all of it: to tell people who had it last.
     case noteHolder(BlobHash, DeviceID)
-    /// For people: how far it is. At most four times a second for each blob.
+    /// Progress for users, at most four times a second for each blob.
     case progress(BlobHash, presentBytes: UInt64)
-    /// Somebody waits for it (`BulkInput.fetch`), and nobody who is here has it, or they all have been asked in vain.
+    /// A user waits for the blob (`BulkInput.fetch`), and no connected peer has it, or all have been asked in vain.
     case nobodyHas(BlobHash)
     case report(BulkReport)
 }
@@ -64,13 +65,13 @@ package struct WholeBlob: Sendable, Hashable {
     }
 }
 
-/// For logs, metrics and `why`; never read back by the core.
+/// Reports for logs, metrics and `why`; never read back by the core.
 package enum BulkReport: Sendable, Equatable {
     /// A bulk connection is up.
     case connected(DeviceID)
-    /// No bulk connection is up with the device any more.
+    /// The last bulk connection with the device ended.
     case disconnected(DeviceID, code: String)
-    /// It is here.
+    /// The blob is stored.
     case fetched(BlobHash)
     /// The device sent bytes that are not of the blob, or said that it is of another size than it is; it is not asked for that
     /// blob again for a while.

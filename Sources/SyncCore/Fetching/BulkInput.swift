@@ -3,13 +3,13 @@ package import SyncModel
 /// A blob that should be here and is not.
 package struct BlobWant: Hashable, Sendable {
     package let blob: BlobHash
-    /// As the record says that names it, which may be wrong.
+    /// The layout as the record that names the blob says, which may be wrong.
     package let layout: BlobLayout
-    /// Of the newest record that names it.
+    /// The stamp of the newest record that names the blob.
     package let stamp: Stamp
-    /// How large it may be to be fetched though nobody waits for it, in bytes; nil: as large as it is.
+    /// The largest size in bytes at which the blob is fetched though no user waits for it; nil: any size.
     package let sizeLimit: UInt64?
-    /// Whether the disk has begun it already: room was made for it, and the hashes of its chunks are here.
+    /// True if the disk has begun it already: room was made for it, and the hashes of its chunks are stored.
     package let isBegun: Bool
 
     package init(
@@ -22,7 +22,7 @@ package struct BlobWant: Hashable, Sendable {
         self.isBegun = isBegun
     }
 
-    /// Whether it is fetched unasked if it has this size.
+    /// True if the blob is fetched unasked when it has this size.
     func allows(_ layout: BlobLayout) -> Bool { sizeLimit.map { layout.size <= $0 } ?? true }
 }
 
@@ -50,58 +50,58 @@ package enum BulkInput: Sendable, Equatable {
     case closed(ConnectionID, code: String)
 
     // What is wanted here
-    /// What is missing may have changed: records came or went, a policy, a pin, what was damaged.
+    /// The missing blobs may have changed: records came or went, a policy, a pin, or damage.
     case missingChanged
-    /// There may be room for what was refused: the quota is another, or something was removed.
+    /// Room may exist for what was refused: the quota changed, or something was removed.
     case roomChanged
     /// The answer to `listMissing`: in the order in which to fetch. With fewer than asked for, these are all.
     case missing(ListID, [BlobWant])
     /// A person waits for it: before all others, whatever the policy.
     case fetch(BlobWant)
-    /// Nobody waits for it any more; the policy may still want it.
+    /// The end of a user's wait for the blob. The policy may still want it.
     case endFetch(BlobHash)
-    /// It is not wanted any more: its records went, or it was added here.
+    /// The blob is not wanted any more: its records went, or it was added on this device.
     case unwanted(BlobHash)
-    /// It is here as a whole now though nobody fetched it, or gone, or damaged: whoever wanted it is told.
+    /// The blob became complete without being fetched, or is gone, or damaged. Peers that want it are told.
     case holdingChanged(BlobHash)
 
     // Answers of the disk
-    /// To `begin`: what of it is here, each chunk checked. Complete: nothing is missing. The layout is the one that the hash was
-    /// proven to cover, whatever was asked for.
+    /// Answer to `begin`: the stored chunks, each checked. Complete means that no chunk is missing. The layout is the one
+    /// that the hash was proven to cover, whatever was asked for.
     case begun(BlobHash, BlobLayout, present: ChunkSet)
-    /// To `begin`: the hashes of its chunks are not here, and must be asked for.
+    /// Answer to `begin`: the hashes of the blob's chunks are not stored and must be asked for.
     case hashesMissing(BlobHash)
-    /// To `begin` with hashes: they are not of this blob.
+    /// Answer to `begin` with hashes: they are not of this blob.
     case hashesWrong(BlobHash)
-    /// To `begin`: the disk or the quota refuses. With `BulkConfiguration.quotaCode` or `diskFullCode` what is smaller goes
-    /// on; any other concerns this blob.
+    /// Answer to `begin`: the disk or the quota refuses. With `BulkConfiguration.quotaCode` or `diskFullCode` smaller blobs
+    /// go on. Any other code concerns this blob.
     case refused(BlobHash, code: String)
-    /// To `write`.
+    /// Answer to `write`.
     case chunkWritten(BlobHash, chunk: Int, ChunkOutcome)
-    /// To `finish`: all of it is here, durable and readable.
+    /// Answer to `finish`: all of the blob is stored, durable and readable.
     case finished(BlobHash)
-    /// To `finish`: not all of it is what it should be; what is here is looked at again with `begin`.
+    /// Answer to `finish`: some bytes are wrong. What is stored is looked at again with `begin`.
     case finishFailed(BlobHash, code: String)
-    /// To `writeSmall`: which of them were what their hashes say, and are durable now; which were not; `code`: why the
-    /// others were not kept.
+    /// Answer to `writeSmall`: `right` match their hashes and are durable now, `wrong` do not match. `code` is the reason why
+    /// the others were not kept.
     case smallWritten(WriteID, right: [BlobHash], wrong: [BlobHash], code: String?)
-    /// To `lookUp`: what is held of each; what is not named is not held, or not for that space.
+    /// Answer to `lookUp`: the holding of each blob. A blob without an entry is not held, or not for that space.
     case lookedUp(ReadID, [BulkFrame.Holding])
-    /// To `readHashes`; nil: not held.
+    /// Answer to `readHashes`; nil: not held.
     case hashesRead(ReadID, [UInt8]?)
-    /// To `readChunk`; nil with the reason.
+    /// Answer to `readChunk`; nil with the reason.
     case chunkRead(ReadID, [UInt8]?, BulkFrame.Refusal.Reason?)
-    /// To `readSmall`: those that are here, by their places in what was asked for; from `next` on it was not looked at.
+    /// Answer to `readSmall`: the stored blobs, by their places in the request. From `next` on nothing was looked at.
     case smallRead(ReadID, [BulkFrame.SmallBlobs.Blob], next: Int)
 
     /// `nextDeadline` is here.
     case deadlinePassed
 }
 
-/// What became of a chunk.
+/// The outcome of writing a chunk.
 package enum ChunkOutcome: Sendable, Hashable {
     case right
-    /// The bytes are not of it: whoever sent them is mistaken, or lies.
+    /// The bytes are not of the chunk: the peer that sent them is mistaken, or lies.
     case wrong
     /// The disk refused: with `BulkConfiguration.diskFullCode` nothing is fetched for a while.
     case refused(code: String)

@@ -1,9 +1,9 @@
 package import SyncModel
 
-/// What `status`, `peers`, metrics and the simulator's checkers see of the bytes that move: copies, taken between two steps.
+/// A peer as `status`, `peers`, metrics and the simulator's checkers see it. Views are copies, taken between two steps.
 package struct BulkPeerView: Sendable, Equatable {
     package let device: DeviceID
-    /// Whether a bulk connection is up.
+    /// True if a bulk connection is up.
     package let isConnected: Bool
     /// Since the session began, in frames of bulk connections.
     package let bytesIn: UInt64
@@ -18,28 +18,28 @@ package struct BulkTransferView: Sendable, Equatable {
     package let blob: BlobHash
     package let size: UInt64
     package let presentBytes: UInt64
-    /// Somebody waits for it.
+    /// True if a user waits for the blob.
     package let isPersonal: Bool
 }
 
-/// What is known of a blob that is wanted, or of who was wrong about it: for `why`. Lists are sorted.
+/// A blob that is wanted, or about which a peer was wrong, for `why`. Lists are sorted.
 package struct BulkWantView: Sendable, Equatable {
     package let blob: BlobHash
-    /// As tried now: the record may be wrong.
+    /// The size as tried now: the record may be wrong.
     package let size: UInt64
     /// The policy, a pin or a person wants it.
     package let isWanted: Bool
     /// Chunks of it come, or its bytes as a whole.
     package let isArriving: Bool
-    /// Who says that it holds it, or some of it.
+    /// The peers that claim to hold the blob or some of it.
     package let holders: [DeviceID]
-    /// Of those, who has nothing that is not here.
+    /// The holders that have nothing that is not stored.
     package let spentHolders: [DeviceID]
-    /// What others say of its size.
+    /// The sizes that other peers claim.
     package let claimedSizes: [UInt64]
-    /// Who was wrong about it, and is not asked.
+    /// The peers that were wrong about the blob and are not asked.
     package let liars: [DeviceID]
-    /// When the first of them is asked again.
+    /// The time at which the first of the liars is asked again.
     package let pardonAt: Tick?
     /// The code of the disk's last refusal.
     package let refusal: String?
@@ -68,7 +68,7 @@ package struct BulkCounters: Sendable, Equatable {
     package init() {}
 }
 
-/// How much of its bounds is used.
+/// The used part of each bound.
 package struct BulkLoad: Sendable, Equatable {
     /// Asked of peers and not answered by the disk: at most `Bounds.windowBytes`.
     package var inFlightBytes: Int

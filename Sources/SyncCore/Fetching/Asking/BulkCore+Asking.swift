@@ -1,6 +1,6 @@
 import SyncModel
 
-// How much is asked of whom: windows, and the limit of what is downloaded.
+// The amount that is asked of each peer: windows, and the limit of what is downloaded.
 extension BulkCore {
     // MARK: Room
 
@@ -38,7 +38,7 @@ extension BulkCore {
         flightBytes += bytes
     }
 
-    /// It was answered by the disk, or will not come.
+    /// Takes bytes out of flight: the disk has answered for them, or they will not come.
     mutating func release(_ connection: ConnectionID, _ bytes: Int) {
         flightBytes -= bytes
         if let index = linkIndex(connection) { links[index].flightBytes -= bytes }
@@ -46,7 +46,7 @@ extension BulkCore {
 
     // MARK: Asking
 
-    /// A request for each peer in turn, until nobody has room, or anything that is needed.
+    /// Asks each peer in turn, until no peer has room or no peer has anything that is needed.
     mutating func planAsks() {
         downloadAt = nil
         guard refusals.diskRetryAt == nil, !links.isEmpty else { return }
@@ -73,7 +73,7 @@ extension BulkCore {
         let room = room(index)
         guard room >= chunk else { return false }
         let device = links[index].device
-        // A slow one is asked for what nobody else can send.
+        // A slow peer is asked only for what no other peer can send.
         let others = links[index].isSlow(at: now) ? quickDevices(but: device) : []
         let tokens = downloads.map { Int(clamping: max(1, $0.level / Int64(chunk))) } ?? .max
         let limit = min(configuration.bounds.requestChunks, room / chunk, tokens)

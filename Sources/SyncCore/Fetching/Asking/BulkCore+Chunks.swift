@@ -16,7 +16,7 @@ extension BulkCore {
         wants[blob]?.isLookedAt = true
         wants[blob]?.refusal = nil
         if !present.isComplete, want.isSmall || !want.isAllowed {
-            // A small one is asked for as a whole; what is larger than the policy wants, once somebody waits for it.
+            // A small blob is asked for as a whole. A blob larger than the policy wants is fetched once a user waits for it.
             putAside(blob)
             return enqueue(blob)
         }
@@ -123,7 +123,8 @@ extension BulkCore {
         }
     }
 
-    /// What came is not kept. It may have come late, of a request that was taken back: then somebody else has been asked.
+    /// Releases a chunk whose bytes are not kept, unless another peer has been asked for it: the bytes may be a late answer
+    /// to a request that was cancelled.
     private mutating func releaseUnlessAsked(_ blob: BlobHash, _ chunk: Int) {
         let isAsked = links.contains { link in
             link.asks.values.contains { ask in
@@ -142,7 +143,7 @@ extension BulkCore {
 }
 
 extension BlobLayout {
-    /// Whether so many bytes may be of that chunk.
+    /// True if the chunk may have this number of bytes.
     fileprivate func has(_ bytes: [UInt8], at chunk: Int) -> Bool {
         chunk < chunkCount && range(of: chunk).count == bytes.count
     }

@@ -75,13 +75,13 @@ extension BulkCore {
         }
     }
 
-    /// A part that nobody goes on with must not keep other blobs from theirs.
+    /// Drops partial hashes that no peer continues, so that other blobs can collect theirs.
     mutating func dropUnsent(_ blob: BlobHash) {
         guard let want = wants[blob], want.stage == .lackingHashes, want.holders.isEmpty else { return }
         dropHashes(blob, want)
     }
 
-    /// What `hashBytes` counts, looked up anew.
+    /// The sum that `hashBytes` keeps, computed anew.
     var countedHashBytes: Int {
         work.reduce(0) { sum, work in
             guard let want = wants[work.key], countsHashes(want) else { return sum }
@@ -97,7 +97,7 @@ extension BulkCore {
         }
     }
 
-    /// Its hashes are here, or not collected any more.
+    /// Drops the hashes of a blob whose hashes the disk has, or are not collected any more.
     mutating func dropHashes(_ blob: BlobHash, _ want: BulkWantState) {
         if countsHashes(want) { hashBytes -= want.layout.chunkCount * BlobHash.byteCount }
         work[blob]?.hashes = []

@@ -42,7 +42,7 @@ extension BulkCore {
         let connection = links[index].id
         counters.smallReceived += 1
         guard let want = wants[small.blob], want.stage == .asked(connection) || want.stage == .waiting else {
-            // Not wanted any more, or somebody else was quicker.
+            // The blob is not wanted any more, or another peer was quicker.
             return release(connection, small.weight)
         }
         guard bytes.count == small.size else {
@@ -76,7 +76,7 @@ extension BulkCore {
         smallPending.append((WholeBlob(hash: small.blob, bytes: bytes), write))
     }
 
-    /// It did not come from there: whoever else has it may be asked.
+    /// Stops waiting for the blob from this connection. Other peers that have it may be asked.
     mutating func giveUp(_ blob: BlobHash, askedOf connection: ConnectionID) {
         guard wants[blob]?.stage == .asked(connection) else { return }
         wants[blob]?.stage = .waiting
@@ -85,7 +85,7 @@ extension BulkCore {
 
     // MARK: To the disk
 
-    /// One transaction for what came together; what comes while two are under way is the next.
+    /// Writes the blobs that came together in one transaction. Blobs that come while two are under way go into the next.
     mutating func planSmallWrites() {
         while !smallPending.isEmpty, smallWrites.count < configuration.bounds.smallWrites {
             var (count, bytes) = (0, 0)

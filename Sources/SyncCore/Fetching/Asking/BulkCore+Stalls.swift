@@ -15,7 +15,7 @@ extension BulkCore {
         send(index, .cancel(BulkFrame.Cancel(id: id)))
     }
 
-    /// It will not come: others may be asked.
+    /// Cancels a request whose answer will not come: other peers may be asked.
     mutating func takeBack(_ index: Int, _ id: UInt64) {
         guard let ask = links[index].asks.removeValue(forKey: id) else { return }
         let connection = links[index].id
@@ -48,7 +48,7 @@ extension BulkCore {
         link.asks.isEmpty || !link.isReading ? nil : link.lastProgressAt + configuration.timing.stall
     }
 
-    /// When a connection on which nothing comes ends.
+    /// The time at which a connection that brings no answers is closed; nil while nothing is asked or it is not read.
     func silenceAt(_ link: BulkLink) -> Tick? {
         guard !link.asks.isEmpty, link.isReading else { return nil }
         let silences = peerIndex(link.device).map { peers[$0].silences } ?? 0
@@ -75,7 +75,7 @@ extension BulkCore {
             links[index].windowBytes = max(BlobLayout.chunkBytes, links[index].windowBytes / 2)
             links[index].lastProgressAt = now
             let others = quickDevices(but: links[index].device)
-            // What nobody else has may as well still come from it.
+            // What no other peer has may still come from this one.
             for id in links[index].asks.keys.sorted() {
                 let ask = links[index].asks[id]
                 if giveWay(index, ask) || othersHave(ask, others) { cancel(index, id) }
@@ -105,7 +105,7 @@ extension BulkCore {
         }
     }
 
-    /// Of small blobs only: who sits on the hashes of a large one is not asked for them again.
+    /// Gives way for small blobs only: a peer that withholds the hashes of a large blob is not asked for them again.
     private mutating func giveWay(_ index: Int, _ ask: BulkAsk?) -> Bool {
         guard case .small(let blobs, let came) = ask?.subject else { return false }
         let contested = blobs.indices.filter { !came.contains($0) && wants[blobs[$0].blob]?.claims.isEmpty == false }
@@ -144,7 +144,8 @@ extension BulkCore {
 
     // MARK: Memory
 
-    /// Nothing is read while more waits for the disk than may: only what was cancelled can come on top of what was asked for.
+    /// Stops reading while more bytes wait for the disk than may. Only answers to cancelled requests can exceed what was
+    /// asked for.
     mutating func planReading() {
         let most = configuration.bounds.windowBytes
         for index in links.indices where links[index].state == .up {

@@ -1,6 +1,7 @@
 import SyncModel
 
-// Large blobs: begun a few at a time, put aside when nobody has more of them, and finished; people and peers are told how far each is.
+// Large blobs: begun a few at a time, put aside when no peer has more of them, and finished. Users and peers are told how far
+// each is.
 extension BulkCore {
     // MARK: Beginning
 
@@ -30,10 +31,10 @@ extension BulkCore {
         }
     }
 
-    /// Puts one aside that does not get on, or for a person one that nobody waits for.
+    /// Puts one blob aside that makes no progress or, if a user waits for the new one, one that no user waits for.
     private mutating func makeRoom(for rank: FetchRank) -> Bool {
         let ranks = work.keys.compactMap { wants[$0]?.rank }.sorted()
-        // It waits for somebody to say more.
+        // The idle blob waits until a peer announces more of it.
         if let idle = ranks.last(where: { isIdle($0.blob) }) {
             putAside(idle.blob)
             return true
@@ -53,7 +54,7 @@ extension BulkCore {
         return true
     }
 
-    /// Only peers that do not get on have it, and there are others.
+    /// True if only slow peers have the blob and other peers are connected.
     private func isStuck(_ want: BulkWantState) -> Bool {
         var hasQuick = false
         for link in links where link.state == .up && !link.isSlow(at: now) {
@@ -74,7 +75,7 @@ extension BulkCore {
         }
     }
 
-    /// It waits for peers, and they have nothing.
+    /// True if the blob waits for peers and they have nothing of it to send.
     private func isIdle(_ blob: BlobHash) -> Bool {
         guard let want = wants[blob] else { return false }
         switch want.stage {
@@ -94,7 +95,7 @@ extension BulkCore {
         }
     }
 
-    /// Nothing of it is waited for any more; what is here of it stays.
+    /// Stops the work on a blob. Its stored chunks stay.
     mutating func putAside(_ blob: BlobHash) {
         guard work[blob] != nil, let want = wants[blob] else { return }
         dropHashes(blob, want)

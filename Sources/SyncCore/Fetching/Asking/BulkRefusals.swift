@@ -1,21 +1,21 @@
 import SyncModel
 
-/// What the disk and the quota refused, and when they are tried again.
+/// The refusals of the disk and the quota, and the times at which they are tried again.
 struct BulkRefusals: Sendable {
-    /// Nothing is asked for before.
+    /// The time before which nothing is asked for.
     var diskRetryAt: Tick?
     /// Refusals since something was kept.
     var diskCount = 0
     /// The least that did not fit into the quota, or on the disk.
     var leastTooLarge: UInt64?
-    /// What was said of it.
+    /// The code of that refusal.
     var tooLargeCode = ""
     var tooLargeRetryAt: Tick?
     var tooLargeCount = 0
-    /// What waits for that.
+    /// The blobs that wait until the quota is tried again.
     var tooLarge: Set<BlobHash> = []
 
-    /// Whether it is not tried now. For a person it is, to say why it does not fit.
+    /// True if a blob of this rank is not tried now. A blob that a user waits for is tried, to say why it does not fit.
     func blocks(_ rank: FetchRank) -> Bool { !rank.isPersonal && (leastTooLarge.map { rank.size >= $0 } ?? false) }
 
     mutating func noteSuccess() { diskCount = 0 }
@@ -73,14 +73,14 @@ extension BulkCore {
     private mutating func refuseAll(_ blob: BlobHash, _ code: String) {
         guard let want = wants[blob] else { return }
         enqueue(blob)
-        // One report for all, but whoever waits has to hear of his.
+        // One report covers all blobs, but each user that waits is told about their own.
         if want.isPersonal || refusals.diskRetryAt == nil { note(blob, code) }
         guard refusals.diskRetryAt == nil else { return }
         refusals.diskRetryAt = now + refusals.pause(after: refusals.diskCount, configuration.timing)
         refusals.diskCount += 1
     }
 
-    /// What is wrong with one says nothing of the others.
+    /// Puts off one blob. An error of one blob says nothing about the others.
     private mutating func refuseOne(_ blob: BlobHash, _ code: String) {
         guard let want = wants[blob] else { return }
         note(blob, code)

@@ -1,10 +1,11 @@
 package import SyncModel
 
-/// Which chunks of the large blobs at work to ask a peer for: who holds what, what is here, and what was asked of somebody.
+/// The choice of chunks to ask a peer for, among the large blobs at work: it knows the holders, the stored chunks, and the
+/// chunks asked for.
 ///
-/// No chunk is given out that is here or that somebody was asked for. What a person waits for goes first; among equals each
-/// gets a stretch in turn, so that none waits for another to be whole. Who is asked how much, and when somebody is too slow, is
-/// decided elsewhere.
+/// No chunk is given out that is stored or that a peer was asked for. Blobs that a user waits for go first. Among equals each
+/// gets a stretch in turn, so that none waits for another to be whole. The amount to ask of each peer, and when a peer is too
+/// slow, is decided elsewhere.
 ///
 /// Bounds: two sets of chunks (8 KiB at most) for each blob at work and one for each of its holders. The next stretch is found
 /// a word of 64 chunks at a time, behind all that was given out in order; a holder that has nothing left is not searched again
@@ -13,7 +14,7 @@ package struct FetchPlanner: Sendable {
     private struct Holder: Sendable {
         /// Nil: all of them.
         var chunks: ChunkSet?
-        /// It has nothing that was not given out.
+        /// True if the peer has nothing that was not given out.
         var isSpent = false
     }
 
@@ -26,7 +27,7 @@ package struct FetchPlanner: Sendable {
         /// All before it are claimed.
         var firstFree = 0
         var holders: [DeviceID: Holder] = [:]
-        /// When it was its turn last; counts turns.
+        /// The turn in which the blob was served last; counts turns.
         var lastTurn: UInt64 = 0
 
         func stretch(from peer: DeviceID, limit: Int) -> Range<Int>? {
@@ -35,7 +36,7 @@ package struct FetchPlanner: Sendable {
         }
     }
 
-    /// By rank.
+    /// The blobs at work, sorted by rank.
     private var works: [Work] = []
     private var turn: UInt64 = 0
 
@@ -76,7 +77,7 @@ package struct FetchPlanner: Sendable {
         works[index].holders[peer] = Holder(chunks: chunks)
     }
 
-    /// It has nothing of it, or nothing that can be believed.
+    /// Removes a peer as holder: it has nothing of the blob, or nothing that can be believed.
     package mutating func withdrawn(_ blob: BlobHash, by peer: DeviceID) {
         if let index = index(of: blob) { works[index].holders[peer] = nil }
     }
@@ -87,11 +88,12 @@ package struct FetchPlanner: Sendable {
 
     // MARK: What is asked
 
-    /// The next stretch to ask the peer for, which nobody else is asked for from now on; nil: it has nothing that is needed.
+    /// Returns the next stretch to ask the peer for, and claims it, so that no other peer is asked for it; nil if the peer
+    /// has nothing that is needed.
     ///
     /// - Parameters:
-    ///   - limit: of chunks, at least 1.
-    ///   - others: peers that are to be asked first: only what none of them could send is given out.
+    /// - limit: the most chunks, at least 1.
+    /// - others: peers that are asked first: only chunks that none of them could send are given out.
     package mutating func next(
         from peer: DeviceID, limit: Int, before others: [DeviceID] = []
     ) -> (blob: BlobHash, chunks: Range<Int>)? {
@@ -118,23 +120,23 @@ package struct FetchPlanner: Sendable {
         return (works[best.index].rank.blob, best.chunks)
     }
 
-    /// Whether the peer has something of it that nobody was asked for.
+    /// True if the peer has a chunk of the blob that no peer was asked for.
     package func canSend(_ peer: DeviceID, _ blob: BlobHash) -> Bool {
         index(of: blob).map { works[$0].stretch(from: peer, limit: 1) != nil } ?? false
     }
 
-    /// Whether the peer has something that nobody was asked for, and for which a person waits.
+    /// True if the peer has a chunk that no peer was asked for, of a blob that a user waits for.
     package func canSendPersonal(_ peer: DeviceID) -> Bool {
         works.lazy.prefix { $0.rank.isPersonal }.contains { $0.stretch(from: peer, limit: 1) != nil }
     }
 
-    /// Whether the peer holds a chunk of it, asked for or not.
+    /// True if the peer holds the chunk, asked for or not.
     package func holds(_ peer: DeviceID, _ blob: BlobHash, chunk: Int) -> Bool {
         guard let index = index(of: blob), let holder = works[index].holders[peer] else { return false }
         return holder.chunks?.contains(chunk) ?? true
     }
 
-    /// Nobody is asked for it any more, and it did not come, or could not be used.
+    /// Releases a chunk that no peer is asked for any more and that did not come or could not be used.
     package mutating func release(_ blob: BlobHash, chunk: Int) {
         guard let index = index(of: blob), !works[index].present.contains(chunk), works[index].claimed.contains(chunk)
         else { return }
@@ -143,14 +145,14 @@ package struct FetchPlanner: Sendable {
         for peer in works[index].holders.keys { works[index].holders[peer]?.isSpent = false }
     }
 
-    /// It came though nobody was asked for it any more, and goes to the disk.
+    /// Claims a chunk that came though no peer was asked for it any more, and that goes to the disk.
     package mutating func claim(_ blob: BlobHash, chunk: Int) {
         if let index = index(of: blob) { works[index].claimed.insert(chunk) }
     }
 
-    /// It is here, and was checked.
+    /// Marks a chunk as stored and checked.
     ///
-    /// - Returns: whether it was not before.
+    /// - Returns: true if it was not stored before.
     package mutating func came(_ blob: BlobHash, chunk: Int) -> Bool {
         guard let index = index(of: blob) else { return false }
         works[index].claimed.insert(chunk)

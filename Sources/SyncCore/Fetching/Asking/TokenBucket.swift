@@ -1,5 +1,5 @@
-/// How much may be moved so that it is no more than so many bytes a second: tokens are bytes, and what is taken beyond what
-/// is there is waited for afterwards. A quarter of a second's worth may come at once, but always a whole chunk.
+/// A limit in bytes a second. Tokens are bytes; what is taken beyond the level is waited for afterwards. A quarter of a
+/// second's worth may be taken at once, but always a whole chunk.
 package struct TokenBucket: Sendable, Equatable {
     package static let leastBurst: Int64 = 256 << 10
 
@@ -46,7 +46,7 @@ package struct TokenBucket: Sendable, Equatable {
     /// They were not moved after all.
     package mutating func giveBack(_ bytes: Int) { level = min(burst, level + Int64(bytes)) }
 
-    /// When it will hold them.
+    /// The time at which the bucket will hold these bytes.
     package func time(of bytes: Int) -> Tick {
         let lacking = UInt64(clamping: min(Int64(bytes), burst) - level)
         let product = lacking.multipliedFullWidth(by: 1_000_000_000)

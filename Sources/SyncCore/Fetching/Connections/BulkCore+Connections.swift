@@ -1,7 +1,6 @@
 import SyncModel
 
-// With whom there are bulk connections: dialled when something is missing here or there, kept while anything is wanted, one
-// for each device.
+// Bulk connections: dialled when something is missing on either side, kept while anything is wanted, one for each device.
 extension BulkCore {
     // MARK: Sessions
 
@@ -40,7 +39,7 @@ extension BulkCore {
 
     // MARK: Dialling
 
-    /// What the peer might have is missing here, or the other way round.
+    /// True if a connection is to be made: the peer might have what is missing here, or asks for one.
     private func needsLink(_ peer: BulkPeer) -> Bool {
         peer.hasSession && peer.attempt == nil && !links.contains { $0.device == peer.device && $0.state != .closing }
             && (peer.isAsking || (!wants.isEmpty && refusals.diskRetryAt == nil))
@@ -93,7 +92,7 @@ extension BulkCore {
                 windowBytes: 4 * BlobLayout.chunkBytes, at: now))
         let index = links.count - 1
         if let expected, peers[expected].device != device {
-            // Somebody else lives there now.
+            // Another device answers at that address now.
             pauseDialling(expected)
             return close(index, .redundant)
         }
@@ -133,7 +132,7 @@ extension BulkCore {
         offend(index, .malformedFrame)
     }
 
-    /// What an honest peer does not do.
+    /// Closes the connection for something that an honest peer does not do.
     mutating func offend(_ index: Int, _ reason: CloseReason) {
         guard links[index].state != .closing else { return }
         counters.offences += 1
@@ -164,7 +163,7 @@ extension BulkCore {
         }
     }
 
-    /// What it was asked for falls to others.
+    /// Ends a connection. Its requests go to other peers.
     private mutating func end(_ index: Int, code: String) {
         let (device, wasUp) = (links[index].device, links[index].state == .up)
         links[index].state = .closing
@@ -207,7 +206,8 @@ extension BulkCore {
         }
     }
 
-    /// When the connection ends if nothing is asked. One without a session waits for it as long as for a Hello.
+    /// The time at which the connection ends if nothing is asked. A connection without a session waits for it as long as for
+    /// a Hello.
     private func idleAt(_ link: BulkLink) -> Tick? {
         let hasSession = peerIndex(link.device).map { peers[$0].hasSession } ?? false
         guard hasSession else { return link.openedAt + configuration.timing.helloDeadline }
@@ -230,7 +230,7 @@ extension BulkCore {
     }
 }
 
-/// What this version speaks on bulk connections.
+/// The protocol version on bulk connections, and its features.
 package enum BulkProtocol {
     package static let version: UInt32 = 1
     /// Feature bits this side understands.

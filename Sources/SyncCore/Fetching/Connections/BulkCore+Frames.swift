@@ -35,7 +35,7 @@ extension BulkCore {
         }
     }
 
-    /// What it was ended for is tried again at once only if that was in good order.
+    /// Handles a Goodbye. The peer is dialled again at once only after an orderly end.
     private mutating func noteGoodbye(_ index: Int, _ goodbye: Frame.Goodbye) {
         let inOrder: [CloseReason] = [.idle, .redundant, .sessionEnded]
         if !inOrder.map(\.rawValue).contains(goodbye.code), let peer = peerIndex(links[index].device) {

@@ -1,9 +1,9 @@
 import SyncModel
 
-/// One bulk connection.
+/// A bulk connection.
 ///
-/// `greeting` → `up` (the peer's Hello was accepted) → `closing` (the transport was asked to close it) → gone. `greeting` may go
-/// to `closing` directly. Of one device only one is up.
+/// `greeting` → `up` (the peer's Hello was accepted) → `closing` (the transport was asked to close it) → gone. `greeting` may
+/// go to `closing` directly. At most one connection of a device is up.
 struct BulkLink: Sendable {
     enum State: Sendable, Equatable {
         case greeting(deadline: Tick)
@@ -15,11 +15,11 @@ struct BulkLink: Sendable {
     let device: DeviceID
     var state: State
     let openedAt: Tick
-    /// When something was asked last, either way.
+    /// The time of the last request, either way.
     var lastUseAt: Tick
 
     // Asking
-    /// By id.
+    /// Requests under way, by id.
     var asks: [UInt64: BulkAsk] = [:]
     /// Answers of which may still be under way, by id.
     var cancelled: [UInt64: CancelledAsk] = [:]
@@ -27,24 +27,24 @@ struct BulkLink: Sendable {
     var lastAskID: UInt64 = 0
     /// Asked, and not answered by the disk.
     var flightBytes = 0
-    /// How much of that is good for this peer.
+    /// The bytes in flight up to which this peer is asked.
     var windowBytes: Int
-    /// When something that was asked came last, or was asked first.
+    /// The time at which something that was asked for came last, or was asked for first.
     var lastProgressAt: Tick
-    /// When anything came last, or was asked or read again.
+    /// The time at which anything came last, or was asked for, or reading began again.
     var lastReceivedAt: Tick
     var slowUntil: Tick?
-    /// It has too much to do.
+    /// The time until which the peer is left alone because it has too much to do.
     var pausedUntil: Tick?
-    /// Small blobs that it holds and nobody was asked for.
+    /// Small blobs that the peer holds and that no peer was asked for.
     var small = FetchQueue()
-    /// What it was told is wanted here.
+    /// The blobs that the peer was told are wanted here.
     var told: Set<BlobHash> = []
-    /// What it is to be told; may name some that are not wanted any more.
+    /// The blobs that the peer is to be told of. Some may not be wanted any more.
     var untold: [BlobHash] = []
     var unwanted: [BlobHash] = []
     var unwantAt: Tick?
-    /// Of the sets of chunks that it says it holds.
+    /// The bytes of the sets of chunks that the peer claims to hold.
     var holdingBytes = 0
     var isReading = true
 
@@ -64,7 +64,7 @@ struct BulkLink: Sendable {
 
     func isSlow(at now: Tick) -> Bool { slowUntil.map { now < $0 } ?? false }
 
-    /// Nothing is asked and nothing is wanted, either way.
+    /// True if nothing is asked and nothing is wanted, either way.
     var isUnused: Bool { asks.isEmpty && told.isEmpty && serving.requests.isEmpty && serving.wanted.isEmpty }
 }
 
@@ -82,7 +82,7 @@ struct BulkAsk: Sendable {
         let blob: BlobHash
         let size: UInt64
 
-        /// What it counts for in flight: its bytes, and what it takes to remember it.
+        /// The bytes it counts for in flight: its size, and the memory to remember it.
         var weight: Int { Int(size) + 64 }
     }
 

@@ -5,9 +5,9 @@ struct BulkPeer: Sendable {
     let device: DeviceID
     /// A connection may open before its session is heard of.
     var hasSession = false
-    /// Where to dial; nil: the other side does.
+    /// The address to dial; nil if the other side dials.
     var dial: Endpoint?
-    /// It asked for a connection.
+    /// True if the peer asked for a connection.
     var isAsking = false
     var attempt: ConnectionID?
     /// Dials and questions for one since a connection was up last.
@@ -16,7 +16,7 @@ struct BulkPeer: Sendable {
     var offences = 0
     /// Connections ended because nothing came, since something did.
     var silences = 0
-    /// Nothing is dialled before.
+    /// The time before which the peer is not dialled.
     var nextDialAt: Tick?
     /// Blobs about which it was wrong: bytes, hashes or the size.
     var lies: [BlobHash: BulkLie] = [:]
@@ -25,14 +25,14 @@ struct BulkPeer: Sendable {
 
     init(device: DeviceID) { self.device = device }
 
-    /// It is not believed about that blob now.
+    /// True if the peer is not believed about that blob now.
     func isLiar(about blob: BlobHash, at now: Tick) -> Bool { lies[blob].map { now < $0.until } ?? false }
 }
 
-/// That a peer was wrong about a blob.
+/// A record that a peer was wrong about a blob.
 struct BulkLie: Sendable {
-    /// How often, in this session.
+    /// The number of times in this session.
     var count = 0
-    /// It is not asked for the blob before.
+    /// The time before which the peer is not asked for the blob.
     var until: Tick
 }

@@ -47,7 +47,7 @@ extension BulkCore {
         links[index].serving.isToLookUp = Set(left)
     }
 
-    /// What is held of it has changed.
+    /// Looks the blob up for each peer that wants it: its holding has changed.
     mutating func tellHolding(of blob: BlobHash) {
         for index in links.indices where links[index].state == .up && links[index].serving.wanted.contains(blob) {
             lookUp(index, blob)

@@ -59,7 +59,7 @@ extension BulkCore {
 
     // MARK: Reading
 
-    /// What a read may bring.
+    /// The most bytes that one read may bring.
     private static let readBytes = BlobLayout.chunkBytes
 
     mutating func pumpServing() {
@@ -78,7 +78,7 @@ extension BulkCore {
         }
     }
 
-    /// One read for the request whose turn it is.
+    /// Starts one read for the request whose turn it is. Returns false if none can be started.
     private mutating func readNext(_ index: Int) -> Bool {
         let (serving, bounds) = (links[index].serving, configuration.bounds)
         guard serving.readCount < bounds.readsAhead, !serving.requests.isEmpty,

@@ -1,13 +1,13 @@
 import SyncModel
 
-/// What one peer asks of us on a bulk connection, and what it wants to be told.
+/// The requests of one peer on a bulk connection, and the blobs it wants to be told of.
 struct BulkServing: Sendable {
     struct Request: Sendable {
         enum Subject: Sendable {
-            /// From `next` on nothing is read yet; from `sent` on nothing is sent.
+            /// Chunks of a blob. From `next` on nothing is read yet; from `sent` on nothing is sent.
             case chunks(BlobHash, sent: Int, next: Int, end: Int)
             case hashes(BlobHash, first: Int)
-            /// From `next` on nothing was looked at.
+            /// Small blobs. From `next` on nothing was looked at.
             case small([BlobHash], next: Int)
         }
 
@@ -18,15 +18,15 @@ struct BulkServing: Sendable {
         var ready: [Int: [UInt8]] = [:]
     }
 
-    /// Whose turn it is first.
+    /// The requests, the next one to serve first.
     var requests: [Request] = []
     var lastRequestID: UInt64 = 0
     /// Blobs of which the peer is told what is held.
     var wanted: Set<BlobHash> = []
-    /// Of those, of which something was said to be held.
+    /// The wanted blobs of which the peer was told a holding.
     var said: Set<BlobHash> = []
-    /// To be looked up, in this order from `lookUpStart` on; each once. At most twice `BulkLimits.wants`; may name some that the
-    /// peer gave up.
+    /// Blobs to look up, in this order from `lookUpStart` on, each once. At most twice `BulkLimits.wants`. Some may have been
+    /// given up by the peer.
     var toLookUp: [BlobHash] = []
     var lookUpStart = 0
     var isToLookUp: Set<BlobHash> = []
@@ -52,6 +52,6 @@ struct BulkRead: Sendable {
     let connection: ConnectionID
     let request: UInt64
     let subject: Subject
-    /// Of the upload limit that were taken for it.
+    /// The tokens of the upload limit that were taken for it.
     let tokens: Int
 }

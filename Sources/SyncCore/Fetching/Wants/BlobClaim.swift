@@ -1,8 +1,8 @@
 import SyncModel
 
-/// What a peer says of a blob that is of another size than the one that is being tried.
+/// A peer's claim of a blob with another size than the one that is being tried.
 struct BlobClaim: Sendable {
     let layout: BlobLayout
-    /// It holds all of it; otherwise some, and which is asked again once it matters.
+    /// True if the peer holds all of it. Otherwise it holds some, and is asked which once it matters.
     let isWhole: Bool
 }

@@ -1,6 +1,6 @@
 import SyncModel
 
-// Whoever waits for a blob is told when nobody has it. Peers do not say what they do not have, so after a while silence counts.
+// Users that wait for a blob are told when no peer has it. Peers do not say what they lack, so silence counts after a while.
 extension BulkCore {
     mutating func doubt(_ blob: BlobHash) {
         guard wants[blob]?.isPersonal == true else { return }
@@ -18,7 +18,7 @@ extension BulkCore {
         doubtAt = min(doubtAt ?? at, at)
     }
 
-    /// Who is connected has changed.
+    /// Doubts all blobs anew, since the connected peers have changed.
     mutating func doubtAgain() {
         for blob in doubted { doubt(blob) }
     }
@@ -34,7 +34,7 @@ extension BulkCore {
             }
             let isServed = isServed(want)
             if isServed || isAnswerBehindBytes(want) {
-                // Looked at again, since whoever sends it may stop.
+                // The blob is looked at again, since the peer that sends it may stop.
                 let timing = configuration.timing
                 let again = now + (isServed ? timing.helloDeadline : timing.answerWithin)
                 wants[blob]?.doubtAt = again
@@ -46,7 +46,7 @@ extension BulkCore {
         }
     }
 
-    /// What a peer has to say of it waits behind what it was asked for before, on a link that takes its time.
+    /// True if the answer of a peer about the blob waits behind earlier requests, on a slow link.
     private func isAnswerBehindBytes(_ want: BulkWantState) -> Bool {
         guard let since = want.doubtedSince else { return false }
         return links.contains { link in
@@ -54,7 +54,7 @@ extension BulkCore {
         }
     }
 
-    /// Somebody has something of it that is not here, or the disk is at work on it.
+    /// True if a peer has something of the blob that is not stored, or the disk is at work on it.
     private func isServed(_ want: BulkWantState) -> Bool {
         switch want.stage {
         case .asked, .writing, .beginning, .askingHashes, .proving, .finishing: true

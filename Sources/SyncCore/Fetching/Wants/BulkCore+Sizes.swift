@@ -1,11 +1,11 @@
 import SyncModel
 
-// How large a blob is. Records say so, and may be wrong; holders say so, and may lie. One of these sizes comes to the blob's
-// hash together with the hashes of its chunks, and is the truth from then on. Until then one is tried at a time, and
-// whoever says otherwise is set aside: no liar yet. Nothing is set aside on the disk, and no more collected than hashes
-// (`Bounds.hashBytes`), before that proof.
+// The size of a blob. Records name one, and may be wrong; holders name one, and may lie. One of these sizes comes to the
+// blob's hash together with the hashes of its chunks, and is the truth from then on. Until then one is tried at a time, and
+// peers that name another are set aside: they are no liars yet. Before that proof no room is made on the disk, and no more is
+// collected than hashes (`Bounds.hashBytes`).
 extension BulkCore {
-    /// Somebody holds it with another size than the one that is tried.
+    /// Records that a peer holds the blob with another size than the one that is tried.
     mutating func note(_ claim: BlobClaim, of blob: BlobHash, by device: DeviceID) {
         guard let want = wants[blob] else { return }
         loseHolder(blob, device)
@@ -14,7 +14,7 @@ extension BulkCore {
         reconsider(blob)
     }
 
-    /// Whether it is to be tried with another size is looked at before this step ends.
+    /// Marks the blob: whether it is tried with another size is decided before this step ends.
     mutating func reconsider(_ blob: BlobHash) {
         if wants[blob]?.claims.isEmpty == false { contested.insert(blob) }
     }
@@ -31,10 +31,10 @@ extension BulkCore {
             switch want.stage {
             case .lackingHashes: putAside(blob)
             case .waiting: break
-            // What was asked of somebody, or of the disk, is answered first.
+            // Requests to peers or to the disk are answered first.
             case .asked, .writing, .beginning, .askingHashes, .proving, .fetching, .finishing: continue
             }
-            // As large as they say, nobody wants it any more.
+            // The policy does not want the blob at the claimed size.
             for device in want.holders.keys.sorted() { giveWay(blob, device) }
             contested.remove(blob)
             wants[blob]?.noteTried(next.device)
@@ -55,7 +55,7 @@ extension BulkCore {
         for device in wrong + (wants[blob]?.claims.keys.sorted() ?? []) { lied(device, blob) }
     }
 
-    /// From now on it has this size: those who said so hold it.
+    /// Takes this size for the blob: the peers that claim it become holders.
     private mutating func take(_ layout: BlobLayout, for blob: BlobHash) {
         guard let want = wants[blob] else { return }
         ready.remove(blob)
@@ -71,7 +71,7 @@ extension BulkCore {
         }
     }
 
-    /// It was asked, and does not get on, and others hold the blob with another size: one of those is tried first.
+    /// Tries another size first: the peer was asked and makes no progress, and others hold the blob with another size.
     mutating func giveWay(_ blob: BlobHash, _ device: DeviceID) {
         guard let want = wants[blob], !want.isProven, !want.claims.isEmpty, let held = want.holders[device] else {
             return
@@ -97,7 +97,8 @@ extension BulkCore {
 }
 
 extension BulkWantState {
-    /// Who is tried next: of those who were not tried, or not for longest, whoever says what the record says, then the least.
+    /// The claim to try next. Peers not tried, or tried longest ago, come first; then the size of the record; then the least
+    /// size.
     var nextClaim: (device: DeviceID, layout: BlobLayout)? {
         let allowed = claims.filter { isPersonal || want.allows($0.value.layout) }
         func rank(_ device: DeviceID, _ claim: BlobClaim) -> (Int, Int, UInt64) {

@@ -1,6 +1,6 @@
 import SyncModel
 
-// What is wanted here: by the policy, or because somebody waits for it.
+// The blobs wanted here: by the policy, or because a user waits for them.
 extension BulkCore {
     mutating func fetch(_ want: BlobWant) {
         if wants[want.blob] == nil {
@@ -11,7 +11,7 @@ extension BulkCore {
             rerank(want.blob)
             reconsider(want.blob)
         }
-        // Somebody waits: what was refused, or failed, is tried again at once.
+        // A user waits: what was refused, or failed, is tried again at once.
         refusals.diskRetryAt = nil
         wants[want.blob]?.notBefore = nil
         refusals.tooLarge.remove(want.blob)
@@ -19,7 +19,7 @@ extension BulkCore {
         doubt(want.blob)
     }
 
-    /// It may have come while this was on its way. Of a large blob, `begin` says so.
+    /// Looks for a small blob that may have come meanwhile. For a large blob, `begin` answers that.
     private mutating func lookForSmall(_ want: BlobWant) {
         guard wants[want.blob]?.isSmall == true else { return }
         wants[want.blob]?.stage = .beginning
@@ -60,7 +60,7 @@ extension BulkCore {
         }
     }
 
-    /// It is not wanted any more, or it is here.
+    /// Removes a want: the blob is not wanted any more, or is stored.
     mutating func drop(_ blob: BlobHash) {
         listing.underWay?.settled.insert(blob)
         guard let want = wants[blob] else { return }
@@ -103,7 +103,7 @@ extension BulkCore {
         if wants[blob]?.stage == .waiting { enqueue(blob) }
     }
 
-    /// It waits for its turn with everybody who has it.
+    /// Queues the blob with every peer that has it.
     mutating func enqueue(_ blob: BlobHash) {
         reconsider(blob)
         guard let want = wants[blob], want.stage == .waiting, want.isAllowed else { return }
@@ -117,7 +117,7 @@ extension BulkCore {
         }
     }
 
-    /// It is tried again at that time.
+    /// Puts the blob off until that time.
     mutating func putOff(_ blob: BlobHash, until at: Tick) {
         guard wants[blob] != nil else { return }
         wants[blob]?.notBefore = at
@@ -165,8 +165,8 @@ extension BulkCore {
 
     mutating func sendUnwants(_ index: Int) {
         links[index].unwantAt = nil
-        // One that is wanted again was told again only if it was not among these. And one can be given up twice: by whoever
-        // wanted it, and when the peer that was asked for it meanwhile turns out not to have it.
+        // A blob that is wanted again was announced again only if it is not among these. A blob can be given up twice: by the
+        // side that wanted it, and when the peer that was asked for it meanwhile turns out not to have it.
         var said: Set<BlobHash> = []
         let blobs = links[index].unwanted.filter { !links[index].told.contains($0) && said.insert($0).inserted }
         links[index].unwanted = []
@@ -223,7 +223,7 @@ extension BulkCore {
         wants[blob]?.holders[links[index].device] = .some
     }
 
-    /// It has nothing of it any more, or nothing that can be used.
+    /// Removes the peer as holder: it has nothing of the blob any more, or nothing that can be used.
     mutating func loseHolder(_ blob: BlobHash, _ device: DeviceID) {
         if let index = upLink(device) { forgetHeld(index, blob) }
         wants[blob]?.holders[device] = nil
@@ -239,7 +239,7 @@ extension BulkCore {
         peerIndex(device).map { peers[$0].isLiar(about: blob, at: now) } ?? false
     }
 
-    /// It sent something that is not of the blob, or says that it has another size than it has.
+    /// Records that the peer sent something that is not of the blob, or claimed a wrong size.
     mutating func lied(_ device: DeviceID, _ blob: BlobHash) {
         if configuration.faults.contains(.trustLiars) { return effects.append(.report(.wrongBytes(device, blob))) }
         if let peer = peerIndex(device) {
@@ -265,7 +265,7 @@ extension BulkCore {
     }
 }
 
-// Who was wrong is believed again after a while: its disk may have been mended, and nobody else may have the blob.
+// A peer that was wrong is believed again after a while: its disk may have been mended, and no other peer may have the blob.
 extension BulkCore {
     private func lastingDistrust(after count: Int) -> Tick.Span {
         let timing = configuration.timing
@@ -273,7 +273,7 @@ extension BulkCore {
         return Tick.Span(nanoseconds: min(timing.lieGreatest.nanoseconds, nanoseconds))
     }
 
-    /// What it said of the blob meanwhile was not heard, so it is asked again.
+    /// Asks pardoned peers again, since what they announced of the blob meanwhile was ignored.
     mutating func passPardons() {
         guard pardons.contains(where: { now >= $0.at }) else { return }
         let due = pardons.filter { now >= $0.at }

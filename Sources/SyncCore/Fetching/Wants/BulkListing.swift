@@ -1,16 +1,16 @@
 import SyncModel
 
-/// When to ask the store what is missing, and what it was asked.
+/// The schedule of asking the store what is missing, and the question under way.
 ///
-/// The store lists in the order in which to fetch, so what stands in front and is held by nobody who is connected would hide
-/// the rest. It is looked past: first up to `BulkLimits.wants`, then by giving up those that were waited for longest.
+/// The store lists in the order in which to fetch. Blobs in front that no connected peer holds would hide the rest. The
+/// listing looks past them: first up to `BulkLimits.wants`, then by giving up those that were waited for longest.
 struct BulkListing: Sendable {
     struct Question: Sendable {
         let id: ListID
         let limit: Int
         /// Everything was asked for, not only what is not wanted yet.
         let isWhole: Bool
-        /// What came while the store was looking: its answer may still name it.
+        /// Blobs that came while the store was looking: its answer may still name them.
         var settled: Set<BlobHash> = []
     }
 
@@ -20,19 +20,20 @@ struct BulkListing: Sendable {
     /// The store had more than was asked for.
     var hasMore = false
     var lastAt: Tick?
-    /// When it is known which of those that were listed last somebody has.
+    /// The time at which the peers' holdings of the blobs listed last are known.
     var answeredAt: Tick?
-    /// Wants that nobody had when that was known.
+    /// The wants that no peer had at that time.
     var unheldCount = 0
-    /// Wants that were given up since nobody had them, until something changes.
+    /// Wants that were given up since no peer had them, until something changes.
     var givenUp: Set<BlobHash> = []
 
-    /// When what was given up is looked at again: a peer may have got it since without saying so, as nobody asks it.
+    /// The time at which given up wants are looked at again: a peer may have got one since without announcing it, as no
+    /// device asks for it.
     func reviveAt(_ timing: BulkConfiguration.Timing) -> Tick? {
         givenUp.isEmpty ? nil : lastAt.map { $0 + timing.redialGreatest }
     }
 
-    /// How many wants somebody may have, or may turn out to.
+    /// The number of wants that a peer has, or may turn out to have.
     func usefulCount(_ listedCount: Int) -> Int { listedCount - min(listedCount, unheldCount) }
 
     func deadline(_ configuration: BulkConfiguration, _ listedCount: Int) -> Tick? {
@@ -79,7 +80,7 @@ extension BulkCore {
         effects.append(.listMissing(id, except: except.sorted(), limit: limit))
     }
 
-    /// Gives up what nobody has, so that another list fits into what may be wanted at once.
+    /// Gives up wants that no peer has, so that another list fits into what may be wanted at once.
     private mutating func makeRoom() {
         let most = BulkLimits.wants - 2 * configuration.bounds.wants
         guard listedCount > most else { return }

@@ -30,7 +30,7 @@ struct BulkWantState: Sendable {
     var want: BlobWant
     /// The policy wants it.
     var isListed: Bool
-    /// Somebody waits for it.
+    /// True if a user waits for the blob.
     var isPersonal: Bool
     /// The code of the disk's last refusal, since something of it was kept.
     var refusal: String?
@@ -39,23 +39,23 @@ struct BulkWantState: Sendable {
     var holders: [DeviceID: Held] = [:]
     /// Those who say that it has another one.
     var claims: [DeviceID: BlobClaim] = [:]
-    /// Whose sizes were tried, the latest last.
+    /// The peers whose sizes were tried, the latest last.
     var tried: [DeviceID] = []
-    /// Its hash covers the size of `want`: whoever says another is wrong.
+    /// True if the hash is proven to cover the size of `want`: a peer that claims another is wrong.
     var isProven = false
-    /// As the record says.
+    /// The layout that the record names.
     var recorded: BlobLayout
-    /// Nobody has it, and that was said since anything changed.
+    /// True if no peer has the blob, and that was reported since the last change.
     var saidNobody = false
     /// Since when nothing changed that had anything to do with who has it.
     var doubtedSince: Tick?
-    /// By when somebody should have said that he has it.
+    /// The time by which a holder should have announced itself.
     var doubtAt: Tick?
     /// Times that it could not be finished.
     var failures = 0
-    /// Not worked on before.
+    /// The time before which the blob is not worked on.
     var notBefore: Tick?
-    /// What is here of it was looked at, which says to peers what they may have of it, and whether it is whole.
+    /// True if the stored part was looked at: that tells peers what they may have of it, and whether it is whole.
     var isLookedAt = false
 
     init(_ want: BlobWant, isListed: Bool, isPersonal: Bool) {
@@ -63,7 +63,7 @@ struct BulkWantState: Sendable {
         recorded = want.layout
     }
 
-    /// As large as it is, it may be fetched.
+    /// True if the blob may be fetched at its present size.
     var isAllowed: Bool { isPersonal || want.allows(want.layout) }
 
     /// Large: whether it is of use to begin it.
@@ -78,11 +78,11 @@ struct BulkWantState: Sendable {
 
 /// A large blob at work, beside what `FetchPlanner` knows.
 struct BulkWork: Sendable {
-    /// Of its chunks, as far as they came; nothing is believed of them.
+    /// The hashes of its chunks, as far as they came. They are not verified.
     var hashes: [UInt8] = []
     /// Chunks on the way to the disk.
     var writing: Set<Int> = []
-    /// Of which `holding` was last told, and chunks since.
+    /// The time at which `holding` was last sent, and the number of chunks since.
     var toldAt: Tick
     var untoldChunks = 0
     var progressAt: Tick?
@@ -93,6 +93,6 @@ struct BulkWork: Sendable {
 struct BulkWrite: Sendable {
     let connection: ConnectionID
     let device: DeviceID
-    /// As counted in flight.
+    /// The bytes as counted in flight.
     let bytes: Int
 }

@@ -1,6 +1,6 @@
 package import SyncModel
 
-/// What is fetched before what: what a person waits for, then what is small, then what is new.
+/// The order of fetching: blobs that a user waits for, then small ones, then new ones.
 package struct FetchRank: Comparable, Hashable, Sendable {
     package let isPersonal: Bool
     package let size: UInt64
@@ -26,12 +26,12 @@ package struct FetchRank: Comparable, Hashable, Sendable {
 /// removal of the first take logarithmic time, spread over many.
 package struct FetchQueue: Sendable {
     private var heap: [FetchRank] = []
-    /// What counts; entries of the heap that differ do not.
+    /// The ranks that count; entries of the heap that differ do not.
     private var ranks: [BlobHash: FetchRank] = [:]
 
     package init() {}
 
-    /// Of all of them.
+    /// The bytes of all queued blobs.
     package private(set) var byteCount: UInt64 = 0
 
     package var count: Int { ranks.count }
