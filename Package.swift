@@ -97,7 +97,7 @@ let package = Package(
         .executableTarget(
             name: "lanyardd",
             dependencies: [
-                "ControlServer", "SyncAgent", nioPosix, arguments, logging,
+                "ControlServer", "ControlAPI", "SyncAgent", nioPosix, arguments, logging,
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ], swiftSettings: common),

@@ -12,7 +12,9 @@ import SyncTransport
 extension Agent {
     /// Brings an agent up: keys, store, listener, core, discovery, in this order. When it returns, the agent listens and
     /// dials; whatever failed before is undone.
-    package static func start(_ configuration: AgentConfiguration, log: AgentLog) async throws(AgentError) -> Agent {
+    package static func start(
+        _ configuration: AgentConfiguration, version: String, log: AgentLog
+    ) async throws(AgentError) -> Agent {
         let directory = configuration.dataDirectory
         // Before the keys are read.
         ProcessMemory.keepPrivate()
@@ -35,7 +37,7 @@ extension Agent {
             throw .blobs(error, directory: directory)
         }
         let agent = Agent(
-            configuration: configuration, identity: identity, store: store, blobs: blobs,
+            configuration: configuration, version: version, identity: identity, store: store, blobs: blobs,
             eventLoop: MultiThreadedEventLoopGroup.singleton.next(), log: log)
         do {
             try await agent.bringUp(identity, opened.state, opened.tickets)
@@ -76,7 +78,7 @@ extension Agent {
         var generator = SystemRandomNumberGenerator()
         let sqlite = store as? SQLiteStore
         var settings = CoreConfiguration(
-            own: device, name: configuration.name, agentVersion: Self.version, runID: generator.next(),
+            own: device, name: configuration.name, agentVersion: version, runID: generator.next(),
             seed: generator.next())
         settings.exchangesState = sqlite != nil && configuration.exchangesState
         settings.collectsDeletions = sqlite != nil

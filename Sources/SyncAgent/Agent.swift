@@ -10,6 +10,8 @@ import Synchronization
 /// A running agent: the loop and its drivers, put together. Its methods are what the control server needs.
 package final class Agent: Sendable {
     package let configuration: AgentConfiguration
+    /// The version of this build, which peers are told.
+    package let version: String
     package let device: DeviceID
     package let store: any ReplicaStore
     /// The bytes of attachments.
@@ -55,13 +57,12 @@ package final class Agent: Sendable {
         let pairing: PairingDriver
     }
 
-    package static let version = "0.1.0"
-
     init(
-        configuration: AgentConfiguration, identity: DeviceIdentity, store: any ReplicaStore, blobs: BlobStore,
-        eventLoop: any EventLoop, log: AgentLog
+        configuration: AgentConfiguration, version: String, identity: DeviceIdentity, store: any ReplicaStore,
+        blobs: BlobStore, eventLoop: any EventLoop, log: AgentLog
     ) {
         self.configuration = configuration
+        self.version = version
         device = identity.deviceID
         journal = AgentJournal(own: identity.deviceID)
         self.store = store

@@ -1,4 +1,5 @@
 import ArgumentParser
+import ControlAPI
 import ControlServer
 import Foundation
 import Logging
@@ -23,7 +24,7 @@ struct AgentProcess {
         let log = AgentLog(directory: configuration.dataDirectory, format: configuration.logFormat)
         let agent: Agent
         do {
-            agent = try await Agent.start(configuration, log: log)
+            agent = try await Agent.start(configuration, version: LanyardVersion.current, log: log)
         } catch {
             Lanyardd.complain("\(error.code): \(error.message)", hint: error.hint)
             throw ExitCode.failure

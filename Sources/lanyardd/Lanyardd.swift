@@ -1,4 +1,5 @@
 import ArgumentParser
+import ControlAPI
 import Foundation
 import SyncAgent
 
@@ -11,7 +12,7 @@ struct Lanyardd: AsyncParsableCommand {
             A flag wins over the environment (LANYARD_DATA_DIR, LANYARD_LISTEN, …), that over the configuration file, that \
             over the default. Control it with `lanyard`.
             """,
-        version: Agent.version)
+        version: LanyardVersion.current)
 
     @Option(help: "Where keys, database and log live. Default: $XDG_DATA_HOME/lanyard or ~/.local/share/lanyard.")
     var dataDir: String?

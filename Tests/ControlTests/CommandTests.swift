@@ -15,7 +15,7 @@ import Testing
                     No other device is paired with this one.
 
                     device     memory  AAAAAAA
-                    agent      lanyard 0.1.0, up 7 s
+                    agent      lanyard \(LanyardVersion.current), up 7 s
                     discovery  running as random-instance
                     peers      0 connected, 0 discovered, 0 paired
                     store      4.0 KiB, ok

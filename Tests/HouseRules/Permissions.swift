@@ -46,8 +46,8 @@ enum Permissions {
         ("lanyard/Export", "LanyardClient ControlAPI ArgumentParser Crypto Glibc"),
         (
             "lanyardd",
-            "SyncAgent ControlServer ArgumentParser Foundation FoundationEssentials Glibc Logging NIOPosix ServiceLifecycle "
-                + "UnixSignals"
+            "SyncAgent ControlServer ControlAPI ArgumentParser Foundation FoundationEssentials Glibc Logging NIOPosix "
+                + "ServiceLifecycle UnixSignals"
         ),
         // The world in one process: the code that ships, no technology.
         ("SyncSimulator", "SyncModel SyncCore SyncStore Crypto Synchronization"),

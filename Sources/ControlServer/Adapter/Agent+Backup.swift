@@ -23,7 +23,7 @@ extension Agent {
         return OutgoingBackup(
             agent: self, backup: backup,
             header: BackupHeader(
-                schema: backup.schemaVersion, version: Agent.version,
+                schema: backup.schemaVersion, version: version,
                 device: .init(id: "\(device)", shortID: device.shortID, name: name),
                 time: Timestamp(millisecondsSinceEpoch: WallClock.milliseconds),
                 estimatedBytes: backup.estimatedBytes))

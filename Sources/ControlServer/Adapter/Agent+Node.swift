@@ -47,7 +47,7 @@ extension Agent: AgentControl {
         let connected = now.peers.count { $0.state == .connected }
         let seen = now.strangers.count + Set(now.peers.filter { $0.via == "mdns" }.map { $0.device }).count
         return StatusResponse(
-            device: .init(id: "\(device)", shortID: device.shortID, name: now.name), version: Agent.version,
+            device: .init(id: "\(device)", shortID: device.shortID, name: now.name), version: version,
             uptimeSeconds: now.uptimeSeconds, discovery: now.discoveryResponse, spaces: [home],
             peers: .init(connected: connected, discovered: seen, paired: now.members.count - 1),
             store: storeResponse, transfers: transferList,
