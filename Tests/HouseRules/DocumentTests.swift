@@ -38,7 +38,10 @@ import Testing
         "Sources/SEMANTICS.md",
         "deploy/README.md",
         "deploy/GUIDE.md",
+        "deploy/CHANGELOG.md",
         ".github/SECURITY.md",
+        ".github/PULL_REQUEST_TEMPLATE.md",
+        ".github/ISSUE_TEMPLATE/bug.md",
     ]
     /// What a path in back quotes may begin with, from the top or from Sources.
     private static let tops = ["Sources", "Tests", "deploy", ".ci", ".github"]
