@@ -108,7 +108,7 @@ package struct WorldOptions: Sendable, Equatable {
         let isHonest = states.map { $0.forgedPer10000 == 0 && $0.droppedPer10000 == 0 } ?? true
         if restorePercent == 0, isHonest, chance(40) {
             retirements = Int.random(in: 1...3, using: &random)
-            // What was cut is written again once all have acknowledged it, and the world waits for that.
+            // Cut work is rewritten once all have acknowledged the cut, and the world waits for that.
             acknowledgeMilliseconds = min(acknowledgeMilliseconds, 2_000)
             absences = max(absences, 1)
             bounds.stateWindowBytes = max(bounds.stateWindowBytes, 2_000)

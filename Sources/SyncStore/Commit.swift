@@ -2,7 +2,8 @@ package import SyncModel
 
 /// The result of one durable transaction.
 package struct Commit: Sendable, Equatable {
-    /// Those that may be served from now on, in the order they were applied; behind what it sealed, what it authored.
+    /// The segments that may be served from now on, in the order they were applied: first those that the commit sealed, then those
+    /// that it authored.
     package var segments: [VerifiedSegment]
     /// The state digest after it.
     package var digest: Sum256

@@ -91,7 +91,7 @@ package protocol ReplicaStore: AnyObject, Sendable {
 
     // Attachments: records. Kept in the transaction of the change that they came or went with.
 
-    /// Those a reader sees, newest first.
+    /// Returns the attachments that a reader sees, newest first.
     func attachments(_ query: AttachmentQuery) throws(StoreError) -> [StoredAttachment]
     /// Nil when no attachment ever needed the blob, or it was forgotten since.
     func reference(to blob: BlobHash, space: SpaceID) throws(StoreError) -> BlobReference?
@@ -130,7 +130,7 @@ package protocol ReplicaStore: AnyObject, Sendable {
     func missingCount(of space: SpaceID) throws(StoreError) -> Int
     /// The blob as it would be asked for, whatever the policy; nil: no record names it, or it is here as a whole.
     func missingBlob(_ blob: BlobHash, space: SpaceID) throws(StoreError) -> MissingBlob?
-    /// Those among them that a record of the space names, in the same order: what a member may have.
+    /// Returns the blobs among these that a record of the space names, in the same order: a member may fetch them.
     func allowed(_ blobs: [BlobHash], space: SpaceID) throws(StoreError) -> [BlobHash]
     /// Notes that a device said that it holds all of these, in one transaction, or none where it said so just before.
     /// Nothing is noted of a blob that no record named.

@@ -21,7 +21,7 @@ package enum StoreError: Error, Hashable, Sendable {
     case stampsExhausted
     /// The newest changes of the replica are not signed, and the keys given are another device's.
     case foreignTail(ReplicaID)
-    /// A state delta that is not whole, or contradicts itself or what is held: nothing of it was joined.
+    /// The state delta is not whole, or contradicts itself or the store: no part of it was joined.
     case refused(StateDeltaError)
     /// This device was retired, and has not been admitted again: its writes would count nowhere.
     case retired

@@ -37,7 +37,7 @@ package struct StoreFaults: OptionSet, Hashable, Sendable {
     package static let cutAsksNobody = StoreFaults(rawValue: 1 << 9)
     /// Objects stay as they are when changes on them begin, or cease, to count.
     package static let cutKeepsObjects = StoreFaults(rawValue: 1 << 10)
-    /// A device that was let go begins anew before anybody has let it in again.
+    /// A retired device begins a new history before it is admitted again.
     package static let beginUninvited = StoreFaults(rawValue: 1 << 11)
 
     /// A state is joined whatever its sender knew of cuts.

@@ -71,7 +71,7 @@ package struct StoreCounts: Sendable, Hashable {
     package var objects: Int64
     /// Ids whose deletion is kept and holds.
     package var deletedObjects: Int64
-    /// Those that a reader sees.
+    /// The number of attachments that a reader sees.
     package var attachments: Int64
     /// Operations that came for a life that was collected, or never was: dropped.
     package var lateOperations: Int64

@@ -14,7 +14,7 @@ struct SimulatedBlobs {
     /// The blob store of the running process.
     var store: BlobStore?
     var core: BulkCore?
-    /// Those it works on.
+    /// The partial blobs it works on.
     var partials: [BlobHash: BlobPartial] = [:]
     /// The earliest `deadlinePassed` that is planned.
     var wakeAt: Int64?

@@ -8,7 +8,7 @@ struct FetchOnceChecker: Checker {
 
     fileprivate struct Asked {
         let blob: BlobHash
-        /// Those that have not come.
+        /// The chunks that have not come.
         var chunks: Set<Int>
         var isCancelled = false
     }
@@ -61,7 +61,7 @@ extension FetchOnceChecker.Knowledge {
         case .chunkWritten(let blob, chunk: let chunk, let outcome):
             unwritten[blob]?.remove(chunk)
             if outcome == .right { here[blob, default: []].insert(chunk) }
-        // What is not durable may be gone, and is looked at again.
+        // Chunks that are not durable may be gone, and are checked again.
         case .finishFailed(let blob, code: _), .refused(let blob, code: _), .holdingChanged(let blob),
             .unwanted(let blob):
             here[blob] = nil

@@ -35,7 +35,7 @@ struct HistoryChecker: Checker {
                         let author = change.version.replica.device
                         let isStranger = change.operations.allSatisfy { !members.knows(author, at: $0.origin) }
                         if inspection.hasTakenState || isStranger { continue }
-                        // What is written again knows what its author knew when it was written first.
+                        // A rewritten operation has the context of its first writing.
                         if rewritten.contains(where: { $0.has(change.version) }) { continue }
                         return
                             "node \(inspection.node), \(object.key): version \(change.version) is not known any more; "

@@ -8,7 +8,7 @@ struct LateChunkChecker: Checker {
     /// The knowledge of one process.
     fileprivate struct Knowledge {
         var devices: [ConnectionID: DeviceID] = [:]
-        /// Also those that are forgiven by now: what comes late of these may be used or not.
+        /// The lies of each device, forgiven ones included: their late chunks may be used or not.
         var lies: [DeviceID: Set<BlobHash>] = [:]
         /// The blob of each request, and whether the request was cancelled.
         var asked: [ConnectionID: [UInt64: (blob: BlobHash, isCancelled: Bool)]] = [:]

@@ -13,7 +13,7 @@ struct VoidWorkChecker: Checker {
             var next = end
             for place in state.cuts.rewritten.filter({ $0.old.replica == known.replica }).sorted(by: { $0.old < $1.old }
             ) {
-                // What was kept later than it was written again may stand twice; nothing may be left out.
+                // Work kept aside after it was rewritten may be there twice; none may be left out.
                 if place.old.counter > next { break }
                 // Where that is void, too, it is asked for there.
                 next = max(next, place.old.counter + place.count)

@@ -14,7 +14,7 @@ final class BlobDatabase: Sendable {
         guard let directory = ScratchDirectory() else { throw .unreadable(path: "/dev/shm", code: 0) }
         var configuration = SQLiteConfiguration(directory: directory.path, leases: nil)
         configuration.readerCount = 1
-        // What the machine below has free must not decide anything.
+        // The real machine's free space must not decide anything.
         configuration.reserveBytes = 0
         store = try SQLiteStore(configuration, device: device.id, incarnations: { 0 }, sign: device.sign)
         self.directory = directory

@@ -57,7 +57,7 @@ package final class CrashFolder: BlobFiles {
         state = Mutex(State(files: found.files, names: found.names, disk: found))
     }
 
-    // What tests look at
+    // Inspection by tests
 
     /// Steps so far, each with what the database's disk had done by then.
     package var actions: [(action: Action, databaseOperations: Int64)] { state.withLock(\.actions) }

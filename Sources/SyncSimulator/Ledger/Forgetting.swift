@@ -30,7 +30,7 @@ struct Forgetting {
 
 /// Objects that may be in two states: as all that was done to them says, or as that says without what was written blindly.
 package struct OpenObjects {
-    /// Those of the other state.
+    /// The rules of the other state.
     package internal(set) var rules: [ObjectKey: DeletionRules] = [:]
 }
 

@@ -2,7 +2,7 @@ package import LawHistories
 package import ReferenceModels
 package import SyncModel
 
-// What the reference models make of the set of operations.
+// The readings of the set of operations by the reference models.
 extension ObjectLedger {
     /// Returns the reading of a life's fields, by the edits that count for it.
     package func reading(of birth: DeletionRules.Entry, _ key: ObjectKey, by rules: DeletionRules) -> Reading {

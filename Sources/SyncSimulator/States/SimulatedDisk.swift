@@ -20,7 +20,7 @@ package enum SimulatedDisk {
         case .database(let directory):
             var configuration = SQLiteConfiguration(directory: directory.path, leases: leases)
             configuration.readerCount = 1
-            // What the machine below has free must not decide anything.
+            // The real machine's free space must not decide anything.
             configuration.reserveBytes = 0
             configuration.largeStateBytes = 256
             return try SQLiteStore(

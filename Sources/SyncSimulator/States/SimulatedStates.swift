@@ -76,7 +76,7 @@ package struct SimulatedStates {
     }
 }
 
-// What a core asks of its store about states, as the agent's driver has it done.
+// The requests of a core to its store about states, carried out as the agent's driver does.
 extension World {
     mutating func planState(_ node: Int, _ effect: StateEffect) {
         let generation = nodes[node].generation

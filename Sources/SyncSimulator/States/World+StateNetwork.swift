@@ -1,6 +1,6 @@
 import SyncModel
 
-// What happens to frames of state on their way, or by the hand of a sender that lies.
+// The fate of frames of state on their way, or from a sender that lies.
 extension World {
     /// True if the frame carries items of a state.
     func isState(_ frame: Frame) -> Bool {

@@ -10,13 +10,13 @@ struct SimulatedLink {
         let connection: ConnectionID
         /// The time before which nothing arrives here, so that a direction stays in order.
         var arrivesAfter: Int64 = 0
-        /// Sent to this end while the way was blocked: comes when it opens again.
+        /// The packets sent to this end while the way was blocked: they arrive when it opens again.
         var stalled: [Packet] = []
         /// True if the core takes what arrives; packets it does not take wait in `stalled`.
         var isReading = true
         /// The transport has told its core that it is over.
         var isClosed = false
-        /// Since when the other end is gone without a word.
+        /// The time since which the other end is gone without a notice.
         var aloneSince: Int64?
     }
 

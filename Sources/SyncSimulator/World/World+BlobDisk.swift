@@ -2,7 +2,7 @@ import SyncCore
 import SyncModel
 import SyncStore
 
-// What a bulk core asks of its disk, as the agent's driver has the blob store do it.
+// The requests of a bulk core to its disk, carried out as the agent's driver does with the blob store.
 extension World {
     mutating func perform(_ node: Int, _ task: BulkEffect) {
         let answers = onDisk(node) { world, store in world.answers(node, to: task, store) }

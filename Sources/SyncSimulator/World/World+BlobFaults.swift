@@ -2,7 +2,7 @@ import SyncCore
 import SyncModel
 import SyncStore
 
-// What befalls disks of blobs, and connections that carry them.
+// The faults of disks with blobs, and of connections that carry them.
 extension World {
     enum BlobFault: CaseIterable {
         case disk

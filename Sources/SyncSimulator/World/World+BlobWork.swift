@@ -2,7 +2,7 @@ import SyncCore
 import SyncModel
 import SyncStore
 
-// What people and their applications do with the bytes of attachments.
+// The work of users and applications with the bytes of attachments.
 extension World {
     enum BlobWork {
         case sweep

@@ -59,7 +59,7 @@ extension World {
         var moving = BulkConfiguration(
             seed: blobRandom.next(), uploadLimit: options.uploadLimit, downloadLimit: options.downloadLimit)
         moving.bounds = options.bounds
-        // What waits for minutes elsewhere would make a run longer, and nothing else.
+        // Pauses of minutes would only make a run longer.
         moving.timing.refusalLeast = .seconds(1)
         moving.timing.refusalGreatest = .seconds(20)
         moving.timing.redialGreatest = .seconds(20)

@@ -96,7 +96,7 @@ extension World {
         for node in nodes.indices {
             guard let original = nodes[node].twinOf else { continue }
             crash(original, losingPower: false, restores: false)
-            // What is open is signed while the old keys are there.
+            // Open changes are signed while the old keys are there.
             start(node)
             seal(node)
             crash(node, losingPower: false, restores: false)

@@ -136,7 +136,7 @@ extension World {
         switch packet {
         case .frame(let bytes):
             guard !links[number].isReset else { return }
-            // What a machine sent before it died may have been held up on the way: until now it seemed alive.
+            // Packets that a machine sent before it died may have been held up on the way: until now it seemed alive.
             if end.aloneSince != nil { links[number][isDialer: toDialer].aloneSince = now }
             if links[number].isBulk { return deliverBulk(bytes, from: sender, to: end) }
             let written = Input.written(sender.connection, bytes: bytes.count)
@@ -187,7 +187,7 @@ extension World {
                 guard end.node == node, end.generation == nodes[node].generation, !end.isClosed else { continue }
                 links[number][isDialer: isDialer].isClosed = true
                 if silently {
-                    // What waited in its memory to be sent again is gone with it.
+                    // Packets in its memory that waited to be sent again are gone with it.
                     links[number][isDialer: !isDialer].stalled = []
                     links[number][isDialer: !isDialer].aloneSince = now
                 } else {

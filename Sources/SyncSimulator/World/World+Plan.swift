@@ -2,7 +2,7 @@ import SyncCore
 import SyncModel
 import SyncStore
 
-// What the seed has in store: work, faults, the heal, and the look whether all is well.
+// The plan of a seed: work, faults, the heal, and the final checks.
 extension World {
     /// After the heal all must be in step within this.
     private static let patienceNanoseconds: Int64 = 90_000_000_000
@@ -85,7 +85,7 @@ extension World {
 
     private mutating func operation() -> SyncModel.Operation {
         if chance(per10000: 500) {
-            // Of a later version: kept and forwarded, not understood.
+            // An operation of a later version: kept and forwarded, not understood.
             return .unknown(kind: 77, span: UInt64.random(in: 1...3, using: &random), body: [1, 2, 3])
         }
         let size = chance(per10000: 300) ? 3_000 : Int.random(in: 1...60, using: &random)

@@ -24,7 +24,7 @@ package struct AttachmentQuery: Sendable, Hashable {
 
     package var space: SpaceID
     package var selection: Selection
-    /// Those that stand behind this one; nil from the newest.
+    /// The key behind which attachments are read; nil from the newest.
     package var after: CanonicalKey?
     /// The greatest number of attachments to read.
     package var limit: Int

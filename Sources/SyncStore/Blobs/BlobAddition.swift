@@ -127,7 +127,7 @@ package final class BlobAddition: Sendable {
         state.withLock { state in
             if state.isOver { return }
             state.isOver = true
-            // What cannot be removed now is left over, and swept.
+            // A file that cannot be removed now is removed by a later sweep.
             if let name = state.name {
                 _ = try? blobs.files.remove(name)
                 blobs.endAdding(name)

@@ -22,7 +22,7 @@ package enum BlobError: Error, Hashable, Sendable {
     /// The bytes of the blob do not match its hash. From now on the blob counts as missing, and its remaining bytes as
     /// a partial blob.
     case damaged(BlobHash)
-    /// These bytes are not that chunk: who sent them is mistaken, or lies. Nothing was written.
+    /// The bytes are not that chunk: the sender is mistaken, or lies. Nothing was written.
     case wrongChunk(Int)
     /// These chunk hashes and this size are not of a blob with that hash. Nothing was written.
     case wrongHashes(BlobHash)

@@ -193,8 +193,8 @@ struct BlobRows {
         return chunks
     }
 
-    /// Those of the page that has chunks `page * pageChunks` and following.
-    /// By the blob's name: after it was removed another blob may have its id.
+    /// Returns the hashes of one page, for the chunks from `page * pageChunks` on.
+    /// The row is found by the blob's hash: after its removal another blob may have its id.
     func chunks(of hash: BlobHash, page: Int) throws(StoreError) -> ChunkList? {
         try access.first(
             "SELECT hashes FROM chunk_hashes WHERE blob = (SELECT id FROM blob WHERE hash = ?) AND page = ?",

@@ -1,7 +1,7 @@
 import Synchronization
 package import SyncModel
 
-// What comes chunk by chunk from elsewhere.
+// Blobs received from peers, chunk by chunk.
 extension BlobStore {
     /// Begins a blob, or goes on with one that was begun. Durable when it returns.
     ///

@@ -1,7 +1,7 @@
 import Synchronization
 package import SyncModel
 
-// What is read, to be shown or served.
+// Reads of blobs, to show or serve them.
 extension BlobStore {
     /// Returns the part of the blob that is stored.
     package func status(of hash: BlobHash) throws(BlobError) -> BlobStatus {

@@ -1,7 +1,7 @@
 import Synchronization
 package import SyncModel
 
-// What peers ask for.
+// Requests of peers.
 extension BlobStore {
     /// Returns the part of each blob that can be served, in the order of `hashes`. One read of the database.
     package func holdings(of hashes: [BlobHash]) throws(BlobError) -> [BlobHolding] {

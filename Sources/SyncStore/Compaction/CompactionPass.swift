@@ -28,9 +28,9 @@ struct CompactionCut: Sendable {
 /// that ends in the middle leaves a log that is merely longer.
 package struct CompactionPass: Sendable {
     let cut: CompactionCut
-    /// Those of which something is left to drop.
+    /// The replicas of which changes are left to drop.
     var replicas: [ReplicaID]
-    /// Those of whose residues something is dropped, and how far the last of them is trimmed.
+    /// The replicas whose residues hold dropped events; the last of them is trimmed up to `trimmedTo`.
     var trimming: [ReplicaID] = []
     var trimmedTo: UInt64 = 0
     /// The dropped events to remove from residues by the end of the pass.

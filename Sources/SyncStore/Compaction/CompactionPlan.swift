@@ -127,13 +127,13 @@ struct CompactionPlan: Sendable {
         ) { segment in
             guard segment.stamp < cut.before else { return .end }
             if segment.changeCount == 0 {
-                // What came as state stays as it is.
+                // Residues that came as state stay as they are.
                 guard !hasChanges else { return .end }
                 isBehindState = true
                 self.end = segment.end
                 return .skip
             }
-            // Whether what is behind it was served is another question.
+            // Changes behind such a residue may not have been served; they are left to another step.
             guard !isBehindState else { return .end }
             hasChanges = true
             return .take
@@ -210,7 +210,7 @@ struct CompactionPlan: Sendable {
                 let operations = view.onlyEvents(
                     of: replica, in: segment.bytes, firstOnly: faults.contains(.compactionDropsEvents), but: dropped)
             else { continue }
-            // Who met thousands at once names the rest later, as authors do.
+            // A replica that met thousands of others at once names the rest later, as authors do.
             let context = Array(named.entries.prefix(Limits.contextEntries))
             named = VersionVector(named.entries.dropFirst(context.count))
             moved[view.range.lowerBound] = bytes.count

@@ -1,6 +1,6 @@
 import SyncModel
 
-// What a beginning is made of: held operations below a cut.
+// Beginnings, made of held operations below a cut.
 extension ObjectRows {
     /// The operations on an object that are held below the cut, in the order in which they arrived here.
     func operations(

@@ -1,6 +1,6 @@
 import SyncModel
 
-// Which events of a stream are old enough, and may go.
+// The events of a stream that are old enough to be dropped.
 extension ReplicaStore {
     /// The greatest number of types in a stream of which events are dropped: each drop names the events that stay.
     static var mostShown: Int { 1_024 }

@@ -3,7 +3,7 @@
 /// A change of the policy removes no stored blob.
 package enum FetchPolicy: Hashable, Sendable {
     case all
-    /// Those of at most so many bytes.
+    /// The blobs of at most this many bytes.
     case upTo(UInt64)
     /// None.
     case onDemand

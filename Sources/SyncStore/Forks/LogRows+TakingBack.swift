@@ -90,7 +90,7 @@ extension LogRows {
             .integer(gone.events), .integer(spaceRow))
     }
 
-    /// Those that stay count the events of their stream anew.
+    /// Deletes the runs of these segments, and corrects the totals of the runs that stay.
     private func removeRuns(of segments: Set<Int64>) throws(StoreError) {
         var runs: [(stream: Int64, position: Int64, segment: Int64, total: Int64)] = []
         try access.forEach("SELECT stream, last_position, segment, total FROM run ORDER BY stream, last_position") {
@@ -114,7 +114,7 @@ extension LogRows {
         }
     }
 
-    /// Those that nothing is left of that ever happened to them.
+    /// Removes the objects of which no operation is left.
     private func removeForgottenObjects() throws(StoreError) {
         var keys: [ObjectKey] = []
         try access.forEach(

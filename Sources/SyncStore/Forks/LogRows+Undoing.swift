@@ -14,7 +14,7 @@ extension LogRows {
         let starts = taking.starts
         let isInState = starts.contains { $0.value < state.firstHeld.next(of: $0.key) }
         if gone.isFinal || isInState || state.cuts.rests(on: starts) { throw taking.refusal }
-        // What is kept of large objects was done with all that was known of members until now.
+        // The snapshots of large objects were made with all membership facts known until now.
         let objects = ObjectRows(self, sharesContexts: true)
         _ = try objects.members.facts(self)
         for (replica, start) in starts { try forget(replica, from: start) }
@@ -43,7 +43,7 @@ extension LogRows {
             "UPDATE space SET digest = ? WHERE id = ?", .blob(try recomputedDigest().bytes), .integer(spaceRow))
     }
 
-    /// They are in memory together.
+    /// The number of objects undone at once: they are in memory together.
     private static var undoneAtOnce: Int { 64 }
 
     private func plan(

@@ -12,7 +12,7 @@ extension MemoryStore {
             // A caller that asks for servable segments is given all that is held.
             _ = running.takeUnserved()
             running.own.end()
-            // What of the other history can be applied at once.
+            // The part of the other history that can be applied at once.
             _ = try? apply([], wallMilliseconds, &running)
             return true
         }
@@ -48,7 +48,7 @@ extension MemoryStore {
                 contents.takenBack = contents.takenBack.map { $0.without(guests) ?? $0 }
             }.serving(running.takeUnserved(), andOwn: true).commit
         }
-        // Also where a process ended between the two.
+        // Needed as well if a process ended between the two.
         let released = try? apply([], wallMilliseconds, &running)
         return released?.behind(said) ?? said
     }

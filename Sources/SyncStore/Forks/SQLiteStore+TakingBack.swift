@@ -23,7 +23,7 @@ extension SQLiteStore {
             writing.takingsBack += 1
             writing.own.end()
             publish(writing)
-            // What of the other history can be applied at once.
+            // The part of the other history that can be applied at once.
             _ = try? apply([], wallMilliseconds, &writing)
             return true
         }
@@ -74,7 +74,7 @@ extension SQLiteStore {
             }.serving(writing.takeUnserved(), andOwn: true).commit
             writing.guests = []
         }
-        // Also where a process ended between the two.
+        // Needed as well if a process ended between the two.
         guard writing.holdsBack, let released = try? apply([], wallMilliseconds, &writing) else { return said }
         return released.behind(said)
     }

@@ -65,7 +65,7 @@ extension LogState {
 }
 
 extension ChangeView {
-    /// Those of the change without its operations before the counter.
+    /// Returns the bytes of the change without its operations before the counter.
     fileprivate func bytes(from counter: UInt64, in bytes: [UInt8]) -> [UInt8] {
         guard start < counter else { return Array(bytes[range]) }
         var next = start

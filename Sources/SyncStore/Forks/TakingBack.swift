@@ -19,14 +19,14 @@ struct TakingBack {
     /// The segments that replace those that go, in the order of counters.
     let instead: [Segment]
     private let other: OtherHistory
-    /// The changes of this device that others are known to hold.
+    /// The changes that other devices are known to hold.
     private let heldByOthers: VersionVector
     private let device: DeviceID
     private let space: SpaceID
     private let faults: StoreFaults
     /// The end of the last common change.
     private let common: UInt64
-    /// Per replica, from where on it goes.
+    /// The counters from which on changes go, by replica.
     private(set) var starts: [ReplicaID: UInt64]
     /// Likewise, the counters from which no replica will hold the changes: they are done again under another replica.
     private var redone: [ReplicaID: UInt64] = [:]
@@ -35,7 +35,7 @@ struct TakingBack {
     /// The heads of the histories up to the segments already asked about.
     private var heads: [ReplicaID: ChainHead] = [:]
 
-    /// Nil where one of the two is the beginning of the other.
+    /// Nil if one of the two is the beginning of the other.
     ///
     /// - Parameters:
     ///   - device: whose store this is.
@@ -99,7 +99,7 @@ struct TakingBack {
         let before = heads[replica] ?? ChainHead(space: space, replica: replica)
         heads[replica] = verified.tip.head
         let fate = try decide(verified)
-        // A third device's changes built on it are not taken back by any other device.
+        // If the fork is another device's, this device's work on it is taken back here only.
         if case .goes(redoneFrom: .some) = fate, other.replica.device == device {
             gaveWay[replica, default: []] += verified.segment.ends(from: before)
         }

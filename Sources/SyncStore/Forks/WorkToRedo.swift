@@ -48,7 +48,7 @@ struct WorkToRedo {
             var void: [TakenBack] = []
             try segment.forEachChange { change throws(StoreError) in
                 let kept = try change.keeping(by: segment.replica, seen) { operation, origin throws(StoreError) in
-                    // What a cut made void is written again for that.
+                    // Work that a cut made void is rewritten because of the cut.
                     if cuts.isVoid(origin.dot) { return false }
                     return try work(of: operation, at: origin, objects).contains {
                         before.admits(origin, onWorkOf: $0) && !after.admits(origin, onWorkOf: $0)

@@ -1,6 +1,6 @@
 import SyncModel
 
-// Which changes count, and what follows when that moves.
+// The changes that count, and the effects of a moved cut.
 extension LogPlan {
     mutating func note(
         _ statements: [(dot: Dot, says: CutStatement)], of segment: Segment, _ context: VersionVector
@@ -36,7 +36,7 @@ extension LogPlan {
                         Dot(replica: known.replica, counter: step.start), context: context, members: after.members)
                 }
             }
-            // Also those of this transaction that came before it.
+            // The changes of this transaction that came before it count, too.
             for entry in entries {
                 let segment = entry.verified.segment
                 after.cuts.witness(

@@ -5,7 +5,7 @@ package struct RewritingStep: Sendable {
     package let commit: Commit
     /// True if work is left.
     package let hasMore: Bool
-    /// The next of what is left counts nowhere before its author is let in anew.
+    /// True if the next change would count nowhere until its author is admitted again.
     package var isWaiting = false
 }
 
@@ -23,8 +23,8 @@ package struct VoidChange: Sendable, Hashable {
         /// The history was cut, and everybody holds it: events, schemas and settings count all the same. The first change of a
         /// step says where its work is now.
         case void(mark: SyncModel.Operation.RewritingMark?)
-        /// Another history of the replica took its place: nothing of it is anywhere. With it, where what was written again before
-        /// it is now.
+        /// Another history of the replica took its place: the change is stored nowhere. The value holds the new places of work that
+        /// was rewritten before it.
         case takenBack([Rewriting])
     }
 
@@ -94,7 +94,7 @@ struct VoidWork {
         var works: [VoidWork] = []
         for known in state.tips where known.replica.device == device {
             guard let end = state.cuts.end(of: known.replica) else { continue }
-            // Of what came back as state after the disk was lost nothing can be read here.
+            // Changes that came back as state after the disk was lost cannot be read here.
             let start = max(
                 end, state.cuts.rewritten(of: known.replica), state.firstHeld.next(of: known.replica))
             guard start < known.tip.next else { continue }

@@ -64,7 +64,7 @@ extension MemoryContents: EventSource {
         return page.events
     }
 
-    /// Those with events or a setting, by name.
+    /// The streams with events or a setting, by name.
     var streams: [StreamSummary] {
         let names = Set(runs.keys).union(log.streams.keys.map { Name.Bytes($0.string) })
         return names.sorted().map { name in

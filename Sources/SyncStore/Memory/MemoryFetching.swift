@@ -4,7 +4,7 @@ import SyncModel
 struct MemoryFetching: Sendable {
     var policy = FetchPolicy.all
     var quotaBytes: UInt64?
-    /// Also of blobs that no record names, as long as there is a reference.
+    /// The pinned blobs, including blobs that no record names as long as there is a reference.
     var pins: Set<BlobHash> = []
     var wholeBlobs: Set<BlobHash> = []
     var holders: [BlobHash: [DeviceID: Int64]] = [:]
@@ -44,7 +44,7 @@ extension MemoryContents {
         return missing.sorted()
     }
 
-    /// Those of them that policy or pin want.
+    /// The missing blobs that policy or pins want.
     var wantedMissing: [MissingBlob] {
         namedMissing.filter { fetching.policy.wants(size: $0.size) || fetching.pins.contains($0.blob) }
     }

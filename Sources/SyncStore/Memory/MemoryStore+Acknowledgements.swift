@@ -29,7 +29,7 @@ extension MemoryStore {
             let plan = try CollectionPlan(stable, on: contents.log, contents) { () throws(StoreError) in
                 contents.deletions(upTo: stable, after: after, limit: limit)
             }
-            // What is collected was not shown: no attachment goes with it.
+            // Collected deletions are of objects not shown: no attachment goes with them.
             if plan.isChanged { try write(&running) { $0.write(plan.log, plan.objects, at: 0) } }
             return plan.step(limit: limit)
         }

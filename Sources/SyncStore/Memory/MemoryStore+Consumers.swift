@@ -1,6 +1,6 @@
 package import SyncModel
 
-// What consumers are given: each event is looked at.
+// The pages of consumers, read by looking at every event.
 extension MemoryStore {
     package func read(_ query: ConsumerQuery) throws(StoreError) -> ConsumerPage {
         guard let contents = try snapshot(of: query.space) else { return ConsumerPage() }

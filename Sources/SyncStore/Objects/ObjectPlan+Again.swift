@@ -54,14 +54,14 @@ extension ObjectPlan {
     ) throws(StoreError) -> SyncModel.Operation? {
         let isTakenBack = old.isTakenBack
         var known = old.known
-        // What counted nowhere all the same was kept aside when a history went (`WorkToRedo`).
+        // Work that counted nowhere anyway was kept aside when a history went (`WorkToRedo`).
         let then = Origin(dot: dot, stamp: .zero, context: known)
         if !isTakenBack, let life = operation.objectAction?.action.life(at: then),
             !members.admits(then, onWorkOf: life.replica.device)
         {
             return nil
         }
-        // Of what was taken back others have never seen anything.
+        // No other device has seen work that was taken back.
         if !isTakenBack { known.advance(dot.replica, to: dot.counter) }
         switch operation {
         case .editObject(let edit): return try again(edit, at: dot, of: old, known, at: origin, mapping, reading)
@@ -83,7 +83,7 @@ extension ObjectPlan {
                 }
             return .editAttachments(.init(object: edit.object, life: life, edit: moved))
         case .deleteObject(let deletion):
-            // What others did meanwhile the person who deleted had not seen.
+            // The user who deleted had not seen the others' later changes.
             let object = try object(deletion.object, reading)
             // Where it waits the deletion itself is there, but ends nothing of who has not let its author in.
             let itself = object.state.lives.deletions.contains { $0.dot == dot } ? dot : nil

@@ -1,8 +1,8 @@
 import SyncModel
 
-// What is void, and may count one day.
+// Void operations, which may count one day.
 extension ObjectPlan {
-    /// Without effect, but found again should it count one day.
+    /// Records a void operation on an object: it has no effect, but is found again should it count one day.
     mutating func noteVoid(_ key: ObjectKey, _ dot: Dot, _ reading: some ObjectSource) throws(StoreError) {
         let place = try load(key, reading)
         if entries[place].object.position == 0 { entries[place].object.position = nextPosition() }

@@ -22,7 +22,7 @@ extension ObjectPlan {
         noteJoined(place)
     }
 
-    /// A life that the sender of a state has no more.
+    /// Removes a life that the sender of a state no longer has.
     package mutating func dropLife(_ birth: Dot, of key: ObjectKey, _ reading: some ObjectSource) throws(StoreError) {
         let place = try load(key, reading)
         if entries[place].object.state.dropLives(where: { $0 == birth }) { noteJoined(place) }

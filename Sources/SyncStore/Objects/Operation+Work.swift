@@ -13,7 +13,7 @@ extension SyncModel.Operation {
         case .edit(let life, _), .editAttachments(let life, _): return [life.birth(at: origin)]
         case .delete:
             let lives = try lives(key)
-            // Those that it ended finally are there no more.
+            // The lives that it ended are no longer among the object's lives.
             let ended = lives.deletions.filter { $0.dot == origin.dot }.flatMap(\.ended)
             return lives.lives.map(\.birth) + ended
         case .keep:

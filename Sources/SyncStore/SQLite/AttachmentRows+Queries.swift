@@ -1,6 +1,6 @@
 import SyncModel
 
-// What readers ask of attachments.
+// Queries of readers for attachments.
 extension AttachmentRows {
     /// Behind every place.
     private static let greatest = [UInt8](repeating: 0xff, count: ReplicaID.byteCount + 1)
@@ -66,7 +66,7 @@ extension AttachmentRows {
                     name: ExactString(row.text(5)), mediaType: mediaType, size: size, image: image, blob: blob)))
     }
 
-    // Which blobs are needed
+    // Needed blobs
 
     func reference(to blob: BlobHash) throws(StoreError) -> BlobReference? {
         try log.access.first(

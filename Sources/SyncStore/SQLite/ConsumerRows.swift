@@ -35,7 +35,7 @@ struct ConsumerRows {
             space: query.space, stream: query.stream, order: order, limit: query.limit, byteBudget: query.byteBudget)
     }
 
-    // Of a stream that shows only the greatest event per type: there are few.
+    // Streams that show only the greatest event per type: they have few events.
 
     private func latestPage(
         _ query: ConsumerQuery, _ shown: [RankedEvent], newest: Int64

@@ -59,7 +59,7 @@ struct EventRows {
         return page.events
     }
 
-    /// Those at these positions, in the order of the query and no more than a page.
+    /// Returns the events at these positions, in the order of the query and at most one page.
     func events(_ query: EventQuery, at positions: Set<Int64>) throws(StoreError) -> [StoredEvent] {
         guard let stream = try log.findStream(query.stream) else { return [] }
         return try latest(query, stream) { positions.contains($0.position) }

@@ -70,7 +70,7 @@ struct FetchRows {
         ) { _ throws(StoreError) in true } ?? false
     }
 
-    // What is missing
+    // Missing blobs
 
     private static let columns = """
         blob, size, stamp, EXISTS (SELECT 1 FROM blob AS part WHERE part.hash = blob_reference.blob AND part.place = 2),

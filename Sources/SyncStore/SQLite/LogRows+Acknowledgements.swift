@@ -84,7 +84,7 @@ extension ObjectRows {
     }
 
     func write(_ plan: CollectionPlan) throws(StoreError) {
-        // What is collected was not shown: no attachment goes with it.
+        // Collected deletions are of objects not shown: no attachment goes with them.
         try write(plan.objects, segments: try log.write(plan.log), at: 0)
         try log.write(floor: plan.log.after.floor)
         let beginnings = BeginningRows(self)

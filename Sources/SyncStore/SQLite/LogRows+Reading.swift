@@ -181,7 +181,7 @@ extension LogRows {
             """,
             .integer(row), .integer(Int64(start))
         ) { row throws(StoreError) in
-            // What came as state cannot be served as changes, and what is behind it does not join on.
+            // A residue cannot be served as changes, and the changes behind it do not join on.
             if row.integer(4) == 0 { return false }
             let stored = Segment(
                 replica: replica, start: UInt64(row.integer(0)), end: UInt64(row.integer(1)), bytes: row.blob(3),

@@ -68,7 +68,7 @@ struct LogRows {
 
     func writeNamed(by replica: ReplicaID, _ after: LogState) throws(StoreError) {
         let (named, first) = (after.named(by: replica), after.firsts.context(of: replica))
-        // Of most replicas nothing was named since.
+        // Most replicas have named nothing since.
         try access.run(
             "UPDATE replica SET first_named = ?, first_is_hearsay = ?, named = ? WHERE id = ?",
             .blob(VectorColumn.encoded(first)), .integer(after.firsts.isHearsay(replica) ? 1 : 0),

@@ -1,6 +1,6 @@
 import SyncModel
 
-// What authors had seen: a segment names only what its author came to know since the one before.
+// The contexts of authors: a segment names only what its author came to know since the one before.
 extension ObjectRows {
     /// The contexts of a replica's author, by the end of each segment that named more than the one before it.
     struct ContextSteps {

@@ -1,6 +1,6 @@
 import SyncModel
 
-// What readers ask of objects.
+// Queries of readers for objects.
 extension ObjectRows {
     func page(_ query: ObjectQuery) throws(StoreError) -> ObjectPage {
         var page = ObjectPage(query)

@@ -86,7 +86,7 @@ struct ReferenceRows {
 
     // Holders
 
-    /// Those blobs of which it is news that the device holds them.
+    /// Returns the blobs for which it is news that the device holds them.
     func news(_ blobs: [BlobHash], _ device: DeviceID, at wallMilliseconds: Int64) throws(StoreError) -> [BlobHash] {
         var news: [BlobHash] = []
         for blob in blobs {

@@ -1,6 +1,6 @@
 import Synchronization
 
-// Whether it can be written to, and how it ends.
+// The health of the store, and its end.
 extension SQLiteStore {
     /// Returns the writing connection's own `PRAGMA synchronous`; 2 is FULL.
     package func synchronousLevel() throws(StoreError) -> Int64 {

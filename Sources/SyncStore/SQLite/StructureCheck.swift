@@ -28,7 +28,7 @@ struct StructureCheck {
             if checked == 0, row.integer(5) != state.lastPosition, !isCutThere {
                 throw .corrupt(detail: "the newest segment does not end at the newest position")
             }
-            // What came as state has no chain to walk; that it reads back is looked at when it is read.
+            // A residue has no chain to walk; its encoding is checked when it is read.
             if row.integer(4) > 0 { try walk(row, state) }
             checked += 1
             return true

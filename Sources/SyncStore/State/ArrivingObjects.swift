@@ -8,7 +8,7 @@ struct ArrivingObjects {
 
     init(_ log: LogRows) { self.log = log }
 
-    /// Also those that an earlier stream brought and the present one has not announced yet.
+    /// The condition for arriving objects. It includes those of an earlier stream that the present one has not announced yet.
     private static let isArriving = """
         staged_object.state IS NOT NULL AND NOT EXISTS (SELECT 1
             FROM collection JOIN object ON object.collection = collection.id

@@ -23,7 +23,7 @@ struct StateJoin {
     /// The changes that the sender held.
     private let theirs: VersionVector
     private var tips: [StateTip] = []
-    /// Also of replicas that are not held yet.
+    /// The first contexts, including those of replicas that are not held yet.
     private var firsts: FirstContexts
     private var facts: [StateFact] = []
     private var cuts: StateCuts?

@@ -102,7 +102,7 @@ package final class StateSource {
             // Objects that may be wrong here must not be served, either.
             if state.isIncomplete { throw .refused(.incomplete) }
             for known in state.tips {
-                // What is open may still be folded into something else.
+                // Open changes may still be folded.
                 if try rows.hasOpenTail(of: known.replica) { throw .notApplicable(known.replica, at: known.tip.next) }
             }
             return (state, try TouchedVectors(rows))

@@ -18,7 +18,7 @@ struct StateWeighing {
         for entry in state.held.entries(beyond: since) {
             guard let row = try rows.findReplica(entry.replica) else { continue }
             let next = Int64(clamping: since.next(of: entry.replica))
-            // What has events goes by either road, more or less whole.
+            // Segments with events cost about the same as changes and as state.
             try rows.access.forEach(
                 """
                 SELECT ifnull(sum(length(bytes)), 0), ifnull(sum(iif(event_count > 0, length(bytes), 0)), 0)
