@@ -48,11 +48,11 @@ extension AgentCore {
         min(freeBytes(for: author), shareBytes(session) - outstandingBytes(session))
     }
 
-    /// The room is shared out among the peers that are asked for something, and one share is kept for the next one: a peer that claims
-    /// much and sends nothing keeps its share, and not those of others.
+    /// Three quarters of the room are shared out among the peers that are asked for something, and one is kept for the next peer: one
+    /// that claims much and sends nothing keeps its share, and not those of others.
     private func shareBytes(_ session: PeerSession) -> Int {
         let others = Set(pulls.map(\.connection)).subtracting([session.id]).count
-        return max(leastGrant, configuration.bounds.waitingRoomBytes / (others + 2))
+        return max(leastGrant, configuration.bounds.waitingRoomBytes / 4 * 3 / (others + 1))
     }
 
     /// Less is not worth a frame; a small room (tests have one) grants by halves of its window.
@@ -147,13 +147,12 @@ extension AgentCore {
             (isLate(sessions[index].device, of: replica) ? 1 : 0, outstandingBytes(sessions[index]))
         }
         guard let index = candidates.min(by: { rank($0) < rank($1) }) else { return }
-        // Four histories come beside each other.
-        let first = max(leastGrant, shareBytes(sessions[index]) / 4)
-        var credit = min(configuration.bounds.wantWindowBytes, first, freeBytes(sessions[index], for: replica.device))
+        var credit = min(configuration.bounds.wantWindowBytes, freeBytes(sessions[index], for: replica.device))
         if credit < leastGrant {
-            // The first missing dependency may always be asked for: the room is full of what waits for it.
+            // The first missing dependency may always be asked for: the room is full of what waits for it. One change for each
+            // round trip would take long.
             guard isUrgent else { return }
-            credit = 1
+            credit = outstandingBytes < leastGrant ? leastGrant : 1
         }
         sessions[index].pruned.removeAll { $0 == replica }
         _ = ask(index, for: replica, from: from, to: sessions[index].peerTips.next(of: replica), creditBytes: credit)
