@@ -36,7 +36,7 @@ extension LogPlan {
                         Dot(replica: known.replica, counter: step.start), context: context, members: after.members)
                 }
             }
-            // The changes of this transaction that came before it count, too.
+            // The changes of this transaction that came before the cut are witnesses, too.
             for entry in entries {
                 let segment = entry.verified.segment
                 after.cuts.witness(

@@ -12,7 +12,7 @@ struct Derivation {
 
     let rows: LogRows
 
-    /// True also if an older program gave effect to strict cuts (`CutFact.hasEffect`).
+    /// True if the tables must be derived again. That is also so if an older program gave effect to strict cuts (`CutFact.hasEffect`).
     ///
     /// Never where history came as state: what follows from that is not in the log. The tables stay as an older program
     /// understood the operations; a state of the objects that it did not understand has to be asked for.
