@@ -16,7 +16,7 @@ package struct AgentCore: Sendable {
     package internal(set) var held: TipTable
     package internal(set) var stateDigest: Sum256
 
-    /// In the order they opened.
+    /// The sessions, in the order they opened.
     var sessions: [PeerSession] = []
     var sessionNumber: UInt64 = 0
     var twins = TwinKeeping()
@@ -40,14 +40,14 @@ package struct AgentCore: Sendable {
     var isStoreRefusing = false
     /// The store was told that local writes may stay open.
     var mayStayOpen = false
-    /// It was told to seal them and has not answered: our own histories may end further on than is held.
+    /// True while the store has not answered a request to seal them: our own histories may end further on than is held.
     var isSealing = false
-    /// When to ask again for what the store refused to seal.
+    /// The time to ask again for what the store refused to seal.
     var sealRetryAt: Tick?
     /// Replicas of which two histories were seen and neither was taken back here: not asked for.
     var forked: [ReplicaID] = []
     var forks: ForkKeeping
-    /// How often changes of our own came that do not continue what we hold, from who did not show what they are.
+    /// The number of times that a peer proved a head of our own beyond what is held, with bytes that do not continue it.
     var unfitOwnSegments = 0
 
     /// Per replica the counter from which on changes are held; what was before came as state or was dropped.
@@ -70,14 +70,14 @@ package struct AgentCore: Sendable {
     /// Devices with a session on which both know bulk connections, as the shell was told.
     var bulkPeers: [BulkPeering] = []
 
-    /// What members held when their last session ended.
+    /// The tips that members held when their last session ended.
     var lastWords = LastWords()
-    /// What members say is durable with them, and what follows from it.
+    /// The acknowledgements of the members, and what follows from them.
     var acknowledgements = AcknowledgementTable()
-    /// How many acknowledgements of each member are taken.
+    /// Budgets of acknowledgements taken from each member.
     var acknowledging: DeviceBudgets
     var stability = Stability()
-    /// Which devices were let go, as far as the store has it durable.
+    /// The cuts of devices, as far as the store has them durable.
     package internal(set) var cuts: CutTable
     var cutKeeping = CutKeeping()
     /// See `StoreChange`: nothing is acknowledged, collected or handed over as state meanwhile.
@@ -146,7 +146,7 @@ package struct AgentCore: Sendable {
         for signed in acknowledgements { _ = self.acknowledgements.take(signed) }
     }
 
-    /// The first effects: whom to trust. Addresses come as inputs.
+    /// Returns the first effects: the devices to trust. Addresses come as inputs.
     package mutating func start(at now: Tick) -> [Effect] {
         self.now = now
         trustMembers()
@@ -224,7 +224,7 @@ package struct AgentCore: Sendable {
         return takeEffects()
     }
 
-    /// Local writes stay open while there is nobody to tell, from the first `Hello` on they do not.
+    /// Local writes stay open while no session is up; from the first `Hello` on they are sealed.
     private mutating func openOrSeal() {
         let isAlone = sessions.allSatisfy { $0.state == .closing }
         if isAlone != mayStayOpen {
@@ -247,14 +247,14 @@ package struct AgentCore: Sendable {
         if !change.segments.isEmpty { noteDurable(change) }
     }
 
-    /// What was written alone waits for a store that takes writes again, not for the next thing somebody writes.
+    /// Handles a refused seal: open writes wait for a store that takes writes again, not for the next local write.
     private mutating func noteSealFailed(_ code: String) {
         isSealing = false
         effects.append(.report(.storeRefused(code: code)))
         if !mayStayOpen { sealRetryAt = now + configuration.timing.storeRetry }
     }
 
-    /// When to step again with `.deadlinePassed` if nothing else happens; nil: never.
+    /// The time to step again with `.deadlinePassed` if nothing else happens; nil: never.
     package var nextDeadline: Tick? {
         let sessionDeadlines = sessions.compactMap { deadline(of: $0) }
         let pullDeadlines = pulls.compactMap { progressDeadline(of: $0) }
@@ -286,7 +286,7 @@ package struct AgentCore: Sendable {
     }
 }
 
-/// What the core counts, for `/metrics` and the simulator's checkers.
+/// The counters of the core, for `/metrics` and the simulator's checkers.
 package struct CoreCounters: Sendable, Equatable {
     package var segmentsReceived = 0
     package var segmentsDuplicate = 0
@@ -309,7 +309,7 @@ package struct CoreCounters: Sendable, Equatable {
     package var statesTaken = 0
     /// Ended before all came; what was staged stays.
     package var statesDropped = 0
-    /// Of which nothing was used.
+    /// States of which nothing was used.
     package var statesRefused = 0
     /// Sent to their end.
     package var statesHanded = 0

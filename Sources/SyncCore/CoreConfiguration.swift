@@ -1,6 +1,6 @@
 package import SyncModel
 
-/// What an agent's core is told once, at its start.
+/// The settings of an agent's core, given once, at its start.
 package struct CoreConfiguration: Sendable, Equatable {
     package var own: DeviceID
     package var name: String
@@ -11,7 +11,7 @@ package struct CoreConfiguration: Sendable, Equatable {
     package var seed: UInt64
     package var timing = Timing()
     package var bounds = Bounds()
-    /// Forgets deletions that are stable. Off in agents until whoever holds less than our floor is sent state instead of
+    /// Forgets deletions that are stable. Off in agents until a peer that holds less than our floor is sent state instead of
     /// changes: a disk put back to before a deletion that it had acknowledged would bring the object back, there alone.
     package var collectsDeletions = false
     /// Drops changes that every member has; off where the store cannot.
@@ -43,7 +43,7 @@ package struct CoreConfiguration: Sendable, Equatable {
         /// Something we sent wants an answer for this long: a second connection is tried.
         package var suspectAfter = Tick.Span.seconds(1)
         package var wantProgress = Tick.Span.seconds(2)
-        /// How long a peer has for `leastBytesPerPace` of what was asked of it while another one could send that.
+        /// The time a peer has for `leastBytesPerPace` of what was asked of it while another peer could send that.
         package var wantPace = Tick.Span.seconds(10)
         package var emptyAnswerPause = Tick.Span.milliseconds(500)
         package var haveDebounce = Tick.Span.milliseconds(20)
@@ -53,14 +53,14 @@ package struct CoreConfiguration: Sendable, Equatable {
         package var recent = Tick.Span.seconds(3600)
         /// A peer that has a session with another holder of our key is dialled this often.
         package var twinRedial = Tick.Span.seconds(10)
-        /// For so long nothing is acknowledged after a peer said, without proof, that our key is used twice.
+        /// The time without acknowledgements after a peer claimed, without proof, that our key is used twice.
         package var twinDoubt = Tick.Span.seconds(60)
         /// Between two such doubts by the word of one peer.
         package var twinDoubtEvery = Tick.Span.seconds(3_600)
         package var backoffLeast = Tick.Span.milliseconds(250)
         package var backoffGreatest = Tick.Span.seconds(30)
         package var storeRetry = Tick.Span.seconds(2)
-        /// From the first change that our acknowledgement does not cover to the next acknowledgement.
+        /// The time from the first change that our acknowledgement does not cover to the next acknowledgement.
         package var acknowledgeAfter = Tick.Span.seconds(30)
         /// Between two acknowledgements of ours, and two rows of one member on one session.
         package var acknowledgeEvery = Tick.Span.seconds(60)
@@ -68,7 +68,7 @@ package struct CoreConfiguration: Sendable, Equatable {
         package var acknowledgementEvery = Tick.Span.milliseconds(100)
         /// Between two acknowledgements of which the second is the first to cover a cut.
         package var acknowledgeCutEvery = Tick.Span.milliseconds(500)
-        /// A state of which nothing comes for this long is asked of somebody else: its sender may have much to skip.
+        /// A state of which nothing comes for this long is asked of another peer: its sender may have much to skip.
         package var stateProgress = Tick.Span.seconds(10)
         /// Until a peer that ended a state early, or let it starve, is asked again.
         package var statePause = Tick.Span.seconds(5)
@@ -76,9 +76,9 @@ package struct CoreConfiguration: Sendable, Equatable {
         package var stateForkPause = Tick.Span.seconds(60)
         /// A question for a signature of which no byte of an answer comes for this long is dropped.
         package var proofWait = Tick.Span.seconds(10)
-        /// How long work that was taken back waits for peers before it is done again.
+        /// The time reverted work waits for peers before it is done again.
         package var redoAfter = Tick.Span.seconds(10)
-        /// And beyond that while the history that stays is not whole here.
+        /// The additional wait while the history that stays is not whole here.
         package var redoAwaiting = Tick.Span.seconds(600)
         /// Wants of a peer that was offered state wait so long for its request.
         package var stateOfferWait = Tick.Span.seconds(1)
@@ -86,14 +86,14 @@ package struct CoreConfiguration: Sendable, Equatable {
         package var stateIdle = Tick.Span.seconds(60)
         /// Between two steps of collection.
         package var collectionPause = Tick.Span.milliseconds(50)
-        /// From the start to the first pass of compaction, and from one pass to the next.
+        /// The time from the start to the first pass of compaction, and from one pass to the next.
         package var compactAfter = Tick.Span.seconds(600)
         package var compactEvery = Tick.Span.seconds(3600)
         /// Between two looks for events that may go.
         package var dropEventsEvery = Tick.Span.seconds(60)
-        /// From letting a device in again to the next try, if nothing came of it.
+        /// The time from admitting a device again to the next try, if nothing came of it.
         package var readmitEvery = Tick.Span.seconds(10)
-        /// How long what a retired device brings along waits for what it writes again of it.
+        /// The time for which the histories of a retired device wait for what it rewrites of them.
         package var rewritingWait = Tick.Span.seconds(5)
         /// The same of what another member passes on.
         package var passedOnWait = Tick.Span.milliseconds(500)
@@ -121,7 +121,8 @@ package struct CoreConfiguration: Sendable, Equatable {
         package var connections = 16
         package var dialTargets = 512
         package var wantsPerSession = 16
-        /// Of a state, on its way or not yet staged; and what of it may stand before a live change in the transport.
+        /// The bytes of a state on its way or not yet staged, and the bytes of it that may stand before a live change in the
+        /// transport.
         package var stateWindowBytes = 512 << 10
         /// States handed out at once; each keeps a transaction open, and the write-ahead log what came behind it.
         package var statesServed = 4
@@ -140,7 +141,7 @@ package struct CoreConfiguration: Sendable, Equatable {
         package var acknowledgementsAtOnce = 64
         /// Replicas that waiting changes build on, looked at in one step.
         package var missingPerStep = 256
-        /// One transaction's worth: some milliseconds.
+        /// The objects of one transaction: some milliseconds.
         package var collectionStepObjects = 128
         /// The same, of changes that are written again.
         package var rewritingStepChanges = 256
@@ -167,17 +168,17 @@ package struct CoreFaults: OptionSet, Sendable, Hashable {
     package static let countDeadSessionAsAlive = CoreFaults(rawValue: 1 << 4)
     /// Changes are applied though no signature covers them.
     package static let applyBeyondSignature = CoreFaults(rawValue: 1 << 5)
-    /// What only waits in memory is announced as held.
+    /// Changes that only wait in memory are announced as held.
     package static let acknowledgeWaitingRoom = CoreFaults(rawValue: 1 << 6)
     /// A want whose peer went away is never asked for again.
     package static let forgetLostWant = CoreFaults(rawValue: 1 << 7)
-    /// What is held here counts as stable, whatever the others have acknowledged.
+    /// Everything held here counts as stable, whatever the others have acknowledged.
     package static let collectBeforeStability = CoreFaults(rawValue: 1 << 8)
-    /// What is handed to the transport is counted as it was before it was packed; what is written, as it was sent.
+    /// Bytes handed to the transport are counted as before packing; written bytes, as sent.
     package static let countUnpackedBuffers = CoreFaults(rawValue: 1 << 9)
-    /// Nobody is waited for from the moment on at which somebody lets it go, whoever has heard of it.
+    /// A cut device is not waited for from the moment of the cut on, whichever members have heard of it.
     package static let releaseBeforeAcknowledged = CoreFaults(rawValue: 1 << 10)
-    /// What a device had written while it was cut is not written again.
+    /// Changes that a device wrote while it was cut are not written again.
     package static let forgetVoidWork = CoreFaults(rawValue: 1 << 11)
     /// A cut is settled by its author's word alone.
     package static let settleAlone = CoreFaults(rawValue: 1 << 12)
@@ -193,6 +194,6 @@ package struct CoreFaults: OptionSet, Sendable, Hashable {
     package static let believeGoodbye = CoreFaults(rawValue: 1 << 17)
     /// A retired device's work is taken in before the device has written it again.
     package static let tearReturningWork = CoreFaults(rawValue: 1 << 18)
-    /// That a retired device is back is acknowledged when its turn comes.
+    /// The return of a retired device is acknowledged only at the regular time.
     package static let acknowledgeReturnsLater = CoreFaults(rawValue: 1 << 19)
 }

@@ -1,4 +1,4 @@
-/// How full the core's queues are: every one of them has a bound, and the simulator holds the core to it.
+/// The fill of the core's queues: each has a bound, and the simulator holds the core to it.
 package struct CoreLoad: Sendable, Equatable {
     package var waitingRoomBytes: Int
     /// The largest of all sessions.
@@ -9,7 +9,7 @@ package struct CoreLoad: Sendable, Equatable {
     package var reads: Int
     package var dialTargets: Int
     package var outstandingWantBytes: Int
-    /// Of a state that came and is not staged, or is granted; what is not whole of an item apart.
+    /// The bytes of a state that came and are not staged, or are granted; without the incomplete part of an item.
     package var stateBytes: Int
     package var outlets: Int
 }

@@ -1,7 +1,7 @@
 package import SyncModel
 
-/// What the shell must do, in order. Nothing here waits: what needs an answer gets it as an `Input`, and whatever
-/// depends on durability is only emitted after `Input.persisted`.
+/// The effects that the shell must carry out, in order. No effect waits: one that needs an answer gets it as an `Input`, and
+/// an effect that depends on durability is only emitted after `Input.persisted`.
 package enum Effect: Sendable, Equatable {
     /// Commit the segments in one transaction, in this order; answer with `persisted` or `persistFailed`.
     case persist(PersistID, [VerifiedSegment])
@@ -42,10 +42,9 @@ package enum Effect: Sendable, Equatable {
     /// Do again what is kept aside: at most `limit` changes, in one transaction; answer with `redone` or `redoFailed`.
     case redoTakenBack(limit: Int)
 
-    /// Nobody is there: from now on local writes may stay open, to be folded before they are shipped.
+    /// Local writes may stay open from now on, to be folded before they are shipped: no session is up.
     case leaveOpen
-    /// Somebody is there: seal what is open, and every local write from now on; answer with `sealed` or
-    /// `sealFailed`.
+    /// A session is up: seal what is open, and every local write from now on; answer with `sealed` or `sealFailed`.
     case seal
     /// Our own key signed another history of this replica, or more of it, than this store holds: if it is the one that is
     /// written under, the next write begins a new incarnation.
@@ -65,7 +64,7 @@ package enum Effect: Sendable, Equatable {
     /// A session is up with a device that knows bulk connections, or which of us dials has changed. `dial`: where it is
     /// reached, if we dialled the session; for `BulkInput.sessionUp`.
     case bulkPeerUp(DeviceID, dial: Endpoint?)
-    /// No such session is up with the device any more.
+    /// The last such session with the device ended.
     case bulkPeerDown(DeviceID)
     /// The device asks us to dial a bulk connection.
     case bulkWanted(DeviceID)
@@ -92,12 +91,12 @@ package enum CloseReason: String, Sendable, Equatable, CaseIterable {
     case tooManyConnections = "too_many_connections"
     case peerRestarted = "peer_restarted"
     case suspected = "no_answer"
-    /// What we hold is not what we said: we took a history back.
+    /// We hold something else than we announced: we reverted a history.
     case historyChanged = "history_changed"
     // Of bulk connections
     case idle
     case sessionEnded = "session_ended"
-    /// It answered what was not asked, or more than that.
+    /// The peer answered what was not asked, or more than that.
     case unsolicited
     case badChunk = "bad_chunk"
     /// More wants, or unread answers, than a connection may have.
@@ -106,7 +105,7 @@ package enum CloseReason: String, Sendable, Equatable, CaseIterable {
     case badState = "bad_state"
 }
 
-/// For logs, metrics and `why`; never read back by the core.
+/// Reports for logs, metrics and `why`; never read back by the core.
 package enum Report: Sendable, Equatable {
     case sessionUp(DeviceID, name: String, Endpoint, version: String)
     case sessionDown(DeviceID, code: String)
@@ -114,7 +113,7 @@ package enum Report: Sendable, Equatable {
     case peerClock(DeviceID, wallMilliseconds: Int64)
     case diverged(DeviceID)
     case forked(ReplicaID, DeviceID)
-    /// Its author and we hold the same history again.
+    /// The author and we hold the same history again.
     case forkEnded(ReplicaID)
     /// Another history of the replica, shown by this device, was taken over in place of ours.
     case tookBack(ReplicaID, DeviceID)
@@ -123,7 +122,7 @@ package enum Report: Sendable, Equatable {
     /// Once in a run.
     case ownChangesReturned
     case memberAdmitted(DeviceID)
-    /// It began more histories than are taken in; once in a run.
+    /// The device began more histories than are taken in; reported once in a run.
     case tooManyHistories(DeviceID)
     /// A member wrote that a device is revoked; that has no effect.
     case revocationIgnored(IgnoredRevocation)

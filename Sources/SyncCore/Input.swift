@@ -6,13 +6,13 @@ package struct ConnectionID: Hashable, Sendable, Comparable {
 
     package init(rawValue: UInt64) { self.rawValue = rawValue }
 
-    /// Whether this side dialled.
+    /// True if this side dialled.
     package var isOutbound: Bool { rawValue & 1 == 1 }
 
     package static func < (left: ConnectionID, right: ConnectionID) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// Where to dial. `host` is an address (with `%scope` for link-local ones) or a host name.
+/// An address to dial. `host` is an address (with `%scope` for link-local ones) or a host name.
 package struct Endpoint: Hashable, Sendable, Comparable {
     package let host: String
     package let port: UInt16
@@ -27,9 +27,9 @@ package struct Endpoint: Hashable, Sendable, Comparable {
     }
 }
 
-/// What one durable transaction of the store did.
+/// The outcome of one durable transaction of the store.
 package struct StoreChange: Sendable, Equatable {
-    /// In the order applied.
+    /// The segments, in the order applied.
     package var segments: [VerifiedSegment]
     package var stateDigest: Sum256
     package var additions: [Membership.Addition]
@@ -77,7 +77,7 @@ package enum Input: Sendable, Equatable {
     /// A step of compaction is durable; changes are held from here on.
     case compacted(firstHeld: VersionVector, isLast: Bool)
     case compactFailed(code: String)
-    /// Somebody wants a pass of compaction now.
+    /// A user asks for a pass of compaction now.
     case compactionAsked
     /// A step of letting events go is over.
     case droppedEvents(hasMore: Bool)
@@ -85,8 +85,8 @@ package enum Input: Sendable, Equatable {
     case rewritten(hasMore: Bool)
     case rewriteFailed(code: String)
     case takenBack(TakingBackResult)
-    /// A step of doing again what was taken back is durable; the changes themselves came as `appended`. `isWaiting`: the next of
-    /// it would count nowhere before somebody lets this device in.
+    /// A step of redoing reverted work is durable. The changes themselves came as `appended`. `isWaiting`: the next of them
+    /// would count nowhere before a member admits this device.
     case redone(hasMore: Bool, isWaiting: Bool)
     case redoFailed(code: String)
 
@@ -102,7 +102,7 @@ package enum Input: Sendable, Equatable {
     case addressRemoved(Endpoint)
     /// A person decided, and it is durable: these are all devices that this node has nothing to do with.
     case blocked([DeviceID])
-    /// Where this agent listens, and its mDNS instance (empty without).
+    /// The port where this agent listens, and its mDNS instance (empty without one).
     case announced(instance: String, listenPort: UInt16)
 
     case dialFailed(ConnectionID, code: String)

@@ -3,9 +3,9 @@ import SyncModel
 /// A pass of compaction: `idle` → `due` → `stepping` → `due` … → `idle`.
 struct Compaction: Sendable {
     var progress = Progress.idle
-    /// When the next pass begins by itself; nil before the first step of the core.
+    /// The time at which the next pass begins by itself; nil before the first step of the core.
     var nextAt: Tick?
-    /// When the step that is under way, or the last one, was asked for.
+    /// The time at which the current step, or the last one, was asked for.
     var steppedAt = Tick(nanoseconds: 0)
     /// Something was written since the step before.
     var hasCompany = false
@@ -21,9 +21,10 @@ struct Compaction: Sendable {
 // Dropping changes that everybody has. The store knows which of them are old enough, and where they may be cut; the core knows
 // what is stable, when to begin, and tells peers from where on changes are held.
 extension AgentCore {
-    /// Not while objects are to be taken whole from others; not before what this device wrote while it was cut is written again,
-    /// which is read from the log; and not before everybody has heard of every cut: until then somebody may write on what is
-    /// void here, and so keep it, and it has to be there to be done again.
+    /// True if compaction may run. It waits while objects are to be taken whole from others. It waits until what this device
+    /// wrote while it was cut is written again, since that is read from the log. It also waits until every member has heard
+    /// of every cut: until then a member may write on what is void here, and so keep it, and it has to be there to be done
+    /// again.
     private var mayCompact: Bool {
         configuration.compacts && !isIncomplete && !hasVoidWork && forks.inquiry == nil
             && cuts.cuts.allSatisfy { stable.covers($0.dot) }
@@ -52,15 +53,15 @@ extension AgentCore {
         effects.append(.compact(upTo: vector))
     }
 
-    /// Somebody asked for it now. A pass under way goes on; what it leaves takes the next one.
+    /// Handles a user's request for a pass now. A pass under way goes on; what it leaves takes the next one.
     mutating func noteCompactionAsked() {
         compaction.nextAt = now
         eventRetention.nextAt = now
     }
 
-    /// One step is durable. Beside writes the next waits four times as long as it took, so that a long pass costs them a fifth of
-    /// the store's time; but no longer than five seconds, for a machine that slept meanwhile. Where nobody writes it waits a
-    /// moment, for who begins.
+    /// Handles a durable step. Beside writes the next step waits four times as long as this one took, so that a long pass
+    /// costs them a fifth of the store's time. The wait is at most five seconds, for a machine that slept meanwhile. Without
+    /// writes it is a moment, for a writer that begins.
     mutating func noteCompacted(firstHeld: VersionVector, isLast: Bool) {
         self.firstHeld = firstHeld
         guard case .stepping(let vector) = compaction.progress else { return }
@@ -70,6 +71,6 @@ extension AgentCore {
         compaction.progress = isLast ? .idle : .due(at: now + max(rest, configuration.timing.collectionPause), vector)
     }
 
-    /// Nothing is half done; the next pass finds what is left.
+    /// Ends the pass. No change is half done; the next pass finds what is left.
     mutating func noteCompactFailed() { compaction.progress = .idle }
 }

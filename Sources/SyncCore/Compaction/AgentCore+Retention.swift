@@ -2,25 +2,25 @@ import SyncModel
 
 /// Letting events go: `idle` → `stepping` → `idle`, or at once another step.
 struct EventRetention: Sendable {
-    /// When the store is asked next; nil before the first step of the core.
+    /// The time at which the store is asked next; nil before the first step of the core.
     var nextAt: Tick?
     var isStepping = false
-    /// How often the store was asked since the core began.
+    /// The number of times the store was asked since the core began.
     var steps = 0
 }
 
 // Events that the retention of their streams lets go. The store knows which are old enough; the core knows what every member
 // has acknowledged, and when to look.
 extension AgentCore {
-    /// Not while this device is away, or is to write anew what it had written: what everybody has is not known then.
-    /// What waits for somebody who may never come back does not hold it up.
+    /// True if events may be dropped. That waits while this device is away, or is to rewrite what it had written: what every
+    /// member has is not known then. Work that waits for a member that may never come back does not hold it up.
     private var mayDropEvents: Bool {
         configuration.dropsEvents && !eventRetention.isStepping && !isIncomplete && !hasVoidWork
             && membership.signingKey(of: configuration.own) != nil && !cuts.isAway(configuration.own)
             && forks.inquiry == nil && (!forks.hasTakenBack || forks.isRedoWaiting)
     }
 
-    /// Which step of letting events go the store was asked for, as long as it has not answered; nil else.
+    /// The number of the step of dropping events that the store has not answered; nil if none is under way.
     package var droppingEventsStep: Int? { eventRetention.isStepping ? eventRetention.steps : nil }
 
     var eventRetentionDeadline: Tick? { mayDropEvents ? eventRetention.nextAt : nil }

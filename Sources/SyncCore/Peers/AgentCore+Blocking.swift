@@ -3,7 +3,7 @@ package import SyncModel
 // Devices that this node has nothing to do with: a decision that is made here, and holds here only. What such a device writes
 // stays a part of the space, and comes through members that have not blocked it.
 extension AgentCore {
-    /// Whether there may be a session with the device.
+    /// True if the device may have a session.
     func isTrusted(_ device: DeviceID) -> Bool {
         membership[device] != nil && !cuts.isBarred(device) && !isBlocked(device)
     }

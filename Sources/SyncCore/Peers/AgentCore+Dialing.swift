@@ -1,6 +1,6 @@
 import SyncModel
 
-// Whom to dial and when: at once on every sign of life, all addresses of a peer side by side; otherwise with back-off.
+// Dialling: at once on every sign of life, all addresses of a peer side by side; otherwise with back-off.
 extension AgentCore {
     // MARK: Signs of life
 
@@ -10,7 +10,7 @@ extension AgentCore {
         book.updateAll { target in
             if !endpoints.contains(target.endpoint) { target.instances.removeAll { $0 == instance } }
         }
-        // A record of somebody we talk to is no reason to dial; it is where to dial should the session end.
+        // A record of a connected peer is no reason to dial. It says where to dial should the session end.
         let device = sessions.first { $0.state == .up && $0.peerInstance == instance }?.device
         for endpoint in endpoints {
             guard let index = book.insert(endpoint, limit: configuration.bounds.dialTargets) else { continue }
@@ -151,14 +151,14 @@ extension AgentCore {
         }
     }
 
-    /// Whether a trusted member was met at this address, or a person gave it.
+    /// True if a trusted member was met at this address, or a user gave it.
     package func isKnownAddress(_ host: String) -> Bool {
         book.targets.contains { target in
             target.endpoint.host == host && (target.isStatic || target.device.map { isTrusted($0) } ?? false)
         }
     }
 
-    /// Whether a record of a member names this address.
+    /// True if a discovery record names this address.
     package func isNamedAddress(_ host: String) -> Bool {
         book.targets.contains { $0.endpoint.host == host && !$0.instances.isEmpty }
     }

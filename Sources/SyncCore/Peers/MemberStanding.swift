@@ -1,12 +1,12 @@
 package import SyncModel
 
-/// How far a member has what this node holds, for `status` and `wait`: a copy, taken between two steps.
+/// The progress of a member towards what this node holds, for `status` and `wait`: a copy, taken between two steps.
 package struct MemberStanding: Sendable, Equatable {
     package let device: DeviceID
     package let name: String
     package let isConnected: Bool
-    /// What the member said it holds: on the present session, or else on the last one and in its acknowledgements. Nil while it has
-    /// said nothing. Never more than it held at that time.
+    /// The vector that the member announced: on the present session, or else on the last one and in its acknowledgements. Nil
+    /// before its first announcement. Never more than it held at that time.
     package let known: VersionVector?
     package let state: State
 
@@ -18,7 +18,7 @@ package struct MemberStanding: Sendable, Equatable {
     }
 }
 
-/// What members held when their last session ended, sorted by device.
+/// The vectors that members held when their last session ended, sorted by device.
 ///
 /// Bounds: one vector a member. Not kept on disk: after a restart a member's acknowledgement says what it has.
 struct LastWords: Sendable {

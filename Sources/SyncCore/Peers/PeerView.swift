@@ -1,6 +1,6 @@
 package import SyncModel
 
-/// One peer as `peers`, `why` and the simulator's checkers see it: a copy, taken between two steps.
+/// A peer as `peers`, `why` and the simulator's checkers see it: a copy, taken between two steps.
 package struct PeerView: Sendable, Equatable {
     package enum State: String, Sendable, Equatable {
         /// A record or an address, and no attempt under way.
@@ -11,11 +11,11 @@ package struct PeerView: Sendable, Equatable {
         case offline
     }
 
-    /// Nil for an address where nobody answered yet.
+    /// The device; nil for an address where no device answered yet.
     package var device: DeviceID?
     package var name: String
     package var state: State
-    /// Where it is dialled, or could be.
+    /// The address at which the peer is dialled, or could be.
     package var endpoint: Endpoint?
     package var via: String?
     package var roundTrip: Tick.Span?
@@ -23,7 +23,7 @@ package struct PeerView: Sendable, Equatable {
     /// Operations they hold and we lack, and the other way round; nil while unknown.
     package var weLack: UInt64?
     package var theyLack: UInt64?
-    /// How fast what they hold grows.
+    /// The growth of what the peer holds.
     package var operationsPerSecond: UInt64
     package var agentVersion: String
     /// The latest failure on the way to this peer, with its time.
@@ -31,19 +31,19 @@ package struct PeerView: Sendable, Equatable {
     package var lastFailureAt: Tick?
     package var nextAttemptAt: Tick?
     package var lastConnectedAt: Tick?
-    /// When we last heard from it on the present session.
+    /// The time at which the peer was last heard on the present session.
     package var lastHeardAt: Tick?
-    /// When the present session opened.
+    /// The time at which the present session opened.
     package var connectedAt: Tick?
     package var outstandingBytes: Int
     /// Since when something we sent has wanted an answer, if that is long enough to mean something.
     package var unansweredSince: Tick?
-    /// By a decision made on this node.
+    /// True if a decision made on this node blocks the device.
     package var isBlocked = false
 }
 
 extension AgentCore {
-    /// Every member but ourselves, sorted by device, then every address nobody answered at yet, sorted.
+    /// Returns every member but ourselves, sorted by device, then every address where no device answered yet, sorted.
     package func peers(at now: Tick) -> [PeerView] {
         let members = membership.members.filter { $0.device != configuration.own }.map { member in
             view(of: member.device, name: member.fact.name, at: now)
@@ -92,7 +92,7 @@ extension AgentCore {
             lastConnectedAt: nil, lastHeardAt: nil, connectedAt: nil, outstandingBytes: 0, unansweredSince: nil)
     }
 
-    /// How a peer is known best: a live record, an address a person gave, or where it was met before.
+    /// Returns the best source of the peer's address: a live record, an address a user gave, or where it was met before.
     private func via(of targets: [DialBook.Target]) -> String? {
         let ways = targets.map(\.via)
         return (ways.contains(.mdns) ? DialBook.Via.mdns : ways.contains(.static) ? .static : ways.first)?.rawValue

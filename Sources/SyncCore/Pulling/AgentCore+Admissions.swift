@@ -15,7 +15,7 @@ extension AgentCore {
         replicas.admissions[Dot(replica: segment.replica, counter: segment.start)] = devices.count
     }
 
-    /// What may be taken of the waiting room, in causal order.
+    /// Returns the segments that may be taken out of the waiting room, in causal order.
     mutating func takeReady() -> [VerifiedSegment] {
         let returning = waitingForRewriting()
         guard !replicas.admissions.isEmpty else { return takeReady { returning.contains($0.segment.replica) } }

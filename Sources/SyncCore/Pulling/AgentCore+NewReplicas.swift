@@ -1,11 +1,12 @@
 import SyncModel
 
-/// How much each device may do at once, and how fast after that.
+/// A budget for each device: the number of actions at once, and the rate after that.
 ///
 /// Bounds: one row for each device that did something since the start.
 struct DeviceBudgets: Sendable {
     private struct Budget: Sendable {
-        /// In nanoseconds of waiting, so that nothing is rounded; below zero after more than was left was done at once.
+        /// The budget in nanoseconds of waiting, so that nothing is rounded. It is below zero after more was done at once
+        /// than was left.
         var credit: Int64
         var at: Tick
     }
@@ -41,10 +42,11 @@ struct DeviceBudgets: Sendable {
 // work would wait: so all that hold an author's work come to hold the same.
 
 extension AgentCore {
-    /// When to look again at what was not taken in.
+    /// The time to look again at histories that were not taken in.
     var replicaDeadline: Tick? { replicas.lookAt }
 
-    /// What waits builds on these; worked out again when what waits, or what is held, has moved.
+    /// Returns the replicas that waiting segments build on. The list is computed again when the waiting room or what is held
+    /// has changed.
     mutating func missingReplicas() -> [WaitingRoom.Missing] {
         if let known = replicas.missing, known.version == room.version, known.held == held.digest { return known.list }
         let list = room.missing(held: held)
@@ -74,7 +76,7 @@ extension AgentCore {
                 || acknowledgedElsewhere.contains(replica))
     }
 
-    /// What members' acknowledgements wait for, the next of each.
+    /// The replicas that members' acknowledgements wait for, the next of each.
     var acknowledgedElsewhere: [ReplicaID] {
         acknowledgements.rows.compactMap { row in
             guard case .waiting(let entry?) = row.check, entry.replica.device != row.device else { return nil }
@@ -82,7 +84,7 @@ extension AgentCore {
         }
     }
 
-    /// One that is not taken in is asked for again in a while.
+    /// Handles a history that is not taken in: it is asked for again in a while.
     mutating func noteReplicaRefused(_ device: DeviceID) {
         replicas.lookAt = now + configuration.timing.newReplicaLook
         guard !replicas.reported.contains(device) else { return }
@@ -91,7 +93,7 @@ extension AgentCore {
     }
 }
 
-/// What the core remembers of histories that began, and that may not.
+/// The state about histories that begin here, and that may not.
 struct ReplicaKeeping: Sendable {
     struct KnownMissing: Sendable {
         let version: UInt64
@@ -107,7 +109,7 @@ struct ReplicaKeeping: Sendable {
     var admissions: [Dot: Int] = [:]
     /// See `missingReplicas`.
     var missing: KnownMissing?
-    /// Where among them the next step begins to ask.
+    /// The place in the list where the next step begins to ask.
     var missingOffset = 0
     /// Some were not taken in: looked at again then.
     var lookAt: Tick?

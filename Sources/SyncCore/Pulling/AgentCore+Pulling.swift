@@ -1,6 +1,6 @@
 import SyncModel
 
-/// One want under way: a range of one replica asked of one peer. Never two for the same replica, but for the walk of a history
+/// A want under way: a range of one replica, asked of one peer. A replica has at most one, apart from the walk of a history
 /// that is judged.
 struct Pull: Sendable, Equatable {
     let wantID: UInt64
@@ -11,7 +11,7 @@ struct Pull: Sendable, Equatable {
     /// Granted and not yet used.
     var creditBytes: Int
     var progressAt: Tick
-    /// What came since then: a peer that sends a byte a second holds a history up like one that sends none.
+    /// The bytes that came since `since`: a peer that sends a byte a second holds a history up like one that sends none.
     var pace: (since: Tick, bytes: Int)
 
     static func == (left: Pull, right: Pull) -> Bool { left.wantID == right.wantID }
@@ -23,7 +23,7 @@ struct Supply: Hashable, Sendable {
     let author: DeviceID
 }
 
-// What is missing, whom to ask for it, and when to ask somebody else.
+// Pulling: what is missing, which peer to ask for it, and when to ask another peer.
 extension AgentCore {
     private var outstandingBytes: Int { pulls.reduce(0) { $0 + max(0, $1.creditBytes) } }
 
@@ -31,8 +31,8 @@ extension AgentCore {
         pulls.reduce(0) { $0 + ($1.connection == session.id ? max(0, $1.creditBytes) : 0) }
     }
 
-    /// What may still be asked for of what a device wrote: outstanding bytes never exceed the free part of the waiting room, of which
-    /// what waits of another device takes half at most. So the room may hold half as much again.
+    /// The bytes that may still be asked for of what a device wrote. Outstanding bytes never exceed the free part of the
+    /// waiting room, of which waiting changes of another device take half at most. So the room may hold half as much again.
     private func freeBytes(for author: DeviceID) -> Int {
         unclaimedBytes - room.occupiedBytes(for: author, atMost: configuration.bounds.waitingRoomBytes / 2)
     }
@@ -43,7 +43,7 @@ extension AgentCore {
         return configuration.bounds.waitingRoomBytes - persistingBytes - outstandingBytes
     }
 
-    /// What may still be asked of one peer of what a device wrote: at most the peer's share.
+    /// The bytes that may still be asked of one peer of what a device wrote: at most the peer's share.
     private func freeBytes(_ session: PeerSession, for author: DeviceID) -> Int {
         min(freeBytes(for: author), shareBytes(session) - outstandingBytes(session))
     }
@@ -77,7 +77,8 @@ extension AgentCore {
         }
     }
 
-    /// Dependencies come first. A change may name thousands that nobody has: one step looks at some, and the next goes on.
+    /// Pulls missing dependencies, which come first. A change may name thousands that no device has: one step looks at some,
+    /// and the next goes on.
     private mutating func pullMissing(_ missing: [WaitingRoom.Missing], from sources: [Int]) {
         let count = min(missing.count, configuration.bounds.missingPerStep)
         for number in 0..<count {
@@ -90,7 +91,8 @@ extension AgentCore {
         }
     }
 
-    /// What one peer claims, in the order of the replicas, as long as more can be asked of it: the same plan for the same state.
+    /// Pulls what one peer claims, in the order of the replicas, as long as more can be asked of it: the same plan for the
+    /// same state.
     private mutating func pull(_ claimed: SortedReplicas, of index: Int, from sources: [Int]) {
         var position = 0
         while position < claimed.elements.count, hasFreeWant(sessions[index]), hasFreeShare(sessions[index]) {
@@ -112,7 +114,7 @@ extension AgentCore {
         pulls.count { $0.connection == session.id } < configuration.bounds.wantsPerSession
     }
 
-    /// Whether more may be asked of the peer, if it is of an author of whom nothing waits.
+    /// True if more may be asked of the peer, for an author of which nothing waits.
     private func hasFreeShare(_ session: PeerSession) -> Bool {
         min(unclaimedBytes, shareBytes(session) - outstandingBytes(session)) >= leastGrant
     }
@@ -227,7 +229,7 @@ extension AgentCore {
             late.remove(Supply(peer: sessions[index].device, author: pull.replica.device))
             return
         }
-        // Somebody else may have what it does not have as changes.
+        // Another peer may have what this one does not have as changes.
         if !hasChanges(index, of: pull.replica, from: frontier(of: pull.replica).next) { return }
         if frontier(of: pull.replica).next == pull.from { noteStall(index, pull.replica) }
         // The peer ended a want that it said it could fill. A pause, so that empty answers cannot make us spin.
@@ -241,13 +243,13 @@ extension AgentCore {
             pull.progressAt + configuration.timing.wantProgress, pull.pace.since + configuration.timing.wantPace)
     }
 
-    /// Whether the device did not fill the last want of this author's changes, or of its own, or dragged on with a state.
+    /// True if the device did not fill the last want of this author's changes, or of its own, or was too slow with a state.
     private func isLate(_ device: DeviceID, of replica: ReplicaID) -> Bool {
         late.contains(Supply(peer: device, author: replica.device))
             || late.contains(Supply(peer: device, author: device))
     }
 
-    /// Whether a peer sends so little that another one should be asked, if there is one that was not late.
+    /// True if the peer sends so little that another one should be asked, and there is one that was not late.
     private func isTooSlow(_ pull: Pull) -> Bool {
         let least = min(configuration.bounds.leastBytesPerPace, configuration.bounds.wantWindowBytes)
         guard pull.pace.bytes < least, !isWalk(pull) else { return false }

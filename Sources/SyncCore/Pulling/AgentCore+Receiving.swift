@@ -75,12 +75,13 @@ extension AgentCore {
             return requestHave(index)
         }
         guard let signingKey = membership.signingKey(of: replica.device), !forked.contains(replica) else {
-            // Its author is nobody's member yet, as far as we know: wanted once it is.
+            // The author is not a member yet, as far as we know. Its changes are wanted once it is.
             return isPush ? requestHave(index) : ()
         }
         guard segment.start <= frontier.next else {
             // A gap: what comes before was never sent on this session, or was dropped. Ask what the peer holds, and pull.
-            // While somebody else is asked for it that can wait, but not be forgotten: the push was the peer's last word.
+            // While another peer is asked for it that can wait, but must not be forgotten: the push was this peer's last
+            // message about it.
             guard isPush else { return }
             if pulls.contains(where: { $0.replica == replica }) || intake != nil {
                 sessions[index].missedPush = true
@@ -123,8 +124,9 @@ extension AgentCore {
         prune(index, replica)
     }
 
-    /// What does not continue our own history may yet have been signed by us: by this machine, before it was put back to an
-    /// earlier moment while it ran. Then nothing more is written there, whether or not these bytes are what was signed.
+    /// Closes our incarnation if the peer shows that we signed more than we hold: this machine may have signed it before it
+    /// was put back to an earlier moment while it ran. Then nothing more is written there, whether or not these bytes are
+    /// what was signed.
     private mutating func noteOwnKey(_ index: Int, _ segment: Segment) {
         let replica = segment.replica
         guard replica.device == configuration.own, isSigned(segment, as: sessions[index].peerTips[replica]) else {
@@ -152,7 +154,7 @@ extension AgentCore {
         prune(index, segment.replica)
     }
 
-    /// What a peer sent it holds.
+    /// Records that a peer holds what it sent.
     private mutating func claim(_ index: Int, _ replica: ReplicaID, _ tip: ReplicaTip) {
         sessions[index].claims.advance(
             replica, tip, held: held, isAuthor: { membership.signingKey(of: $0) != nil })
@@ -205,14 +207,15 @@ extension AgentCore {
         noteDurable(change)
     }
 
-    /// Of these replicas came what was not held here.
+    /// Reports once that changes of our own came back from a peer.
     mutating func noteReturned(_ replicas: [ReplicaID]) {
         guard !haveOwnReturned, replicas.contains(where: { $0.device == configuration.own }) else { return }
         haveOwnReturned = true
         effects.append(.report(.ownChangesReturned))
     }
 
-    /// Nothing of it was written. Everything volatile is dropped and becomes wanted again once the store takes writes.
+    /// Handles a refused batch, of which nothing was written. Everything volatile is dropped and becomes wanted again once
+    /// the store takes writes.
     mutating func notePersistFailed(_ id: PersistID, _ code: String) {
         guard persisting?.id == id else { return }
         persisting = nil
@@ -223,7 +226,7 @@ extension AgentCore {
         waitForStore(code)
     }
 
-    /// It refused something that is asked for again.
+    /// Pauses pulls after the store refused something that is asked for again.
     mutating func waitForStore(_ code: String) {
         storeRetryAt = now + configuration.timing.storeRetry
         if !isStoreRefusing { effects.append(.report(.storeRefused(code: code))) }

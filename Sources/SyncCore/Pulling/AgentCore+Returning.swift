@@ -53,7 +53,7 @@ extension AgentCore {
         return room.tip(of: replica) != nil && cutKeeping.returning[replica]?.until == nil
     }
 
-    /// When histories that wait for their rewriting are taken in without it.
+    /// The time at which histories that wait for their rewriting are taken in without it.
     var returningDeadline: Tick? {
         cutKeeping.returning.values.compactMap(\.until).filter { $0 > now }.min()
     }

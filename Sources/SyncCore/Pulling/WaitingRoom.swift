@@ -26,12 +26,12 @@ struct WaitingRoom: Sendable {
         position(of: replica).flatMap { queues[$0].segments.last?.tip }
     }
 
-    /// Whether a segment that begins there waits.
+    /// True if a segment that begins there waits.
     func contains(_ start: Dot) -> Bool {
         position(of: start.replica).map { queues[$0].segments.contains { $0.segment.start == start.counter } } ?? false
     }
 
-    /// Whether what another device wrote waits for more of the replica than its operations before `start`.
+    /// True if changes of another device wait for more of the replica than its operations before `start`.
     func isNamedByOthers(_ replica: ReplicaID, beyond start: UInt64) -> Bool {
         queues.contains { queue in
             queue.replica.device != replica.device
@@ -39,8 +39,8 @@ struct WaitingRoom: Sendable {
         }
     }
 
-    /// What may not be asked for because of what waits: all that the device wrote, and of each other one at most so much. A device
-    /// whose changes wait for what never comes does not keep those of others away.
+    /// The bytes that may not be asked for because of waiting segments: all of the device, and of each other device at most
+    /// `limit`. A device whose changes wait for what never comes does not keep those of others away.
     func occupiedBytes(for device: DeviceID, atMost limit: Int) -> Int {
         deviceBytes.reduce(0) { $0 + ($1.key == device ? $1.value : min($1.value, limit)) }
     }
@@ -51,18 +51,18 @@ struct WaitingRoom: Sendable {
         deviceBytes[replica.device] = sum == 0 ? nil : sum
     }
 
-    /// How much of the replica waits.
+    /// The bytes of the replica that wait.
     func bytes(of replica: ReplicaID) -> Int {
         position(of: replica).map { queues[$0].segments.reduce(0) { $0 + $1.segment.bytes.count } } ?? 0
     }
 
-    /// How many replicas of the device wait of which nothing is held.
+    /// The number of waiting replicas of the device of which nothing is held.
     func newReplicas(of device: DeviceID, held: TipTable) -> Int {
         let first = firstIndex { !($0 < ReplicaID(device: device, incarnation: 0)) }
         return queues[first...].lazy.prefix { $0.replica.device == device }.count { held[$0.replica] == nil }
     }
 
-    /// By halves.
+    /// Returns the first index where the condition holds, by binary search.
     private func firstIndex(where holds: (ReplicaID) -> Bool) -> Int {
         var (low, high) = (0, queues.count)
         while low < high {
@@ -145,14 +145,14 @@ struct WaitingRoom: Sendable {
         return missing.map { Missing(replica: $0.key, isNamedByOthers: $0.value) }.sorted { $0.replica < $1.replica }
     }
 
-    /// What waiting segments build on.
+    /// A replica that waiting segments build on.
     struct Missing: Sendable, Equatable {
         let replica: ReplicaID
         /// Those are of another device than the replica's.
         let isNamedByOthers: Bool
     }
 
-    /// Of these replicas.
+    /// Removes the segments of these replicas.
     mutating func remove(_ replicas: [ReplicaID]) {
         for replica in replicas {
             guard let index = position(of: replica) else { continue }

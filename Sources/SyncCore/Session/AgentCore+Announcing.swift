@@ -2,7 +2,7 @@ import SyncModel
 
 // Who holds what: Have and HaveRequest. In step, two agents exchange a digest and nothing that grows with the store.
 extension AgentCore {
-    /// What we say we hold.
+    /// The tips that we announce.
     private var announced: TipTable {
         var tips = held
         if configuration.faults.contains(.acknowledgeWaitingRoom) {
@@ -132,7 +132,7 @@ extension AgentCore {
         sendHave(index, isComplete: true)
     }
 
-    /// What was put off.
+    /// Sends a postponed Have.
     mutating func sendDueHave(_ index: Int) {
         if sessions[index].owesAll { tellAll(index) } else { sendHave(index, isComplete: false) }
     }

@@ -7,8 +7,8 @@ struct BulkPeering: Sendable, Equatable {
     let dial: Endpoint?
 }
 
-// What sessions have to do with bulk connections: with whom there may be one, and who dials it. That is whoever dialled
-// the session, since only that side is known to get through.
+// The part of sessions in bulk connections: which devices may have one, and which side dials it. The side that dialled the
+// session dials, since only that side is known to get through.
 extension AgentCore {
     mutating func noteBulkWanted(_ index: Int) {
         guard sessions[index].knowsBulk else { return refuse(index, .unexpectedFrame, detail: "bulkWanted") }

@@ -42,7 +42,7 @@ extension AgentCore {
         effects.append(.trust(membership.members.map(\.device).filter { $0 != configuration.own && isTrusted($0) }))
     }
 
-    /// Whether the peer lacks just this, can apply it at once, and has room for it.
+    /// True if the peer lacks exactly this segment, can apply it at once, and has room for it.
     private func canPush(_ segment: VerifiedSegment, to session: PeerSession) -> Bool {
         let bytes = segment.segment.bytes.count
         return session.expectedNext(of: segment.segment.replica) == segment.segment.start
@@ -114,7 +114,8 @@ extension AgentCore {
         }
     }
 
-    /// As the transport will count it when it is written: a session whose count only grows is never served again.
+    /// The byte count that the transport will subtract when it has written the changes: a session whose count only grows is
+    /// never served again.
     private func bufferedByteCount(of changes: Frame.Changes) -> Int {
         var counted = changes
         if configuration.faults.contains(.countUnpackedBuffers), let plain = try? changes.unpacked() { counted = plain }
@@ -176,8 +177,8 @@ extension AgentCore {
         }
     }
 
-    /// One read at a time per peer, and none while the transport still holds much of what was read before: a slow peer
-    /// costs its own bound and delays nobody.
+    /// Starts reads for wants: one at a time per peer, and none while the transport still holds much of what was read before.
+    /// A slow peer costs its own bound and delays no other peer.
     mutating func pumpServes() {
         for index in upSessions {
             guard !sessions[index].isReading, !holdsWants(sessions[index]),
@@ -205,7 +206,7 @@ extension AgentCore {
         // A want of one operation asks for the change that this belongs to, with its signature.
         let isOne = serve.to == serve.next + 1
         guard let first = segments.first, first.start == serve.next || isOne && first.start < serve.next else {
-            // The store had nothing there, or could not read: the want ends, and the peer may ask somebody else.
+            // The store had nothing there, or could not read: the want ends, and the peer may ask another peer.
             return sendSegments([], of: replica, wantID: serve.wantID, isLast: true, to: index)
         }
         serve.next = segments[segments.count - 1].end

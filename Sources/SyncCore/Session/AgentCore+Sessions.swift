@@ -95,8 +95,8 @@ extension AgentCore {
         sendPing(index)
     }
 
-    /// Of two sessions with one device the one dialled by the greater DeviceID is kept; of two dialled by the same side
-    /// its dialler closes one: the silent one if there is one, else the newer.
+    /// Closes one of two sessions with the same device. If each side dialled one, the one dialled by the greater DeviceID is
+    /// kept. If one side dialled both, its dialler closes one: the silent one if there is one, else the newer.
     private mutating func resolveRedundancy(of id: ConnectionID) {
         guard let new = sessions.first(where: { $0.id == id }) else { return }
         for other in sessions where other.state == .up && other.device == new.device && other.id != id {
@@ -166,7 +166,7 @@ extension AgentCore {
         sessions.remove(at: index)
     }
 
-    /// What the session was doing falls to others; its address may be dialled again.
+    /// Ends a session. Its work goes to other sessions, and its address may be dialled again.
     private mutating func endSession(_ index: Int, wasUp: Bool, code: String) {
         let session = sessions[index]
         abandonPulls(of: session.id)

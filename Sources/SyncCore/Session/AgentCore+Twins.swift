@@ -11,9 +11,9 @@ struct TwinChallenge: Sendable, Equatable {
     var isAnswered = false
 }
 
-/// What the core remembers, for as long as it runs, of devices whose keys two live agents have.
+/// The state about devices whose keys two live agents have, kept for as long as the core runs.
 struct TwinKeeping: Sendable {
-    /// What a peer says of another run of ours, whether or not it could show a proof.
+    /// A peer's claim of another run of this device, with or without a proof.
     struct Claim: Sendable {
         let otherRun: UInt64
         var count = 1
@@ -29,11 +29,12 @@ struct TwinKeeping: Sendable {
     var isKeyShared = false
     /// A peer said so without proof: until then nothing is acknowledged in the name of both.
     private(set) var doubtedUntil: Tick?
-    /// When each peer was doubted for last: what it says without proof costs others their acknowledgements for a while, so not again soon.
+    /// The time at which each peer last caused a doubt. A claim without proof suspends acknowledgements for a while, so one
+    /// peer cannot cause the next doubt soon.
     private var doubts: [DeviceID: Tick] = [:]
-    /// By the peer that said it last.
+    /// The claims, by the peer that made each last.
     private(set) var claims: [DeviceID: Claim] = [:]
-    /// What runs of members signed about each other: the newest few of each device.
+    /// The signed statements of members' runs about each other: the newest few of each device.
     private var statements: [DeviceID: [TwinStatement]] = [:]
     /// The newest last.
     private var told: [Told] = []
@@ -60,7 +61,7 @@ struct TwinKeeping: Sendable {
         statements[statement.device] = (known + [statement]).suffix(Self.statementLimit)
     }
 
-    /// What the one run signed about the other; empty if that was not heard.
+    /// Returns the signature of the one run about the other; empty if none was received.
     func proof(of device: DeviceID, run: UInt64, other: UInt64) -> [UInt8] {
         statements[device]?.last { $0.run == run && $0.other == other }?.signature ?? []
     }
@@ -78,7 +79,7 @@ struct TwinKeeping: Sendable {
 
 // Two live agents with one key: a copied disk, or a backup that was put back beside its original (design: "Incarnations").
 extension AgentCore {
-    /// A connection on which both ends have our key: to ourselves, or to somebody who runs from a copy of our disk.
+    /// Handles a connection on which both ends have our key: to ourselves, or to an agent that runs from a copy of our disk.
     mutating func meetOwnKey(_ index: Int, _ hello: Frame.Hello) {
         guard hello.runID != configuration.runID else {
             markOwnAddress(sessions[index].id)
@@ -112,7 +113,7 @@ extension AgentCore {
     /// Others forget by what a device acknowledges: with two of them, the one does not speak for the other.
     var isKeyDoubted: Bool { twins.isKeyShared || twins.doubtedUntil.map { now < $0 } ?? false }
 
-    /// What a run of a member signed about another one is kept, for that one to be shown.
+    /// Keeps the signed statement of a member's run about another run, to be shown to that run.
     mutating func recordTwinStatement(of device: DeviceID, _ hello: Frame.Hello) {
         guard !hello.twinSignature.isEmpty, let key = membership[device]?.fact.signingKey else { return }
         let statement = TwinStatement(
@@ -120,7 +121,7 @@ extension AgentCore {
         if statement.isSigned(by: key) { twins.record(statement) }
     }
 
-    /// Whether another run of the device holds its place, or it is one session twice.
+    /// Returns true if another run of the device holds its place, or it is one session twice.
     mutating func isDuplicateIdentity(_ index: Int) -> Bool {
         let new = sessions[index]
         for other in upSessions where sessions[other].device == new.device && other != index {

@@ -1,8 +1,8 @@
 import SyncModel
 
-/// What a peer holds, by its own word on a session, with an index of what this side lacks of it.
+/// The tips that a peer claims on a session, with an index of what this side lacks of them.
 ///
-/// A peer may claim thousands of replicas that nobody has. The index moves with the claims and with what is held here, so
+/// A peer may claim thousands of replicas that no device has. The index moves with the claims and with what is held here, so
 /// no step walks the claims: they cost something when they are made.
 ///
 /// Invariants: `operations` counts all that is claimed, `lacking` what of it is not held here. `unfinished` and `unknown` are
@@ -37,7 +37,7 @@ struct PeerClaims: Sendable {
         moved = Set(held.entries.map(\.replica))
     }
 
-    /// It holds at least this: it sent it.
+    /// Raises a claim: the peer holds at least what it sent.
     mutating func advance(
         _ replica: ReplicaID, _ tip: ReplicaTip, held: TipTable, isAuthor: (DeviceID) -> Bool
     ) {
@@ -129,7 +129,7 @@ struct SortedReplicas: Sendable, Equatable {
     /// The first behind all replicas of the device.
     func index(behind device: DeviceID) -> Int { firstIndex { device < $0.device } }
 
-    /// By halves.
+    /// Returns the first index where the condition holds, by binary search.
     private func firstIndex(where holds: (ReplicaID) -> Bool) -> Int {
         var (low, high) = (0, elements.count)
         while low < high {

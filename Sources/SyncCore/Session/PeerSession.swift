@@ -1,6 +1,6 @@
 import SyncModel
 
-/// One authenticated connection, as the core sees it.
+/// The core's view of an authenticated connection.
 ///
 /// `greeting` → `up` (the peer's Hello was accepted) → `closing` (we asked the transport to close) → gone.
 /// `greeting` may go to `closing` directly. Only an `up` session exchanges anything but Hello.
@@ -16,14 +16,14 @@ struct PeerSession: Sendable {
     let remote: Endpoint
     var state: State
     let openedAt: Tick
-    /// Of the peer's Hello; 0 before.
+    /// The run ID of the peer's Hello; 0 before.
     var runID: UInt64 = 0
     var sessionNumber: UInt64 = 0
     var peerName = ""
     var peerVersion = ""
-    /// Where it listens, by its Hello; 0 before.
+    /// The port where the peer listens, by its Hello; 0 before.
     var listenPort: UInt16 = 0
-    /// Its mDNS instance, empty if it has none.
+    /// The peer's mDNS instance; empty if it has none.
     var peerInstance = ""
 
     // Liveness
@@ -31,7 +31,7 @@ struct PeerSession: Sendable {
     var ping: Ping?
     /// Round trips of the newest pings, at most `roundTripSamples`.
     private var roundTrips: [Tick.Span] = []
-    /// When the next of the first few pings is due.
+    /// The time at which the next of the first few pings is due.
     var sampleAt: Tick?
     /// Since when something we sent wants an answer and no byte came; nil when nothing is due.
     var unansweredSince: Tick?
@@ -54,22 +54,22 @@ struct PeerSession: Sendable {
     }
 
     // What each side knows of the other
-    /// What the peer holds, by its own word on this session.
+    /// The tips that the peer claims on this session.
     var claims = PeerClaims()
     var peerTips: TipTable { claims.tips }
     /// Entries of a `Have` that goes on in the next frame.
     var haveRow: [Frame.HaveEntry] = []
     /// The peer's vector digest matched `peerTips` when it last spoke.
     var peerTipsAreComplete = false
-    /// How fast what it holds grows.
+    /// The growth of what the peer holds.
     var progress = ProgressMeter()
-    /// What we last said we hold; nil before the first Have.
+    /// The tips that we last announced; nil before the first Have.
     var said: TipTable?
     var haveRequested = false
-    /// When the peer was told last all that is held here, and whether it has asked for that again since.
+    /// The time at which the peer was last told all that is held here, and whether it has asked for that again since.
     var toldAllAt: Tick?
     var owesAll = false
-    /// When the next Have is due, and by when at the latest.
+    /// The time at which the next Have is due, and the latest time for it.
     var haveDue: Tick?
     var haveLatest: Tick?
 
@@ -87,9 +87,9 @@ struct PeerSession: Sendable {
     /// Pushed and not yet named in a Have of the peer's.
     var unconfirmed: [Push] = []
     var unconfirmedBytes = 0
-    /// How far each replica was sent on this session: a push must continue there.
+    /// The tip up to which each replica was sent on this session: a push must continue there.
     var sentTips = TipTable()
-    /// Replicas whose changes the peer gets from somebody else first: announced, not pushed.
+    /// Replicas whose changes the peer gets from another peer first: announced, not pushed.
     var announcedOnly: [ReplicaID] = []
     var serves: [Serve] = []
     var isReading = false
@@ -111,7 +111,7 @@ struct PeerSession: Sendable {
     // Receiving
     /// Parts of a segment that spans frames, and the want they belong to.
     var assembly: Assembly?
-    /// It ended a want early or let one starve: nothing is asked of it until then.
+    /// The time until which nothing is asked of the peer, since it ended a want early or let one starve.
     var pullsPausedUntil: Tick?
     /// A push was dropped that nothing will announce again: the peer is asked what it holds once the pulls have ended.
     var missedPush = false
@@ -135,12 +135,12 @@ struct PeerSession: Sendable {
         lastReceivedAt = openedAt
     }
 
-    /// Where it can be dialled: the port that an accepted connection comes from says nothing.
+    /// The address at which the peer can be dialled: the port that an accepted connection comes from says nothing.
     var address: Endpoint {
         id.isOutbound || listenPort == 0 ? remote : Endpoint(host: remote.host, port: listenPort)
     }
 
-    /// What the peer holds or will, once everything sent has arrived.
+    /// The counter up to which the peer holds the replica, or will, once everything sent has arrived.
     func expectedNext(of replica: ReplicaID) -> UInt64 {
         max(peerTips.next(of: replica), sentTips.next(of: replica))
     }

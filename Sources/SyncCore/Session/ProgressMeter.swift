@@ -1,4 +1,4 @@
-/// How fast something grows, from its last few readings: what people want to know of a peer that is behind.
+/// The rate at which a number grows, from its last few readings: users see it for a peer that is behind.
 ///
 /// At most 21 readings, a quarter of a second apart, none older than five seconds when the next one comes.
 package struct ProgressMeter: Sendable, Equatable {

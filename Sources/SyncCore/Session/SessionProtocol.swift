@@ -1,4 +1,4 @@
-/// What this version speaks.
+/// The protocol versions and features of this agent.
 package enum SessionProtocol {
     package static let versions: ClosedRange<UInt32> = 1...1
     /// Feature bits this side understands.

@@ -25,7 +25,7 @@ package struct TipTable: Hashable, Sendable {
 
     package func next(of replica: ReplicaID) -> UInt64 { self[replica]?.next ?? 0 }
 
-    /// Of all changes held: stamps only grow within a replica.
+    /// The greatest stamp of all changes held: stamps only grow within a replica.
     package var greatestStamp: Stamp { entries.lazy.map(\.tip.stamp).max() ?? .zero }
 
     package func covers(_ context: [VersionVector.Entry]) -> Bool {

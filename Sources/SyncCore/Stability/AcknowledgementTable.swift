@@ -10,7 +10,7 @@ struct AcknowledgementTable: Sendable {
         fileprivate var term: Sum256
         /// The one before it: peers that have that are sent what moved.
         fileprivate(set) var previous: (signed: SignedAcknowledgement, mark: AcknowledgementMark)?
-        /// What the newest one that counts here covers; nil while none does.
+        /// The vector of the newest acknowledgement that counts here; nil while none does.
         fileprivate(set) var counted: VersionVector?
         fileprivate(set) var check: Check
 
@@ -24,14 +24,14 @@ struct AcknowledgementTable: Sendable {
         }
     }
 
-    /// Whether the newest one counts: `waiting` → (`reading` →) `counted` or `refuted`.
+    /// The state of the newest acknowledgement: `waiting` → (`reading` →) `counted` or `refuted`.
     enum Check: Sendable, Equatable {
-        /// For its author's changes, or others it covers; nil: nobody has looked yet.
+        /// Waits for its author's changes, or others it covers; nil: it has not been looked at yet.
         case waiting(for: VersionVector.Entry?)
-        /// For heads that the store looks up; `sum` is the digest without them.
+        /// Waits for heads that the store looks up; `sum` is the digest without them.
         case reading(ReadID, [VersionVector.Entry], sum: Sum256)
         case counted
-        /// It speaks of other histories than those held: it will never count.
+        /// The acknowledgement covers other histories than those held: it will never count.
         case refuted
     }
 
@@ -67,7 +67,7 @@ struct AcknowledgementTable: Sendable {
         if check == .counted { rows[index].counted = rows[index].newest.acknowledgement.vector }
     }
 
-    /// Which row a reading of heads was for, unless a newer one has come meanwhile.
+    /// Returns the row that a reading of heads was for; nil if a newer acknowledgement has come meanwhile.
     func reading(_ id: ReadID) -> (device: DeviceID, entries: [VersionVector.Entry], sum: Sum256)? {
         for row in rows {
             if case .reading(id, let entries, let sum) = row.check { return (row.device, entries, sum) }
@@ -85,16 +85,16 @@ struct AcknowledgementTable: Sendable {
     }
 }
 
-/// What two sides of a session know of each other's acknowledgements.
+/// The state of one session about acknowledgements: what each side knows of the other's.
 struct AcknowledgementExchange: Sendable {
     /// Both sides understand acknowledgements; nothing of them is sent to others.
     var isSpoken = false
-    /// What the peer has, by its word or because it was sent.
+    /// The acknowledgements the peer has: it claimed them, or they were sent.
     var known: [DeviceID: AcknowledgementMark] = [:]
     var sentAt: [DeviceID: Tick] = [:]
     /// Members whose newest may be news to the peer.
     var pending: Set<DeviceID> = []
-    /// When the next pending row may be sent, if one has to wait.
+    /// The time at which the next pending row may be sent, if one has to wait.
     var dueAt: Tick?
     var requestedAt: Tick?
 

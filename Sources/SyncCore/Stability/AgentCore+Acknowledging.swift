@@ -5,8 +5,8 @@ import SyncModel
 extension AgentCore {
     // MARK: Our own
 
-    /// When ours is due; nil while it says what we hold, or nobody would hear it. Without a session our newest changes
-    /// may not be sealed, and what may still be folded is not acknowledged.
+    /// The time at which our acknowledgement is due; nil while the last one says what we hold, or no session is up. Without a
+    /// session our newest changes may not be sealed, and changes that may still be folded are not acknowledged.
     var acknowledgeDeadline: Tick? {
         guard !stability.isAcknowledging, !isKeyDoubted, !upSessions.isEmpty else { return nil }
         return stability.acknowledgeAt
@@ -56,7 +56,7 @@ extension AgentCore {
         return cuts.cuts.map(\.dot) + returns.map(\.addition)
     }
 
-    /// One of them that is held, and that our newest acknowledgement does not cover.
+    /// True if an urgent dot is held that our newest acknowledgement does not cover.
     private var hasUnacknowledgedCut: Bool {
         let said = acknowledgements[configuration.own]?.newest.acknowledgement.vector ?? VersionVector()
         return urgentDots.contains { held.next(of: $0.replica) > $0.counter && !said.covers($0) }
@@ -70,7 +70,7 @@ extension AgentCore {
         }
     }
 
-    /// Our own entries, when we may only read: nobody takes what we write, so nobody could count a word of it.
+    /// Our own entries, if this device is a reader: no peer takes what a reader writes, so none could count them.
     private var unspoken: [TipTable.Entry] {
         guard membership.signingKey(of: configuration.own) == nil else { return [] }
         return held.entries.filter { $0.replica.device == configuration.own }
@@ -105,7 +105,7 @@ extension AgentCore {
         requestAcknowledgements(index)
     }
 
-    /// At most once a minute: what differs for a moment only is on its way.
+    /// Requests acknowledgements, at most once a minute: a difference of a moment is on its way.
     private mutating func requestAcknowledgements(_ index: Int) {
         if let last = sessions[index].acknowledgements.requestedAt,
             now < last + configuration.timing.acknowledgeEvery
@@ -131,7 +131,7 @@ extension AgentCore {
         guard sent.space == space, sessions[index].acknowledgements.isSpoken else { return }
         var taken: [SignedAcknowledgement] = []
         for row in sent.rows {
-            // Its author is nobody's member yet, as far as we know: asked for once it is.
+            // The author is not a member yet, as far as we know. The acknowledgement is asked for once it is.
             guard let member = membership[row.device] else { continue }
             let present = acknowledgements[row.device]
             guard let signed = row.joined(to: present?.newest) else {

@@ -1,6 +1,6 @@
 import SyncModel
 
-/// What the core remembers about devices that were let go, between two steps.
+/// The state about cut devices that the core keeps between two steps.
 struct CutKeeping: Sendable {
     /// Devices that are being let in again, and when to try anew if nothing comes of it.
     var readmissions: [(device: DeviceID, retryAt: Tick)] = []
@@ -21,7 +21,7 @@ struct CutKeeping: Sendable {
     }
 }
 
-// Devices that were let go: nobody waits for them, and they may come back.
+// Devices that were cut: no member waits for them, and they may come back.
 extension AgentCore {
     mutating func note(isIncomplete: Bool) {
         guard isIncomplete != self.isIncomplete else { return }
@@ -48,12 +48,13 @@ extension AgentCore {
         if configuration.faults.contains(.releaseBeforeAcknowledged) { return away }
         return away.filter { device in
             let holding = cuts.cuts(holdingAway: device)
-            // Also of whom only a void word let in: a cut that makes this one void would make that word count again.
+            // This includes devices that only a void fact admitted: a cut that makes this one void would make that fact count
+            // again.
             return holding.contains { cuts.isSettled($0.dot) } && haveAllHeard(of: holding.map(\.dot))
         }
     }
 
-    /// Members that nobody let go.
+    /// The members that no cut keeps away.
     private var remainingDevices: [DeviceID] { membership.members.map(\.device).filter { !cuts.isAway($0) } }
 
     private func haveAllHeard(of cuts: [Dot]) -> Bool {
@@ -78,8 +79,8 @@ extension AgentCore {
 
     // MARK: Letting in again
 
-    /// A device that was let go, has heard of it and is still there, is let in again: retiring is no verdict, it says that
-    /// nobody waits. What it writes from then on knows all that was forgotten meanwhile.
+    /// Admits a cut device again if it has heard of the cut and still connects. Retiring does not revoke access; it says that
+    /// no member waits for the device. What the device writes from then on knows all that was forgotten meanwhile.
     private mutating func planReadmissions() {
         cutKeeping.readmissions.removeAll { !cuts.isAway($0.device) || $0.retryAt <= now }
         guard membership.signingKey(of: configuration.own) != nil, !cuts.isAway(configuration.own) else { return }
@@ -96,8 +97,9 @@ extension AgentCore {
             else { continue }
             letInAgain(member)
         }
-        // Whom our own word let in while we were away. That word is written again with all others, but not before objects are
-        // right here, and where their work came as state they are not until they count again.
+        // These members were admitted by this device while it was away. That fact is written again with all others, but not
+        // before objects are right here. Where the members' work came as state, objects are not right until these members
+        // count again.
         for member in membership.members
         where cuts.isAway(member.device) && !cuts.isBarred(member.device)
             && !cutKeeping.readmissions.contains(where: { $0.device == member.device })
@@ -118,13 +120,13 @@ extension AgentCore {
 
     // MARK: Settling
 
-    /// Two parts of a space may let each other go while they are apart, and forget what the other has not seen; when they meet,
-    /// one of the cuts is void. So a cut of our own is settled, and then holds for good, before anything is forgotten by it:
-    /// once everybody who is left has heard of it and of none that would make it void, and once those who are left, as far as
-    /// those who are away know them, are more than those who are away.
+    /// Settles our own cuts, so that each holds for good before anything is forgotten by it. Two parts of a space may cut
+    /// each other while they are apart, and forget what the other has not seen. When they meet, one of the cuts is void. So a
+    /// cut is settled only if every remaining member has heard of it and of none that would make it void, and if the
+    /// remaining members, as far as the members that are away know them, are more than those that are away.
     ///
-    /// Two that make each other void are not both settled: had they been, nobody could have heard of both, and so those who are
-    /// left of each would all be away for the other, and more than the other's.
+    /// Two cuts that make each other void are never both settled. Otherwise no member could have heard of both, so the
+    /// remaining members of each would all be away for the other, and be more than the other's.
     private mutating func planSettling() {
         cutKeeping.settlements.removeAll { cuts.isSettled($0.cut) || $0.retryAt <= now }
         guard membership.signingKey(of: configuration.own) != nil, !cuts.isAway(configuration.own) else { return }
@@ -145,7 +147,7 @@ extension AgentCore {
             let holding = cuts.cuts(holdingAway: device)
             return holding.contains { $0.fact.device == device } && !holding.contains { cuts.isSettled($0.dot) }
         }
-        // Whoever holds something of a device knows that it is a member.
+        // A device that holds changes of another knows that it is a member.
         let known = remainingDevices.filter { device in
             waitedFor.allSatisfy { away in
                 acknowledgements[away]?.counted?.entries.contains { $0.replica.device == device } ?? false
@@ -158,8 +160,8 @@ extension AgentCore {
 
     // MARK: Writing again
 
-    /// What this device had written beyond its end is written again once it was let in, and once nobody can keep it any
-    /// more: else it might stand there twice.
+    /// Rewrites what this device had written beyond its end, once the device is admitted again and no other device can keep
+    /// those changes any more: otherwise they might stand there twice.
     private mutating func planRewriting() {
         switch cutKeeping.rewriting {
         case .idle, .done(_):

@@ -1,8 +1,8 @@
 package import SyncModel
 
-/// What the core remembers about stability between two steps.
+/// The state about stability that the core keeps between two steps.
 struct Stability: Sendable {
-    /// When our own acknowledgement is due; nil while it says what we hold.
+    /// The time at which our own acknowledgement is due; nil while the last one says what we hold.
     var acknowledgeAt: Tick?
     var acknowledgedAt: Tick?
     /// The store signs one.
@@ -10,7 +10,7 @@ struct Stability: Sendable {
 
     /// Something came that may make an acknowledgement count, or another vector stable.
     var isMoved = true
-    /// What was held when it was looked at last.
+    /// The digest of what was held when stability was last computed.
     var lookedAt: Sum256?
     var stable = VersionVector()
 
@@ -27,7 +27,7 @@ struct Stability: Sendable {
     }
 }
 
-// Which acknowledgements count, what is therefore stable, and collecting what nobody needs any more.
+// Stability: which acknowledgements count, what is therefore stable, and collecting what no member needs any more.
 extension AgentCore {
     /// Covered by a counted acknowledgement of every member: no operation that does not know all of it is still to come.
     package var stable: VersionVector { stability.stable }
@@ -44,9 +44,9 @@ extension AgentCore {
         planCollection()
     }
 
-    /// Every member counts that is known here, readers too, also one that was added behind the vector: it may have seen
-    /// less than whoever added it. One added by a change that we do not hold was added behind its author's counted
-    /// acknowledgement, and so knows all that is stable.
+    /// The vector that every member is known to hold. Every member known here counts, readers too, also a member that was
+    /// added behind the vector: it may have seen less than the member that added it. A member added by a change that we do
+    /// not hold was added behind its author's counted acknowledgement, and so knows all that is stable.
     private var computedStable: VersionVector {
         if configuration.faults.contains(.collectBeforeStability) { return held.vector() }
         var stable: VersionVector?
@@ -69,11 +69,11 @@ extension AgentCore {
         }
     }
 
-    /// An acknowledgement counts once its author's changes up to its ends are held, and what it covers is held with
-    /// the same heads: an author that forked, or that speaks of a history nobody has, holds everything up.
+    /// Checks whether an acknowledgement counts: its author's changes up to its ends must be held, and what it covers must be
+    /// held with the same heads. An author that forked, or that covers a history no member has, holds everything up.
     private mutating func look(at acknowledgement: Acknowledgement) {
         let device = acknowledgement.device
-        // What a reader writes counts nowhere, and nobody takes it.
+        // A reader's changes count nowhere, and no peer takes them.
         let ends = membership.signingKey(of: device) == nil ? [] : acknowledgement.laterEnds.entries
         let needed = acknowledgement.vector.entries + ends
         if let missing = needed.first(where: { held.next(of: $0.replica) < $0.next }) {
@@ -110,7 +110,8 @@ extension AgentCore {
 
     // MARK: Collecting
 
-    /// Nothing is collected while local writes may stay open: what they are folded into must be what they saw.
+    /// The time of the next step of collection; nil if none is due. Collection waits while local writes may stay open: what
+    /// they are folded into must be what they saw.
     var collectionDeadline: Tick? {
         guard !mayStayOpen, !isIncomplete, case .due(let at, _, _) = stability.collection else { return nil }
         return at
@@ -131,7 +132,7 @@ extension AgentCore {
         effects.append(.collect(upTo: vector, after: after, limit: configuration.bounds.collectionStepObjects))
     }
 
-    /// One step is durable. The next waits a little, so that a long pass costs writers a small part of the store's time.
+    /// Handles a durable step. The next waits a little, so that a long pass costs writers a small part of the store's time.
     mutating func noteCollected(next: Dot?, hasForgotten: Bool) {
         guard case .stepping(let vector, _) = stability.collection else { return }
         // As the store has raised its own: from now on, not only from the next start.

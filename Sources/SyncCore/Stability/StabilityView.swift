@@ -1,6 +1,6 @@
 package import SyncModel
 
-/// What is stable here and whose word is missing, for `status` and the simulator's checkers.
+/// The stable vector here and the members that hold it back, for `status` and the simulator's checkers.
 package struct StabilityView: Sendable, Equatable {
     package let stable: VersionVector
     /// Sorted by device.
@@ -10,7 +10,7 @@ package struct StabilityView: Sendable, Equatable {
     package struct Member: Sendable, Equatable {
         package let device: DeviceID
         package let name: String
-        /// Where what it has not acknowledged begins, by replica; never empty.
+        /// The start of what the member has not acknowledged, by replica; never empty.
         package let missing: [VersionVector.Entry]
 
         package init(device: DeviceID, name: String, missing: [VersionVector.Entry]) {
@@ -27,8 +27,8 @@ package struct StabilityView: Sendable, Equatable {
 }
 
 extension AgentCore {
-    /// Measured against what is held, also while nobody is there to tell; what is new is nobody's delay yet, which the
-    /// reader sees from how old it is.
+    /// The view, measured against what is held, also while no session is up. A new change counts as missing at once; its age
+    /// tells the reader that no member is late with it.
     package var stabilityView: StabilityView {
         let ours = held.vector()
         let others = membership.members.filter { $0.device != configuration.own && !cuts.isAway($0.device) }

@@ -1,17 +1,19 @@
 import SyncModel
 
-// Handing state to peers: to whom it is offered, and the stream, within what the receiver grants.
+// Handing state to peers: the choice of peers to offer it to, and the stream, within what the receiver grants.
 extension AgentCore {
-    /// A reader relays changes, of which each is signed; nobody takes state from it.
+    /// True if this device may hand state over. A reader relays changes, each of which is signed; no peer takes state from
+    /// it.
     private var mayHandState: Bool {
         configuration.exchangesState && !isIncomplete && membership[configuration.own]?.fact.role == .writer
     }
 
     // MARK: Offers
 
-    /// A peer said what it holds. Where deletions are forgotten, whoever lacks something of our floor takes state: what it wrote on
-    /// what is gone here, only state tells it. And so may whoever lacks so much that state may be far less: the store weighs
-    /// both. That changes are not held is said when they are wanted: somebody else may have them.
+    /// Considers an offer of state, after a peer announced what it holds. Where deletions are forgotten, a peer that lacks
+    /// part of our floor takes state: only state tells it what became of its writes on objects that are gone here. A peer
+    /// that lacks so much that state may be far less may take it too: the store weighs both. That changes are not held is
+    /// said when they are wanted: another peer may have them.
     mutating func considerOffer(_ index: Int) {
         let session = sessions[index]
         guard session.stateExchange.isSpoken, session.peerTipsAreComplete, mayHandState,
@@ -50,7 +52,7 @@ extension AgentCore {
         offerState(index)
     }
 
-    /// Whether answers to its wants wait for what it says to state.
+    /// True if answers to the peer's wants wait for its reply about state.
     func holdsWants(_ session: PeerSession) -> Bool {
         session.stateExchange.weighing != nil || session.stateExchange.holdsWantsUntil.map { $0 > now } ?? false
     }
@@ -211,7 +213,7 @@ extension AgentCore {
         return true
     }
 
-    /// Tells the peer that no more comes: it may ask somebody else.
+    /// Tells the peer that no more of the state comes: it may ask another peer.
     private mutating func endOutlet(_ id: StateID) {
         guard let outlet = outlets.first(where: { $0.id == id }) else { return }
         closeOutlet(id)
@@ -229,7 +231,7 @@ extension AgentCore {
         for outlet in outlets where outlet.connection == connection { closeOutlet(outlet.id) }
     }
 
-    /// Whoever does not go on keeps a transaction of our store open.
+    /// Ends the outlets of peers that make no progress, since each keeps a transaction of our store open.
     mutating func passOutletDeadlines() {
         for outlet in outlets where now >= outlet.progressAt + configuration.timing.stateIdle { endOutlet(outlet.id) }
     }

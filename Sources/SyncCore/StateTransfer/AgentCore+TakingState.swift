@@ -1,6 +1,6 @@
 import SyncModel
 
-// Taking state in place of changes: when, from whom, and what becomes of the stream.
+// Taking state in place of changes: when, from which peer, and the stages of the stream.
 extension AgentCore {
     mutating func noteState(_ input: StateInput) {
         switch input {
@@ -18,7 +18,7 @@ extension AgentCore {
         }
     }
 
-    /// Goes on with what is under way; else asks somebody, if there is a reason.
+    /// Continues the intake under way; without one, asks a peer for state if there is a reason.
     mutating func planState() {
         passStateDeadlines()
         goOnWithIntake()
@@ -37,7 +37,7 @@ extension AgentCore {
         }
     }
 
-    /// What an offer was about came as changes, or from somebody else.
+    /// Forgets offers that are obsolete: the changes came otherwise.
     private mutating func forgetOldOffers() {
         for index in upSessions where sessions[index].stateExchange.isOffered && sessions[index].peerTipsAreComplete {
             if sessions[index].claims.lacking == 0 {
@@ -46,7 +46,7 @@ extension AgentCore {
         }
     }
 
-    /// Nothing else is written for peers from when a state is fit to be joined until it is.
+    /// True from when a state is fit to be joined until it is. Nothing else is written for peers meanwhile.
     var isJoiningState: Bool {
         switch intake?.phase {
         case .reviewed, .joining: true
@@ -60,8 +60,8 @@ extension AgentCore {
             && up.allSatisfy { sessions[$0].peerTipsAreComplete && sessions[$0].claims.lacking == 0 }
     }
 
-    /// Of the writers that hold more than we do: whoever offered state; if some is staged already, anybody; and whoever can
-    /// give us what no connected peer has as changes any more.
+    /// The peer to ask for state, a writer that holds more than we do; nil if there is none. It is a peer that offered state;
+    /// any able peer if some is staged already; or a peer that has what no connected peer has as changes any more.
     private func stateSource() -> Int? {
         let able = upSessions.filter { index in
             let session = sessions[index]
@@ -80,7 +80,7 @@ extension AgentCore {
         return chosen.max { sessions[$0].claims.lacking < sessions[$1].claims.lacking }
     }
 
-    /// Whether it has something that we lack, does not hold it as changes, and neither does anybody else that is connected.
+    /// True if the peer has something that we lack and does not hold it as changes, and no other connected peer does.
     private func isStateNeeded(from index: Int) -> Bool {
         sessions[index].stateExchange.firstHeld.entries.contains { entry in
             let from = frontier(of: entry.replica).next
@@ -92,7 +92,7 @@ extension AgentCore {
         }
     }
 
-    /// As far as it has not said that they are gone.
+    /// True unless the peer has announced that those changes are gone.
     func hasChanges(_ index: Int, of replica: ReplicaID, from: UInt64) -> Bool {
         sessions[index].stateExchange.firstHeld.next(of: replica) <= from
     }
@@ -131,7 +131,7 @@ extension AgentCore {
         probe(index)
     }
 
-    /// What comes of a request that we took back is dropped.
+    /// Handles items of a state. Answers to a request that we cancelled are dropped.
     mutating func noteStateItems(_ index: Int, _ items: Frame.StateItems) {
         guard sessions[index].stateExchange.isSpoken else {
             return refuse(index, .unexpectedFrame, detail: "stateItems")
@@ -159,7 +159,7 @@ extension AgentCore {
         if items.vector != nil { leavePullsToState() }
     }
 
-    /// What was asked for as changes and comes as state now.
+    /// Cancels pulls of changes that now come as state.
     private mutating func leavePullsToState() {
         for pull in pulls where comesAsState(pull.replica, from: frontier(of: pull.replica).next) {
             pulls.removeAll { $0 == pull }
@@ -196,7 +196,7 @@ extension AgentCore {
         }
     }
 
-    /// One write at a time; as much credit as there is room for what comes.
+    /// Stages one batch at a time, and grants as much credit as there is room.
     private mutating func goOnWithIntake() {
         guard var intake, let index = sessionIndex(intake.connection) else { return }
         if intake.phase == .reviewed, persisting == nil {
@@ -279,7 +279,8 @@ extension AgentCore {
 
     // MARK: Ends
 
-    /// What was asked for is not enough any more. What is being joined is judged by the store.
+    /// Discards the intake, since what was asked for is not enough any more. A state that is being joined is judged by the
+    /// store.
     mutating func restartIntake() {
         guard let intake, intake.phase != .joining else { return }
         self.intake = nil
@@ -288,7 +289,8 @@ extension AgentCore {
         if let index = sessionIndex(intake.connection) { cancelState(index, intake.id) }
     }
 
-    /// What was sent is no state, or contradicts what is held. Nothing of it is used again: it may have been forged from the start.
+    /// Discards a state that is malformed or contradicts what is held. All of it is discarded: it may have been forged from
+    /// the start.
     private mutating func noteStateRefused(_ id: StateID, _ error: StateDeltaError) {
         guard let intake, intake.id == id else { return }
         let index = sessionIndex(intake.connection)
@@ -314,7 +316,7 @@ extension AgentCore {
         stateRetryAt = now + configuration.timing.storeRetry
     }
 
-    /// What is staged stays, for this peer or another.
+    /// Ends the intake. The staged part stays, for this peer or another.
     private mutating func dropIntake(pausing span: Tick.Span) {
         guard let intake else { return }
         self.intake = nil
@@ -329,7 +331,7 @@ extension AgentCore {
         send(index, .credit(Frame.Credit(wantID: id.rawValue, bytes: 0, cancel: true)))
     }
 
-    /// A join that has begun comes to its end; nobody is needed for it any more.
+    /// Ends the intake from this connection. A join that has begun completes without the peer.
     mutating func abandonIntake(of connection: ConnectionID) {
         guard let intake, intake.connection == connection, intake.phase != .joining else { return }
         self.intake = nil
@@ -353,7 +355,7 @@ extension AgentCore {
     /// A peer's state is noted under its own name.
     private func isStateLate(_ device: DeviceID) -> Bool { late.contains(Supply(peer: device, author: device)) }
 
-    /// Whether so little comes that changes, which nothing is asked of meanwhile, should come from another peer instead.
+    /// True if so little comes that changes, which are not asked for meanwhile, should come from another peer instead.
     private func isDragging(_ intake: StateIntake) -> Bool {
         intake.pace.bytes < min(configuration.bounds.leastBytesPerPace, configuration.bounds.stateWindowBytes)
             && upSessions.contains { index in

@@ -12,7 +12,7 @@ struct StateIntake: Sendable {
         case streaming
         /// All came: what it says of histories is looked at.
         case reviewing
-        /// It is fit to be joined, once nothing else is being written for a peer.
+        /// The state is fit to be joined, once nothing else is being written for a peer.
         case reviewed
         case joining
     }
@@ -20,19 +20,19 @@ struct StateIntake: Sendable {
     let id: StateID
     let connection: ConnectionID
     var phase = Phase.beginning
-    /// What it leads to, as its sender says; nil before it does.
+    /// The vector that the state leads to, as its sender claims; nil before that.
     var vector: VersionVector?
     var cutter = StateItemCutter()
     /// Whole items that the store does not have yet.
     var queued: [[UInt8]] = []
     var queuedBytes = 0
-    /// Of these the store is writing.
+    /// The bytes that the store is writing.
     var stagingBytes = 0
     var isLookingUp = false
     /// Granted to the sender and not used.
     var creditBytes = 0
     var progressAt: Tick
-    /// What came since then: a byte now and then is no progress where another peer has the changes.
+    /// The bytes that came since `since`: a byte now and then is no progress where another peer has the changes.
     var pace: (since: Tick, bytes: Int)
     /// The sender says that no more comes.
     var isOver = false

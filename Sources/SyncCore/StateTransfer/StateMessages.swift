@@ -6,7 +6,7 @@ package struct StateID: Hashable, Sendable {
     package init(rawValue: UInt64) { self.rawValue = rawValue }
 }
 
-/// What the shell must do about states; each but `discard` and `close` is answered by a `StateInput` with the same id.
+/// The effects about states; each but `discard` and `close` is answered by a `StateInput` with the same id.
 package enum StateEffect: Sendable, Equatable {
     // Taking one
 
@@ -14,7 +14,7 @@ package enum StateEffect: Sendable, Equatable {
     case begin(StateID)
     /// Stage these items durably; `staged`, `refused` or `failed`.
     case stage(StateID, [[UInt8]])
-    /// Which are staged just so; `lookedUp` or `failed`.
+    /// Look up which of these are staged with the same content; `lookedUp` or `failed`.
     case lookUp(StateID, [StateAnnouncement])
     /// The stream is staged to its end: what it says of members and histories; `reviewed` or `failed`.
     case review(StateID)
@@ -25,7 +25,7 @@ package enum StateEffect: Sendable, Equatable {
 
     // Handing one over
 
-    /// What either road costs a peer that holds this much; `weighed` or `failed`.
+    /// Weigh the cost of state against changes for a peer that holds this much; `weighed` or `failed`.
     case weigh(StateID, since: VersionVector)
     /// Begin to read what is held now; `opened` or `failed`.
     case open(StateID, since: VersionVector, stagedEvents: VersionVector, asks: Bool)
@@ -34,7 +34,7 @@ package enum StateEffect: Sendable, Equatable {
     case close(StateID)
 }
 
-/// What happened to states, in the past tense.
+/// The inputs about states, in the past tense.
 package enum StateInput: Sendable, Equatable {
     case begun(StateID, since: VersionVector, stagedEvents: VersionVector, hasObjects: Bool)
     /// `isComplete`: the closing item was among them, and fits.
@@ -42,7 +42,7 @@ package enum StateInput: Sendable, Equatable {
     case lookedUp(StateID, [Bool])
     case reviewed(StateID, facts: [StateFact], tips: [StateTip])
     case joined(StateID, JoinedState)
-    /// What the peer sent cannot be taken: nothing of it is shown, and the store is as before.
+    /// The state that the peer sent cannot be taken: nothing of it is shown, and the store is as before.
     case refused(StateID, StateDeltaError)
     /// Our own store could not do it.
     case failed(StateID, code: String)
@@ -52,9 +52,9 @@ package enum StateInput: Sendable, Equatable {
     case chunkRead(StateID, StateChunk)
 }
 
-/// What the store holds once a state is joined.
+/// The store's contents after a state is joined.
 package struct JoinedState: Sendable, Equatable {
-    /// Of every replica.
+    /// The tip of every replica.
     package var tips: [TipTable.Entry]
     package var firstHeld: VersionVector
     package var floor: VersionVector

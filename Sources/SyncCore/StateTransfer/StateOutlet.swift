@@ -12,14 +12,14 @@ struct StateOutlet: Sendable {
     var isReading = false
     /// Read and not sent.
     var pending: [UInt8] = []
-    /// To be asked once that is sent.
+    /// The announcements to ask the peer about once `pending` is sent.
     var question: [StateAnnouncement] = []
     /// Asked, and not answered: of so many.
     var asked: Int?
-    /// For the next read.
+    /// The peer's answer, for the next read.
     var answer: [Bool] = []
     var isLastRead = false
-    /// When the peer last did something about it.
+    /// The time at which the peer last made progress.
     var progressAt: Tick
 
     init(id: StateID, connection: ConnectionID, requestID: UInt64, creditBytes: Int, at now: Tick) {
@@ -31,7 +31,7 @@ struct StateOutlet: Sendable {
     }
 }
 
-/// What a session has to do with states.
+/// The state of a session about states.
 struct StateExchange: Sendable {
     /// Both sides know frames of states.
     var isSpoken = false
@@ -39,7 +39,7 @@ struct StateExchange: Sendable {
     var isOffered = false
     /// Counters from which on the peer holds changes, as far as it said so.
     var firstHeld = VersionVector()
-    /// It is not asked for state before this.
+    /// The time before which the peer is not asked for state.
     var pausedUntil: Tick?
 
     // What we hand over
