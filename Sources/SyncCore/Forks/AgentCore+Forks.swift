@@ -1,14 +1,14 @@
 package import SyncModel
 
-// Two histories under one replica: its machine was put back to an earlier moment while it ran, and went on from there.
+// Forks: two histories under one replica. A machine was put back to an earlier moment while it ran, and went on from there.
 //
-// Whoever writes a replica takes back what it holds of it as soon as somebody shows it another history that its own key has
-// signed, and does that work again under a new replica: for one of two histories the world was told of there is no better place.
-// From then on its own is the one that stays (`settled`), and whoever else holds the other takes it back when the author shows
-// its own. So two that hold different ones never change places: until it is settled an author shows neither of them to who
-// holds the other.
+// The author of a replica reverts what it holds of it as soon as a peer shows it another history that its own key has signed,
+// and does that work again under a new replica: peers were told of both histories, and neither has a better claim. From then
+// on the author's own history stays (`settled`). A peer that holds the other reverts it when the author shows its own. Two
+// devices that hold different histories must never swap them. So until the replica is settled, the author shows neither to a
+// peer that holds the other.
 extension AgentCore {
-    /// Whether another history of the replica than ours, shown by this peer, is to be taken over.
+    /// True if another history of the replica, shown by this peer, is to replace ours.
     func mayTakeBack(_ replica: ReplicaID, for session: PeerSession) -> Bool {
         if replica.device == configuration.own { return !forks.settled.contains(replica) }
         return replica.device == session.device
@@ -38,7 +38,7 @@ extension AgentCore {
         }
     }
 
-    /// Nothing of it is asked for any more.
+    /// Records a fork: nothing of the replica is asked for any more.
     mutating func noteFork(_ replica: ReplicaID, seenFrom device: DeviceID) {
         guard !forked.contains(replica) else { return }
         forked.append(replica)
@@ -80,7 +80,7 @@ extension AgentCore {
         mayTakeBack(replica, for: session) || forks.settled.contains(replica)
     }
 
-    /// Whether the peer holds of a settled history what is known to have given way, and will take that back.
+    /// True if the peer holds a tip of a settled replica that is known to have given way, and will revert it.
     private func isSettledWith(_ index: Int, _ replica: ReplicaID) -> Bool {
         forks.settled.contains(replica)
             && sessions[index].peerTips[replica].map { isGivingWay($0, replica) } ?? false
@@ -102,7 +102,7 @@ extension AgentCore {
         suspect(replica, .stalled, index)
     }
 
-    /// Whether the replica's author signed that the head which a peer claims is at the segment's end.
+    /// True if the author signed the head that a peer claims at the segment's end.
     func isSigned(_ segment: Segment, as claimed: ReplicaTip?) -> Bool {
         guard let claimed, claimed.next == segment.end,
             let signingKey = membership.signingKey(of: segment.replica.device)
@@ -112,8 +112,8 @@ extension AgentCore {
             signingKey: signingKey)
     }
 
-    /// Whether the peer's history of the replica is ours as far as it goes. Only our own that is not settled is kept from who
-    /// may hold another.
+    /// True if the peer's history of the replica is ours as far as it goes. Only our own unsettled history is withheld from a
+    /// peer that may hold another.
     func isShared(_ replica: ReplicaID, with session: PeerSession) -> Bool {
         guard replica.device == configuration.own else { return true }
         // Not before it is whole: our later ones build on it.
@@ -122,36 +122,37 @@ extension AgentCore {
         return isOnOurs(theirs, ours, replica, session)
     }
 
-    /// Whether the peer was found to hold one of our own histories otherwise, and not as we know to give way.
+    /// True if the peer was found to hold another history of one of our replicas, and that history is not known to give way.
     func isDisputed(_ replica: ReplicaID, _ session: PeerSession) -> Bool {
         replica.device == configuration.own
             && (session.forks.suspects[replica] != nil || session.forks.givenUp.contains(replica))
     }
 
-    /// Whether it is still to be looked up or asked how the peer holds one of our own.
+    /// True if the peer's claim of one of our replicas is still to be looked up or asked about.
     func doubtsOurs(_ session: PeerSession) -> Bool {
         session.forks.isDue && doubtful(of: configuration.own, session) != nil
     }
 
     private var isAwaitingOurs: Bool {
-        // What was taken back is done again in the end even if it never comes, and then nothing waits for it any more; nor while
-        // the rest of it waits for somebody else.
+        // Work is redone in the end even if its history never comes; then nothing waits for that history any more. Nothing
+        // waits either while the rest of the work waits for another member.
         forks.hasTakenBack && !forks.isRedoWaiting
             && forks.awaited.contains { $0.replica.device == configuration.own && isAwaited($0.replica) }
     }
 
-    /// Whether it is one of our own of which the end was taken back, and no other history stays in its place.
+    /// True if the end of one of our own histories was reverted and no other history stays in its place.
     func hasGivenWay(_ replica: ReplicaID) -> Bool {
         forks.gaveWay[replica] != nil && !forks.settled.contains(replica)
     }
 
-    /// What the peer holds lies on our history, and will when ours has gone on.
+    /// Records that the peer's history lies on ours, and will when ours has gone on.
     mutating func agree(_ index: Int, _ replica: ReplicaID, _ tip: ReplicaTip) {
         if sessions[index].forks.agreed[replica]?.isSamePlace(as: tip) ?? false { return }
         sessions[index].forks.agreed.set(replica, tip)
     }
 
-    /// Whether a peer holds one of our own histories otherwise, as far as we know, or may be shown what we do not have whole yet.
+    /// True if the peer holds another history of one of our replicas, as far as we know, or one of ours is awaited and not
+    /// whole here.
     func disputesOurs(_ session: PeerSession) -> Bool {
         isAwaitingOurs
             || (session.forks.suspects.keys + session.forks.givenUp).contains { $0.device == configuration.own }
@@ -161,7 +162,7 @@ extension AgentCore {
         forks.awaited.contains { $0.replica == replica && $0.tip.next > held.next(of: replica) }
     }
 
-    /// Whether state may be taken from a peer: what it holds of the histories that are awaited is what is awaited.
+    /// True if state may be taken from the peer: it holds the awaited histories exactly as they are awaited.
     func holdsWhatIsAwaited(_ session: PeerSession) -> Bool {
         forks.awaited.allSatisfy { awaited in
             !isAwaited(awaited.replica)
@@ -177,8 +178,8 @@ extension AgentCore {
             || session.sentTips[replica]?.isSamePlace(as: theirs) ?? false
     }
 
-    /// Whether the peer may be about to take back what it wrote itself: it holds what is known to have given way. Held here, it would
-    /// stay, and stand twice. Whoever cannot follow is not waited for.
+    /// True if the peer may be about to revert its own writes: it holds what is known to have given way. Held here, those
+    /// would stay, and stand twice. The wait is bounded, for peers that cannot revert.
     func mayTakeItsOwnBack(_ session: PeerSession) -> Bool {
         now < session.openedAt + configuration.timing.redoAfter
             && forks.settled.contains { replica in
@@ -186,12 +187,12 @@ extension AgentCore {
             }
     }
 
-    /// Whether it is known that who holds this of one of our own may take it back.
+    /// True if a peer that holds this tip of one of our replicas may revert it.
     func isGivingWay(_ theirs: ReplicaTip, _ replica: ReplicaID) -> Bool {
         forks.gaveWay[replica]?.contains(ChainEnd(end: theirs.next, head: theirs.head)) ?? false
     }
 
-    /// Of which others hold another history than ours.
+    /// The replicas of which a peer holds another history than ours.
     package var forkedReplicas: [ReplicaID] { forked }
 
     // MARK: Looking into it
@@ -206,12 +207,12 @@ extension AgentCore {
         }
     }
 
-    /// What the peer says it holds, one replica after the other. Until all were looked at nothing is handed to it.
+    /// Looks at the peer's claims, one replica after the other. Until all were looked at nothing is handed to the peer.
     private mutating func look(_ index: Int) {
         guard sessions[index].forks.comparison == nil else { return }
         forgetSuspicions(index)
         let session = sessions[index]
-        // Our own first: of others' histories nobody waits for what we do.
+        // Our own replicas come first: for other devices' histories no peer waits for what we do.
         guard let entry = doubtful(of: configuration.own, session) ?? doubtfulOfOthers(session) else {
             // What is still being written is compared once it is.
             sessions[index].forks.isDue = sessions[index].forks.suspects.keys.contains { held[$0] == nil }
@@ -255,7 +256,7 @@ extension AgentCore {
             forks.lookAt = now + configuration.timing.storeRetry
             return true
         }
-        // Within what came as state, or was dropped, nobody can tell.
+        // Within what came as state, or was dropped, the heads cannot be compared.
         let isUnknown = head == nil && entry.tip.next < firstHeld.next(of: entry.replica)
         if head == entry.tip.head || isUnknown {
             agree(index, entry.replica, entry.tip)
@@ -312,15 +313,15 @@ extension AgentCore {
         forks.inquiry = inquiry
     }
 
-    /// Whether ours of the replica may be about to be taken back: nothing else of it is asked for. A history that is only judged
-    /// holds up nothing.
+    /// True if our history of the replica may be about to be reverted: nothing else of it is asked for. A history that is
+    /// only judged holds up nothing.
     func isBeingTakenBack(_ replica: ReplicaID) -> Bool {
         guard let inquiry = forks.inquiry, inquiry.replica == replica else { return false }
         guard let index = sessionIndex(inquiry.connection) else { return true }
         return mayTakeBack(replica, for: sessions[index])
     }
 
-    /// Whether changes that a peer sends are what the inquiry asked for.
+    /// True if the changes are what the inquiry asked this peer for.
     func isWalking(_ index: Int, _ changes: Frame.Changes) -> Bool {
         guard let inquiry = forks.inquiry, inquiry.connection == sessions[index].id else { return false }
         return inquiry.stage == .walking(wantID: changes.wantID)
@@ -338,7 +339,7 @@ extension AgentCore {
         else {
             let isBeginning = inquiry.start.end > 0 && inquiry.tip.next == inquiry.start.end
             forks.inquiry = isBeginning ? inquiry : nil
-            // The two may have parted before it. Else, of bytes that nobody signed nothing follows but this.
+            // The two may have parted before it. Otherwise the bytes are unsigned, and nothing follows from them but this.
             return isBeginning ? giveUp() : refuse(index, .badSegment, detail: "history")
         }
         for end in fresh.ends(from: inquiry.tip.head) where inquiry.ends.last.map({ $0.end <= inquiry.depth }) ?? true {
@@ -422,7 +423,7 @@ extension AgentCore {
         }
     }
 
-    /// What of this device's work others said that they hold.
+    /// The vector of this device's work that other devices said they hold.
     private var shown: VersionVector {
         var shown = VersionVector()
         for vector in forks.shown.values { shown.join(vector) }
@@ -432,7 +433,8 @@ extension AgentCore {
         return shown
     }
 
-    /// What is under way would be heard of when it means something else.
+    /// True if the store works on nothing. Otherwise the answer to what is under way would arrive when it means something
+    /// else.
     private var isStoreIdle: Bool {
         if persisting != nil || stability.isAcknowledging || intake?.phase == .joining { return false }
         if case .stepping = stability.collection { return false }
@@ -448,6 +450,6 @@ extension AgentCore {
 }
 
 extension ReplicaTip {
-    /// What peers say of a history: its end, and the head there.
+    /// True if both tips have the same end and the same head there.
     func isSamePlace(as other: ReplicaTip) -> Bool { next == other.next && head == other.head }
 }

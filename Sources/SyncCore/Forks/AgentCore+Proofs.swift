@@ -50,7 +50,7 @@ extension AgentCore {
         sessions[index].forks.question?.deadline = now + configuration.timing.proofWait
     }
 
-    /// Whether changes that a peer sends answer the question for a signature.
+    /// True if the changes answer the question for a signature.
     func isProof(_ index: Int, _ changes: Frame.Changes) -> Bool {
         sessions[index].forks.question?.wantID == changes.wantID
     }
@@ -129,7 +129,7 @@ extension AgentCore {
         }
     }
 
-    /// Of a history that may not be the peer's it gets nothing.
+    /// Ends the wants for one of our replicas without changes: the history may not be the peer's.
     mutating func endServes(of replica: ReplicaID, _ index: Int) {
         guard replica.device == configuration.own else { return }
         let ended = sessions[index].serves.filter { $0.replica == replica }

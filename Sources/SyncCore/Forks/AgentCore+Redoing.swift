@@ -4,7 +4,8 @@ import SyncModel
 extension AgentCore {
     var redoDeadline: Tick? { mayRedo ? redoAt : nil }
 
-    /// Not long before what stays is whole: what was done then may be about what comes with that.
+    /// The time at which reverted work is redone. It waits longer while the history that stays is not whole here: redone work
+    /// may be about what comes with that history.
     private var redoAt: Tick {
         forks.awaited.contains { isAwaited($0.replica) }
             ? forks.redoAt + configuration.timing.redoAwaiting : forks.redoAt
@@ -28,7 +29,7 @@ extension AgentCore {
         forks.hasRedoFailed = false
         forks.hasTakenBack = hasMore
         forks.isRedoWaiting = isWaiting
-        // Only whoever lets it in ends that; looking again once in a while costs little.
+        // The wait ends when a member admits this device. Looking again once in a while costs little.
         forks.redoAt = isWaiting ? now + configuration.timing.redoAwaiting : now
     }
 

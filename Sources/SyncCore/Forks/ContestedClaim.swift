@@ -3,7 +3,7 @@ import SyncModel
 /// A peer's claim to hold another history of a replica than is held here, before its author's signature was seen under it.
 struct ContestedClaim: Sendable, Equatable {
     let replica: ReplicaID
-    /// Where the peer says that its history stands.
+    /// The tip that the peer claims.
     let tip: ReplicaTip
     /// The head differs from ours at the same end: with a signature the two are a fork.
     let isConflict: Bool

@@ -7,7 +7,7 @@ package import SyncModel
 struct ForkInquiry: Sendable {
     enum Stage: Sendable, Equatable {
         case beginning
-        /// Not both hold all of it as changes: the store looks up where ours stands where both do.
+        /// One side does not hold all of it as changes: the store looks up our head at a place that both hold.
         case anchoring(ReadID, at: UInt64)
         /// The peer's history comes, from its first change on, or from there.
         case walking(wantID: UInt64)
@@ -21,14 +21,14 @@ struct ForkInquiry: Sendable {
 
     let replica: ReplicaID
     let connection: ConnectionID
-    /// What the peer says it holds.
+    /// The tip that the peer claims.
     let goal: ReplicaTip
-    /// Of the heads on the way as many are kept as there are changes here that they are compared with, and one more.
+    /// The limit of heads kept on the way: those of the changes here that they are compared with, and one more.
     let depth: UInt64
     var stage = Stage.beginning
-    /// From where on it is walked.
+    /// The place from which the peer's history is walked.
     private(set) var start: ChainEnd
-    /// How far its history was walked, every signature on the way checked.
+    /// The place up to which it was walked, with every signature checked.
     var tip: ReplicaTip
     var ends: [ChainEnd] = []
     /// The last segments, of `Self.byteLimit` bytes at most: what stays of it is put in place of ours at once.
@@ -56,12 +56,12 @@ struct ForkInquiry: Sendable {
         if case .walking = stage { true } else { false }
     }
 
-    /// Whether it was walked to what the peer says it holds, as far as can be told.
+    /// True if the walk reached what the peer claims, as far as can be told.
     var isAtGoal: Bool {
         tip.isSamePlace(as: goal) || contains(goal) || tip.next > goal.next && goal.next > depth
     }
 
-    /// Whether what was walked is, as far as there, the same history.
+    /// True if the walked history is the same up to that place.
     func contains(_ place: ReplicaTip) -> Bool {
         let end = ChainEnd(end: place.next, head: place.head)
         return end == start || ends.contains(end)
@@ -77,32 +77,32 @@ struct ForkInquiry: Sendable {
     }
 }
 
-/// What the core remembers of histories of which two were signed with one key, between two steps.
+/// The state about forked histories that the core keeps between two steps.
 struct ForkKeeping: Sendable {
-    /// One at a time.
+    /// The inquiry under way, one at a time.
     var inquiry: ForkInquiry?
-    /// Of our own, those of which ours is the one that stays: who holds another takes that back.
+    /// Our own replicas whose history here is the one that stays: a peer that holds another reverts it.
     var settled: [ReplicaID]
-    /// What of our own was taken back, and is done again elsewhere: where its changes ended.
+    /// Our own replicas of which changes were reverted, and are redone elsewhere: the ends of those changes.
     var gaveWay: [ReplicaID: Set<ChainEnd>]
     /// Histories of which the store has the rest, until what their authors had seen is held: where they end. Before that nothing of
     /// them is asked of anybody, who may hold the one that gave way.
     var awaited: [KnownReplica]
-    /// What each peer said since the start that it holds of this device's histories.
+    /// The vectors of this device's histories that each peer has claimed since the start.
     var shown: [DeviceID: VersionVector] = [:]
     /// Work of this device is kept aside, to be done again.
     var hasTakenBack: Bool
-    /// The store may be able to apply what is awaited: nobody else may have anything to say that would make it try.
+    /// True if the store may be able to apply what is awaited: no other input may come that would make it try.
     var mayRelease: Bool
     var isRedoing = false
     /// The store refused; at `redoAt` again.
     var hasRedoFailed = false
-    /// The next of it would count nowhere: whoever had let this device in took that back, and has not said it again yet. Tried again
-    /// as soon as somebody was let in, and at `redoAt`.
+    /// True if the next redone change would count nowhere: the device that had admitted this one reverted that fact, and has
+    /// not written it again. The step is tried again as soon as a device was admitted, and at `redoAt`.
     var isRedoWaiting = false
-    /// Somebody was let in since the last step began.
+    /// True if a device was admitted since the last step began.
     var hasAdditions = false
-    /// When it is done again at the latest: better once we hold what the others hold.
+    /// The latest time to redo: it is better once we hold what the others hold.
     var redoAt: Tick
 
     /// The store could not look up where ours stands; nothing is looked into before.
@@ -111,13 +111,13 @@ struct ForkKeeping: Sendable {
     var isTakingBack: Bool { inquiry?.stage == .takingBack }
 }
 
-/// What a peer was found to hold, and not to hold, of histories that two may exist of.
+/// The findings of a session about histories of which two may exist.
 struct ForkExchange: Sendable {
     /// Something it said was not looked at yet.
     var isDue = false
     /// The store looks up where our history stands at its end.
     var comparison: Comparison?
-    /// Where its history lies on ours.
+    /// The tips at which the peer's history lies on ours.
     var agreed = TipTable()
     /// Replicas of which it seems to hold another history.
     var suspects: [ReplicaID: Suspicion] = [:]
@@ -125,11 +125,11 @@ struct ForkExchange: Sendable {
     var stalled: [ReplicaID] = []
     /// Replicas of which it did not show what it holds: not looked into again on this session.
     var givenUp: [ReplicaID] = []
-    /// What it is still to be asked to prove.
+    /// The claims that the peer is still to be asked to prove.
     var contested = ContestedClaims()
-    /// What it is asked to prove.
+    /// The claim that the peer is asked to prove.
     var question: ProofQuestion?
-    /// What it did not prove: not asked for again while it claims the same.
+    /// The claims that the peer did not prove: not asked for again while it claims the same.
     var unproven: [ReplicaID: ReplicaTip] = [:]
 
     struct Comparison: Sendable {
@@ -139,16 +139,16 @@ struct ForkExchange: Sendable {
 
     /// Why a peer seems to hold another history.
     enum Suspicion: Sendable, Equatable {
-        /// It says so: its end, which is not on ours.
+        /// The peer claims this end, which is not on ours.
         case claimed(ReplicaTip)
-        /// It sent changes that do not continue what was checked as far as there. Who alters bytes looks the same.
+        /// The peer sent changes that do not continue what was checked up to there. A peer that alters bytes looks the same.
         case unfit(ReplicaTip)
-        /// It sent none.
+        /// The peer sent no changes.
         case stalled
     }
 }
 
-/// What a store holds: what a core begins with, and what it goes on with when the store took something back.
+/// The contents of a store: the core begins with them, and goes on with them after the store reverted a history.
 package struct StoredHistory: Sendable, Equatable {
     package var tips: [KnownReplica]
     package var additions: [Membership.Addition]
@@ -158,7 +158,7 @@ package struct StoredHistory: Sendable, Equatable {
     package var firstHeld: VersionVector
     package var cuts: CutTable
     package var isIncomplete: Bool
-    /// Of our own: see `StoreState`.
+    /// The settled replicas of our own: see `StoreState`.
     package var settled: [ReplicaID]
     package var gaveWay: [ReplicaID: Set<ChainEnd>]
     package var awaited: [KnownReplica]
@@ -187,10 +187,11 @@ package struct StoredHistory: Sendable, Equatable {
 
 /// The answer to `Effect.takeBack`.
 package enum TakingBackResult: Sendable, Equatable {
-    /// One history is the beginning of the other.
+    /// The store changed nothing: one history is the beginning of the other.
     case nothing
     case done(StoredHistory)
-    /// What goes cannot be told apart from what came as state, or a third device would lose something.
+    /// The revert cannot be done: what goes cannot be told apart from what came as state, or a third device would lose
+    /// something.
     case impossible
     case refused(code: String)
 }
