@@ -12,7 +12,7 @@ package struct AgentCore: Sendable {
     package let space: SpaceID
     var random: SplitMix64
     package internal(set) var membership: Membership
-    /// Durable here, and therefore what we say we have.
+    /// The tips that are durable here, and therefore what we announce.
     package internal(set) var held: TipTable
     package internal(set) var stateDigest: Sum256
 
@@ -34,7 +34,7 @@ package struct AgentCore: Sendable {
     var persisting: Persisting?
     /// Reads under way: who asked.
     var reads: [Read] = []
-    /// While the store refuses writes nothing is pulled; when it may be asked again.
+    /// The time at which the store may be asked again, while it refuses writes. Nothing is pulled until then.
     var storeRetryAt: Tick?
     /// The last commit was refused.
     var isStoreRefusing = false
@@ -50,7 +50,7 @@ package struct AgentCore: Sendable {
     /// The number of times that a peer proved a head of our own beyond what is held, with bytes that do not continue it.
     var unfitOwnSegments = 0
 
-    /// Per replica the counter from which on changes are held; what was before came as state or was dropped.
+    /// The counter of each replica from which on changes are held. What was before came as state or was dropped.
     package internal(set) var firstHeld: VersionVector
     var compaction = Compaction()
     var eventRetention = EventRetention()
@@ -58,13 +58,13 @@ package struct AgentCore: Sendable {
     var floor: VersionVector
     /// The state that is being taken from a peer.
     var intake: StateIntake?
-    /// Something may be staged of it, or of one before.
+    /// True if something of this state, or of an earlier one, may be staged.
     var hasStaging: Bool
-    /// After our own store failed: when it may be tried again.
+    /// The time at which state may be tried again after our own store failed.
     var stateRetryAt: Tick?
     /// States that are being handed to peers.
     var outlets: [StateOutlet] = []
-    /// Those that ended before the store had answered that it opened them: they cost until it does.
+    /// Outlets that ended before the store answered that it opened them: they cost until it does.
     var unansweredOutlets: [StateOutlet] = []
 
     /// Devices with a session on which both know bulk connections, as the shell was told.
@@ -80,7 +80,7 @@ package struct AgentCore: Sendable {
     /// The cuts of devices, as far as the store has them durable.
     package internal(set) var cuts: CutTable
     var cutKeeping = CutKeeping()
-    /// See `StoreChange`: nothing is acknowledged, collected or handed over as state meanwhile.
+    /// True while objects are incomplete, see `StoreChange`: nothing is acknowledged, collected or handed over as state.
     package internal(set) var isIncomplete: Bool
     /// Devices that this node has nothing to do with, sorted.
     package internal(set) var blocked: [DeviceID]
@@ -307,11 +307,11 @@ package struct CoreCounters: Sendable, Equatable {
     package var statesRequested = 0
     /// Joined.
     package var statesTaken = 0
-    /// Ended before all came; what was staged stays.
+    /// States that ended before all came; what was staged stays.
     package var statesDropped = 0
     /// States of which nothing was used.
     package var statesRefused = 0
-    /// Sent to their end.
+    /// States that were sent to their end.
     package var statesHanded = 0
     package var stateBytesReceived = 0
 

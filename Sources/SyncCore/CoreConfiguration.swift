@@ -38,9 +38,9 @@ package struct CoreConfiguration: Sendable, Equatable {
         /// its answer serve both.
         package var pingAfter = Tick.Span.seconds(10)
         package var deadAfter = Tick.Span.seconds(15)
-        /// Between the first few pings of a session.
+        /// The time between the first few pings of a session.
         package var sampleEvery = Tick.Span.seconds(1)
-        /// Something we sent wants an answer for this long: a second connection is tried.
+        /// The time our message may wait for an answer before a second connection is tried.
         package var suspectAfter = Tick.Span.seconds(1)
         package var wantProgress = Tick.Span.seconds(2)
         /// The time a peer has for `leastBytesPerPace` of what was asked of it while another peer could send that.
@@ -55,24 +55,24 @@ package struct CoreConfiguration: Sendable, Equatable {
         package var twinRedial = Tick.Span.seconds(10)
         /// The time without acknowledgements after a peer claimed, without proof, that our key is used twice.
         package var twinDoubt = Tick.Span.seconds(60)
-        /// Between two such doubts by the word of one peer.
+        /// The time between two such doubts by the claim of one peer.
         package var twinDoubtEvery = Tick.Span.seconds(3_600)
         package var backoffLeast = Tick.Span.milliseconds(250)
         package var backoffGreatest = Tick.Span.seconds(30)
         package var storeRetry = Tick.Span.seconds(2)
         /// The time from the first change that our acknowledgement does not cover to the next acknowledgement.
         package var acknowledgeAfter = Tick.Span.seconds(30)
-        /// Between two acknowledgements of ours, and two rows of one member on one session.
+        /// The time between two acknowledgements of ours, and between two rows of one member on one session.
         package var acknowledgeEvery = Tick.Span.seconds(60)
-        /// Between two acknowledgements of one other member that are taken, once it has used up what may come at once.
+        /// The time between two acknowledgements that are taken of one other member, once it has used up its burst.
         package var acknowledgementEvery = Tick.Span.milliseconds(100)
-        /// Between two acknowledgements of which the second is the first to cover a cut.
+        /// The time between two acknowledgements of which the second is the first to cover a cut.
         package var acknowledgeCutEvery = Tick.Span.milliseconds(500)
         /// A state of which nothing comes for this long is asked of another peer: its sender may have much to skip.
         package var stateProgress = Tick.Span.seconds(10)
-        /// Until a peer that ended a state early, or let it starve, is asked again.
+        /// The time until a peer that ended a state early, or let it starve, is asked again.
         package var statePause = Tick.Span.seconds(5)
-        /// The same of one whose state knows another history of some replica.
+        /// The time until a peer whose state knows another history of some replica is asked for state again.
         package var stateForkPause = Tick.Span.seconds(60)
         /// A question for a signature of which no byte of an answer comes for this long is dropped.
         package var proofWait = Tick.Span.seconds(10)
@@ -84,24 +84,24 @@ package struct CoreConfiguration: Sendable, Equatable {
         package var stateOfferWait = Tick.Span.seconds(1)
         /// A state of which the receiver takes nothing for this long is closed.
         package var stateIdle = Tick.Span.seconds(60)
-        /// Between two steps of collection.
+        /// The time between two steps of collection.
         package var collectionPause = Tick.Span.milliseconds(50)
         /// The time from the start to the first pass of compaction, and from one pass to the next.
         package var compactAfter = Tick.Span.seconds(600)
         package var compactEvery = Tick.Span.seconds(3600)
-        /// Between two looks for events that may go.
+        /// The time between two looks for events that may go.
         package var dropEventsEvery = Tick.Span.seconds(60)
         /// The time from admitting a device again to the next try, if nothing came of it.
         package var readmitEvery = Tick.Span.seconds(10)
         /// The time for which the histories of a retired device wait for what it rewrites of them.
         package var rewritingWait = Tick.Span.seconds(5)
-        /// The same of what another member passes on.
+        /// The same for histories that another member passes on.
         package var passedOnWait = Tick.Span.milliseconds(500)
-        /// Between two histories that another device begins, once it has used up what may begin at once.
+        /// The time between two histories that another device begins, once it has used up its burst.
         package var newReplicaEvery = Tick.Span.milliseconds(125)
-        /// Between two devices that another one lets in, once it has used up what it may at once.
+        /// The time between two devices that another device admits, once it has used up its burst.
         package var admissionEvery = Tick.Span.seconds(10)
-        /// Until what was not taken in is looked at again.
+        /// The time until histories that were not taken in are looked at again.
         package var newReplicaLook = Tick.Span.seconds(1)
 
         package init() {}
@@ -111,7 +111,7 @@ package struct CoreConfiguration: Sendable, Equatable {
     package struct Bounds: Sendable, Equatable {
         package var waitingRoomBytes = 16 << 20
         package var wantWindowBytes = 4 << 20
-        /// 6 KiB a second; a window, where that is less.
+        /// The least bytes in `wantPace`: 6 KiB a second; a window, where that is less.
         package var leastBytesPerPace = 60 << 10
         package var inFlightBytesPerPeer = 8 << 20
         /// Bytes handed to the transport and not yet written, above which nothing more is read for a peer.
@@ -143,7 +143,7 @@ package struct CoreConfiguration: Sendable, Equatable {
         package var missingPerStep = 256
         /// The objects of one transaction: some milliseconds.
         package var collectionStepObjects = 128
-        /// The same, of changes that are written again.
+        /// The changes rewritten in one transaction.
         package var rewritingStepChanges = 256
 
         package init() {}

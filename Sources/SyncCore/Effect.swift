@@ -25,7 +25,7 @@ package enum Effect: Sendable, Equatable {
     /// transaction; it comes as `appended`. Answer with `droppedEvents`, also where nothing came of it.
     case dropEvents(stable: VersionVector)
 
-    /// About states that are taken from peers or handed to them.
+    /// An effect about states that are taken from peers or handed to them.
     case state(StateEffect)
 
     /// Write down that this device is a member, as it was before it was let go; it comes as `appended`.
@@ -54,7 +54,7 @@ package enum Effect: Sendable, Equatable {
     case send(ConnectionID, Frame)
     /// The peer's `Hello` was accepted: its deadline and the small frame limit end.
     case establish(ConnectionID)
-    /// After what was sent is written, close. `closed` follows, also then.
+    /// Close the connection after what was sent is written. `closed` follows in every case.
     case close(ConnectionID, CloseReason)
 
     /// The devices that may connect, sorted, our own left out.

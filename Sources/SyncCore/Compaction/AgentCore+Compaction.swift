@@ -7,7 +7,7 @@ struct Compaction: Sendable {
     var nextAt: Tick?
     /// The time at which the current step, or the last one, was asked for.
     var steppedAt = Tick(nanoseconds: 0)
-    /// Something was written since the step before.
+    /// True if something was written since the step before.
     var hasCompany = false
 
     enum Progress: Sendable, Equatable {

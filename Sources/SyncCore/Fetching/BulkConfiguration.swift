@@ -52,7 +52,7 @@ package struct BulkConfiguration: Sendable, Equatable {
         package var refusalGreatest = Tick.Span.seconds(300)
         /// The time for which bytes give way after a change.
         package var polite = Tick.Span.milliseconds(250)
-        /// Between two lists of what is missing while there is enough to do.
+        /// The time between two lists of what is missing while there is enough to do.
         package var listPause = Tick.Span.milliseconds(200)
         /// The time between two reports to peers, and to users, of how far a blob is.
         package var holdingPause = Tick.Span.seconds(1)
@@ -71,11 +71,12 @@ package struct BulkConfiguration: Sendable, Equatable {
 
     /// Every queue has a bound, in bytes or entries.
     package struct Bounds: Sendable, Equatable {
-        /// Asked of one peer and not answered by the disk.
+        /// The bytes asked of one peer and not answered by the disk.
         package var peerWindowBytes = 2 << 20
-        /// The same over all peers, and of what came and is not written.
+        /// The bytes asked of all peers, and those that came and are not written.
         package var windowBytes = 6 << 20
-        /// Both while changes are on their way, which pass the same processor, disk and link and should not wait there.
+        /// Both windows while changes are on their way, which pass the same processor, disk and link and should not wait
+        /// there.
         package var politePeerWindowBytes = 256 << 10
         package var politeWindowBytes = 512 << 10
         /// Blobs by policy at a time; the rest is listed again when these run low.
@@ -89,7 +90,7 @@ package struct BulkConfiguration: Sendable, Equatable {
         package var smallRequestBytes = 256 << 10
         package var smallWriteBytes = 1 << 20
         package var smallWrites = 2
-        /// Handed to the transport for one peer and not written.
+        /// The bytes handed to the transport for one peer and not written.
         package var outboundBytes = 512 << 10
         package var readsAhead = 2
         /// Blobs looked up at a time for one peer.

@@ -1,7 +1,7 @@
 package import SyncModel
 
 extension BulkCore {
-    /// Sorted by device.
+    /// The peers, sorted by device.
     package var peerViews: [BulkPeerView] {
         peers.filter(\.hasSession).map { peer in
             let link = upLink(peer.device)

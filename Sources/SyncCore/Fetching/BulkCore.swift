@@ -31,10 +31,10 @@ package struct BulkCore: Sendable {
     var ready = FetchQueue()
     var work: [BlobHash: BulkWork] = [:]
     var planner = FetchPlanner()
-    /// Those that are to be tried again later, and when.
+    /// The blobs that are to be tried again later, and when.
     var deferred: [(at: Tick, blob: BlobHash)] = []
 
-    /// Those that peers hold with another size than is tried, and of which something has changed.
+    /// The blobs that peers hold with another size than is tried, and of which something has changed.
     var contested: Set<BlobHash> = []
     /// Liars that are believed again, and when; one entry for each lie that is not forgiven.
     var pardons: [(at: Tick, device: DeviceID, blob: BlobHash)] = []
@@ -44,9 +44,9 @@ package struct BulkCore: Sendable {
     var smallWrites: [WriteID: [(blob: BlobHash, write: BulkWrite)]] = [:]
     /// Came, and no transaction has room for them yet.
     var smallPending: [(blob: WholeBlob, write: BulkWrite)] = []
-    /// Asked for, or came and not answered by the disk.
+    /// The bytes asked for, and those that came and are not answered by the disk.
     var flightBytes = 0
-    /// The second part of that.
+    /// The bytes that came and are not answered by the disk.
     var unwrittenBytes = 0
     /// The bytes of all hashes of the blobs whose chunk hashes are being collected, counted as if complete.
     var hashBytes = 0
@@ -61,7 +61,7 @@ package struct BulkCore: Sendable {
     /// The time at which wanted blobs of which a peer was told nothing are looked up again.
     var lookAgainAt: Tick?
 
-    /// Until then little is asked for at a time. Nothing happens at its end: what is under way then asks for more.
+    /// The time until which little is asked for at a time. Nothing happens at its end: what is under way then asks for more.
     var politeUntil: Tick?
     var uploads: TokenBucket?
     var downloads: TokenBucket?

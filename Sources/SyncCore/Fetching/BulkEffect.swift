@@ -15,7 +15,7 @@ package enum BulkEffect: Sendable, Equatable {
     case establish(ConnectionID)
     /// Starts or stops reading frames of the connection: bounded memory, and the limit of what is downloaded.
     case setReading(ConnectionID, Bool)
-    /// After what was sent is written, close. `closed` follows, also then.
+    /// Close the connection after what was sent is written. `closed` follows in every case.
     case close(ConnectionID, CloseReason)
 
     /// Lists what should be stored and is not, by the space's policy: at most `limit`, small before large, newest first,
@@ -41,8 +41,8 @@ package enum BulkEffect: Sendable, Equatable {
     case readHashes(ReadID, SpaceID, BlobHash, first: Int)
     /// Answer with `chunkRead`.
     case readChunk(ReadID, SpaceID, BlobHash, chunk: Int)
-    /// Those that are here and small, from the first on, until `BulkLimits.smallFrameBytes` are read or all were looked
-    /// at; one is always looked at. Answer with `smallRead`.
+    /// Read the small blobs among these that are stored, from the first on, until `BulkLimits.smallFrameBytes` are read or
+    /// all were looked at. One is always looked at. Answer with `smallRead`.
     case readSmall(ReadID, SpaceID, [BlobHash])
 
     /// The device said that it holds all of it: to tell people who had it last.

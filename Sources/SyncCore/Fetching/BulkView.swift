@@ -5,10 +5,10 @@ package struct BulkPeerView: Sendable, Equatable {
     package let device: DeviceID
     /// True if a bulk connection is up.
     package let isConnected: Bool
-    /// Since the session began, in frames of bulk connections.
+    /// The bytes received in frames of bulk connections since the session began.
     package let bytesIn: UInt64
     package let bytesOut: UInt64
-    /// Asked of it, and not answered by the disk.
+    /// The bytes asked of the peer and not answered by the disk.
     package let inFlightBytes: Int
     package let isSlow: Bool
 }
@@ -53,7 +53,7 @@ package struct BulkCounters: Sendable, Equatable {
     package var requestsSent = 0
     package var requestsCancelled = 0
     package var chunksReceived = 0
-    /// Came though they were here, or under way to the disk.
+    /// Chunks that came though they were stored, or under way to the disk.
     package var chunksDuplicate = 0
     package var chunksWrong = 0
     package var smallReceived = 0
@@ -70,13 +70,13 @@ package struct BulkCounters: Sendable, Equatable {
 
 /// The used part of each bound.
 package struct BulkLoad: Sendable, Equatable {
-    /// Asked of peers and not answered by the disk: at most `Bounds.windowBytes`.
+    /// The bytes asked of peers and not answered by the disk: at most `Bounds.windowBytes`.
     package var inFlightBytes: Int
-    /// Came and not answered by the disk.
+    /// The bytes that came and are not answered by the disk.
     package var unwrittenBytes: Int
     /// Hashes of chunks being collected: at most `Bounds.hashBytes`.
     package var hashBytes: Int
-    /// The same, looked up anew: what is counted must be what is held or asked for.
+    /// The same sum computed anew: what is counted must be what is held or asked for.
     package var hashBytesAtWork: Int
     /// The most that waits in the transport for one peer, or is being read for it.
     package var outboundBytes: Int

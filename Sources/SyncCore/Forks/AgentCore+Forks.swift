@@ -228,7 +228,7 @@ extension AgentCore {
         }
     }
 
-    /// Those that ended by themselves: what the peer holds lies on ours by now.
+    /// Removes suspicions that ended by themselves: the peer's history lies on ours by now.
     private mutating func forgetSuspicions(_ index: Int) {
         let session = sessions[index]
         for replica in session.forks.suspects.keys where forks.inquiry?.replica != replica {

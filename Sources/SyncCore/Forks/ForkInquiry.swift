@@ -7,7 +7,7 @@ package import SyncModel
 struct ForkInquiry: Sendable {
     enum Stage: Sendable, Equatable {
         case beginning
-        /// One side does not hold all of it as changes: the store looks up our head at a place that both hold.
+        /// The store looks up our head at a place that both sides hold, since one side does not hold all of it as changes.
         case anchoring(ReadID, at: UInt64)
         /// The peer's history comes, from its first change on, or from there.
         case walking(wantID: UInt64)
@@ -113,7 +113,7 @@ struct ForkKeeping: Sendable {
 
 /// The findings of a session about histories of which two may exist.
 struct ForkExchange: Sendable {
-    /// Something it said was not looked at yet.
+    /// True if a claim of the peer was not looked at yet.
     var isDue = false
     /// The store looks up where our history stands at its end.
     var comparison: Comparison?
@@ -121,7 +121,7 @@ struct ForkExchange: Sendable {
     var agreed = TipTable()
     /// Replicas of which it seems to hold another history.
     var suspects: [ReplicaID: Suspicion] = [:]
-    /// Those of which it once sent no changes where it says it holds more.
+    /// Replicas of which the peer once sent no changes where it claims to hold more.
     var stalled: [ReplicaID] = []
     /// Replicas of which it did not show what it holds: not looked into again on this session.
     var givenUp: [ReplicaID] = []

@@ -1,6 +1,6 @@
 import SyncModel
 
-/// Every address worth dialling, when it was last tried and when it may be tried next. Bounded; records are hints.
+/// The addresses worth dialling, each with the times of its last and its next try. Bounded; records are hints.
 struct DialBook: Sendable {
     struct Target: Sendable, Equatable {
         let endpoint: Endpoint
@@ -16,7 +16,7 @@ struct DialBook: Sendable {
         var nextAt: Tick?
         var lastFailure: String?
         var lastFailureAt: Tick?
-        /// Our own address: never dialled.
+        /// True for our own address, which is never dialled.
         var isOwn = false
         /// A person removed it while it was being dialled: not shown, and gone once the attempt has ended.
         var isRemoved = false
@@ -38,7 +38,7 @@ struct DialBook: Sendable {
         case lastKnown
     }
 
-    /// Sorted by endpoint.
+    /// The addresses, sorted by endpoint.
     private(set) var targets: [Target] = []
     /// Devices that were connected, and when last; sorted.
     private(set) var lastConnected: [Connected] = []

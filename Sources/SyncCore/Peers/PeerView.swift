@@ -36,7 +36,7 @@ package struct PeerView: Sendable, Equatable {
     /// The time at which the present session opened.
     package var connectedAt: Tick?
     package var outstandingBytes: Int
-    /// Since when something we sent has wanted an answer, if that is long enough to mean something.
+    /// The time since which our message has waited for an answer, if that is long enough to matter.
     package var unansweredSince: Tick?
     /// True if a decision made on this node blocks the device.
     package var isBlocked = false

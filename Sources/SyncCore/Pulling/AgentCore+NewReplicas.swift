@@ -107,11 +107,11 @@ struct ReplicaKeeping: Sendable {
     var admitting: DeviceBudgets
     /// Waiting segments that let devices in that are no members yet: how many, by the segment's first dot.
     var admissions: [Dot: Int] = [:]
-    /// See `missingReplicas`.
+    /// The last result of `missingReplicas`.
     var missing: KnownMissing?
     /// The place in the list where the next step begins to ask.
     var missingOffset = 0
-    /// Some were not taken in: looked at again then.
+    /// The time at which histories that were not taken in are looked at again.
     var lookAt: Tick?
     /// Devices of which people were told.
     var reported: [DeviceID] = []

@@ -2,7 +2,7 @@ import SyncModel
 
 /// A history of a device that was retired and comes back, while some of it waits that the device has to write again.
 struct ReturningHistory: Sendable, Equatable {
-    /// Until then it waits for what is written again. Nil while nothing of it has come.
+    /// The time until which the history waits for what is rewritten of it. Nil while nothing of it has come.
     var until: Tick?
     /// Up to where waiting changes of the device say that it is written again.
     var rewritten: UInt64 = 0

@@ -10,10 +10,10 @@ struct WaitingRoom: Sendable {
         var segments: [VerifiedSegment]
     }
 
-    /// Sorted by replica, none empty.
+    /// The queues, sorted by replica, none empty.
     private var queues: [Queue] = []
     private(set) var bytes = 0
-    /// The same by the device that wrote it.
+    /// The waiting bytes by the device that wrote them.
     private var deviceBytes: [DeviceID: Int] = [:]
     /// Grows with every change of what waits.
     private(set) var version: UInt64 = 0
@@ -148,7 +148,7 @@ struct WaitingRoom: Sendable {
     /// A replica that waiting segments build on.
     struct Missing: Sendable, Equatable {
         let replica: ReplicaID
-        /// Those are of another device than the replica's.
+        /// True if waiting segments of another device than the replica's build on it.
         let isNamedByOthers: Bool
     }
 

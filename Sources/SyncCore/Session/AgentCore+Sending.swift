@@ -2,7 +2,7 @@ import SyncModel
 
 // What goes out: live pushes to peers that are caught up, and answers to wants, both within byte bounds.
 extension AgentCore {
-    /// Something became durable: only now is it ours to announce and to send.
+    /// Handles what became durable: only now is it ours to announce and to send.
     mutating func noteDurable(_ change: StoreChange) {
         for segment in change.segments { raiseHeld(segment.segment.replica, segment.tip) }
         stateDigest = change.stateDigest

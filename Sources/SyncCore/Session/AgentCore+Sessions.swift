@@ -197,13 +197,13 @@ extension AgentCore {
         noteTwinAnswer(index, nonce)
     }
 
-    /// Something was sent to a peer that has been quiet: a ping goes with it, so that a dead link is noticed within
-    /// seconds. The answer does not wait for the peer's disk, as the answer to a push would.
+    /// Sends a ping with something that is sent to a quiet peer, so that a dead link is noticed within seconds. The answer
+    /// does not wait for the peer's disk, as the answer to a push would.
     mutating func probe(_ index: Int) {
         if now - sessions[index].lastReceivedAt >= .milliseconds(250) { sendPing(index) }
     }
 
-    /// Something we sent has wanted an answer for too long, and not a byte came.
+    /// True if our message has waited for an answer for too long, and not a byte came.
     func isSuspected(_ session: PeerSession) -> Bool { isSuspected(session, at: now) }
 
     func isSuspected(_ session: PeerSession, at now: Tick) -> Bool {

@@ -36,7 +36,7 @@ struct TwinKeeping: Sendable {
     private(set) var claims: [DeviceID: Claim] = [:]
     /// The signed statements of members' runs about each other: the newest few of each device.
     private var statements: [DeviceID: [TwinStatement]] = [:]
-    /// The newest last.
+    /// The runs that were told, the newest last.
     private var told: [Told] = []
 
     private static let toldLimit = 32

@@ -66,7 +66,7 @@ struct PeerClaims: Sendable {
         for entry in tips.entries(of: device) { index(entry, held: held.next(of: entry.replica)) }
     }
 
-    /// Those that moved since this was asked last; sorted.
+    /// Returns the replicas that moved since the last call, sorted.
     mutating func takeMoved() -> [ReplicaID] {
         defer { moved = [] }
         return moved.sorted()
@@ -126,7 +126,7 @@ struct SortedReplicas: Sendable, Equatable {
         if index < elements.count, elements[index] == replica { elements.remove(at: index) }
     }
 
-    /// The first behind all replicas of the device.
+    /// Returns the index of the first replica behind all replicas of the device.
     func index(behind device: DeviceID) -> Int { firstIndex { device < $0.device } }
 
     /// Returns the first index where the condition holds, by binary search.

@@ -33,7 +33,7 @@ struct PeerSession: Sendable {
     private var roundTrips: [Tick.Span] = []
     /// The time at which the next of the first few pings is due.
     var sampleAt: Tick?
-    /// Since when something we sent wants an answer and no byte came; nil when nothing is due.
+    /// The time since which our message waits for an answer and no byte came; nil when nothing is due.
     var unansweredSince: Tick?
     /// Another run of the device wants this place.
     var twin: TwinChallenge?
@@ -43,7 +43,7 @@ struct PeerSession: Sendable {
         let sentAt: Tick
     }
 
-    /// The least of the newest few: a ping that waits behind a burst measures the burst.
+    /// The least of the newest few round trips: a ping that waits behind a burst measures the burst.
     var roundTrip: Tick.Span? { roundTrips.min() }
     private static let roundTripSamples = 4
 
@@ -76,13 +76,13 @@ struct PeerSession: Sendable {
     var acknowledgements = AcknowledgementExchange()
     var stateExchange = StateExchange()
     var forks = ForkExchange()
-    /// Both sides know bulk connections.
+    /// True if both sides know bulk connections.
     var knowsBulk = false
 
     // Sending
-    /// Both sides know packed segments.
+    /// True if both sides know packed segments.
     var packsChanges = false
-    /// Handed to the transport and not yet written.
+    /// The bytes handed to the transport and not yet written.
     var bufferedBytes = 0
     /// Pushed and not yet named in a Have of the peer's.
     var unconfirmed: [Push] = []

@@ -87,7 +87,7 @@ struct AcknowledgementTable: Sendable {
 
 /// The state of one session about acknowledgements: what each side knows of the other's.
 struct AcknowledgementExchange: Sendable {
-    /// Both sides understand acknowledgements; nothing of them is sent to others.
+    /// True if both sides understand acknowledgements. None are sent to other peers.
     var isSpoken = false
     /// The acknowledgements the peer has: it claimed them, or they were sent.
     var known: [DeviceID: AcknowledgementMark] = [:]

@@ -62,7 +62,7 @@ extension AgentCore {
         return urgentDots.contains { held.next(of: $0.replica) > $0.counter && !said.covers($0) }
     }
 
-    /// The first acknowledgement of its author that covers one of them.
+    /// True if the row is the first acknowledgement of its author that covers one of these dots.
     private func coversAnotherCut(_ row: AcknowledgementTable.Row) -> Bool {
         urgentDots.contains { dot in
             row.newest.acknowledgement.vector.covers(dot)

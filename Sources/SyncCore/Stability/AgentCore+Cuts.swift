@@ -178,7 +178,7 @@ extension AgentCore {
         effects.append(.rewriteVoid(limit: configuration.bounds.rewritingStepChanges))
     }
 
-    /// Something lies beyond the end of one of this device's histories, and is held, that was not written again.
+    /// True if changes beyond the end of one of this device's histories are held and were not written again.
     package var hasVoidWork: Bool {
         !cuts.isEmpty
             && held.entries.contains { entry in

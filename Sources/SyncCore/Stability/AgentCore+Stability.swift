@@ -8,7 +8,7 @@ struct Stability: Sendable {
     /// The store signs one.
     var isAcknowledging = false
 
-    /// Something came that may make an acknowledgement count, or another vector stable.
+    /// True if something came that may make an acknowledgement count, or another vector stable.
     var isMoved = true
     /// The digest of what was held when stability was last computed.
     var lookedAt: Sum256?

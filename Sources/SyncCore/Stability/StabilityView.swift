@@ -3,7 +3,7 @@ package import SyncModel
 /// The stable vector here and the members that hold it back, for `status` and the simulator's checkers.
 package struct StabilityView: Sendable, Equatable {
     package let stable: VersionVector
-    /// Sorted by device.
+    /// The members that hold stability back, sorted by device.
     package let heldBackBy: [Member]
 
     /// A member that has not yet acknowledged what we have.

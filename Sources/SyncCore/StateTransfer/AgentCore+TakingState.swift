@@ -226,7 +226,8 @@ extension AgentCore {
 
     // MARK: Joining
 
-    /// Each history is signed by its author at the end that it is said to have. Who is an author the facts say that came first.
+    /// Checks the facts and ends of a staged state. Each history must be signed by its author at the end it claims. The
+    /// facts, which come first, say which devices are authors.
     private mutating func noteReviewed(_ id: StateID, _ facts: [StateFact], _ tips: [StateTip]) {
         guard intake?.id == id else { return }
         var known = membership

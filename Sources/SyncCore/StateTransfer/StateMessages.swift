@@ -29,7 +29,7 @@ package enum StateEffect: Sendable, Equatable {
     case weigh(StateID, since: VersionVector)
     /// Begin to read what is held now; `opened` or `failed`.
     case open(StateID, since: VersionVector, stagedEvents: VersionVector, asks: Bool)
-    /// Read about so many bytes more. `staged`: the answer to what the last chunk asked. `chunkRead` or `failed`.
+    /// Read about so many bytes more. `staged` answers what the last chunk asked. `chunkRead` or `failed`.
     case read(StateID, bytes: Int, staged: [Bool])
     case close(StateID)
 }
@@ -44,7 +44,7 @@ package enum StateInput: Sendable, Equatable {
     case joined(StateID, JoinedState)
     /// The state that the peer sent cannot be taken: nothing of it is shown, and the store is as before.
     case refused(StateID, StateDeltaError)
-    /// Our own store could not do it.
+    /// Our own store failed.
     case failed(StateID, code: String)
 
     case weighed(StateID, StateWeight)

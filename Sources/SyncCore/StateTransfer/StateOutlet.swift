@@ -10,7 +10,7 @@ struct StateOutlet: Sendable {
     /// The store has it open.
     var isOpen = false
     var isReading = false
-    /// Read and not sent.
+    /// The bytes that were read and not sent.
     var pending: [UInt8] = []
     /// The announcements to ask the peer about once `pending` is sent.
     var question: [StateAnnouncement] = []
@@ -33,7 +33,7 @@ struct StateOutlet: Sendable {
 
 /// The state of a session about states.
 struct StateExchange: Sendable {
-    /// Both sides know frames of states.
+    /// True if both sides know frames of states.
     var isSpoken = false
     /// The peer has offered us its state.
     var isOffered = false
@@ -43,12 +43,12 @@ struct StateExchange: Sendable {
     var pausedUntil: Tick?
 
     // What we hand over
-    /// Both roads are being weighed for the peer.
+    /// The ID under which state and changes are being weighed for the peer.
     var weighing: StateID?
     /// Operations that it lacked when they last were.
     var weighedOperations: UInt64 = 0
     /// The floor for which we offered state.
     var offeredFloor: VersionVector?
-    /// We offered: its wants wait until then for a request of state.
+    /// The time until which the wants of the peer wait for its request of state, after our offer.
     var holdsWantsUntil: Tick?
 }

@@ -125,7 +125,7 @@ extension BulkCore {
         }
     }
 
-    /// Something that was asked for came.
+    /// Records progress: something that was asked for came.
     mutating func noteProgress(_ index: Int, _ id: UInt64, _ sentAt: Tick, bytes: Int) {
         links[index].lastProgressAt = now
         links[index].slowUntil = nil

@@ -6,7 +6,7 @@ struct BulkRefusals: Sendable {
     var diskRetryAt: Tick?
     /// Refusals since something was kept.
     var diskCount = 0
-    /// The least that did not fit into the quota, or on the disk.
+    /// The least size that did not fit into the quota, or on the disk.
     var leastTooLarge: UInt64?
     /// The code of that refusal.
     var tooLargeCode = ""

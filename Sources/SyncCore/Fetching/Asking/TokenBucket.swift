@@ -8,7 +8,7 @@ package struct TokenBucket: Sendable, Equatable {
     private let burst: Int64
     /// Below zero: owed.
     package private(set) var level: Int64
-    /// Until when what flows in is counted.
+    /// The time up to which the inflow is counted.
     private var countedTo: Tick
 
     package init(perSecond: UInt64, at now: Tick) {
@@ -43,7 +43,7 @@ package struct TokenBucket: Sendable, Equatable {
 
     package mutating func take(_ bytes: Int) { level -= Int64(bytes) }
 
-    /// They were not moved after all.
+    /// Returns tokens of bytes that were not moved.
     package mutating func giveBack(_ bytes: Int) { level = min(burst, level + Int64(bytes)) }
 
     /// The time at which the bucket will hold these bytes.

@@ -23,7 +23,7 @@ struct BulkLink: Sendable {
     var asks: [UInt64: BulkAsk] = [:]
     /// Answers of which may still be under way, by id.
     var cancelled: [UInt64: CancelledAsk] = [:]
-    /// The greatest that was sent.
+    /// The greatest request ID that was sent.
     var lastAskID: UInt64 = 0
     /// Asked, and not answered by the disk.
     var flightBytes = 0
@@ -74,7 +74,7 @@ struct BulkAsk: Sendable {
         /// Chunks come in order.
         case chunks(BlobHash, next: Int, end: Int)
         case hashes(BlobHash)
-        /// Those whose places are not in `came` have not come.
+        /// A request for small blobs. Those whose places are not in `came` have not come.
         case small([Small], came: ChunkSet)
     }
 

@@ -30,13 +30,13 @@ struct BulkServing: Sendable {
     var toLookUp: [BlobHash] = []
     var lookUpStart = 0
     var isToLookUp: Set<BlobHash> = []
-    /// Under way.
+    /// The lookup under way.
     var lookUp: (id: ReadID, blobs: [BlobHash])?
-    /// Sent since anything was written.
+    /// The number of refusals sent since anything was written.
     var refusalCount = 0
-    /// Handed to the transport and not written, at least.
+    /// The bytes handed to the transport and not written, at least.
     var bufferedBytes = 0
-    /// Being read, or read before its turn, at most.
+    /// The bytes being read, or read before their turn, at most.
     var readingBytes = 0
     var readCount = 0
 }

@@ -15,7 +15,7 @@ struct BulkListing: Sendable {
     }
 
     var underWay: Question?
-    /// Something changed since the store was asked.
+    /// True if something changed since the store was asked.
     var isStale = true
     /// The store had more than was asked for.
     var hasMore = false

@@ -26,7 +26,7 @@ struct BulkWantState: Sendable {
         case some
     }
 
-    /// With the size that is tried.
+    /// The want, with the size that is tried.
     var want: BlobWant
     /// The policy wants it.
     var isListed: Bool
@@ -35,9 +35,9 @@ struct BulkWantState: Sendable {
     /// The code of the disk's last refusal, since something of it was kept.
     var refusal: String?
     var stage = Stage.waiting
-    /// Those who say that it has the size of `want`.
+    /// The peers that claim the blob with the size of `want`.
     var holders: [DeviceID: Held] = [:]
-    /// Those who say that it has another one.
+    /// The peers that claim it with another size.
     var claims: [DeviceID: BlobClaim] = [:]
     /// The peers whose sizes were tried, the latest last.
     var tried: [DeviceID] = []
@@ -47,11 +47,11 @@ struct BulkWantState: Sendable {
     var recorded: BlobLayout
     /// True if no peer has the blob, and that was reported since the last change.
     var saidNobody = false
-    /// Since when nothing changed that had anything to do with who has it.
+    /// The time since which nothing changed about which peers have it.
     var doubtedSince: Tick?
     /// The time by which a holder should have announced itself.
     var doubtAt: Tick?
-    /// Times that it could not be finished.
+    /// The number of times that it could not be finished.
     var failures = 0
     /// The time before which the blob is not worked on.
     var notBefore: Tick?

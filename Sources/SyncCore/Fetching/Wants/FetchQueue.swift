@@ -50,7 +50,7 @@ package struct FetchQueue: Sendable {
         if let rank = ranks.removeValue(forKey: blob) { byteCount -= rank.size }
     }
 
-    /// The first, left where it is.
+    /// Returns the first rank and leaves it in the queue.
     package mutating func first() -> FetchRank? {
         while let top = heap.first {
             if ranks[top.blob] == top { return top }
