@@ -20,7 +20,7 @@ package struct AgentCore: Sendable {
     var sessions: [PeerSession] = []
     var sessionNumber: UInt64 = 0
     var twins = TwinKeeping()
-    /// Changes of our own came back, and that was said.
+    /// True once a report said that changes of our own came back.
     var haveOwnReturned = false
     var book = DialBook()
     var instance = ""
@@ -29,10 +29,11 @@ package struct AgentCore: Sendable {
     var room = WaitingRoom()
     var replicas: ReplicaKeeping
     var pulls: [Pull] = []
-    /// Peers that did not fill the last want of an author's changes: asked last for more of it. At most one for each two members.
+    /// Peers that did not fill the last want of an author's changes: they are asked last for more of it. At most one entry
+    /// for each two members.
     var late: Set<Supply> = []
     var persisting: Persisting?
-    /// Reads under way: who asked.
+    /// The reads under way, each with the connection that asked.
     var reads: [Read] = []
     /// The time at which the store may be asked again, while it refuses writes. Nothing is pulled until then.
     var storeRetryAt: Tick?
@@ -44,7 +45,7 @@ package struct AgentCore: Sendable {
     var isSealing = false
     /// The time to ask again for what the store refused to seal.
     var sealRetryAt: Tick?
-    /// Replicas of which two histories were seen and neither was taken back here: not asked for.
+    /// Replicas of which two histories were seen and neither was reverted here: they are not asked for.
     var forked: [ReplicaID] = []
     var forks: ForkKeeping
     /// The number of times that a peer proved a head of our own beyond what is held, with bytes that do not continue it.
@@ -82,7 +83,7 @@ package struct AgentCore: Sendable {
     var cutKeeping = CutKeeping()
     /// True while objects are incomplete, see `StoreChange`: nothing is acknowledged, collected or handed over as state.
     package internal(set) var isIncomplete: Bool
-    /// Devices that this node has nothing to do with, sorted.
+    /// The devices that this node refuses, sorted.
     package internal(set) var blocked: [DeviceID]
 
     package internal(set) var counters = CoreCounters()
@@ -104,16 +105,16 @@ package struct AgentCore: Sendable {
     }
 
     /// - Parameters:
-    ///   - tips: what the store holds.
-    ///   - acknowledgements: the newest of each member, as kept.
-    ///   - firstHeld: per replica, from where on the store holds changes; not in it where it holds all.
-    ///   - floor: the join of the vectors at which it forgot something or took state.
-    ///   - hasStaging: it has staged some of a state.
-    ///   - settled: of our own replicas, those whose history here is the one that stays.
-    ///   - gaveWay: of our own, what was taken back.
-    ///   - awaited: where histories end of which the store has the rest and not yet all that it builds on.
-    ///   - hasTakenBack: it keeps work of this device aside, to be done again.
-    ///   - blocked: devices that this node has nothing to do with.
+    ///   - tips: the tips that the store holds.
+    ///   - acknowledgements: the newest of each member, as stored.
+    ///   - firstHeld: the counter of each replica from which on the store holds changes; absent if it holds all.
+    ///   - floor: the join of the vectors at which the store forgot something or took state.
+    ///   - hasStaging: true if the store has staged a part of a state.
+    ///   - settled: our own replicas whose history here is the one that stays.
+    ///   - gaveWay: the ends of reverted changes of our own replicas.
+    ///   - awaited: the ends of histories of which the store has the rest and not yet all that it builds on.
+    ///   - hasTakenBack: true if the store keeps reverted work of this device, to be redone.
+    ///   - blocked: the devices that this node refuses.
     package init(
         configuration: CoreConfiguration, space: SpaceID, membership: Membership,
         tips: [(replica: ReplicaID, tip: ReplicaTip)], stateDigest: Sum256,
@@ -299,13 +300,13 @@ package struct CoreCounters: Sendable, Equatable {
     /// Replicas that peers claim, each time that one was looked at to ask for it.
     package var claimsVisited = 0
     package var havesSent = 0
-    /// Rows, to all peers.
+    /// Acknowledgement rows sent, to all peers.
     package var acknowledgementsSent = 0
-    /// Rows whose signature did not hold.
+    /// Acknowledgement rows whose signature did not hold.
     package var acknowledgementsRefused = 0
     package var statesOffered = 0
     package var statesRequested = 0
-    /// Joined.
+    /// States that were joined.
     package var statesTaken = 0
     /// States that ended before all came; what was staged stays.
     package var statesDropped = 0

@@ -5,7 +5,7 @@ package struct CoreConfiguration: Sendable, Equatable {
     package var own: DeviceID
     package var name: String
     package var agentVersion: String
-    /// Random, one per start of the agent.
+    /// A random number, one per start of the agent.
     package var runID: UInt64
     /// Seeds every random choice: jitter, and which peers beyond the limit are kept.
     package var seed: UInt64
@@ -16,7 +16,7 @@ package struct CoreConfiguration: Sendable, Equatable {
     package var collectsDeletions = false
     /// Drops changes that every member has; off where the store cannot.
     package var compacts = false
-    /// Lets events go that the retention of their streams does not keep.
+    /// Drops events that the retention of their streams does not keep.
     package var dropsEvents = false
     /// Takes and hands over state in place of changes; off where the store cannot.
     package var exchangesState = true
@@ -80,7 +80,7 @@ package struct CoreConfiguration: Sendable, Equatable {
         package var redoAfter = Tick.Span.seconds(10)
         /// The additional wait while the history that stays is not whole here.
         package var redoAwaiting = Tick.Span.seconds(600)
-        /// Wants of a peer that was offered state wait so long for its request.
+        /// The time that wants of a peer that was offered state wait for its request.
         package var stateOfferWait = Tick.Span.seconds(1)
         /// A state of which the receiver takes nothing for this long is closed.
         package var stateIdle = Tick.Span.seconds(60)
@@ -133,9 +133,10 @@ package struct CoreConfiguration: Sendable, Equatable {
         package var stateOfferFactor: UInt64 = 4
         /// Histories of one other device that may begin here at once; more begin one after the other.
         package var newReplicasAtOnce = 1_024
-        /// Histories of one other device that are taken in by its word alone: two a day for ten years.
+        /// Histories of one other device that are taken in without another device's work building on them: two a day for ten
+        /// years.
         package var replicasPerDevice = 8_192
-        /// Devices that one other device may let in at once.
+        /// Devices that one other device may admit at once.
         package var admissionsAtOnce = 256
         /// Acknowledgements of one other member that are taken at once.
         package var acknowledgementsAtOnce = 64

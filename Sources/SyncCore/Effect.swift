@@ -28,7 +28,7 @@ package enum Effect: Sendable, Equatable {
     /// An effect about states that are taken from peers or handed to them.
     case state(StateEffect)
 
-    /// Write down that this device is a member, as it was before it was let go; it comes as `appended`.
+    /// Write down that this device is a member, as it was before it was cut; it comes as `appended`.
     case readmit(MemberFact)
     /// Write down that this device will not go back on its cut; it comes as `appended`.
     case settle(Dot)
@@ -39,7 +39,7 @@ package enum Effect: Sendable, Equatable {
     /// A peer holds another history of this replica: take back what ours has beyond the last common change, and keep work of this
     /// device aside; answer with `takenBack`.
     case takeBack(OtherHistory)
-    /// Do again what is kept aside: at most `limit` changes, in one transaction; answer with `redone` or `redoFailed`.
+    /// Redo reverted work: at most `limit` changes, in one transaction; answer with `redone` or `redoFailed`.
     case redoTakenBack(limit: Int)
 
     /// Local writes may stay open from now on, to be folded before they are shipped: no session is up.
@@ -115,7 +115,7 @@ package enum Report: Sendable, Equatable {
     case forked(ReplicaID, DeviceID)
     /// The author and we hold the same history again.
     case forkEnded(ReplicaID)
-    /// Another history of the replica, shown by this device, was taken over in place of ours.
+    /// Another history of the replica, shown by this device, replaced ours.
     case tookBack(ReplicaID, DeviceID)
     case duplicateIdentity(DeviceID)
     /// Changes of our own device that our store did not hold came from peers: it was put back, lost its end, or was copied.
@@ -126,7 +126,7 @@ package enum Report: Sendable, Equatable {
     case tooManyHistories(DeviceID)
     /// A member wrote that a device is revoked; that has no effect.
     case revocationIgnored(IgnoredRevocation)
-    /// State came from there in place of changes, and is joined.
+    /// State of that device replaced changes, and is joined.
     case stateTaken(DeviceID)
     case storeRefused(code: String)
     case storeRecovered

@@ -33,10 +33,11 @@ package struct StoreChange: Sendable, Equatable {
     package var segments: [VerifiedSegment]
     package var stateDigest: Sum256
     package var additions: [Membership.Addition]
-    /// All cuts, where this moved one; nil else.
+    /// All cuts, if this transaction moved one; otherwise nil.
     package var cuts: CutTable?
     package var ignoredRevocations: [IgnoredRevocation]
-    /// Objects may be wrong here until a member has said what they are: cuts moved, and a part of their history came as state.
+    /// True if objects may be wrong here until a member has sent their state: cuts moved, and a part of their history came as
+    /// state.
     package var isIncomplete: Bool
 
     package init(
@@ -116,7 +117,7 @@ package enum Input: Sendable, Equatable {
     case closed(ConnectionID, code: String)
     /// Bytes are to be moved, and the device dials the bulk connection (`BulkEffect.askForBulk`).
     case askForBulk(DeviceID)
-    /// `nextDeadline` is here.
+    /// The time of `nextDeadline` has come.
     case deadlinePassed
 }
 

@@ -1,6 +1,6 @@
 import SyncModel
 
-/// Letting events go: `idle` → `stepping` → `idle`, or at once another step.
+/// The progress of dropping events: `idle` → `stepping` → `idle`, or at once another step.
 struct EventRetention: Sendable {
     /// The time at which the store is asked next; nil before the first step of the core.
     var nextAt: Tick?

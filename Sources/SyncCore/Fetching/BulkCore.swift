@@ -16,7 +16,7 @@ package struct BulkCore: Sendable {
     var peers: [BulkPeer] = []
     /// The connections, in the order in which they opened.
     var links: [BulkLink] = []
-    /// Apart from those of sessions.
+    /// The ID of the next connection, apart from those of sessions.
     var nextConnection: UInt64 = (1 << 62) + 1
 
     var wants: [BlobHash: BulkWantState] = [:]
@@ -36,13 +36,13 @@ package struct BulkCore: Sendable {
 
     /// The blobs that peers hold with another size than is tried, and of which something has changed.
     var contested: Set<BlobHash> = []
-    /// Liars that are believed again, and when; one entry for each lie that is not forgiven.
+    /// The times at which liars are believed again; one entry for each lie that is not forgiven.
     var pardons: [(at: Tick, device: DeviceID, blob: BlobHash)] = []
 
     /// Chunks on the way to the disk.
     var writes: [BlobHash: [Int: BulkWrite]] = [:]
     var smallWrites: [WriteID: [(blob: BlobHash, write: BulkWrite)]] = [:]
-    /// Came, and no transaction has room for them yet.
+    /// Blobs that came, and for which no transaction has room yet.
     var smallPending: [(blob: WholeBlob, write: BulkWrite)] = []
     /// The bytes asked for, and those that came and are not answered by the disk.
     var flightBytes = 0

@@ -26,7 +26,7 @@ package enum BulkEffect: Sendable, Equatable {
     /// they are here, with whatever layout); answer with `begun`,
     /// `hashesMissing`, `hashesWrong` or `refused`.
     case begin(BlobHash, BlobLayout, hashes: [UInt8]?)
-    /// Answer with `chunkWritten`.
+    /// Write the chunk; answer with `chunkWritten`.
     case write(BlobHash, chunk: Int, [UInt8])
     /// All chunks are here: make it durable and whole; answer with `finished` or `finishFailed`.
     case finish(BlobHash)
@@ -37,9 +37,9 @@ package enum BulkEffect: Sendable, Equatable {
 
     /// Looks up what is held of these blobs, limited to what a member of the space may see; answer with `lookedUp`.
     case lookUp(ReadID, SpaceID, [BlobHash])
-    /// Answer with `hashesRead`.
+    /// Read the hashes of chunks; answer with `hashesRead`.
     case readHashes(ReadID, SpaceID, BlobHash, first: Int)
-    /// Answer with `chunkRead`.
+    /// Read the chunk; answer with `chunkRead`.
     case readChunk(ReadID, SpaceID, BlobHash, chunk: Int)
     /// Read the small blobs among these that are stored, from the first on, until `BulkLimits.smallFrameBytes` are read or
     /// all were looked at. One is always looked at. Answer with `smallRead`.

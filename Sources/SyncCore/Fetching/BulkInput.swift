@@ -94,7 +94,7 @@ package enum BulkInput: Sendable, Equatable {
     /// Answer to `readSmall`: the stored blobs, by their places in the request. From `next` on nothing was looked at.
     case smallRead(ReadID, [BulkFrame.SmallBlobs.Blob], next: Int)
 
-    /// `nextDeadline` is here.
+    /// The time of `nextDeadline` has come.
     case deadlinePassed
 }
 

@@ -29,7 +29,7 @@ package struct BulkWantView: Sendable, Equatable {
     package let size: UInt64
     /// The policy, a pin or a person wants it.
     package let isWanted: Bool
-    /// Chunks of it come, or its bytes as a whole.
+    /// True while chunks of the blob come, or its bytes as a whole.
     package let isArriving: Bool
     /// The peers that claim to hold the blob or some of it.
     package let holders: [DeviceID]

@@ -12,7 +12,8 @@ extension AgentCore {
         return nil
     }
 
-    /// Others' histories are looked into with their author, and where there is a suspicion.
+    /// The first doubtful replica of another device. Such a replica is looked into with its author, and where there is a
+    /// suspicion.
     func doubtfulOfOthers(_ session: PeerSession) -> TipTable.Entry? {
         var found = doubtful(of: session.device, session)
         for replica in session.forks.suspects.keys where found.map({ replica < $0.replica }) ?? true {

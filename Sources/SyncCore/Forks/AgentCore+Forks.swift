@@ -58,8 +58,9 @@ extension AgentCore {
         effects.append(.report(.forkEnded(replica)))
     }
 
-    /// Changes came that do not continue what we hold.
-    /// - Returns: whether that is looked into; else the peer that sent them answers for them.
+    /// Handles changes that do not continue what we hold.
+    ///
+    /// - Returns: true if that is looked into; otherwise the peer that sent them is responsible.
     mutating func suspectFork(_ index: Int, _ segment: Segment) -> Bool {
         let replica = segment.replica
         let frontier = frontier(of: replica)
@@ -242,7 +243,7 @@ extension AgentCore {
         }
     }
 
-    /// - Returns: whether this was what a comparison or an inquiry had asked for.
+    /// - Returns: true if a comparison or an inquiry had asked for this.
     mutating func noteCompared(_ id: ReadID, _ heads: [ChainHead?]) -> Bool {
         if case .anchoring(id, let place)? = forks.inquiry?.stage {
             anchor(place, heads)
@@ -286,7 +287,7 @@ extension AgentCore {
         effects.append(.readHeads(id, [.init(replica: inquiry.replica, next: start)]))
     }
 
-    /// - Parameter heads: of ours; nil where no change of it ends.
+    /// - Parameter heads: our heads; nil where no change of ours ends.
     private mutating func anchor(_ place: UInt64, _ heads: [ChainHead?]) {
         guard let found = heads.first else {
             forks.inquiry = nil
@@ -360,8 +361,8 @@ extension AgentCore {
         forks.inquiry = inquiry
     }
 
-    /// Two devices that did not write it hold it differently: whose is right its author will say. Of one that is settled here
-    /// it has said so.
+    /// Ends an inquiry between two devices that did not write the replica: its author decides which history is right. For a
+    /// replica that is settled here it has decided.
     private mutating func judge(_ inquiry: ForkInquiry, _ index: Int) {
         if refuseAltered(inquiry, index) { return }
         let replica = inquiry.replica

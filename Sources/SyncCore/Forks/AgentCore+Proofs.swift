@@ -3,7 +3,7 @@ import SyncModel
 // A fork counts once two ends that its author signed contradict each other. A claim alone makes the peer be asked for the signature, one
 // question at a time, and holds up nothing meanwhile: else one member's word would stop what all others take of a history.
 extension AgentCore {
-    /// Has the peer asked for the signature under its claim. What an author says of its own history needs none.
+    /// Asks the peer for the signature under its claim. An author's claim of its own history needs none.
     mutating func contest(_ index: Int, _ claim: ContestedClaim) {
         let device = sessions[index].device
         let isBelieved = configuration.faults.contains(.believeClaimedHeads)
@@ -44,7 +44,7 @@ extension AgentCore {
         }
     }
 
-    /// Bytes of the answer came.
+    /// Handles bytes of the answer.
     mutating func noteProofProgress(_ index: Int, _ wantID: UInt64) {
         guard sessions[index].forks.question?.wantID == wantID else { return }
         sessions[index].forks.question?.deadline = now + configuration.timing.proofWait
@@ -139,7 +139,7 @@ extension AgentCore {
 
     // MARK: Wants that end
 
-    /// - Parameter connection: nil for all.
+    /// - Parameter connection: the connection of the pulls; nil for all.
     mutating func cancelPulls(of replica: ReplicaID, on connection: ConnectionID? = nil) {
         for pull in pulls where pull.replica == replica && connection ?? pull.connection == pull.connection {
             pulls.removeAll { $0 == pull }

@@ -37,7 +37,7 @@ extension AgentCore {
         }
     }
 
-    /// Everything that was known of the log is as it would be after a start; who is where stays.
+    /// Resets everything known of the log, as after a start. Sessions and addresses stay.
     private mutating func begin(anew history: StoredHistory) {
         for index in sessions.indices { close(index, .historyChanged) }
         if intake != nil || hasStaging { effects.append(.state(.discard)) }

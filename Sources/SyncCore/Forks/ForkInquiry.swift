@@ -13,7 +13,7 @@ struct ForkInquiry: Sendable {
         case walking(wantID: UInt64)
         /// The peer ended that before its end.
         case cutShort
-        /// Enough of it came; the store has other things to finish first.
+        /// The walk is complete; the store has other things to finish first.
         case walked
         /// The store takes ours back, unless one is the beginning of the other.
         case takingBack
@@ -46,7 +46,7 @@ struct ForkInquiry: Sendable {
         start = ChainEnd(end: 0, head: tip.head)
     }
 
-    /// Begins there, where ours stands as well.
+    /// Begins the walk at a place where our history has the same head.
     mutating func begin(at place: ChainEnd) {
         start = place
         tip = ReplicaTip(next: place.end, head: place.head, stamp: .zero)
@@ -85,12 +85,12 @@ struct ForkKeeping: Sendable {
     var settled: [ReplicaID]
     /// Our own replicas of which changes were reverted, and are redone elsewhere: the ends of those changes.
     var gaveWay: [ReplicaID: Set<ChainEnd>]
-    /// Histories of which the store has the rest, until what their authors had seen is held: where they end. Before that nothing of
-    /// them is asked of anybody, who may hold the one that gave way.
+    /// The ends of histories of which the store has the rest, until what their authors had seen is held. Before that no peer
+    /// is asked for them, since it may hold the one that gave way.
     var awaited: [KnownReplica]
     /// The vectors of this device's histories that each peer has claimed since the start.
     var shown: [DeviceID: VersionVector] = [:]
-    /// Work of this device is kept aside, to be done again.
+    /// True if reverted work of this device is kept, to be redone.
     var hasTakenBack: Bool
     /// True if the store may be able to apply what is awaited: no other input may come that would make it try.
     var mayRelease: Bool
@@ -119,11 +119,11 @@ struct ForkExchange: Sendable {
     var comparison: Comparison?
     /// The tips at which the peer's history lies on ours.
     var agreed = TipTable()
-    /// Replicas of which it seems to hold another history.
+    /// Replicas of which the peer seems to hold another history.
     var suspects: [ReplicaID: Suspicion] = [:]
     /// Replicas of which the peer once sent no changes where it claims to hold more.
     var stalled: [ReplicaID] = []
-    /// Replicas of which it did not show what it holds: not looked into again on this session.
+    /// Replicas of which the peer did not show what it claims: not looked into again on this session.
     var givenUp: [ReplicaID] = []
     /// The claims that the peer is still to be asked to prove.
     var contested = ContestedClaims()
@@ -137,7 +137,7 @@ struct ForkExchange: Sendable {
         let entry: TipTable.Entry
     }
 
-    /// Why a peer seems to hold another history.
+    /// The reason why a peer seems to hold another history.
     enum Suspicion: Sendable, Equatable {
         /// The peer claims this end, which is not on ours.
         case claimed(ReplicaTip)

@@ -12,7 +12,7 @@ extension AgentCore {
         blocked.contains(device) && !configuration.faults.contains(.serveBlocked)
     }
 
-    /// - Parameter devices: all that are blocked from now on.
+    /// - Parameter devices: the complete list of blocked devices.
     mutating func handleBlocked(_ devices: [DeviceID]) {
         let hasUnblocked = blocked.contains { !devices.contains($0) }
         blocked = devices.sorted()

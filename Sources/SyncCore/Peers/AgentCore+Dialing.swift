@@ -165,7 +165,7 @@ extension AgentCore {
 
     // MARK: Planning
 
-    /// Devices with a session that works (or is about to).
+    /// True if the device has a session that works, or is about to.
     private func isServed(_ device: DeviceID) -> Bool {
         sessions.contains { $0.device == device && $0.state != .closing && !isSuspected($0) }
     }
@@ -176,8 +176,9 @@ extension AgentCore {
         return isTrusted(device) && !isServed(device) && isInActiveView(device)
     }
 
-    /// Up to the limit everybody; beyond it our two neighbours in the ring of devices, which keeps the graph connected,
-    /// and others by a hash of the pair that both ends compute alike.
+    /// True if the device is among those to keep sessions with. Up to the limit these are all. Beyond it they are our two
+    /// neighbours in the ring of devices, which keeps the graph connected, and others by a hash of the pair that both ends
+    /// compute alike.
     private func isInActiveView(_ device: DeviceID) -> Bool {
         let others = membership.members.map(\.device).filter { $0 != configuration.own && isTrusted($0) }
         let limit = configuration.bounds.connections

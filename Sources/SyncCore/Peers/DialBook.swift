@@ -4,7 +4,7 @@ import SyncModel
 struct DialBook: Sendable {
     struct Target: Sendable, Equatable {
         let endpoint: Endpoint
-        /// Nil until a device answered there (or was said to live there).
+        /// The device that answered at the address, or is said to live there; nil before.
         var device: DeviceID?
         var isStatic = false
         var isLastKnown = false
@@ -12,7 +12,7 @@ struct DialBook: Sendable {
         var instances: [String] = []
         var attempt: ConnectionID?
         var failures = 0
-        /// Nil: not before a sign of life.
+        /// The time of the next dial; nil: not before a sign of life.
         var nextAt: Tick?
         var lastFailure: String?
         var lastFailureAt: Tick?
@@ -71,7 +71,7 @@ struct DialBook: Sendable {
         for index in targets.indices { change(&targets[index]) }
     }
 
-    /// Forgets addresses that nothing vouches for any more.
+    /// Removes addresses that have no source any more.
     mutating func removeUnvouched() {
         targets.removeAll { !$0.isVouched && $0.attempt == nil }
     }

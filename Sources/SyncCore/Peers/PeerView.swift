@@ -20,7 +20,7 @@ package struct PeerView: Sendable, Equatable {
     package var via: String?
     package var roundTrip: Tick.Span?
     package var connection: ConnectionID?
-    /// Operations they hold and we lack, and the other way round; nil while unknown.
+    /// The operations that the peer holds and we lack, and the other way round; nil while unknown.
     package var weLack: UInt64?
     package var theyLack: UInt64?
     /// The growth of what the peer holds.
@@ -98,7 +98,8 @@ extension AgentCore {
         return (ways.contains(.mdns) ? DialBook.Via.mdns : ways.contains(.static) ? .static : ways.first)?.rawValue
     }
 
-    /// All sessions are up to date with us, both ways, as far as their last word goes. Says nothing of members without a session.
+    /// True if all sessions are up to date with us, both ways, as far as their last announcement goes. Members without a
+    /// session do not count.
     package var isInStepWithConnected: Bool {
         room.isEmpty && persisting == nil && pulls.isEmpty && intake == nil
             && upSessions.allSatisfy { sessions[$0].peerTipsAreComplete && sessions[$0].peerTips.digest == held.digest }

@@ -54,7 +54,7 @@ extension AgentCore {
         return list
     }
 
-    /// - Parameter isNamed: another device's work builds on it.
+    /// - Parameter isNamed: true if another device's work builds on it.
     func mayBegin(_ replica: ReplicaID, isNamed: Bool) -> Bool {
         let device = replica.device
         guard device != configuration.own, held[replica] == nil else { return true }
@@ -68,7 +68,8 @@ extension AgentCore {
         return count + room.newReplicas(of: device, held: held) >= configuration.bounds.replicasPerDevice
     }
 
-    /// The same of one that came: what another device wrote and waits here may name it, or what a member says is durable with it.
+    /// Returns true if a replica that came may begin: waiting work of another device may name it, or a member's
+    /// acknowledgement may.
     mutating func mayBegin(_ replica: ReplicaID) -> Bool {
         if mayBegin(replica, isNamed: false) { return true }
         return mayBegin(replica, isNamed: true)
@@ -101,11 +102,11 @@ struct ReplicaKeeping: Sendable {
         let list: [WaitingRoom.Missing]
     }
 
-    /// Histories that devices begin.
+    /// The budgets of histories that devices begin.
     var beginning: DeviceBudgets
-    /// Devices that authors let in.
+    /// The budgets of devices that authors admit.
     var admitting: DeviceBudgets
-    /// Waiting segments that let devices in that are no members yet: how many, by the segment's first dot.
+    /// Waiting segments that admit devices that are not members yet: the number of these, by the segment's first dot.
     var admissions: [Dot: Int] = [:]
     /// The last result of `missingReplicas`.
     var missing: KnownMissing?
@@ -113,7 +114,7 @@ struct ReplicaKeeping: Sendable {
     var missingOffset = 0
     /// The time at which histories that were not taken in are looked at again.
     var lookAt: Tick?
-    /// Devices of which people were told.
+    /// Devices of which a report told the user.
     var reported: [DeviceID] = []
 
     init(_ configuration: CoreConfiguration) {

@@ -8,7 +8,7 @@ struct Pull: Sendable, Equatable {
     let replica: ReplicaID
     let from: UInt64
     let to: UInt64
-    /// Granted and not yet used.
+    /// The bytes granted and not yet used.
     var creditBytes: Int
     var progressAt: Tick
     /// The bytes that came since `since`: a peer that sends a byte a second holds a history up like one that sends none.
@@ -55,7 +55,7 @@ extension AgentCore {
         return max(leastGrant, configuration.bounds.waitingRoomBytes / 4 * 3 / (others + 1))
     }
 
-    /// Less is not worth a frame; a small room (tests have one) grants by halves of its window.
+    /// The least grant worth a frame. A small room (tests have one) grants by halves of its window.
     private var leastGrant: Int { min(Limits.segmentBytes, configuration.bounds.wantWindowBytes / 2) }
 
     mutating func planPulls() {
@@ -128,7 +128,7 @@ extension AgentCore {
         }
     }
 
-    /// - Parameter isNamed: the work of another device than the replica's builds on it.
+    /// - Parameter isNamed: true if the work of another device than the replica's builds on it.
     private mutating func pull(_ replica: ReplicaID, from sources: [Int], isUrgent: Bool, isNamed: Bool) {
         guard !pulls.contains(where: { $0.replica == replica && !isWalk($0) }), !forked.contains(replica),
             !isBeingTakenBack(replica), !isAwaited(replica), isUrgent || !hasGivenWay(replica),
@@ -179,8 +179,8 @@ extension AgentCore {
         return pull.wantID
     }
 
-    /// Keeps the pipe full: more credit once half of the window is used and there is room. What others wait for gets
-    /// another segment even when the room is full of those others, or nothing would ever move again.
+    /// Grants more credit once half of the window is used and there is room. A replica that others wait for gets another
+    /// segment even when the room is full of those others: otherwise nothing would ever move again.
     private mutating func topUp(urgent: [WaitingRoom.Missing]) {
         for number in pulls.indices {
             let window = configuration.bounds.wantWindowBytes

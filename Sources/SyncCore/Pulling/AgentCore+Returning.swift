@@ -4,7 +4,7 @@ import SyncModel
 struct ReturningHistory: Sendable, Equatable {
     /// The time until which the history waits for what is rewritten of it. Nil while nothing of it has come.
     var until: Tick?
-    /// Up to where waiting changes of the device say that it is written again.
+    /// The counter up to which waiting changes of the device claim that the history is rewritten.
     var rewritten: UInt64 = 0
 }
 
@@ -58,7 +58,7 @@ extension AgentCore {
         cutKeeping.returning.values.compactMap(\.until).filter { $0 > now }.min()
     }
 
-    /// Replicas of which nothing is taken in yet. Work of other devices that builds on one does not wait for it.
+    /// Returns the replicas of which nothing is taken in yet. Work of other devices that builds on one does not wait for it.
     func waitingForRewriting() -> Set<ReplicaID> {
         Set(
             cutKeeping.returning.compactMap { replica, returning in
@@ -71,7 +71,7 @@ extension AgentCore {
             })
     }
 
-    /// More than is persisted at once otherwise: what was written again is longer, and comes along.
+    /// The byte budget of a batch. It is larger for rewritten work, which is longer, and comes along.
     var persistBudgetBytes: Int {
         configuration.bounds.persistBatchBytes * (cutKeeping.returning.isEmpty ? 1 : 4)
     }

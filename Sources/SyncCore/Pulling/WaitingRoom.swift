@@ -15,7 +15,7 @@ struct WaitingRoom: Sendable {
     private(set) var bytes = 0
     /// The waiting bytes by the device that wrote them.
     private var deviceBytes: [DeviceID: Int] = [:]
-    /// Grows with every change of what waits.
+    /// A number that grows with every change of what waits.
     private(set) var version: UInt64 = 0
 
     var isEmpty: Bool { queues.isEmpty }
@@ -130,7 +130,7 @@ struct WaitingRoom: Sendable {
         return taken
     }
 
-    /// Replicas that waiting segments name beyond what is held or waits here too: what must come first. Sorted.
+    /// Returns the replicas that waiting segments name beyond what is held or waits here too: they must come first. Sorted.
     func missing(held: TipTable) -> [Missing] {
         var missing: [ReplicaID: Bool] = [:]
         for queue in queues {

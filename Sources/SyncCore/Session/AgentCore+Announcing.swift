@@ -57,7 +57,7 @@ extension AgentCore {
         }
     }
 
-    /// Soon, together with what else happens by then; at the latest after the maximum wait.
+    /// Schedules a Have soon, together with what else happens by then; at the latest after the maximum wait.
     mutating func scheduleHave(_ index: Int) {
         let latest = sessions[index].haveLatest ?? now + configuration.timing.haveMaximumWait
         sessions[index].haveLatest = latest
@@ -79,7 +79,7 @@ extension AgentCore {
         learn(index, have)
     }
 
-    /// All that a peer said in one go.
+    /// Handles all entries of a peer's announcement, after the last frame of it.
     private mutating func learn(_ index: Int, _ have: Frame.Have) {
         noteAcknowledgementsDigest(index, have.acknowledgementsDigest)
         if have.complete { sessions[index].haveRequested = false }

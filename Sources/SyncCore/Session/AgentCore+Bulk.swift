@@ -3,7 +3,7 @@ import SyncModel
 /// A device with which bytes of attachments can be exchanged.
 struct BulkPeering: Sendable, Equatable {
     let device: DeviceID
-    /// Nil: the other side dials.
+    /// The address to dial; nil if the other side dials.
     let dial: Endpoint?
 }
 

@@ -30,7 +30,7 @@ extension AgentCore {
         }
     }
 
-    /// This much of a replica is durable here.
+    /// Raises the durable tip of a replica.
     mutating func raiseHeld(_ replica: ReplicaID, _ tip: ReplicaTip) {
         let before = held.next(of: replica)
         guard before < tip.next else { return }
@@ -54,7 +54,7 @@ extension AgentCore {
             && session.bufferedBytes + bytes <= configuration.bounds.inFlightBytesPerPeer
     }
 
-    /// Pushes a segment to a peer that lacks just this, or sees to it that the peer hears of it.
+    /// Pushes a segment to a peer that lacks just this, or schedules its announcement.
     mutating func offer(_ segment: VerifiedSegment, to index: Int) {
         let replica = segment.segment.replica
         if sessions[index].peerTips.next(of: replica) >= segment.tip.next { return scheduleHave(index) }
@@ -71,8 +71,8 @@ extension AgentCore {
         probe(index)
     }
 
-    /// Frames of at most half the frame limit, not counting what packing saves; a larger segment goes on in the next
-    /// frame, its signature in the last.
+    /// Sends segments in frames of at most half the frame limit, not counting what packing saves. A larger segment continues
+    /// in the next frame, with its signature in the last.
     mutating func sendSegments(
         _ segments: [Segment], of replica: ReplicaID, wantID: UInt64, isLast: Bool, to index: Int
     ) {

@@ -142,7 +142,7 @@ extension AgentCore {
         close(index, reason, detail: detail)
     }
 
-    /// - Parameter twin: with `duplicateIdentity`, the other run of the peer's device, and what that signed if it has.
+    /// - Parameter twin: with `duplicateIdentity`, the other run of the peer's device, and its signature if there is one.
     mutating func close(
         _ index: Int, _ reason: CloseReason, detail: String = "", sayingGoodbye: Bool = true,
         twin: (run: UInt64, proof: [UInt8]) = (0, [])

@@ -25,7 +25,7 @@ struct TwinKeeping: Sendable {
         let hasProof: Bool
     }
 
-    /// Another live agent has our key.
+    /// True if another live agent has our key.
     var isKeyShared = false
     /// A peer said so without proof: until then nothing is acknowledged in the name of both.
     private(set) var doubtedUntil: Tick?
@@ -53,7 +53,8 @@ struct TwinKeeping: Sendable {
         doubtedUntil = now + timing.twinDoubt
     }
 
-    /// Both runs come back a few times until each has signed, and heard, of the other.
+    /// True if the peer refused us too often. Both runs come back a few times until each has signed a statement about the
+    /// other and has received the other's.
     func isRefused(by peer: DeviceID) -> Bool { (claims[peer]?.count ?? 0) > 3 }
 
     mutating func record(_ statement: TwinStatement) {
@@ -66,7 +67,8 @@ struct TwinKeeping: Sendable {
         statements[device]?.last { $0.run == run && $0.other == other }?.signature ?? []
     }
 
-    /// Telling a run ends its session, and it comes back: so each is told once, and once more with a proof.
+    /// True if the run is still to be told. Telling a run ends its session, and it comes back: so each is told once, and once
+    /// more with a proof.
     func isNews(to run: UInt64, hasProof: Bool) -> Bool {
         !told.contains { $0.run == run && ($0.hasProof || !hasProof) }
     }
@@ -110,7 +112,8 @@ extension AgentCore {
         noteSharedKey()
     }
 
-    /// Others forget by what a device acknowledges: with two of them, the one does not speak for the other.
+    /// True if another agent may use our key. Members forget by what a device acknowledges: of two agents with one key,
+    /// neither speaks for the other.
     var isKeyDoubted: Bool { twins.isKeyShared || twins.doubtedUntil.map { now < $0 } ?? false }
 
     /// Keeps the signed statement of a member's run about another run, to be shown to that run.
@@ -160,7 +163,8 @@ extension AgentCore {
         }
     }
 
-    /// Both are told: the session of the one that holds the place ends for it, the other one is refused.
+    /// Handles the holder's answer to the challenge. Both runs are told: the session of the holder ends for it, the other is
+    /// refused.
     mutating func noteTwinAnswer(_ index: Int, _ nonce: UInt64) {
         guard let challenge = sessions[index].twin, challenge.nonce == nonce else { return }
         sessions[index].twin?.isAnswered = true

@@ -45,7 +45,7 @@ struct PeerClaims: Sendable {
         set(TipTable.Entry(replica: replica, tip: tip), held: held, isAuthor: isAuthor)
     }
 
-    /// More of a replica is held here than before.
+    /// Records that more of a replica is held here than before.
     mutating func noteHeld(_ replica: ReplicaID, from before: UInt64, to now: UInt64) {
         let claimed = tips.next(of: replica)
         guard claimed > 0 else { return }

@@ -35,7 +35,7 @@ struct PeerSession: Sendable {
     var sampleAt: Tick?
     /// The time since which our message waits for an answer and no byte came; nil when nothing is due.
     var unansweredSince: Tick?
-    /// Another run of the device wants this place.
+    /// The challenge to this session while another run of the device wants its place.
     var twin: TwinChallenge?
 
     struct Ping: Sendable, Equatable {
@@ -84,7 +84,7 @@ struct PeerSession: Sendable {
     var packsChanges = false
     /// The bytes handed to the transport and not yet written.
     var bufferedBytes = 0
-    /// Pushed and not yet named in a Have of the peer's.
+    /// Segments pushed and not yet named in a Have of the peer.
     var unconfirmed: [Push] = []
     var unconfirmedBytes = 0
     /// The tip up to which each replica was sent on this session: a push must continue there.

@@ -22,7 +22,7 @@ package struct ProgressMeter: Sendable, Equatable {
         readings.removeAll { now - $0.at > Self.window }
     }
 
-    /// Over the last five seconds at most; 0 when nothing came in them.
+    /// The rate over the last five seconds at most; 0 when nothing came in them.
     package func perSecond(at now: Tick) -> UInt64 {
         guard let last, let first = readings.first(where: { now - $0.at <= Self.window }), last.total > first.total
         else {

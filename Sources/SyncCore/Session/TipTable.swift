@@ -83,12 +83,12 @@ package struct TipTable: Hashable, Sendable {
         if next(of: replica) < tip.next { set(replica, tip) }
     }
 
-    /// Entries that differ from those of `other`.
+    /// Returns the entries that differ from those of `other`.
     package func entries(changedSince other: TipTable) -> [Entry] {
         entries.filter { other[$0.replica] != $0.tip }
     }
 
-    /// Operations that `other` lacks.
+    /// Returns the number of operations that `other` lacks.
     package func operations(beyond other: TipTable) -> UInt64 {
         entries.reduce(0) { sum, entry in
             let theirs = other.next(of: entry.replica)

@@ -92,7 +92,7 @@ struct AcknowledgementExchange: Sendable {
     /// The acknowledgements the peer has: it claimed them, or they were sent.
     var known: [DeviceID: AcknowledgementMark] = [:]
     var sentAt: [DeviceID: Tick] = [:]
-    /// Members whose newest may be news to the peer.
+    /// Members whose newest acknowledgement may be news to the peer.
     var pending: Set<DeviceID> = []
     /// The time at which the next pending row may be sent, if one has to wait.
     var dueAt: Tick?

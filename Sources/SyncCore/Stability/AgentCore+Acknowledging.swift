@@ -76,7 +76,7 @@ extension AgentCore {
         return held.entries.filter { $0.replica.device == configuration.own }
     }
 
-    /// Ours is signed and durable.
+    /// Handles our acknowledgement, signed and durable.
     mutating func noteAcknowledged(_ signed: SignedAcknowledgement) {
         stability.isAcknowledging = false
         stability.acknowledgedAt = now
@@ -192,7 +192,7 @@ extension AgentCore {
         sendRows(rows, to: index)
     }
 
-    /// Frames of at most about half the limit; a single row always fits one.
+    /// Sends rows in frames of at most about half the limit; a single row always fits one.
     private mutating func sendRows(_ rows: [AcknowledgementRow], to index: Int) {
         var open: [AcknowledgementRow] = []
         var bytes = 0

@@ -2,13 +2,13 @@ import SyncModel
 
 /// The state about cut devices that the core keeps between two steps.
 struct CutKeeping: Sendable {
-    /// Devices that are being let in again, and when to try anew if nothing comes of it.
+    /// Devices that are being admitted again, and when to try anew if nothing comes of it.
     var readmissions: [(device: DeviceID, retryAt: Tick)] = []
     /// Cuts that are being settled, likewise.
     var settlements: [(cut: Dot, retryAt: Tick)] = []
     /// The store writes again what had been written while this device was cut.
     var rewriting = Rewriting.idle
-    /// Histories of other devices that wait for what is written again of them.
+    /// Histories of other devices that wait for their rewriting.
     var returning: [ReplicaID: ReturningHistory] = [:]
 
     enum Rewriting: Sendable, Equatable {
@@ -29,7 +29,7 @@ extension AgentCore {
         if isIncomplete { restartIntake() }
     }
 
-    /// All cuts held as durable.
+    /// Takes all cuts that are durable.
     mutating func note(_ cuts: CutTable) {
         self.cuts = cuts
         stability.isMoved = true
@@ -39,8 +39,8 @@ extension AgentCore {
         }
     }
 
-    /// Devices whose word is not waited for: the cut is settled, so it holds whatever they say of those who are left, and every
-    /// member that is left has acknowledged that they were let go. Until then one of them may still write on what such a device
+    /// The devices that no member waits for: their cut is settled, so it holds whatever they write about the remaining
+    /// members, and every remaining member has acknowledged it. Until then one of them may still write on what such a device
     /// did beyond its end, and so keep it.
     var releasedDevices: [DeviceID] {
         let away = cuts.away.filter { $0 != configuration.own }
@@ -190,7 +190,7 @@ extension AgentCore {
             }
     }
 
-    /// This device was retired, and not all that it had written counts again.
+    /// True if this device was retired, and not all that it had written counts again.
     package var isWritingAgain: Bool { cuts.isAway(configuration.own) || hasVoidWork }
 
     private var mayRewrite: Bool {

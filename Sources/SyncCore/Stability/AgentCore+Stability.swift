@@ -29,7 +29,7 @@ struct Stability: Sendable {
 
 // Stability: which acknowledgements count, what is therefore stable, and collecting what no member needs any more.
 extension AgentCore {
-    /// Covered by a counted acknowledgement of every member: no operation that does not know all of it is still to come.
+    /// The vector that a counted acknowledgement of every member covers: every operation still to come knows all of it.
     package var stable: VersionVector { stability.stable }
 
     mutating func planStability() {

@@ -57,7 +57,7 @@ extension AgentCore {
         session.stateExchange.weighing != nil || session.stateExchange.holdsWantsUntil.map { $0 > now } ?? false
     }
 
-    /// Nil unless changes from there on are held no more.
+    /// Returns the first counter held of the replica if the want begins before it; otherwise nil.
     func refusedFrom(_ want: Frame.Want) -> UInt64? {
         let first = firstHeld.next(of: want.replica)
         return want.from < first ? first : nil
@@ -106,7 +106,7 @@ extension AgentCore {
         if first.vector != nil { send(index, .stateItems(first)) }
     }
 
-    /// - Returns: whether the credit was for a state.
+    /// - Returns: true if the credit was for a state.
     mutating func noteStateCredit(_ index: Int, _ credit: Frame.Credit) -> Bool {
         let connection = sessions[index].id
         guard let number = outlets.firstIndex(where: { $0.connection == connection && $0.requestID == credit.wantID })
@@ -197,7 +197,7 @@ extension AgentCore {
         outlets[number].isLastRead = chunk.isLast
     }
 
-    /// - Returns: whether it was about handing state over.
+    /// - Returns: true if it was about handing state over.
     mutating func noteServingFailed(_ id: StateID) -> Bool {
         if let index = upSessions.first(where: { sessions[$0].stateExchange.weighing == id }) {
             sessions[index].stateExchange.weighing = nil

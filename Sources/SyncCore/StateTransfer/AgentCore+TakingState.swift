@@ -97,7 +97,7 @@ extension AgentCore {
         sessions[index].stateExchange.firstHeld.next(of: replica) <= from
     }
 
-    /// Changes that come as state anyway are not asked for.
+    /// True if the changes come as state anyway; then they are not asked for.
     func comesAsState(_ replica: ReplicaID, from: UInt64) -> Bool {
         guard let intake else { return false }
         return intake.vector.map { from < $0.next(of: replica) } ?? false

@@ -8,9 +8,9 @@ struct StateIntake: Sendable {
     enum Phase: Sendable, Equatable {
         /// The store says what to ask for.
         case beginning
-        /// Items come.
+        /// Items arrive.
         case streaming
-        /// All came: what it says of histories is looked at.
+        /// All items came: the facts and tips of the state are reviewed.
         case reviewing
         /// The state is fit to be joined, once nothing else is being written for a peer.
         case reviewed
@@ -29,7 +29,7 @@ struct StateIntake: Sendable {
     /// The bytes that the store is writing.
     var stagingBytes = 0
     var isLookingUp = false
-    /// Granted to the sender and not used.
+    /// The bytes granted to the sender and not used.
     var creditBytes = 0
     var progressAt: Tick
     /// The bytes that came since `since`: a byte now and then is no progress where another peer has the changes.

@@ -37,7 +37,7 @@ package enum StateEffect: Sendable, Equatable {
 /// The inputs about states, in the past tense.
 package enum StateInput: Sendable, Equatable {
     case begun(StateID, since: VersionVector, stagedEvents: VersionVector, hasObjects: Bool)
-    /// `isComplete`: the closing item was among them, and fits.
+    /// Items are staged. `isComplete`: the closing item was among them, and fits.
     case staged(StateID, isComplete: Bool)
     case lookedUp(StateID, [Bool])
     case reviewed(StateID, facts: [StateFact], tips: [StateTip])
@@ -58,7 +58,7 @@ package struct JoinedState: Sendable, Equatable {
     package var tips: [TipTable.Entry]
     package var firstHeld: VersionVector
     package var floor: VersionVector
-    /// Members that came with it, the digest, and what of our own was sealed on the way.
+    /// The members that came with it, the digest, and the changes of our own that were sealed meanwhile.
     package var change: StoreChange
 
     package init(tips: [TipTable.Entry], firstHeld: VersionVector, floor: VersionVector, change: StoreChange) {

@@ -14,7 +14,7 @@ struct StateOutlet: Sendable {
     var pending: [UInt8] = []
     /// The announcements to ask the peer about once `pending` is sent.
     var question: [StateAnnouncement] = []
-    /// Asked, and not answered: of so many.
+    /// The number of announcements the peer was asked about and has not answered.
     var asked: Int?
     /// The peer's answer, for the next read.
     var answer: [Bool] = []
@@ -37,7 +37,7 @@ struct StateExchange: Sendable {
     var isSpoken = false
     /// The peer has offered us its state.
     var isOffered = false
-    /// Counters from which on the peer holds changes, as far as it said so.
+    /// The counters from which on the peer holds changes, as far as it announced them.
     var firstHeld = VersionVector()
     /// The time before which the peer is not asked for state.
     var pausedUntil: Tick?
@@ -45,7 +45,7 @@ struct StateExchange: Sendable {
     // What we hand over
     /// The ID under which state and changes are being weighed for the peer.
     var weighing: StateID?
-    /// Operations that it lacked when they last were.
+    /// The operations that the peer lacked when state was last weighed.
     var weighedOperations: UInt64 = 0
     /// The floor for which we offered state.
     var offeredFloor: VersionVector?

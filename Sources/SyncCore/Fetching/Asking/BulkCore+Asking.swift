@@ -4,7 +4,7 @@ import SyncModel
 extension BulkCore {
     // MARK: Room
 
-    /// Bytes that may be asked of a peer now.
+    /// The bytes that may be asked of a peer now.
     private func room(_ index: Int) -> Int {
         if configuration.faults.contains(.unboundedInFlight) {
             return BulkLimits.chunksPerRequest * BlobLayout.chunkBytes
@@ -108,7 +108,7 @@ extension BulkCore {
                     count: UInt32(chunks.count))))
     }
 
-    /// Small ones that this peer holds, best first.
+    /// Asks the peer for small blobs that it holds, best first.
     private mutating func askSmall(_ index: Int) -> Bool {
         guard isWorthAsking(index) else { return false }
         let (bounds, device) = (configuration.bounds, links[index].device)
@@ -150,8 +150,8 @@ extension BulkCore {
         return true
     }
 
-    /// Holdings come one by one, requests are for many: while one is open, few wait for more (as in Nagle, RFC 896). No more
-    /// than two, so that a peer that is quick to say what it has leaves some to others.
+    /// True if a request is worth sending now. Holdings come one by one, requests are for many: while one is open, few wait
+    /// for more (as in Nagle, RFC 896). No more than two are open, so that a quick peer leaves some to others.
     private func isWorthAsking(_ index: Int) -> Bool {
         let queue = links[index].small
         guard !queue.isEmpty else { return false }

@@ -33,7 +33,7 @@ extension BulkCore {
         }
     }
 
-    /// - Returns: false if it has what was not asked for, or came before.
+    /// - Returns: false if the answer has what was not asked for, or came before.
     private static func mark(_ answer: BulkFrame.SmallBlobs, _ came: inout ChunkSet) -> Bool {
         answer.blobs.allSatisfy { Int($0.index) < came.count && came.insert(Int($0.index)) }
     }

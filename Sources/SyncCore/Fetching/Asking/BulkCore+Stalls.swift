@@ -4,7 +4,7 @@ import SyncModel
 extension BulkCore {
     // MARK: Taking back
 
-    /// Tells the peer to send no more of it; others are asked.
+    /// Tells the peer to send no more of the request; other peers are asked.
     mutating func cancel(_ index: Int, _ id: UInt64) {
         guard let ask = links[index].asks[id] else { return }
         // It answers nothing at all, or it would be known that nothing more comes of the first.
@@ -92,7 +92,8 @@ extension BulkCore {
         pauseDialling(peer)
     }
 
-    /// Hashes of chunks come at once. Few blobs can wait for them at a time, so no peer may sit on them.
+    /// Ends requests for hashes that are overdue. Hashes of chunks come at once, and few blobs can wait for them at a time,
+    /// so no peer may withhold them.
     private mutating func passHashDeadlines(_ index: Int) {
         let late = links[index].asks.filter { _, ask in
             if case .hashes = ask.subject { now >= ask.sentAt + configuration.timing.hashDeadline } else { false }

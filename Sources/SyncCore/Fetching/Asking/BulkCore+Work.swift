@@ -85,7 +85,7 @@ extension BulkCore {
         }
     }
 
-    /// Chunks of it are asked for, or on their way to the disk.
+    /// True if chunks of the blob are asked for, or on their way to the disk.
     func isMoving(_ blob: BlobHash) -> Bool {
         if work[blob]?.writing.isEmpty == false { return true }
         return links.contains { link in
@@ -148,7 +148,7 @@ extension BulkCore {
         retryLater(blob)
     }
 
-    /// Looked at again: at once the first time, since what is damaged is only fetched then.
+    /// Plans to look at the blob again: at once the first time, since what is damaged is only fetched then.
     mutating func retryLater(_ blob: BlobHash) {
         let failures = wants[blob]?.failures ?? 0
         wants[blob]?.failures = failures + 1

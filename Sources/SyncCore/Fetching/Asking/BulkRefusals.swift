@@ -4,7 +4,7 @@ import SyncModel
 struct BulkRefusals: Sendable {
     /// The time before which nothing is asked for.
     var diskRetryAt: Tick?
-    /// Refusals since something was kept.
+    /// The number of refusals since something was kept.
     var diskCount = 0
     /// The least size that did not fit into the quota, or on the disk.
     var leastTooLarge: UInt64?
@@ -45,7 +45,7 @@ extension BulkCore {
         }
     }
 
-    /// Bytes that came could not be kept. What waits is tried again when the refusal has passed.
+    /// Handles bytes that could not be kept. What waits is tried again when the refusal has passed.
     mutating func refuseBytes(_ blob: BlobHash, _ code: String) {
         if code == BulkConfiguration.quotaCode {
             refuseSize(blob, code)

@@ -12,7 +12,7 @@ package import SyncModel
 /// before it says more, or something was taken back.
 package struct FetchPlanner: Sendable {
     private struct Holder: Sendable {
-        /// Nil: all of them.
+        /// The chunks that the peer holds; nil: all of them.
         var chunks: ChunkSet?
         /// True if the peer has nothing that was not given out.
         var isSpent = false
@@ -22,9 +22,9 @@ package struct FetchPlanner: Sendable {
         var rank: FetchRank
         let layout: BlobLayout
         var present: ChunkSet
-        /// Present, asked for, or on the way to the disk.
+        /// The chunks that are present, asked for, or on the way to the disk.
         var claimed: ChunkSet
-        /// All before it are claimed.
+        /// The first chunk that may be unclaimed: all before it are claimed.
         var firstFree = 0
         var holders: [DeviceID: Holder] = [:]
         /// The turn in which the blob was served last; counts turns.
@@ -44,7 +44,7 @@ package struct FetchPlanner: Sendable {
 
     // MARK: What is at work
 
-    /// - Parameter present: chunks that are here and were checked.
+    /// - Parameter present: the chunks that are stored and were checked.
     package mutating func begin(_ rank: FetchRank, _ layout: BlobLayout, present: ChunkSet) {
         precondition(present.count == layout.chunkCount, "a set of the blob's chunks")
         guard index(of: rank.blob) == nil else { return }
@@ -70,7 +70,8 @@ package struct FetchPlanner: Sendable {
 
     // MARK: Who has it
 
-    /// - Parameter chunks: nil: all of them. A set of another size is no set of this blob, and not believed.
+    /// - Parameter chunks: the chunks that the peer holds; nil: all of them. A set of another size is no set of this blob,
+    ///   and not believed.
     package mutating func offered(_ blob: BlobHash, by peer: DeviceID, _ chunks: ChunkSet?) {
         guard let index = index(of: blob) else { return }
         if let chunks, chunks.count != works[index].layout.chunkCount { return }
@@ -92,8 +93,8 @@ package struct FetchPlanner: Sendable {
     /// has nothing that is needed.
     ///
     /// - Parameters:
-    /// - limit: the most chunks, at least 1.
-    /// - others: peers that are asked first: only chunks that none of them could send are given out.
+    ///   - limit: the most chunks, at least 1.
+    ///   - others: peers that are asked first: only chunks that none of them could send are given out.
     package mutating func next(
         from peer: DeviceID, limit: Int, before others: [DeviceID] = []
     ) -> (blob: BlobHash, chunks: Range<Int>)? {

@@ -3,10 +3,10 @@
 package struct TokenBucket: Sendable, Equatable {
     package static let leastBurst: Int64 = 256 << 10
 
-    /// Bytes; at least 1.
+    /// The inflow in bytes a second; at least 1.
     private let perSecond: UInt64
     private let burst: Int64
-    /// Below zero: owed.
+    /// The tokens in the bucket; below zero: owed.
     package private(set) var level: Int64
     /// The time up to which the inflow is counted.
     private var countedTo: Tick
@@ -38,7 +38,7 @@ package struct TokenBucket: Sendable, Equatable {
         countedTo = countedTo + Tick.Span(nanoseconds: Int64(clamping: whole) + (rest > 0 ? 1 : 0))
     }
 
-    /// Bytes that may be taken now; as refilled last.
+    /// True if the bytes may be taken, at the level as refilled last.
     package func holds(_ bytes: Int) -> Bool { level >= min(Int64(bytes), burst) }
 
     package mutating func take(_ bytes: Int) { level -= Int64(bytes) }

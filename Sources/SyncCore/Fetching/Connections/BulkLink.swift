@@ -21,11 +21,11 @@ struct BulkLink: Sendable {
     // Asking
     /// Requests under way, by id.
     var asks: [UInt64: BulkAsk] = [:]
-    /// Answers of which may still be under way, by id.
+    /// Cancelled requests of which answers may still be under way, by id.
     var cancelled: [UInt64: CancelledAsk] = [:]
     /// The greatest request ID that was sent.
     var lastAskID: UInt64 = 0
-    /// Asked, and not answered by the disk.
+    /// The bytes asked for and not answered by the disk.
     var flightBytes = 0
     /// The bytes in flight up to which this peer is asked.
     var windowBytes: Int
@@ -71,7 +71,7 @@ struct BulkLink: Sendable {
 /// A request of ours.
 struct BulkAsk: Sendable {
     enum Subject: Sendable {
-        /// Chunks come in order.
+        /// A request for chunks, which come in order.
         case chunks(BlobHash, next: Int, end: Int)
         case hashes(BlobHash)
         /// A request for small blobs. Those whose places are not in `came` have not come.
@@ -93,6 +93,7 @@ struct BulkAsk: Sendable {
 /// A request that was cancelled: what is under way of it is still good.
 struct CancelledAsk: Sendable {
     var subject: BulkAsk.Subject
-    /// Once a later request is answered nothing more comes: the peer answers in the order in which it hears.
+    /// The last request before the cancel. Once a later one is answered nothing more comes: the peer answers in the order in
+    /// which it receives.
     let lastAskID: UInt64
 }

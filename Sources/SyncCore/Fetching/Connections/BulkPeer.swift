@@ -10,11 +10,11 @@ struct BulkPeer: Sendable {
     /// True if the peer asked for a connection.
     var isAsking = false
     var attempt: ConnectionID?
-    /// Dials and questions for one since a connection was up last.
+    /// The number of dials, and of requests to be dialled, since a connection was last up.
     var failures = 0
-    /// Connections ended because of what it sent, since the session began.
+    /// The number of connections ended because of what the peer sent, since the session began.
     var offences = 0
-    /// Connections ended because nothing came, since something did.
+    /// The number of connections ended because nothing came, since something last did.
     var silences = 0
     /// The time before which the peer is not dialled.
     var nextDialAt: Tick?

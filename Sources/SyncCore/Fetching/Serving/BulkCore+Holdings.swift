@@ -54,7 +54,7 @@ extension BulkCore {
         }
     }
 
-    /// Records came or went: what was held all along may be for a peer to see only now.
+    /// Looks wanted blobs up again after records came or went: a peer may now see what was held all along.
     mutating func passLookAgain() {
         guard let at = lookAgainAt, now >= at else { return }
         lookAgainAt = nil

@@ -21,7 +21,7 @@ struct BulkServing: Sendable {
     /// The requests, the next one to serve first.
     var requests: [Request] = []
     var lastRequestID: UInt64 = 0
-    /// Blobs of which the peer is told what is held.
+    /// The blobs whose holdings the peer is told.
     var wanted: Set<BlobHash> = []
     /// The wanted blobs of which the peer was told a holding.
     var said: Set<BlobHash> = []

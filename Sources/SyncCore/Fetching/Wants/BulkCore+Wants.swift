@@ -290,6 +290,6 @@ extension BulkWantState {
 }
 
 extension BlobLayout {
-    /// Blobs of this size travel whole.
+    /// True if blobs of this size travel whole.
     var isSmall: Bool { size <= UInt64(BulkLimits.smallBytes) }
 }

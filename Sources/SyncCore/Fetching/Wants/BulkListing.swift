@@ -8,7 +8,7 @@ struct BulkListing: Sendable {
     struct Question: Sendable {
         let id: ListID
         let limit: Int
-        /// Everything was asked for, not only what is not wanted yet.
+        /// True if everything was asked for, not only what is not wanted yet.
         let isWhole: Bool
         /// Blobs that came while the store was looking: its answer may still name them.
         var settled: Set<BlobHash> = []

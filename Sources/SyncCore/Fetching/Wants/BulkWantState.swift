@@ -22,7 +22,7 @@ struct BulkWantState: Sendable {
     enum Held: Sendable {
         case all
         case chunks(ChunkSet)
-        /// Some; which, is asked again once it matters.
+        /// The peer holds some chunks. It is asked which once it matters.
         case some
     }
 
@@ -66,7 +66,7 @@ struct BulkWantState: Sendable {
     /// True if the blob may be fetched at its present size.
     var isAllowed: Bool { isPersonal || want.allows(want.layout) }
 
-    /// Large: whether it is of use to begin it.
+    /// True if a large blob is of use to begin.
     var isWorthBeginning: Bool { isAllowed && (!holders.isEmpty || want.isBegun && !isLookedAt) }
 
     var isSmall: Bool { want.layout.isSmall }
