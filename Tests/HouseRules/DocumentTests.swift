@@ -40,6 +40,7 @@ import Testing
         "deploy/GUIDE.md",
         "deploy/CHANGELOG.md",
         ".github/SECURITY.md",
+        ".github/CONTRIBUTING.md",
         ".github/PULL_REQUEST_TEMPLATE.md",
         ".github/ISSUE_TEMPLATE/bug.md",
     ]
