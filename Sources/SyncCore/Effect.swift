@@ -36,8 +36,8 @@ package enum Effect: Sendable, Equatable {
     /// `limit` changes, in one transaction; answer with `rewritten` or `rewriteFailed`.
     case rewriteVoid(limit: Int)
 
-    /// A peer holds another history of this replica: take back what ours has beyond the last common change, and keep work of this
-    /// device aside; answer with `takenBack`.
+    /// A peer holds another history of this replica: take back what ours has beyond the last common change, and keep work of
+    /// this device aside; answer with `takenBack`.
     case takeBack(OtherHistory)
     /// Redo reverted work: at most `limit` changes, in one transaction; answer with `redone` or `redoFailed`.
     case redoTakenBack(limit: Int)

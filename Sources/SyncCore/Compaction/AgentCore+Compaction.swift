@@ -18,8 +18,8 @@ struct Compaction: Sendable {
     }
 }
 
-// Dropping changes that everybody has. The store knows which of them are old enough, and where they may be cut; the core knows
-// what is stable, when to begin, and tells peers from where on changes are held.
+// Dropping changes that every member has. The store knows which of them are old enough, and where they may be cut; the core
+// knows what is stable, when to begin, and tells peers from where on changes are held.
 extension AgentCore {
     /// True if compaction may run. It waits while objects are to be taken whole from others. It waits until what this device
     /// wrote while it was cut is written again, since that is read from the log. It also waits until every member has heard

@@ -35,8 +35,8 @@ package struct BulkConfiguration: Sendable, Equatable {
         package var redialGreatest = Tick.Span.seconds(60)
         /// A peer that sent nothing for so long owes what it was asked for to others, if they have it.
         package var stall = Tick.Span.seconds(2)
-        /// A peer that was asked and sent nothing at all for so long may as well be gone: the connection ends. Doubled each time
-        /// until something comes, since one chunk may take longer.
+        /// A peer that was asked and sent nothing at all for so long may as well be gone: the connection ends. Doubled each
+        /// time until something comes, since one chunk may take longer.
         package var silence = Tick.Span.seconds(15)
         /// The time a peer has to send chunk hashes that it was asked for. A peer that exceeds it is not asked for them
         /// again.

@@ -67,8 +67,8 @@ extension AgentCore {
         // Where nothing is held nothing is contradicted.
         guard frontier.next > 0 else { return false }
         if isSettledWith(index, replica) { return true }
-        // What its author has not signed is the relay's doing, and what it has may be. Where it has not said yet that it holds that
-        // much it cannot be asked for it: it says so at the next session.
+        // What its author has not signed is the relay's doing, and what it has may be. Where it has not said yet that it holds
+        // that much it cannot be asked for it: it says so at the next session.
         guard !sessions[index].forks.givenUp.contains(replica), let claimed = sessions[index].peerTips[replica],
             claimed.next >= segment.end,
             mayLookInto(replica, of: sessions[index]) || isSigned(segment, as: claimed)
@@ -93,8 +93,8 @@ extension AgentCore {
         sessions[index].forks.suspects[replica] = suspicion
     }
 
-    /// A peer has no changes behind ours although it says it holds more: ours may end within a change of another history. Looked
-    /// into once on a session, for a peer may have other reasons.
+    /// A peer has no changes behind ours although it says it holds more: ours may end within a change of another history.
+    /// Looked into once on a session, for a peer may have other reasons.
     mutating func noteStall(_ index: Int, _ replica: ReplicaID) {
         guard !isSettledWith(index, replica), mayLookInto(replica, of: sessions[index]), held.next(of: replica) > 0,
             !sessions[index].forks.stalled.contains(replica)

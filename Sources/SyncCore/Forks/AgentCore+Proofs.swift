@@ -1,7 +1,8 @@
 import SyncModel
 
-// A fork counts once two ends that its author signed contradict each other. A claim alone makes the peer be asked for the signature, one
-// question at a time, and holds up nothing meanwhile: else one member's word would stop what all others take of a history.
+// A fork counts once two ends that its author signed contradict each other. A claim alone makes the peer be asked for the
+// signature, one question at a time, and holds up nothing meanwhile: else one member's word would stop what all others take of
+// a history.
 extension AgentCore {
     /// Asks the peer for the signature under its claim. An author's claim of its own history needs none.
     mutating func contest(_ index: Int, _ claim: ContestedClaim) {
@@ -55,7 +56,8 @@ extension AgentCore {
         sessions[index].forks.question?.wantID == changes.wantID
     }
 
-    /// A segment of the answer: the signature under the claimed head proves that its author signed that, whatever the bytes are.
+    /// A segment of the answer: the signature under the claimed head proves that its author signed that, whatever the bytes
+    /// are.
     mutating func checkProof(_ index: Int, _ segment: Segment) {
         guard let claim = sessions[index].forks.question?.claim, claim.replica == segment.replica,
             isSigned(segment, as: claim.tip)

@@ -2,8 +2,8 @@ package import SyncModel
 
 /// A replica of which a peer seems to hold another history than we do, while it is looked into.
 ///
-/// `beginning` → (`anchoring` →) `walking` → `walked` → `takingBack` → gone. It goes at once when there is no fork, with the session, and when the
-/// peer does not show what it says it holds.
+/// `beginning` → (`anchoring` →) `walking` → `walked` → `takingBack` → gone. It goes at once when there is no fork, with the
+/// session, and when the peer does not show what it says it holds.
 struct ForkInquiry: Sendable {
     enum Stage: Sendable, Equatable {
         case beginning

@@ -1,7 +1,7 @@
 import SyncModel
 
-// Devices that others let in: each is waited for by all before anything is forgotten, so an author's admissions are taken in at a
-// rate. Changes beyond it wait like early ones; none is void. What another device's work builds on does not wait.
+// Devices that others let in: each is waited for by all before anything is forgotten, so an author's admissions are taken in at
+// a rate. Changes beyond it wait like early ones; none is void. What another device's work builds on does not wait.
 extension AgentCore {
     /// A segment that waits from now on: how many devices it would make members.
     mutating func recordAdmissions(_ verified: VerifiedSegment) {

@@ -48,8 +48,8 @@ extension AgentCore {
         min(freeBytes(for: author), shareBytes(session) - outstandingBytes(session))
     }
 
-    /// Three quarters of the room are shared out among the peers that are asked for something, and one is kept for the next peer: one
-    /// that claims much and sends nothing keeps its share, and not those of others.
+    /// Three quarters of the room are shared out among the peers that are asked for something, and one is kept for the next
+    /// peer: one that claims much and sends nothing keeps its share, and not those of others.
     private func shareBytes(_ session: PeerSession) -> Int {
         let others = Set(pulls.map(\.connection)).subtracting([session.id]).count
         return max(leastGrant, configuration.bounds.waitingRoomBytes / 4 * 3 / (others + 1))

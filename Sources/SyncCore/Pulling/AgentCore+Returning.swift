@@ -8,12 +8,13 @@ struct ReturningHistory: Sendable, Equatable {
     var rewritten: UInt64 = 0
 }
 
-// What a retired device wrote while it was away comes with its return. Its events count as soon as they are held, its edits only once
-// the device has written them again: taken in at once, a transaction of both would be seen in two parts. So both are taken in together,
-// by one transaction of the store. Work that comes without its rewriting waits `rewritingWait` and no longer; so does more of one history
-// than is persisted at once.
+// What a retired device wrote while it was away comes with its return. Its events count as soon as they are held, its edits
+// only once the device has written them again: taken in at once, a transaction of both would be seen in two parts. So both are
+// taken in together, by one transaction of the store. Work that comes without its rewriting waits `rewritingWait` and no
+// longer; so does more of one history than is persisted at once.
 extension AgentCore {
-    /// A segment that waits from now on. A member that passes such work on holds what was written again of it, too, and sends it next.
+    /// A segment that waits from now on. A member that passes such work on holds what was written again of it, too, and sends
+    /// it next.
     mutating func recordReturning(_ verified: VerifiedSegment, from peer: DeviceID) {
         let segment = verified.segment
         guard !cuts.isEmpty, segment.replica.device != configuration.own,

@@ -96,7 +96,7 @@ extension AgentCore {
         effects.append(.report(.duplicateIdentity(configuration.own)))
     }
 
-    /// A peer says that it has seen our key twice. A member that turned bad could say so of anybody: it counts with the
+    /// A peer says that it has seen our key twice. A hostile member could claim so of any device: it counts with the
     /// signature of the other run. Without one our next Hello to the peer has ours, for it to pass on.
     mutating func handleTwinGoodbye(from peer: DeviceID, _ goodbye: Frame.Goodbye) {
         let own = configuration.runID

@@ -48,9 +48,9 @@ extension AgentCore {
                     vector: held.vector(besides: unspoken.map(\.replica)), digest: digest)))
     }
 
-    /// Cuts, and the facts that end them. A retired device writes its work again only once all have acknowledged the cut, so each
-    /// is acknowledged at once, and once. The return is, too: where the device gets what it missed as state, it cannot check an
-    /// acknowledgement that speaks of a moment before that.
+    /// Cuts, and the facts that end them. A retired device writes its work again only once all have acknowledged the cut, so
+    /// each is acknowledged at once, and once. The return is, too: where the device gets what it missed as state, it cannot
+    /// check an acknowledgement that speaks of a moment before that.
     private var urgentDots: [Dot] {
         let returns = configuration.faults.contains(.acknowledgeReturnsLater) ? [] : cuts.returns
         return cuts.cuts.map(\.dot) + returns.map(\.addition)

@@ -9,7 +9,7 @@ package import SyncModel
 ///
 /// Bounds: two sets of chunks (8 KiB at most) for each blob at work and one for each of its holders. The next stretch is found
 /// a word of 64 chunks at a time, behind all that was given out in order; a holder that has nothing left is not searched again
-/// before it says more, or something was taken back.
+/// before it says more, or a request was cancelled.
 package struct FetchPlanner: Sendable {
     private struct Holder: Sendable {
         /// The chunks that the peer holds; nil: all of them.

@@ -2,9 +2,9 @@ import SyncModel
 
 /// A blob that should be here, and how far it is.
 ///
-/// Small: (`beginning`: is it here? →) `waiting` → `asked` → `writing` → gone; back to `waiting` when it did not come, was wrong, or was refused.
-/// Large: `waiting` → `beginning` → (`lackingHashes` → `askingHashes` → `proving` →) `fetching` → `finishing` → gone; from all of
-/// them back to `waiting` when it is put aside.
+/// Small: (`beginning`: is it here? →) `waiting` → `asked` → `writing` → gone; back to `waiting` when it did not come, was
+/// wrong, or was refused. Large: `waiting` → `beginning` → (`lackingHashes` → `askingHashes` → `proving` →) `fetching` →
+/// `finishing` → gone; from all of them back to `waiting` when it is put aside.
 struct BulkWantState: Sendable {
     enum Stage: Sendable, Equatable {
         case waiting
