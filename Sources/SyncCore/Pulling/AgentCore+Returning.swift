@@ -28,6 +28,8 @@ extension AgentCore {
         guard !cuts.cuts(of: segment.replica.device).isEmpty else { return }
         segment.forEachRewriting { mark in
             let old = ReplicaID(device: segment.replica.device, incarnation: mark.incarnation)
+            let isKnown = cutKeeping.returning[old] != nil || cutKeeping.returning.count < Self.returningHistories
+            guard isKnown else { return }
             cutKeeping.returning[old, default: ReturningHistory()].rewritten.join(mark.start + mark.count)
         }
     }
@@ -60,17 +62,27 @@ extension AgentCore {
     }
 
     /// Returns the replicas of which nothing is taken in yet. Work of other devices that builds on one does not wait for it.
+    ///
+    /// Bounds: `waitingHistories` histories and `persistBatchBytes` in all. More than that waits for nothing: it would fill the memory of
+    /// every member.
     func waitingForRewriting() -> Set<ReplicaID> {
-        Set(
-            cutKeeping.returning.compactMap { replica, returning in
-                guard let until = returning.until, now < until, let tip = room.tip(of: replica),
-                    returning.rewritten < tip.next,
-                    room.bytes(of: replica) <= configuration.bounds.persistBatchBytes,
-                    !room.isNamedByOthers(replica, beyond: held.next(of: replica))
-                else { return nil }
-                return replica
-            })
+        guard !cutKeeping.returning.isEmpty else { return [] }
+        let waiting = cutKeeping.returning.compactMap { replica, returning -> ReplicaID? in
+            guard let until = returning.until, now < until, let tip = room.tip(of: replica),
+                returning.rewritten < tip.next
+            else { return nil }
+            return replica
+        }
+        let bytes = waiting.reduce(0) { $0 + room.bytes(of: $1) }
+        guard waiting.count <= Self.waitingHistories, bytes <= configuration.bounds.persistBatchBytes else { return [] }
+        return Set(waiting.filter { !room.isNamedByOthers($0, beyond: held.next(of: $0)) })
     }
+
+    /// The number of histories that may wait at once.
+    private static var waitingHistories: Int { 64 }
+
+    /// The number of histories of which marks are kept before they have come.
+    private static var returningHistories: Int { 1_024 }
 
     /// The byte budget of a batch. It is larger for rewritten work, which is longer, and comes along.
     var persistBudgetBytes: Int {
@@ -78,7 +90,15 @@ extension AgentCore {
     }
 
     mutating func forgetReturned() {
-        if !cutKeeping.returning.isEmpty, room.isEmpty { cutKeeping.returning = [:] }
+        guard !cutKeeping.returning.isEmpty else { return }
+        guard !room.isEmpty else {
+            cutKeeping.returning = [:]
+            return
+        }
+        // A device that is retired anew is waited for anew, whatever else waits in the room.
+        cutKeeping.returning = cutKeeping.returning.filter { replica, returning in
+            returning.until.map { now < $0 || room.tip(of: replica) != nil } ?? true
+        }
     }
 }
 

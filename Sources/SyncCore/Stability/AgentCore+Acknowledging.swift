@@ -50,10 +50,16 @@ extension AgentCore {
 
     /// Cuts, and the facts that end them. A retired device writes its work again only once all have acknowledged the cut, so
     /// each is acknowledged at once, and once. The return is, too: where the device gets what it missed as state, it cannot
-    /// check an acknowledgement that speaks of a moment before that.
+    /// check an acknowledgement that speaks of a moment before that. Of several facts that end a cut for its device one
+    /// counts, the least: a member that admits the device again and again must not make all others acknowledge each time.
     private var urgentDots: [Dot] {
-        let returns = configuration.faults.contains(.acknowledgeReturnsLater) ? [] : cuts.returns
-        return cuts.cuts.map(\.dot) + returns.map(\.addition)
+        let cuts = cuts
+        guard !configuration.faults.contains(.acknowledgeReturnsLater) else { return cuts.cuts.map(\.dot) }
+        return cuts.cuts.flatMap { cut in
+            [cut.dot]
+                + [cuts.returns.lazy.filter { $0.cut == cut.dot && $0.device == cut.fact.device }.map(\.addition).min()]
+                .compactMap(\.self)
+        }
     }
 
     /// True if an urgent dot is held that our newest acknowledgement does not cover.

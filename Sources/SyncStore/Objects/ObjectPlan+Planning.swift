@@ -93,7 +93,7 @@ extension ObjectPlan {
         let schema = try schema(of: key.collection, reading)
         let object = try object(key, reading)
         return prepared.planned(
-            for: object, schema, at: origin, checking: !faults.contains(.plansGrowOld))
+            for: object, schema, at: origin, members, checking: !faults.contains(.plansGrowOld))
     }
 
     private mutating func plan(

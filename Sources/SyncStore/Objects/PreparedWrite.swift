@@ -2,8 +2,9 @@ import SyncModel
 
 /// A step of a large write, planned beside the writer against the object as it was stored then.
 ///
-/// The plan counts if the object, its local fields and its schema are still the same when the write's turn comes; its operations then
-/// move to the counters that are free by that time, in n steps. Otherwise the step is planned anew, by the writer.
+/// The plan counts if the object, its local fields and its schema are still the same when the write's turn comes, and if the change
+/// then knows all that the plan knew and still counts on the lives it edits. Its operations move to the counters that are free by that
+/// time, in n steps. Otherwise the step is planned anew, by the writer.
 package struct PreparedWrite: Sendable, Hashable {
     /// Counters of operations that are planned ahead lie so far beyond the newest: further than one change reaches.
     private static let lead: UInt64 = 1 << 24
@@ -16,6 +17,8 @@ package struct PreparedWrite: Sendable, Hashable {
     private let schema: CollectionSchema?
     /// The dot at which the first operation was planned.
     private let first: Dot
+    /// What the planned operations knew, all that had touched the object included.
+    private let known: VersionVector
     private let planned: PlannedWrite
 
     /// Nil for a write that is refused, whose turn may yet be a better one, and for operations that cannot move.
@@ -23,6 +26,8 @@ package struct PreparedWrite: Sendable, Hashable {
         _ write: ObjectWrite, step: Int, to object: StoredObject, _ schema: CollectionSchema?, from origin: Origin,
         _ members: MemberFacts
     ) {
+        // An operation that the object shows and the plan does not know would be no part of what the plan edits.
+        guard origin.context.covers(object.state.lives.touched) else { return nil }
         let ahead = origin.advanced(by: Self.lead)
         let planner = ObjectPlanner(
             object.key, object.state, localFields: object.localFields, version: object.version, schema: schema,
@@ -34,6 +39,7 @@ package struct PreparedWrite: Sendable, Hashable {
         localFields = object.localFields
         self.schema = schema
         first = ahead.dot
+        known = origin.context
         self.planned = planned
     }
 
@@ -41,12 +47,14 @@ package struct PreparedWrite: Sendable, Hashable {
     ///
     /// - Parameter checking: false plants the bug that a plan counts whatever became of its object.
     func planned(
-        for object: StoredObject, _ schema: CollectionSchema?, at origin: Origin, checking: Bool = true
+        for object: StoredObject, _ schema: CollectionSchema?, at origin: Origin, _ members: MemberFacts,
+        checking: Bool = true
     ) -> PlannedWrite? {
         let isSame =
             object.position == position && object.version == version && object.localFields == localFields
             && schema == self.schema
-        guard isSame || !checking, origin.dot.replica == first.replica else { return nil }
+        guard isSame || !checking, origin.dot.replica == first.replica, knowsPlan(origin), counts(at: origin, members)
+        else { return nil }
         let span = planned.operations.reduce(0) { $0 + $1.span }
         guard origin.dot.counter + span <= first.counter else { return nil }
         let mapping = DotMapping(
@@ -54,6 +62,21 @@ package struct PreparedWrite: Sendable, Hashable {
         var moved = planned
         moved.operations = planned.operations.map { $0.moved(by: mapping) }
         return moved
+    }
+
+    /// A change may name less than was held: after a history was taken back, or from a key that is new on old data.
+    private func knowsPlan(_ origin: Origin) -> Bool {
+        known.entries.allSatisfy { entry in
+            entry.replica == first.replica || origin.context.next(of: entry.replica) >= entry.next
+        }
+    }
+
+    /// True if the operations are void on no node, as the planner asks of those it plans.
+    private func counts(at origin: Origin, _ members: MemberFacts) -> Bool {
+        planned.operations.allSatisfy { operation in
+            guard case .editObject(let edit) = operation else { return false }
+            return members.admits(origin, onWorkOf: edit.life.birth(at: origin).replica.device)
+        }
     }
 }
 
@@ -84,25 +107,28 @@ extension ReplicaStore {
     private func prepared(
         _ write: LocalWrite, _ steps: [ObjectWrite], _ wallMilliseconds: Int64
     ) throws(StoreError) -> LocalWrite {
-        let state = try state()
-        guard let replica = state.ownReplica,
-            let stamp = Stamp.next(
-                after: state.tips.map(\.tip.stamp).max() ?? .zero, wallMilliseconds: wallMilliseconds)
-        else { return write }
-        let held = VersionVector(state.tips.map { .init(replica: $0.replica, next: $0.tip.next) })
-        let origin = Origin(
-            dot: Dot(replica: replica, counter: held.next(of: replica)), stamp: stamp, context: held)
-        let members = try members()
         var prepared: [PreparedWrite] = []
         for (step, write) in steps.enumerated() where write.isLarge {
             guard let key = write.key else { continue }
             let object = try object(key, space: .home) ?? StoredObject(key: key)
             let schema = try schema(of: key.collection, space: .home)
-            if let plan = PreparedWrite(write, step: step, to: object, schema, from: origin, members) {
+            // Read behind the object, of which it has to know everything.
+            guard let origin = try nextOrigin(wallMilliseconds) else { continue }
+            if let plan = PreparedWrite(write, step: step, to: object, schema, from: origin, try members()) {
                 prepared.append(plan)
             }
         }
         return prepared.isEmpty ? write : .prepared(write, prepared)
+    }
+
+    /// The origin that a local operation would have now; nil where this store has no history of its own yet.
+    private func nextOrigin(_ wallMilliseconds: Int64) throws(StoreError) -> Origin? {
+        let state = try state()
+        let newest = state.tips.map(\.tip.stamp).max() ?? .zero
+        guard let replica = state.ownReplica, let stamp = Stamp.next(after: newest, wallMilliseconds: wallMilliseconds)
+        else { return nil }
+        let held = VersionVector(state.tips.map { .init(replica: $0.replica, next: $0.tip.next) })
+        return Origin(dot: Dot(replica: replica, counter: held.next(of: replica)), stamp: stamp, context: held)
     }
 }
 
