@@ -29,9 +29,9 @@ package struct AgentCore: Sendable {
     var room = WaitingRoom()
     var replicas: ReplicaKeeping
     var pulls: [Pull] = []
-    /// Peers that did not fill the last want of an author's changes: they are asked last for more of it. At most one entry
-    /// for each two members.
-    var late: Set<Supply> = []
+    /// Peers that did not fill the last want of an author's changes, until when they are asked last for more of it. At most one
+    /// entry for each two members.
+    var late: [Supply: Tick] = [:]
     var persisting: Persisting?
     /// The reads under way, each with the connection that asked.
     var reads: [Read] = []

@@ -45,6 +45,8 @@ package struct CoreConfiguration: Sendable, Equatable {
         package var wantProgress = Tick.Span.seconds(2)
         /// The time a peer has for `leastBytesPerPace` of what was asked of it while another peer could send that.
         package var wantPace = Tick.Span.seconds(10)
+        /// A peer that kept changes of an author back is asked last for so long. A short trouble must not make it the last for ever.
+        package var lateFor = Tick.Span.seconds(60)
         package var emptyAnswerPause = Tick.Span.milliseconds(500)
         package var haveDebounce = Tick.Span.milliseconds(20)
         package var haveMaximumWait = Tick.Span.milliseconds(100)

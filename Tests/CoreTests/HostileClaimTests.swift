@@ -99,6 +99,35 @@ import Testing
         #expect(wants(talk, relay).map(\.replica) == [author.replica])
     }
 
+    /// A short trouble of an honest peer must not leave an author to one that drags on for ever.
+    @Test func `a peer that was late once is asked like others a minute later`() throws {
+        var talk = Conversation(members: 4)
+        let segments = histories(1...1)
+        let relay = talk.accept(3, features: Self.features)
+        talk.hear(.received(relay, claim(segments), bytes: 300))
+        #expect(wants(talk, relay).count == 1)
+        // It sends nothing for two seconds, and another member has the changes, too.
+        let hostile = HostileMember(1, dialling: &talk)
+        try hostile.send(claim(segments), to: &talk)
+        talk.wait(milliseconds: 2_000)
+        let want = try #require(wants(talk, hostile.connection).first)
+        var seconds = 0
+        while wants(talk, relay).isEmpty, seconds < 120 {
+            seconds += 1
+            talk.hear(.received(relay, .ping(Frame.Ping(nonce: 1)), bytes: 10))
+            let part = Frame.SegmentPart(start: 0, end: 1, bytes: [0], signature: [])
+            try hostile.send(
+                .changes(
+                    Frame.Changes(
+                        space: .home, replica: want.replica, wantID: want.id, segments: [part], last: false)),
+                to: &talk)
+            if wants(talk, relay).isEmpty { talk.wait(milliseconds: 1_000) }
+        }
+        #expect(seconds <= 75)
+        answer(wants(talk, relay), segments, relay, &talk)
+        #expect(talk.core.held.entries.count == 1)
+    }
+
     /// A byte a second is progress, and no way to hold a history up.
     @Test func `a peer that drags on is left for another one`() throws {
         var talk = Conversation(members: 4)

@@ -99,6 +99,19 @@ import Testing
     }
 
     /// Another author's signature, or that of another place, is none.
+    /// A peer that took the place as state has no signature to show: the two say that they differ, and nothing is held up.
+    @Test func `a claim of a peer that holds the place as state alone is reported, and holds up nothing`() throws {
+        var (talk, author, relay, hostile) = try wrongHead()
+        let want = try #require(wants(talk, hostile.connection).first)
+        let answer = Frame.Changes(
+            space: .home, replica: author.replica, wantID: want.id, segments: [], last: true, firstHeld: 1)
+        try hostile.send(.changes(answer), to: &talk)
+        #expect(reports(talk).contains(.diverged(Conversation.devices[1].id)) && !isForked(talk))
+        let next = author.write()
+        push([next], relay, &talk)
+        #expect(talk.core.held.next(of: author.replica) == next.segment.end)
+    }
+
     @Test func `a signature under something else proves nothing`() throws {
         var (talk, author, _, hostile) = try wrongHead()
         let question = try #require(wants(talk, hostile.connection).first)

@@ -366,7 +366,12 @@ extension AgentCore {
     private mutating func judge(_ inquiry: ForkInquiry, _ index: Int) {
         if refuseAltered(inquiry, index) { return }
         let replica = inquiry.replica
-        sessions[index].forks.suspects[replica] = nil
+        // The place where theirs did not continue ours tells them apart, however far ours has gone meanwhile.
+        if case .unfit(let place) = sessions[index].forks.suspects.removeValue(forKey: replica),
+            place.next <= inquiry.tip.next, !inquiry.contains(place), !forks.settled.contains(replica)
+        {
+            return noteFork(replica, seenFrom: sessions[index].device)
+        }
         // Ours went on meanwhile: compared where theirs ends.
         guard let ours = held[replica], ours.next <= inquiry.tip.next else { return }
         guard !inquiry.contains(ours) else {

@@ -64,7 +64,9 @@ extension AgentCore {
         else { return }
         sessions[index].forks.question = nil
         let device = sessions[index].device
-        if claim.isConflict { return noteFork(claim.replica, seenFrom: device) }
+        // What an author shows of its own history is no offence of a relay.
+        if claim.isConflict || claim.replica.device == device { return noteFork(claim.replica, seenFrom: device) }
+        guard claim.isOffence else { return }
         if claim.replica.device == configuration.own, claim.tip.next > held.next(of: claim.replica) {
             // Our key signed what this disk does not hold. A peer that alters bytes of it looks the same, but not for long.
             effects.append(.closeIncarnation(claim.replica))
@@ -77,10 +79,26 @@ extension AgentCore {
     private static var unfitLimit: Int { 3 }
 
     /// The answer ended.
-    mutating func endProof(_ index: Int, _ wantID: UInt64) {
-        guard sessions[index].forks.question?.wantID == wantID else { return }
+    ///
+    /// A peer that holds the place as state alone has no signature to show. Its claim about another device holds nothing up: two
+    /// that differ in this way say so, and the author decides when it comes. A claim about our own history is believed, a few times
+    /// in a run: a disk that was put back must not write on under a history that others hold otherwise.
+    mutating func endProof(_ index: Int, _ wantID: UInt64, firstHeld: UInt64) {
+        guard let question = sessions[index].forks.question, question.wantID == wantID else { return }
+        let claim = question.claim
+        if claim.isConflict, !claim.isOffence, firstHeld >= claim.tip.next {
+            let device = sessions[index].device
+            if claim.replica.device != configuration.own {
+                effects.append(.report(.diverged(device)))
+            } else if forks.believed < Self.believedLimit {
+                forks.believed += 1
+                noteFork(claim.replica, seenFrom: device)
+            }
+        }
         dropQuestion(index)
     }
+
+    private static var believedLimit: Int { 3 }
 
     /// The peer did not prove its claim, which therefore means nothing.
     private mutating func dropQuestion(_ index: Int) {
@@ -106,8 +124,8 @@ extension AgentCore {
         if isProven { return noteFork(replica, seenFrom: sessions[index].device) }
         switch suspicion {
         case .claimed(let compared):
-            let isConflict = compared.isSamePlace(as: inquiry.goal)
-            contest(index, ContestedClaim(replica: replica, tip: inquiry.goal, isConflict: isConflict))
+            // The peer may have gone on since; the two histories part where they were compared.
+            contest(index, ContestedClaim(replica: replica, tip: compared, isConflict: true))
         case .unfit:
             let isConflict = held[replica].map { $0.next == inquiry.goal.next && !$0.isSamePlace(as: inquiry.goal) }
             contest(

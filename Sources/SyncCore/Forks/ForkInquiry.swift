@@ -90,6 +90,8 @@ struct ForkKeeping: Sendable {
     var awaited: [KnownReplica]
     /// The vectors of this device's histories that each peer has claimed since the start.
     var shown: [DeviceID: VersionVector] = [:]
+    /// The number of claims about our own history that were believed without a signature since the start.
+    var believed = 0
     /// True if reverted work of this device is kept, to be redone.
     var hasTakenBack: Bool
     /// True if the store may be able to apply what is awaited: no other input may come that would make it try.

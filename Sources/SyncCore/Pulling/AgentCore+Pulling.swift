@@ -226,7 +226,7 @@ extension AgentCore {
         }
         guard let index = sessionIndex(connection) else { return }
         guard frontier(of: pull.replica).next < pull.to else {
-            late.remove(Supply(peer: sessions[index].device, author: pull.replica.device))
+            late[Supply(peer: sessions[index].device, author: pull.replica.device)] = nil
             return
         }
         // Another peer may have what this one does not have as changes.
@@ -234,7 +234,7 @@ extension AgentCore {
         if frontier(of: pull.replica).next == pull.from { noteStall(index, pull.replica) }
         // The peer ended a want that it said it could fill. A pause, so that empty answers cannot make us spin.
         sessions[index].pullsPausedUntil = now + configuration.timing.emptyAnswerPause
-        late.insert(Supply(peer: sessions[index].device, author: pull.replica.device))
+        recordLate(sessions[index].device, with: pull.replica.device)
     }
 
     func progressDeadline(of pull: Pull) -> Tick? {
@@ -245,8 +245,13 @@ extension AgentCore {
 
     /// True if the device did not fill the last want of this author's changes, or of its own, or was too slow with a state.
     private func isLate(_ device: DeviceID, of replica: ReplicaID) -> Bool {
-        late.contains(Supply(peer: device, author: replica.device))
-            || late.contains(Supply(peer: device, author: device))
+        isLate(Supply(peer: device, author: replica.device)) || isLate(Supply(peer: device, author: device))
+    }
+
+    func isLate(_ supply: Supply) -> Bool { late[supply].map { now < $0 } ?? false }
+
+    mutating func recordLate(_ peer: DeviceID, with author: DeviceID) {
+        late[Supply(peer: peer, author: author)] = now + configuration.timing.lateFor
     }
 
     /// True if the peer sends so little that another one should be asked, and there is one that was not late.
@@ -273,7 +278,7 @@ extension AgentCore {
             cancel(pull)
             counters.wantsReassigned += 1
             guard let index = sessionIndex(pull.connection) else { continue }
-            late.insert(Supply(peer: sessions[index].device, author: pull.replica.device))
+            recordLate(sessions[index].device, with: pull.replica.device)
             // Others first; this peer again after the same time.
             sessions[index].pullsPausedUntil = now + configuration.timing.wantProgress
             probe(index)

@@ -35,7 +35,7 @@ extension AgentCore {
                 sessions[index].stateExchange.firstHeld.advance(changes.replica, to: changes.firstHeld)
             }
             endPull(id, changes.wantID)
-            if let index = sessionIndex(id) { endProof(index, changes.wantID) }
+            if let index = sessionIndex(id) { endProof(index, changes.wantID, firstHeld: changes.firstHeld) }
         }
     }
 

@@ -263,7 +263,7 @@ extension AgentCore {
             pulls.removeAll { $0 == pull }
             cancel(pull)
         }
-        if let source { late.remove(Supply(peer: source, author: source)) }
+        if let source { late[Supply(peer: source, author: source)] = nil }
         counters.statesTaken += 1
         if moved.isEmpty, let source, let index = sessions.firstIndex(where: { $0.device == source && $0.state == .up })
         {
@@ -354,11 +354,14 @@ extension AgentCore {
     }
 
     /// A peer's state is noted under its own name.
-    private func isStateLate(_ device: DeviceID) -> Bool { late.contains(Supply(peer: device, author: device)) }
+    private func isStateLate(_ device: DeviceID) -> Bool { isLate(Supply(peer: device, author: device)) }
 
     /// True if so little comes that changes, which are not asked for meanwhile, should come from another peer instead.
     private func isDragging(_ intake: StateIntake) -> Bool {
-        intake.pace.bytes < min(configuration.bounds.leastBytesPerPace, configuration.bounds.stateWindowBytes)
+        // Once: a state of which most is staged moves few bytes, and may be the only one.
+        let isLateAlready = sessionIndex(intake.connection).map { isStateLate(sessions[$0].device) } ?? false
+        return !isLateAlready
+            && intake.pace.bytes < min(configuration.bounds.leastBytesPerPace, configuration.bounds.stateWindowBytes)
             && upSessions.contains { index in
                 sessions[index].id != intake.connection && sessions[index].claims.lacking > 0
                     && sessions[index].peerTipsAreComplete && !isSuspected(sessions[index])
@@ -377,7 +380,7 @@ extension AgentCore {
             return
         }
         if let index = sessionIndex(intake.connection) {
-            late.insert(Supply(peer: sessions[index].device, author: sessions[index].device))
+            recordLate(sessions[index].device, with: sessions[index].device)
         }
         let connection = intake.connection
         dropIntake(pausing: configuration.timing.statePause)
