@@ -44,7 +44,7 @@ extension WorldOptions {
             resetsPer10000 = share(50, upTo: 1_000)
             deathsPer10000 = share(50, upTo: 1_000)
             retentionMilliseconds = chance(70) ? [0, 2_000, 20_000][Int.random(in: 0..<3, using: &random)] : nil
-            compactMilliseconds = [1_000, 5_000, 20_000][Int.random(in: 0..<3, using: &random)]
+            compactMilliseconds = [500, 1_000, 5_000][Int.random(in: 0..<3, using: &random)]
         }
 
         func adjust(_ bounds: inout CoreConfiguration.Bounds) {
