@@ -31,6 +31,36 @@ import Testing
         #expect(words("Base32") == ["Base32"])
     }
 
+    private static let mannered = ["whoever", "somebody", "nobody", "whom"]
+    private static let fragments = ["Of ", "What ", "Who ", "Whose ", "It ", "Not ", "Nothing ", "Whether ", "How "]
+
+    /// The first sentence of a doc comment says what the thing is or what the function does.
+    @Test func `no doc comment begins with a fragment`() throws {
+        expectNone(
+            try Repository().swiftFiles("Sources").flatMap { file in
+                zip(["" as Substring] + file.lines, file.lines).enumerated().compactMap { number, pair in
+                    let (before, line) = pair
+                    let text = line.drop { $0 == " " }
+                    guard text.hasPrefix("/// "), !before.drop(while: { $0 == " " }).hasPrefix("///"),
+                        let word = Self.fragments.first(where: text.dropFirst(4).hasPrefix)
+                    else { return nil }
+                    return "\(file.path):\(number + 1): begins with \(word)"
+                }
+            })
+    }
+
+    /// The subject of a sentence is a thing with a name.
+    @Test func `comments name the peer, the author, the store`() throws {
+        expectNone(
+            try Repository().swiftFiles("Sources").flatMap { file in
+                file.faults { line in
+                    guard line.mentions("//"), let start = line.firstRange(of: "//")?.lowerBound else { return nil }
+                    let words = line[start...].lowercased().split { !($0.isLetter || $0 == "_" || $0 == "`") }
+                    return words.first { Self.mannered.contains(String($0)) }.map { "say which thing, not \($0)" }
+                }
+            })
+    }
+
     @Test func `nothing unfinished is marked in Sources`() throws {
         let marks = ["TODO", "FIXME"]
         expectNone(

@@ -17,7 +17,7 @@ package struct PreparedWrite: Sendable, Hashable {
     private let schema: CollectionSchema?
     /// The dot at which the first operation was planned.
     private let first: Dot
-    /// What the planned operations knew, all that had touched the object included.
+    /// The context of the planned operations; it covers all that had touched the object.
     private let known: VersionVector
     private let planned: PlannedWrite
 
