@@ -27,12 +27,9 @@ struct Invite: AsyncParsableCommand {
         let answer = try await global.client().invite(request)
         try global.print(answer) { style in
             if global.quiet { return answer.ticket + "\n" }
-            return """
-                \(style.strong(answer.ticket))
-
-                Good for one device, \(TimeText.local.until(answer.expires)). On that one, type: lanyard join TICKET
-
-                """
+            let time = TimeText.local.until(answer.expires)
+            let use = "Good for one device, \(time). On that one, type: lanyard join TICKET"
+            return "\(style.strong(answer.ticket))\n\n\(Prose.wrapped(use))\n"
         }
     }
 }
