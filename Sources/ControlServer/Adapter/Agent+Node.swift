@@ -87,6 +87,7 @@ extension Agent: AgentControl {
     }
 
     private static let acknowledgementPatience: Int64 = 120_000
+    private static let discoveryPatienceSeconds = 5
 
     /// Returns true if the member lacks nothing, and its session is too young for an acknowledgement to be due.
     private func hasJustArrived(_ device: DeviceID, _ now: AgentSnapshot) -> Bool {
@@ -122,7 +123,8 @@ extension Agent: AgentControl {
 
     func warnings(_ now: AgentSnapshot) -> [StatusResponse.Warning] {
         var warnings = startWarnings.map { StatusResponse.Warning(code: $0.code, message: $0.message, hint: $0.hint) }
-        if case .unavailable(let trouble) = now.discovery {
+        // At the start of a machine avahi-daemon may be starting as well.
+        if case .unavailable(let trouble) = now.discovery, now.uptimeSeconds >= Self.discoveryPatienceSeconds {
             warnings.append(
                 .init(
                     code: "discovery_unavailable", message: "New devices are not found: \(trouble.message).",
