@@ -6,9 +6,10 @@ extension PlantedBug {
 
     private static let knownSeeds: [PlantedBug: UInt64] = [
         .counterAddsTwice: 13, .cutKeepsObjects: 13, .detachTakesSameFile: 13, .compactionDropsEvents: 14,
-        .compactionForgetsContexts: 14, .reuseCounter: 20, .believeFirstSize: 25, .leaseIgnoresTail: 28,
-        .stateForgetsEvents: 29, .stateWithoutLiveDots: 29, .stateForgetsFirstContexts: 33, .forgetCancelled: 41,
-        .skipChunkHash: 42, .settleAlone: 49, .stateForgetsDrops: 50, .stateStagedByName: 52, .cutAtStable: 66,
-        .beginUninvited: 72, .cutAsksNobody: 86, .fileBeforeRow: 122, .forgetLostWant: 148,
+        .cutAtStable: 14,
+        .reuseCounter: 20, .believeFirstSize: 25, .forgetLostWant: 28, .leaseIgnoresTail: 28, .stateForgetsEvents: 29,
+        .stateWithoutLiveDots: 29, .stateForgetsFirstContexts: 33, .settleAlone: 49, .stateForgetsDrops: 50,
+        .stateStagedByName: 52, .compactionForgetsContexts: 66, .trustOldPages: 78, .cutAsksNobody: 86,
+        .beginUninvited: 99, .forgetCancelled: 111, .fileBeforeRow: 122,
     ]
 }
