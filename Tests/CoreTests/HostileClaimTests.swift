@@ -3,7 +3,7 @@ import SyncModel
 import SyncSimulator
 import Testing
 
-/// What a member claims and does not send delays little of what another one has.
+/// Claims of a member that sends nothing of them delay little of what another peer has.
 @Suite struct HostileClaimTests {
     private static let features = SessionProtocol.features
     private static let author = Conversation.devices[2].id
@@ -99,6 +99,24 @@ import Testing
         #expect(wants(talk, relay).map(\.replica) == [author.replica])
     }
 
+    /// The seconds until the relay is asked for something, 120 at most, while the hostile member answers a want with a byte a
+    /// second.
+    private func secondsUntilAsked(
+        _ relay: ConnectionID, while hostile: HostileMember, dragsOnWith want: Frame.Want, _ talk: inout Conversation
+    ) throws -> Int {
+        let part = Frame.SegmentPart(start: 0, end: 1, bytes: [0], signature: [])
+        let drop = Frame.Changes(
+            space: .home, replica: want.replica, wantID: want.id, segments: [part], last: false)
+        var seconds = 0
+        while wants(talk, relay).isEmpty, seconds < 120 {
+            seconds += 1
+            talk.hear(.received(relay, .ping(Frame.Ping(nonce: 1)), bytes: 10))
+            try hostile.send(.changes(drop), to: &talk)
+            if wants(talk, relay).isEmpty { talk.wait(milliseconds: 1_000) }
+        }
+        return seconds
+    }
+
     /// A short trouble of an honest peer must not leave an author to one that drags on for ever.
     @Test func `a peer that was late once is asked like others a minute later`() throws {
         var talk = Conversation(members: 4)
@@ -111,19 +129,7 @@ import Testing
         try hostile.send(claim(segments), to: &talk)
         talk.wait(milliseconds: 2_000)
         let want = try #require(wants(talk, hostile.connection).first)
-        var seconds = 0
-        while wants(talk, relay).isEmpty, seconds < 120 {
-            seconds += 1
-            talk.hear(.received(relay, .ping(Frame.Ping(nonce: 1)), bytes: 10))
-            let part = Frame.SegmentPart(start: 0, end: 1, bytes: [0], signature: [])
-            try hostile.send(
-                .changes(
-                    Frame.Changes(
-                        space: .home, replica: want.replica, wantID: want.id, segments: [part], last: false)),
-                to: &talk)
-            if wants(talk, relay).isEmpty { talk.wait(milliseconds: 1_000) }
-        }
-        #expect(seconds <= 75)
+        #expect(try secondsUntilAsked(relay, while: hostile, dragsOnWith: want, &talk) <= 75)
         answer(wants(talk, relay), segments, relay, &talk)
         #expect(talk.core.held.entries.count == 1)
     }
@@ -137,23 +143,12 @@ import Testing
         let want = try #require(wants(talk, hostile.connection).first)
         let relay = talk.accept(3, features: Self.features)
         talk.hear(.received(relay, claim(segments), bytes: 300))
-        var seconds = 0
-        while wants(talk, relay).isEmpty, seconds < 60 {
-            seconds += 1
-            let part = Frame.SegmentPart(start: 0, end: 1, bytes: [0], signature: [])
-            try hostile.send(
-                .changes(
-                    Frame.Changes(
-                        space: .home, replica: want.replica, wantID: want.id, segments: [part], last: false)),
-                to: &talk)
-            if wants(talk, relay).isEmpty { talk.wait(milliseconds: 1_000) }
-        }
-        #expect(seconds <= 11)
+        #expect(try secondsUntilAsked(relay, while: hostile, dragsOnWith: want, &talk) <= 11)
         answer(wants(talk, relay), segments, relay, &talk)
         #expect(talk.core.held.entries.count == 1)
     }
 
-    /// What a state covers is not asked for as changes while it comes.
+    /// Changes that a state covers are not asked for while it comes.
     @Test func `a state that drags on is left for the changes of another peer`() throws {
         var talk = Conversation(members: 4)
         let hostile = HostileMember(1, dialling: &talk)

@@ -97,7 +97,7 @@ import Testing
         #expect(reports(talk).contains(ownTwin))
     }
 
-    /// Nothing is acknowledged for a while, and others wait for that before they forget.
+    /// A doubted device acknowledges nothing for a while, and others wait for that before they forget.
     @Test func `a peer that says without proof that our key is used twice is doubted for once in an hour`() {
         func acknowledges(within seconds: Int64) -> Bool {
             var talk = Conversation()

@@ -62,7 +62,7 @@ import Testing
             }
         }
 
-        /// It has nothing to show for the want.
+        /// Answers the want with nothing.
         mutating func answerNothing(_ want: Frame.Want) {
             let nothing = Frame.Changes(space: .home, replica: replica, wantID: want.id, segments: [], last: true)
             talk.hear(.received(id, .changes(nothing), bytes: 60))

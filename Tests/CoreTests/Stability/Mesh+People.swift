@@ -31,7 +31,7 @@ extension Mesh {
         return false
     }
 
-    /// What was counted, in all lives of that.
+    /// Returns the sum of each counter over all lives of the object `counts`.
     func counts(_ node: Int) throws -> [String: Int64] {
         guard let object = try nodes[node].store.object(Self.key("counts"), space: .home) else { return [:] }
         var counts: [String: Int64] = [:]
@@ -57,7 +57,7 @@ extension Mesh {
         try append(node, .retire(nodes[other].device.id))
     }
 
-    /// What the note shows, and what was written apart from it.
+    /// Returns the titles that the note shows, those written concurrently included.
     func titles(_ node: Int, _ key: ObjectKey = note) throws -> [String] {
         guard let object = try nodes[node].store.object(key, space: .home),
             case .live(let births) = object.state.judgement

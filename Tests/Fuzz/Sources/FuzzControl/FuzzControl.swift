@@ -45,7 +45,7 @@ private func part(_ text: String) {
     for kind in [NameKind.space, .stream, .consumer] { _ = try? NameRule.check(text, is: kind) }
 }
 
-/// What stands in a query: what is read is written so that it reads the same.
+/// Reads a condition of a query: one that is read is written so that it reads the same.
 private func query(_ text: String) {
     if let condition = try? FieldCondition(parsing: text) {
         precondition((try? FieldCondition(parsing: condition.text)) == condition, "a condition reads back as another")

@@ -33,7 +33,7 @@ private struct Host {
     private var core: AgentCore
     private var now = Tick.milliseconds(1_000)
     private var last: UInt64 = 0
-    /// By peer; nil: closed.
+    /// The open connection of each peer; nil where it is closed.
     private var connections: [ConnectionID?] = [nil, nil]
     private var segments: [VerifiedSegment] = []
 

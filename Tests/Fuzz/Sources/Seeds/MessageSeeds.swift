@@ -76,7 +76,7 @@ enum PairingSeeds {
     }
 }
 
-/// What two members that keep to the protocol say, as `FuzzSession` reads it.
+/// Conversations of two members that keep to the protocol, in the form that `FuzzSession` reads.
 enum SessionSeeds {
     static var all: [[UInt8]] {
         (0..<UInt64(Seeds.count)).map { seed in

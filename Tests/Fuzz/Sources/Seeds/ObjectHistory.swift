@@ -23,7 +23,7 @@ struct ObjectHistory {
         let author: Int
         let operation: Operation
         let origin: Origin
-        /// Whether the author had seen all that others wrote before, by replica.
+        /// True for a replica if its author had seen all that others wrote before.
         let sawAll: [Bool]
     }
 
@@ -128,7 +128,7 @@ struct ObjectHistory {
             blob: BlobHash(bytes: chance.bytes(32))!)
     }
 
-    /// As `FuzzObject` reads it.
+    /// The history in the form that `FuzzObject` reads.
     var steps: [UInt8] {
         var bytes: [UInt8] = []
         for written in log {
@@ -145,7 +145,7 @@ struct ObjectHistory {
         return bytes
     }
 
-    /// As a peer streams it to a device that holds some of it.
+    /// The history as a peer streams it to a device that holds a part.
     var delta: [UInt8] {
         var random = chance
         let state = nodes[0].state

@@ -2,7 +2,7 @@ import SyncModel
 
 /// A text that three replicas type into and delete from, each by what it has seen.
 struct TextHistory {
-    /// None of them is the one that the fuzzer writes as: what that has written it holds already.
+    /// Authors other than the one that the fuzzer writes as, whose work it holds already.
     private static let replicas = (11...13).map {
         ReplicaID(device: DeviceID(subjectPublicKeyInfo: [UInt8($0)]), incarnation: 1)
     }
