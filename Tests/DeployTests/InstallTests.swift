@@ -38,6 +38,38 @@ import Testing
         #expect(staging.files(below: staging.home) == [])
     }
 
+    @Test func `a system that refuses user namespaces gets a unit that does without them, and says so`() async throws {
+        let staging = try Staging()
+        let relaxation = ".local/share/systemd/user/lanyard.service.d/no-user-namespaces.conf"
+        let refused = try await staging.installForUser(namespaces: false)
+        #expect(refused.status == 0 && refused.output.contains("refuses user namespaces"), "\(refused.output)")
+        #expect(staging.files(below: staging.home).contains(relaxation))
+        let verdict = try await staging.run([
+            "systemd-analyze", "--user", "verify", "--man=no",
+            staging.home + "/.local/share/systemd/user/lanyard.service",
+        ])
+        #expect(verdict.status == 0 && verdict.output.isEmpty, "\(verdict.output)")
+
+        // The system was changed since: the next installation protects.
+        let allowed = try await staging.installForUser(namespaces: true)
+        #expect(allowed.status == 0 && !allowed.output.contains("refuses"), "\(allowed.output)")
+        #expect(!staging.files(below: staging.home).contains(relaxation))
+
+        #expect(try await staging.installForUser(namespaces: false).status == 0)
+        #expect(try await staging.install("--user", "--uninstall").status == 0)
+        #expect(staging.files(below: staging.home) == [])
+    }
+
+    @Test func `the unit of a person who keeps data elsewhere lets the agent reach it`() async throws {
+        let staging = try Staging()
+        let share = staging.home + "/100%/share"
+        let installed = try await staging.run(
+            [Staging.repository + "/deploy/install", "--user", "--no-build", "--no-start"], ["XDG_DATA_HOME": share])
+        #expect(installed.status == 0, "\(installed.output)")
+        let unit = try String(contentsOfFile: share + "/systemd/user/lanyard.service", encoding: .utf8)
+        #expect(unit.contains("\nBindPaths=-\(staging.home)/100%%/share/lanyard %t/lanyard\n"), "\(unit)")
+    }
+
     @Test func `installing again replaces what was there and leaves nothing behind`() async throws {
         let staging = try Staging()
         #expect(try await staging.install("--no-build").status == 0)
@@ -95,6 +127,20 @@ import Testing
 }
 
 extension Staging {
+    /// `deploy/install --user` on a system that allows or refuses user namespaces to a person.
+    fileprivate func installForUser(namespaces: Bool) async throws -> Outcome {
+        let programs = folder + "/programs"
+        try FileManager.default.createDirectory(atPath: programs, withIntermediateDirectories: true)
+        let unshare = Data("#!/bin/sh\nexit \(namespaces ? 0 : 1)\n".utf8)
+        #expect(
+            FileManager.default.createFile(
+                atPath: programs + "/unshare", contents: unshare, attributes: [.posixPermissions: 0o755]))
+        let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+        return try await run(
+            [Self.repository + "/deploy/install", "--user", "--no-build", "--no-start"], ["PATH": "\(programs):\(path)"]
+        )
+    }
+
     /// Data as an agent of the staged machine would leave it.
     fileprivate func makeData() throws -> String {
         let data = machine + "/var/lib/lanyard"
