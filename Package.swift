@@ -23,8 +23,9 @@ let package = Package(
     name: "lanyard",
     products: [
         .library(name: "LanyardClient", targets: ["LanyardClient", "ControlAPI"]),
-        // Replicated types on their own: values that several replicas change apart and that merge.
-        .library(name: "SyncModel", targets: ["SyncModel"]),
+        // Replicated types on their own: values that several replicas change apart and that merge. The target has no
+        // dependencies, so an application that wants nothing else builds in seconds.
+        .library(name: "ReplicatedTypes", targets: ["ReplicatedTypes"]),
         .executable(name: "lanyardd", targets: ["lanyardd"]),
         .executable(name: "lanyard", targets: ["lanyard"]),
         .executable(name: "lanyard-sim", targets: ["lanyard-sim"]),
@@ -49,9 +50,11 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
     ],
     targets: [
+        // Applications build it alone, so it depends on nothing; `Tests/HouseRules` checks that.
+        .target(name: "ReplicatedTypes", swiftSettings: common),
         .target(
             name: "SyncModel",
-            dependencies: [crypto, .product(name: "SwiftProtobuf", package: "swift-protobuf")],
+            dependencies: ["ReplicatedTypes", crypto, .product(name: "SwiftProtobuf", package: "swift-protobuf")],
             exclude: ["Wire/frames.proto", "Wire/pairing.proto"], swiftSettings: common),
         .target(name: "SyncCore", dependencies: ["SyncModel"], swiftSettings: pure),
         .target(
@@ -129,7 +132,8 @@ let package = Package(
             swiftSettings: common),
         // Our half of `deploy/bench text`.
         .executableTarget(
-            name: "TextRace", dependencies: ["SyncModel"], path: "Tests/Benchmarks/TextRace", swiftSettings: common),
+            name: "TextRace", dependencies: ["ReplicatedTypes"], path: "Tests/Benchmarks/TextRace",
+            swiftSettings: common),
         .testTarget(name: "HouseRules", swiftSettings: common),
         // Real agents in network namespaces, through deploy/rig: needs root, so it only runs when deploy/test asks.
         .testTarget(name: "RigTests", swiftSettings: common),

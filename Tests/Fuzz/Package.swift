@@ -2,8 +2,8 @@
 import PackageDescription
 
 // libFuzzer targets for every decoder of bytes from peers, and of what programs and files bring. A package of its own, so that the sanitizer's flags and
-// objects stay out of the agent's build. SyncModel is the same folder, linked: its `package` symbols are visible here.
-// Libraries are those the agent's build fetched.
+// objects stay out of the agent's build. ReplicatedTypes and SyncModel are the same folders, linked: their `package`
+// symbols are visible here. Libraries are those the agent's build fetched.
 let settings: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),
@@ -24,9 +24,11 @@ let package = Package(
         .package(path: "../../.build/checkouts/swift-protobuf"),
     ],
     targets: [
+        .target(name: "ReplicatedTypes", swiftSettings: settings),
         .target(
             name: "SyncModel",
             dependencies: [
+                "ReplicatedTypes",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "SwiftProtobuf", package: "swift-protobuf"),
             ],

@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test func `a longer path has its own permission`() {
-        #expect(Permissions.modules(for: "Sources/SyncModel/Clocks/Stamp.swift") == ["Crypto"])
+        #expect(Permissions.modules(for: "Sources/ReplicatedTypes/Clocks/Stamp.swift") == [])
         #expect(Permissions.modules(for: "Sources/SyncModel/Wire/FrameCodec.swift")?.contains("SwiftProtobuf") == true)
         #expect(Permissions.modules(for: "Sources/lanyard/Lanyard.swift")?.contains("LanyardClient") == true)
         #expect(Permissions.modules(for: "Sources/SyncElse/A.swift") == nil)

@@ -3,8 +3,9 @@
 enum Permissions {
     static let table: [(path: String, modules: String)] = [
         // Pure: no clock, chance, logger, IO, threads.
-        ("SyncModel", "Crypto"),
-        ("SyncModel/Types/Text/TextStorage.swift", "Synchronization"),
+        ("ReplicatedTypes", ""),
+        ("ReplicatedTypes/Text/TextStorage.swift", "Synchronization"),
+        ("SyncModel", "Crypto ReplicatedTypes"),
         ("SyncModel/Wire/FrameCodec.swift", "FoundationEssentials SwiftProtobuf"),
         ("SyncModel/Wire/Generated", "Foundation FoundationEssentials SwiftProtobuf"),
         ("SyncCore", "SyncModel"),

@@ -1,10 +1,3 @@
-/// The writer of a value, and the time of writing.
-package struct ValueWriter: Hashable, Sendable {
-    package let replica: ReplicaID
-    /// The stamp of the write. Its milliseconds are those of the writer's clock, unless the writer had seen a later stamp.
-    package let stamp: Stamp
-}
-
 extension ObjectState {
     /// The writers of the values that are written apart in a register or constant, in the order in which
     /// `ObjectReading.Conflict` holds the values. Empty for other types, and where nothing is shown.

@@ -133,7 +133,7 @@ package struct ObjectState: Hashable, Sendable {
 
     /// True if a reader may find conflicts in the shown values. False is certain, and cheap to find.
     package var mayBeContested: Bool {
-        fields.count != 1 || fields[0].children.values.contains(where: \.mayBeContested)
+        fields.count != 1 || fields[0].mayBeContested
     }
 
     /// The fields of the life that `birth` began; nil when it is not here.

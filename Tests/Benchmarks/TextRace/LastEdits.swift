@@ -1,4 +1,4 @@
-import SyncModel
+import ReplicatedTypes
 
 /// The last thousand edits of a trace: shipped at once, and typed live.
 enum LastEdits {

@@ -1,4 +1,4 @@
-import SyncModel
+import ReplicatedTypes
 
 /// Several people's work brought together.
 enum Merging {

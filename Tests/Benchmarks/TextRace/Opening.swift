@@ -1,4 +1,4 @@
-import SyncModel
+import ReplicatedTypes
 
 /// A text opened from its bytes.
 enum Opening {

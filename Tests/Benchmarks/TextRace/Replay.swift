@@ -1,4 +1,4 @@
-import SyncModel
+import ReplicatedTypes
 
 /// One person's trace typed into an empty document, and what there is afterwards.
 enum Replay {

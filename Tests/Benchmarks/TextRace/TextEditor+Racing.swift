@@ -1,4 +1,4 @@
-import SyncModel
+import ReplicatedTypes
 
 extension ReplicaID {
     /// A replica with an id like those of devices: bytes without a pattern, in the order of their numbers.

@@ -1,4 +1,4 @@
-import SyncModel
+import ReplicatedTypes
 
 /// What this family of engines is known to be slow at.
 enum WorstCases {

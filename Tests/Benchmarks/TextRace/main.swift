@@ -1,5 +1,5 @@
 import Glibc
-import SyncModel
+import ReplicatedTypes
 
 // Our half of `deploy/bench text`: one task in a process of its own.
 //

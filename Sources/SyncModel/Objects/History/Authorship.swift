@@ -105,23 +105,3 @@ struct Authorship {
 
     private func latest(_ dots: [Dot]) -> Dot? { dots.max { isLater($0, $1) } }
 }
-
-extension ReplicatedList {
-    /// The shown elements, in order, with the dots that keep them.
-    fileprivate var authoredElements: [(value: Value, dots: [Dot])] {
-        tree.order.shownNodes(in: 0..<count).map { node in
-            let entry = entries[Int(occupants[Int(node)])]
-            return (entry.value, Array(entry.presence))
-        }
-    }
-}
-
-extension ReplicatedOrderedSet {
-    /// The shown elements, in order, with the dots that keep them.
-    fileprivate var authoredElements: [(value: Element, dots: [Dot])] {
-        tree.order.shownNodes(in: 0..<count).map { node in
-            let entry = entries[Int(occupants[Int(node)])]
-            return (entry.element, Array(entry.presence))
-        }
-    }
-}

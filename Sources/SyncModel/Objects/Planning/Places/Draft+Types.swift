@@ -18,10 +18,3 @@ extension Draft where Value == ReplicatedList<ReplicatedValue> {
         return nested({ $0.state(ofElement: identity) }, { .edit(reference, $0) })
     }
 }
-
-extension ReplicatedList {
-    /// The names of all elements, in order; one after the other is slower.
-    var identities: [Dot] {
-        tree.order.shownNodes(in: 0..<count).map { identity(shownAt: $0) }
-    }
-}

@@ -1,5 +1,3 @@
-import Crypto
-
 /// A machine's long-lived identity: the SHA-256 of its public key (SPKI, DER).
 ///
 /// Text form: 52 base32 characters, a check character after each 13, in eight groups of seven.
@@ -22,14 +20,6 @@ public struct DeviceID: Hashable, Sendable, Comparable {
             words.3 = words.3 << 8 | UInt64(byte)
         }
         (word0, word1, word2, word3) = words
-    }
-
-    /// The device that holds the key with this SPKI (DER).
-    public init(subjectPublicKeyInfo: [UInt8]) {
-        guard let id = DeviceID(bytes: Array(SHA256.hash(data: subjectPublicKeyInfo))) else {
-            preconditionFailure("SHA-256 gives 32 bytes")
-        }
-        self = id
     }
 
     /// Exactly `byteCount` bytes.

@@ -3,7 +3,7 @@ extension ReplicatedValue {
     public var types: [FieldType] { states.filter(\.isLive).map(\.type) }
 
     /// True if the value is live in that type.
-    func isLive(as type: FieldType) -> Bool { state(type)?.isLive ?? false }
+    package func isLive(as type: FieldType) -> Bool { state(type)?.isLive ?? false }
 
     /// The type that a reader is shown: `preferred` (the schema's) if something is live in it, else the first that is.
     public func shownType(preferring preferred: FieldType? = nil) -> FieldType? {

@@ -17,7 +17,12 @@ extension TypedState {
         case .register(let state): state.mayBeContested
         case .constant(let state): state.mayBeContested
         case .list(let state): state.entries.contains { $0.value.mayBeContested }
-        case .dictionary(let state): state.children.values.contains(where: \.mayBeContested)
+        case .dictionary(let state): state.mayBeContested
         }
     }
+}
+
+extension ReplicatedDictionary where Value == ReplicatedValue {
+    /// True if a reader may find conflicts in the shown values. False is certain, and cheap to find.
+    package var mayBeContested: Bool { children.values.contains(where: \.mayBeContested) }
 }

@@ -78,7 +78,7 @@ public struct ReplicatedDictionary<Key: ReplicableElement & ByteCoded, Value: Re
     }
 
     /// Changes one value in place; it comes and goes with what it holds.
-    mutating func change(_ key: Key, _ body: (inout Value) -> Void) {
+    package mutating func change(_ key: Key, _ body: (inout Value) -> Void) {
         guard let index = children.index(forKey: key) else {
             var value = Value()
             body(&value)

@@ -46,6 +46,19 @@ extension ReplicatedList: RandomAccessCollection {
     /// True if a replica created the list explicitly, so that it is present even when empty.
     public var isCreated: Bool { !presence.isEmpty }
 
+    /// The names of all elements, in order; one after the other is slower.
+    package var identities: [Dot] {
+        tree.order.shownNodes(in: 0..<count).map { identity(shownAt: $0) }
+    }
+
+    /// The shown elements, in order, with the dots that keep them.
+    package var authoredElements: [(value: Value, dots: [Dot])] {
+        tree.order.shownNodes(in: 0..<count).map { node in
+            let entry = entries[Int(occupants[Int(node)])]
+            return (entry.value, Array(entry.presence))
+        }
+    }
+
     private func element(_ identity: Dot) -> Entry? {
         tree.node(at: identity).flatMap { entryIndex($0) }.map { entries[$0] }
     }

@@ -10,7 +10,11 @@ public struct Draft<Value: Replicated> {
     private let write: (Value.Operation) -> Void
     private let current: () -> Origin
 
-    init(read: @escaping () -> Value, write: @escaping (Value.Operation) -> Void, current: @escaping () -> Origin) {
+    /// Creates a draft that reads its value, and the origin of the next operation, where they are kept, and hands each
+    /// operation to `write`.
+    package init(
+        read: @escaping () -> Value, write: @escaping (Value.Operation) -> Void, current: @escaping () -> Origin
+    ) {
         self.read = read
         self.write = write
         self.current = current

@@ -92,7 +92,7 @@ public struct ReplicatedValue: Replicated {
     }
 
     /// Changes the text, if there is one, where it is.
-    mutating func changeText(_ body: (inout ReplicatedText) -> Void) {
+    package mutating func changeText(_ body: (inout ReplicatedText) -> Void) {
         guard state(.text) != nil else { return }
         change(.text) { $0.update(\.text, TypedState.text, body) }
     }

@@ -2,10 +2,10 @@
 
 extension ReplicatedText {
     /// Notes every edit from now on, until they are taken.
-    mutating func noteEdits() { own().pointee.edits = [] }
+    package mutating func noteEdits() { own().pointee.edits = [] }
 
     /// Returns the noted edits in their order, and stops noting.
-    mutating func takeNotedEdits() -> [TextEdit] {
+    package mutating func takeNotedEdits() -> [TextEdit] {
         let engine = own()
         defer { engine.pointee.edits = nil }
         return engine.pointee.edits ?? []
@@ -14,7 +14,7 @@ extension ReplicatedText {
 
 extension [TextEdit] {
     /// The same with fewer steps: a run of deletions is one, and so are a deletion and what was put in its place.
-    var joined: [TextEdit] {
+    package var joined: [TextEdit] {
         var joined: [TextEdit] = []
         for edit in self {
             if let last = joined.last, let both = last.joined(with: edit) {
@@ -27,7 +27,7 @@ extension [TextEdit] {
     }
 
     /// The text before these edits, which made `string` of it.
-    func undone(on string: String) -> String {
+    package func undone(on string: String) -> String {
         var scalars = Array<Unicode.Scalar>(string.unicodeScalars)
         for edit in reversed() {
             let inserted = edit.offset..<edit.offset + edit.inserted.unicodeScalars.count
@@ -53,7 +53,8 @@ extension TextEdit {
 }
 
 extension String {
-    init(scalars: some Sequence<Unicode.Scalar>) {
+    /// Creates a string of these scalars.
+    package init(scalars: some Sequence<Unicode.Scalar>) {
         var view = String.UnicodeScalarView()
         view.append(contentsOf: scalars)
         self.init(view)

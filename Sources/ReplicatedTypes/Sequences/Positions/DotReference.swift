@@ -32,7 +32,7 @@ public struct DotRange: Hashable, Sendable, Codable {
     }
 
     /// The fewest ranges that name these dots, in the order given.
-    static func ranges(of dots: some Sequence<Dot>, by author: ReplicaID) -> [DotRange] {
+    package static func ranges(of dots: some Sequence<Dot>, by author: ReplicaID) -> [DotRange] {
         var ranges: [DotRange] = []
         var last: Dot?
         for dot in dots {

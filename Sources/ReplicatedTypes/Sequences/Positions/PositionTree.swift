@@ -228,7 +228,7 @@ package struct PositionTree: Sendable {
 
 extension RandomAccessCollection {
     /// The first index at which `isPast` holds; it must hold from there on.
-    func firstIndexPast(_ isPast: (Element) -> Bool) -> Index {
+    package func firstIndexPast(_ isPast: (Element) -> Bool) -> Index {
         var low = startIndex
         var length = count
         while length > 0 {

@@ -39,6 +39,14 @@ extension ReplicatedOrderedSet: RandomAccessCollection {
     /// True if a replica created the set explicitly, so that it is present even when empty.
     public var isCreated: Bool { !presence.isEmpty }
 
+    /// The shown elements, in order, with the dots that keep them.
+    package var authoredElements: [(value: Element, dots: [Dot])] {
+        tree.order.shownNodes(in: 0..<count).map { node in
+            let entry = entries[Int(occupants[Int(node)])]
+            return (entry.element, Array(entry.presence))
+        }
+    }
+
     private func entry(_ value: Element) -> Entry? {
         guard let index = entryIndices[value], entries[index].shownAt != PositionTree.none else { return nil }
         return entries[index]

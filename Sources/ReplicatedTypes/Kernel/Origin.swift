@@ -30,7 +30,7 @@ public struct Origin: Hashable, Sendable {
 
     /// True if the change that holds the operation knows the operation at `other`. So the author may be a device that was
     /// admitted after the first writing.
-    func changeKnows(_ other: Dot) -> Bool {
+    package func changeKnows(_ other: Dot) -> Bool {
         other.replica == dot.replica ? other.counter < dot.counter : (contextOfChange ?? context).covers(other)
     }
 
@@ -47,7 +47,7 @@ public struct Origin: Hashable, Sendable {
 
     /// Returns the origin of the operation when it is rewritten by an author that had seen `known` at the first writing. No
     /// author can have seen what is not in its change's past.
-    func again(knowing known: VersionVector) -> Origin {
+    package func again(knowing known: VersionVector) -> Origin {
         var again = Origin(dot: dot, stamp: stamp, context: known.meet(context))
         (again.contextOfChange, again.faults) = (context, faults)
         return again

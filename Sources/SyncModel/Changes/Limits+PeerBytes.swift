@@ -1,6 +1,6 @@
-/// The bounds that a peer's bytes are held to, in one place, except those of bulk connections (`BulkLimits`). A value over
-/// its limit is an offence of its sender.
-package enum Limits {
+/// The bounds that a peer's bytes are held to, in one place, except those of counters (`ReplicatedTypes`) and of bulk
+/// connections (`BulkLimits`). A value over its limit is an offence of its sender.
+extension Limits {
     /// An event's payload, a JSON text.
     package static let payloadBytes = 1 << 20
     /// Names of collections, streams and spaces, and event types, in UTF-8.
@@ -27,8 +27,6 @@ package enum Limits {
     package static let changeBytes = operationsBytes + contextEntries * (ReplicaID.byteCount + 10) + 64
     /// Add-facts count within so many counters of their change; those behind are void.
     package static let admissionsPerChange: UInt64 = 64
-    /// Operations one change may count; a run of text counts each scalar.
-    package static let operationsPerChange: UInt64 = 1 << 32
     /// An author signs at least this often; a segment is longer only when it is a single change.
     package static let segmentBytes = 256 << 10
     /// The maximum number of changes committed and signed as one group. It is large enough that a bulk load does not wait for
@@ -60,8 +58,6 @@ package enum Limits {
     package static let codeBytes = 64
     /// A farewell for people, in UTF-8.
     package static let messageBytes = 1_024
-    /// The bound of every replica's counters. It leaves room to add without overflow, also in a signed integer.
-    package static let counters: UInt64 = 1 << 62
     /// A wall clock lies within this of 1970, both ways (285,000 years): it can be multiplied and compared safely.
     package static let wallMilliseconds: Int64 = 1 << 53
     /// The maximum size of what one item of a state delta says of one object, or of one schema. An object has to fit into
