@@ -4,105 +4,11 @@ package import SyncModel
 ///
 /// Copying it is how to replay it. Chance comes from the seed in its configuration; it holds no clock, does no IO, and
 /// nothing it emits depends on hash order. Two interpreters exist: the agent's loop and the simulator.
-///
-/// Invariants: `held` is exactly what the store made durable. A replica's segments are verified one behind the other, so
-/// its frontier (durable, being persisted, waiting) is one chain. Nothing leaves before its local commit.
 package struct AgentCore: Sendable {
-    package let configuration: CoreConfiguration
-    package let space: SpaceID
-    var random: SplitMix64
-    package internal(set) var membership: Membership
-    /// The tips that are durable here, and therefore what we announce.
-    package internal(set) var held: TipTable
-    package internal(set) var stateDigest: Sum256
-
-    /// The sessions, in the order they opened.
-    var sessions: [PeerSession] = []
-    var sessionNumber: UInt64 = 0
-    var twins = TwinKeeping()
-    /// True once a report said that changes of our own came back.
-    var haveOwnReturned = false
-    var book = DialBook()
-    var instance = ""
-    var listenPort: UInt16 = 0
-
-    var room = WaitingRoom()
-    var replicas: ReplicaKeeping
-    var pulls: [Pull] = []
-    /// Peers that did not fill the last want of an author's changes, until when they are asked last for more of it. At most one
-    /// entry for each two members.
-    var late: [Supply: Tick] = [:]
-    var persisting: Persisting?
-    /// The reads under way, each with the connection that asked.
-    var reads: [Read] = []
-    /// The time at which the store may be asked again, while it refuses writes. Nothing is pulled until then.
-    var storeRetryAt: Tick?
-    /// The last commit was refused.
-    var isStoreRefusing = false
-    /// The store was told that local writes may stay open.
-    var mayStayOpen = false
-    /// True while the store has not answered a request to seal them: our own histories may end further on than is held.
-    var isSealing = false
-    /// The time to ask again for what the store refused to seal.
-    var sealRetryAt: Tick?
-    /// Replicas of which two histories were seen and neither was reverted here: they are not asked for.
-    var forked: [ReplicaID] = []
-    var forks: ForkKeeping
-    /// The number of times that a peer proved a head of our own beyond what is held, with bytes that do not continue it.
-    var unfitOwnSegments = 0
-
-    /// The counter of each replica from which on changes are held. What was before came as state or was dropped.
-    package internal(set) var firstHeld: VersionVector
-    var compaction = Compaction()
-    var eventRetention = EventRetention()
-    /// The join of the vectors at which something was forgotten here, or state was taken.
-    var floor: VersionVector
-    /// The state that is being taken from a peer.
-    var intake: StateIntake?
-    /// True if something of this state, or of an earlier one, may be staged.
-    var hasStaging: Bool
-    /// The time at which state may be tried again after our own store failed.
-    var stateRetryAt: Tick?
-    /// States that are being handed to peers.
-    var outlets: [StateOutlet] = []
-    /// Outlets that ended before the store answered that it opened them: they cost until it does.
-    var unansweredOutlets: [StateOutlet] = []
-
-    /// Devices with a session on which both know bulk connections, as the shell was told.
-    var bulkPeers: [BulkPeering] = []
-
-    /// The tips that members held when their last session ended.
-    var lastWords = LastWords()
-    /// The acknowledgements of the members, and what follows from them.
-    var acknowledgements = AcknowledgementTable()
-    /// Budgets of acknowledgements taken from each member.
-    var acknowledging: DeviceBudgets
-    var stability = Stability()
-    /// The cuts of devices, as far as the store has them durable.
-    package internal(set) var cuts: CutTable
-    var cutKeeping = CutKeeping()
-    /// True while objects are incomplete, see `StoreChange`: nothing is acknowledged, collected or handed over as state.
-    package internal(set) var isIncomplete: Bool
-    /// The devices that this node refuses, sorted.
-    package internal(set) var blocked: [DeviceID]
-
-    package internal(set) var counters = CoreCounters()
-    var lastID: UInt64 = 0
-    var effects: [Effect] = []
-    var now: Tick
-
-    struct Read: Sendable {
-        let id: ReadID
-        let connection: ConnectionID
-        let wantID: UInt64
-    }
-
-    struct Persisting: Sendable {
-        let id: PersistID
-        let segments: [VerifiedSegment]
-        /// Replica → tip once it is durable, in the order of the batch.
-        let tips: TipTable
-    }
+    /// The connections with other devices, the time, and what the step under way has decided.
+    var step: CoreStep
+    /// The one space of this node.
+    var home: SpaceMachine
 
     /// - Parameters:
     ///   - tips: the tips that the store holds.
@@ -123,198 +29,124 @@ package struct AgentCore: Sendable {
         isIncomplete: Bool = false, settled: [ReplicaID] = [], gaveWay: [ReplicaID: Set<ChainEnd>] = [:],
         awaited: [KnownReplica] = [], hasTakenBack: Bool = false, blocked: [DeviceID] = [], at now: Tick
     ) {
-        self.blocked = blocked.sorted()
-        self.configuration = configuration
-        self.space = space
-        self.membership = membership
-        self.stateDigest = stateDigest
-        self.firstHeld = firstHeld
-        self.floor = floor
-        self.hasStaging = hasStaging
-        self.cuts = cuts
-        self.isIncomplete = isIncomplete
-        forks = ForkKeeping(
-            settled: settled, gaveWay: gaveWay, awaited: awaited, hasTakenBack: hasTakenBack,
-            mayRelease: !awaited.isEmpty, redoAt: now + configuration.timing.redoAfter
-        )
-        self.now = now
-        random = SplitMix64(seed: configuration.seed)
-        replicas = ReplicaKeeping(configuration)
-        acknowledging = DeviceBudgets(
-            atOnce: configuration.bounds.acknowledgementsAtOnce, every: configuration.timing.acknowledgementEvery)
-        held = TipTable()
-        for known in tips { held.set(known.replica, known.tip) }
-        for signed in acknowledgements { _ = self.acknowledgements.take(signed) }
+        let history = StoredHistory(
+            tips: tips.map { KnownReplica(replica: $0.replica, tip: $0.tip) }, additions: [], stateDigest: stateDigest,
+            acknowledgements: acknowledgements, floor: floor, firstHeld: firstHeld, cuts: cuts,
+            isIncomplete: isIncomplete, settled: settled, gaveWay: gaveWay, awaited: awaited,
+            hasTakenBack: hasTakenBack)
+        home = SpaceMachine(
+            configuration: configuration, space: space, membership: membership, history: history,
+            hasStaging: hasStaging, at: now)
+        step = CoreStep(
+            network: PeerNetwork(configuration: configuration, blocked: blocked), output: StepOutput(at: now))
+        step.network.update(members: home.networkMembers)
     }
 
     /// Returns the first effects: the devices to trust. Addresses come as inputs.
     package mutating func start(at now: Tick) -> [Effect] {
-        self.now = now
-        trustMembers()
-        openOrSeal()
-        return takeEffects()
+        step.output.now = now
+        home.trustMembers(&step)
+        home.openOrSeal(&step)
+        return step.output.takeEffects()
     }
 
     /// Says goodbye on every session. Nothing is accepted afterwards: the shell stops stepping.
     package mutating func stop(at now: Tick) -> [Effect] {
-        self.now = now
-        for index in sessions.indices { close(index, .shutdown) }
-        return takeEffects()
+        step.output.now = now
+        step.network.stop(&step.output)
+        endSessions()
+        return step.output.takeEffects()
     }
 
     package mutating func step(_ input: Input, at now: Tick) -> [Effect] {
-        precondition(now >= self.now, "monotonic time ran backwards: \(self.now) then \(now)")
-        self.now = now
+        precondition(now >= step.now, "monotonic time ran backwards: \(step.now) then \(now)")
+        step.output.now = now
+        handle(input)
+        passDeadlines()
+        home.plan(&step)
+        step.network.tellBulkPeers(&step.output)
+        return step.output.takeEffects()
+    }
+
+    private mutating func handle(_ input: Input) {
         switch input {
-        case .appended(let change):
-            // With what is done again may have come what others wrote, and may come from them as well.
-            room.remove(change.segments.map(\.segment.replica).filter { $0.device != configuration.own })
-            noteDurable(change)
-        case .sealed(let change): noteSealed(change)
-        case .sealFailed(let code): noteSealFailed(code)
-        case .persisted(let id, let change): notePersisted(id, change)
-        case .persistFailed(let id, let code): notePersistFailed(id, code)
-        case .segmentsRead(let id, let segments): serveRead(id, segments)
-        case .headsRead(let id, let heads): noteHeads(id, heads)
-        case .acknowledged(let signed): noteAcknowledged(signed)
-        case .acknowledgeFailed: noteAcknowledgeFailed()
-        case .collected(let next, let hasForgotten): noteCollected(next: next, hasForgotten: hasForgotten)
-        case .collectFailed: noteCollectFailed()
-        case .compacted(let firstHeld, let isLast): noteCompacted(firstHeld: firstHeld, isLast: isLast)
-        case .compactFailed: noteCompactFailed()
-        case .compactionAsked: noteCompactionAsked()
-        case .droppedEvents(let hasMore): noteDropped(hasMore: hasMore)
-        case .rewritten(let hasMore): noteRewritten(hasMore: hasMore)
-        case .rewriteFailed: noteRewriteFailed()
-        case .takenBack(let result): noteTakenBack(result)
-        case .redone(let hasMore, let isWaiting): noteRedone(hasMore: hasMore, isWaiting: isWaiting)
-        case .redoFailed: noteRedoFailed()
-        case .recordAppeared(let instance, let endpoints): noteRecord(instance, endpoints)
-        case .recordVanished(let instance): forgetRecord(instance)
-        case .networkChanged: noteNetworkChanged()
-        case .addressAdded(let endpoint, let device, let isStatic): noteAddress(endpoint, device, isStatic)
-        case .addressRemoved(let endpoint): removeAddress(endpoint)
-        case .blocked(let devices): handleBlocked(devices)
-        case .announced(let instance, let port): (self.instance, listenPort) = (instance, port)
-        case .dialFailed(let id, let code): noteDialFailed(id, code)
-        case .opened(let id, let device, let remote): noteOpened(id, device, remote)
-        case .received(let id, let frame, let bytes): noteReceived(id, frame, bytes)
-        case .malformed(let id, let code): noteMalformed(id, code)
-        case .written(let id, let bytes): noteWritten(id, bytes)
-        case .closed(let id, let code): noteClosed(id, code)
-        case .askForBulk(let device): askForBulk(device)
-        case .state(let input): noteState(input)
+        // The space's store
+        case .appended(let change): home.handleAppended(change, &step)
+        case .sealed(let change): home.handleSealed(change, &step)
+        case .sealFailed(let code): home.handleSealFailed(code, &step)
+        case .persisted(let id, let change): home.handlePersisted(id, change, &step)
+        case .persistFailed(let id, let code): home.handlePersistFailed(id, code, &step)
+        case .segmentsRead(let id, let segments): home.serveRead(id, segments, &step)
+        case .headsRead(let id, let heads): home.handleHeads(id, heads, &step)
+        case .acknowledged(let signed): home.handleAcknowledged(signed, &step)
+        case .acknowledgeFailed: home.handleAcknowledgeFailed(step)
+        case .collected(let next, let hasForgotten): home.handleCollected(next: next, hasForgotten: hasForgotten, step)
+        case .collectFailed: home.handleCollectFailed(step)
+        case .compacted(let firstHeld, let isLast): home.handleCompacted(firstHeld: firstHeld, isLast: isLast, step)
+        case .compactFailed: home.handleCompactFailed()
+        case .compactionAsked: home.handleCompactionAsked(step)
+        case .droppedEvents(let hasMore): home.handleDroppedEvents(hasMore: hasMore, step)
+        case .rewritten(let hasMore): home.handleRewritten(hasMore: hasMore, step)
+        case .rewriteFailed: home.handleRewriteFailed(step)
+        case .takenBack(let result): home.handleTakenBack(result, &step)
+        case .redone(let hasMore, let isWaiting): home.handleRedone(hasMore: hasMore, isWaiting: isWaiting, step)
+        case .redoFailed: home.handleRedoFailed(step)
+        case .state(let input): home.handleState(input, &step)
+        // The network
+        case .recordAppeared(let instance, let endpoints): step.network.handleRecord(instance, endpoints, at: step.now)
+        case .recordVanished(let instance): step.network.handleRecordVanished(instance)
+        case .networkChanged: step.network.handleNetworkChanged(&step.output)
+        case .addressAdded(let endpoint, let device, let isStatic):
+            step.network.handleAddress(endpoint, device, isStatic, at: step.now)
+        case .addressRemoved(let endpoint): step.network.handleAddressRemoved(endpoint)
+        case .blocked(let devices): step.network.handleBlocked(devices, &step.output)
+        case .announced(let instance, let port): step.network.handleAnnounced(instance: instance, listenPort: port)
+        case .dialFailed(let id, let code): step.network.handleDialFailed(id, code, at: step.now)
+        case .opened(let id, let device, let remote):
+            home.handleOpened(id, device, step)
+            step.network.handleOpened(id, device, remote, &step.output)
+        case .received(let id, let frame, _): handleReceived(id, frame)
+        case .malformed(let id, let code): step.network.handleMalformed(id, code, &step.output)
+        case .written(let id, let bytes): step.network.handleWritten(id, bytes)
+        case .closed(let id, let code):
+            step.network.handleClosed(id, code, &step.output)
+            endSessions()
+            home.handleClosed(id)
+        case .askForBulk(let device): step.network.askForBulk(device, &step.output)
         case .deadlinePassed: break
         }
-        passDeadlines()
-        persistReady()
-        releaseHeldBack()
-        planForks()
-        planProofs()
-        planState()
-        planPulls()
-        planDials()
-        pumpServes()
-        pumpStates()
-        openOrSeal()
-        planStability()
-        planCompaction()
-        planEventRetention()
-        planCuts()
-        tellBulkPeers()
-        return takeEffects()
+        endSessions()
     }
 
-    /// Local writes stay open while no session is up; from the first `Hello` on they are sealed.
-    private mutating func openOrSeal() {
-        let isAlone = sessions.allSatisfy { $0.state == .closing }
-        if isAlone != mayStayOpen {
-            mayStayOpen = isAlone
-            sealRetryAt = nil
-            if isAlone { effects.append(.leaveOpen) } else { seal() }
-        } else if let at = sealRetryAt, now >= at {
-            sealRetryAt = nil
-            seal()
+    private mutating func handleReceived(_ id: ConnectionID, _ frame: Frame) {
+        switch step.network.handleReceived(id, frame, &step.output) {
+        case .done: break
+        case .established(let features):
+            endSessions()
+            home.handleEstablished(id, features: features, &step)
+            step.network.sendPing(id, &step.output)
+        case .forSpace: home.handleReceived(id, frame, &step)
         }
     }
 
-    private mutating func seal() {
-        isSealing = true
-        effects.append(.seal)
+    private mutating func passDeadlines() {
+        for id in step.network.connections {
+            home.passDeadline(of: id, &step)
+            step.network.passDeadline(of: id, &step.output)
+            endSessions()
+        }
+        home.passDeadlines(&step)
     }
 
-    private mutating func noteSealed(_ change: StoreChange) {
-        isSealing = false
-        if !change.segments.isEmpty { noteDurable(change) }
-    }
-
-    /// Handles a refused seal: open writes wait for a store that takes writes again, not for the next local write.
-    private mutating func noteSealFailed(_ code: String) {
-        isSealing = false
-        effects.append(.report(.storeRefused(code: code)))
-        if !mayStayOpen { sealRetryAt = now + configuration.timing.storeRetry }
+    /// Tells the space which sessions have ended.
+    private mutating func endSessions() {
+        for id in step.network.takeEnded() { home.handleSessionEnded(id, &step) }
     }
 
     /// The time to step again with `.deadlinePassed` if nothing else happens; nil: never.
     package var nextDeadline: Tick? {
-        let sessionDeadlines = sessions.compactMap { deadline(of: $0) }
-        let pullDeadlines = pulls.compactMap { progressDeadline(of: $0) }
-        let acknowledgementDeadlines = upSessions.compactMap { sessions[$0].acknowledgements.dueAt }
-        return [
-            sessionDeadlines.min(), pullDeadlines.min(), acknowledgementDeadlines.min(), nextDialAt, storeRetryAt,
-            sealRetryAt,
-            acknowledgeDeadline, collectionDeadline, compactionDeadline, stateDeadlines.min(), cutDeadlines.min(),
-            eventRetentionDeadline, redoDeadline, forks.lookAt, replicaDeadline, returningDeadline,
+        [
+            step.network.sessionDeadline(at: step.now), step.network.nextDialAt(at: step.now), home.nextDeadline(step),
         ].compactMap(\.self).min()
     }
-
-    // MARK: What the parts share
-
-    func sessionIndex(_ id: ConnectionID) -> Int? { sessions.firstIndex { $0.id == id } }
-
-    var upSessions: [Int] { sessions.indices.filter { sessions[$0].state == .up } }
-
-    mutating func nextID() -> UInt64 {
-        lastID += 1
-        return lastID
-    }
-
-    mutating func send(_ index: Int, _ frame: Frame) { effects.append(.send(sessions[index].id, frame)) }
-
-    private mutating func takeEffects() -> [Effect] {
-        defer { effects = [] }
-        return effects
-    }
-}
-
-/// The counters of the core, for `/metrics` and the simulator's checkers.
-package struct CoreCounters: Sendable, Equatable {
-    package var segmentsReceived = 0
-    package var segmentsDuplicate = 0
-    package var segmentsEvicted = 0
-    package var offences = 0
-    package var sessionsOpened = 0
-    package var pushesSent = 0
-    package var wantsSent = 0
-    package var wantsReassigned = 0
-    /// Replicas that peers claim, each time that one was looked at to ask for it.
-    package var claimsVisited = 0
-    package var havesSent = 0
-    /// Acknowledgement rows sent, to all peers.
-    package var acknowledgementsSent = 0
-    /// Acknowledgement rows whose signature did not hold.
-    package var acknowledgementsRefused = 0
-    package var statesOffered = 0
-    package var statesRequested = 0
-    /// States that were joined.
-    package var statesTaken = 0
-    /// States that ended before all came; what was staged stays.
-    package var statesDropped = 0
-    /// States of which nothing was used.
-    package var statesRefused = 0
-    /// States that were sent to their end.
-    package var statesHanded = 0
-    package var stateBytesReceived = 0
-
-    package init() {}
 }

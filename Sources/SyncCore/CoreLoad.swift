@@ -1,3 +1,5 @@
+import SyncModel
+
 /// The fill of the core's queues: each has a bound, and the simulator holds the core to it.
 package struct CoreLoad: Sendable, Equatable {
     package var waitingRoomBytes: Int
@@ -16,15 +18,16 @@ package struct CoreLoad: Sendable, Equatable {
 
 extension AgentCore {
     package var load: CoreLoad {
-        CoreLoad(
-            waitingRoomBytes: room.bytes, unconfirmedBytes: sessions.map(\.unconfirmedBytes).max() ?? 0,
-            bufferedBytes: sessions.map(\.bufferedBytes).max() ?? 0, sessions: sessions.count, pulls: pulls.count,
-            reads: reads.count, dialTargets: book.targets.count,
-            outstandingWantBytes: pulls.reduce(0) { $0 + max(0, $1.creditBytes) },
-            stateBytes: intake.map { $0.creditBytes + $0.queuedBytes + $0.stagingBytes } ?? 0,
-            outlets: outlets.count + unansweredOutlets.count)
+        let sessions = step.network.sessions
+        return CoreLoad(
+            waitingRoomBytes: home.room.bytes, unconfirmedBytes: home.peers.map(\.unconfirmedBytes).max() ?? 0,
+            bufferedBytes: sessions.map(\.bufferedBytes).max() ?? 0, sessions: sessions.count,
+            pulls: home.pulls.count, reads: home.reads.count, dialTargets: step.network.book.targets.count,
+            outstandingWantBytes: home.pulls.reduce(0) { $0 + max(0, $1.creditBytes) },
+            stateBytes: home.intake.map { $0.creditBytes + $0.queuedBytes + $0.stagingBytes } ?? 0,
+            outlets: home.outlets.count + home.unansweredOutlets.count)
     }
 
     /// Connections the core counts as up, in the order they opened.
-    package var upConnections: [ConnectionID] { upSessions.map { sessions[$0].id } }
+    package var upConnections: [ConnectionID] { step.network.upSessions.map { step.network.sessions[$0].id } }
 }

@@ -61,7 +61,7 @@ struct AcknowledgementTable: Sendable {
         return true
     }
 
-    mutating func note(_ check: Check, of device: DeviceID) {
+    mutating func record(_ check: Check, of device: DeviceID) {
         guard let index = position(of: device) else { return }
         rows[index].check = check
         if check == .counted { rows[index].counted = rows[index].newest.acknowledgement.vector }

@@ -26,10 +26,10 @@ package struct StabilityView: Sendable, Equatable {
     }
 }
 
-extension AgentCore {
+extension SpaceMachine {
     /// The view, measured against what is held, also while no session is up. A new change counts as missing at once; its age
     /// tells the reader that no member is late with it.
-    package var stabilityView: StabilityView {
+    var stabilityView: StabilityView {
         let ours = held.vector()
         let others = membership.members.filter { $0.device != configuration.own && !cuts.isAway($0.device) }
         let members = others.compactMap { member in

@@ -1,0 +1,33 @@
+package import SyncModel
+
+// What the shell, the simulator's checkers and tests may look at between two steps.
+extension AgentCore {
+    package var configuration: CoreConfiguration { step.network.configuration }
+    package var counters: CoreCounters { step.counters }
+    /// The devices that this node refuses, sorted.
+    package var blocked: [DeviceID] { step.network.blocked }
+    package func isBlocked(_ device: DeviceID) -> Bool { step.network.isBlocked(device) }
+    /// True if a trusted member was met at this address, or a user gave it.
+    package func isKnownAddress(_ host: String) -> Bool { step.network.isKnownAddress(host) }
+    /// True if a discovery record names this address.
+    package func isNamedAddress(_ host: String) -> Bool { step.network.isNamedAddress(host) }
+
+    package var space: SpaceID { home.space }
+    package var membership: Membership { home.membership }
+    /// The tips that are durable here.
+    package var held: TipTable { home.held }
+    package var stateDigest: Sum256 { home.stateDigest }
+    /// The counter of each replica from which on changes are held.
+    package var firstHeld: VersionVector { home.firstHeld }
+    package var cuts: CutTable { home.cuts }
+    /// True while objects are incomplete, see `StoreChange`.
+    package var isIncomplete: Bool { home.isIncomplete }
+    /// The vector that a counted acknowledgement of every member covers.
+    package var stable: VersionVector { home.stable }
+    package var stabilityView: StabilityView { home.stabilityView }
+    /// The replicas of which a peer holds another history than ours.
+    package var forkedReplicas: [ReplicaID] { home.forkedReplicas }
+    package var hasVoidWork: Bool { home.hasVoidWork }
+    package var isWritingAgain: Bool { home.isWritingAgain }
+    package var droppingEventsStep: Int? { home.droppingEventsStep }
+}

@@ -1,0 +1,462 @@
+import SyncModel
+
+// Forks: two histories under one replica. A machine was put back to an earlier moment while it ran, and went on from there.
+//
+// The author of a replica reverts what it holds of it as soon as a peer shows it another history that its own key has signed,
+// and does that work again under a new replica: peers were told of both histories, and neither has a better claim. From then
+// on the author's own history stays (`settled`). A peer that holds the other reverts it when the author shows its own. Two
+// devices that hold different histories must never swap them. So until the replica is settled, the author shows neither to a
+// peer that holds the other.
+extension SpaceMachine {
+    /// True if another history of the replica, shown by this peer, is to replace ours.
+    func mayTakeBack(_ replica: ReplicaID, for session: SpacePeer) -> Bool {
+        if replica.device == configuration.own { return !forks.settled.contains(replica) }
+        return replica.device == session.device
+    }
+
+    /// A peer said what it holds.
+    mutating func handleTips(_ index: Int, _ step: inout CoreStep) {
+        peers[index].forks.isDue = true
+        // Of what moved on neither side there is nothing new to say, unless a fork was seen meanwhile.
+        let moved = peers[index].claims.takeMoved()
+        let replicas = forked.isEmpty ? moved : Set(moved + forked).sorted()
+        for replica in replicas {
+            guard let tip = peers[index].peerTips[replica] else { continue }
+            let entry = TipTable.Entry(replica: replica, tip: tip)
+            if entry.replica.device == configuration.own {
+                forks.shown[peers[index].device, default: VersionVector()].advance(entry.replica, to: entry.tip.next)
+            }
+            guard let ours = held[entry.replica] else { continue }
+            if ours.isSamePlace(as: entry.tip) {
+                if mayTakeBack(entry.replica, for: peers[index]) { agree(index, entry.replica, entry.tip) }
+                if forked.contains(entry.replica) { recordAgreement(index, entry.replica, &step) }
+            } else if ours.next == entry.tip.next, !mayTakeBack(entry.replica, for: peers[index]),
+                !forks.settled.contains(entry.replica)
+            {
+                contest(index, ContestedClaim(replica: entry.replica, tip: entry.tip, isConflict: true), &step)
+            }
+        }
+    }
+
+    /// Records a fork: nothing of the replica is asked for any more.
+    mutating func recordFork(_ replica: ReplicaID, seenFrom device: DeviceID, _ step: inout CoreStep) {
+        guard !forked.contains(replica) else { return }
+        forked.append(replica)
+        if replica.device == configuration.own { step.emit(.closeIncarnation(replica)) }
+        step.emit(.report(.forked(replica, device)))
+    }
+
+    /// The author's word ends it.
+    mutating func recordAgreement(_ index: Int, _ replica: ReplicaID, _ step: inout CoreStep) {
+        guard replica.device == peers[index].device else { return }
+        endFork(replica, &step)
+    }
+
+    private mutating func endFork(_ replica: ReplicaID, _ step: inout CoreStep) {
+        guard forked.contains(replica) else { return }
+        forked.removeAll { $0 == replica }
+        step.emit(.report(.forkEnded(replica)))
+    }
+
+    /// Handles changes that do not continue what we hold.
+    ///
+    /// - Returns: true if that is looked into; otherwise the peer that sent them is responsible.
+    mutating func suspectFork(_ index: Int, _ segment: Segment) -> Bool {
+        let replica = segment.replica
+        let frontier = frontier(of: replica)
+        // Where nothing is held nothing is contradicted.
+        guard frontier.next > 0 else { return false }
+        if isSettledWith(index, replica) { return true }
+        // What its author has not signed is the relay's doing, and what it has may be. Where it has not said yet that it holds
+        // that much it cannot be asked for it: it says so at the next session.
+        guard !peers[index].forks.givenUp.contains(replica), let claimed = peers[index].peerTips[replica],
+            claimed.next >= segment.end,
+            mayLookInto(replica, of: peers[index]) || isSigned(segment, as: claimed)
+        else { return false }
+        suspect(replica, .unfit(frontier), index)
+        return true
+    }
+
+    func mayLookInto(_ replica: ReplicaID, of session: SpacePeer) -> Bool {
+        mayTakeBack(replica, for: session) || forks.settled.contains(replica)
+    }
+
+    /// True if the peer holds a tip of a settled replica that is known to have given way, and will revert it.
+    private func isSettledWith(_ index: Int, _ replica: ReplicaID) -> Bool {
+        forks.settled.contains(replica)
+            && peers[index].peerTips[replica].map { isGivingWay($0, replica) } ?? false
+    }
+
+    private mutating func suspect(_ replica: ReplicaID, _ suspicion: ForkExchange.Suspicion, _ index: Int) {
+        peers[index].forks.isDue = true
+        guard peers[index].forks.suspects[replica] == nil else { return }
+        peers[index].forks.suspects[replica] = suspicion
+    }
+
+    /// A peer has no changes behind ours although it says it holds more: ours may end within a change of another history.
+    /// Looked into once on a session, for a peer may have other reasons.
+    mutating func recordStall(_ index: Int, _ replica: ReplicaID) {
+        guard !isSettledWith(index, replica), mayLookInto(replica, of: peers[index]), held.next(of: replica) > 0,
+            !peers[index].forks.stalled.contains(replica)
+        else { return }
+        peers[index].forks.stalled.append(replica)
+        suspect(replica, .stalled, index)
+    }
+
+    /// True if the author signed the head that a peer claims at the segment's end.
+    func isSigned(_ segment: Segment, as claimed: ReplicaTip?) -> Bool {
+        guard let claimed, claimed.next == segment.end,
+            let signingKey = membership.signingKey(of: segment.replica.device)
+        else { return false }
+        return ChainSignature.isValid(
+            segment.signature, space: space, replica: segment.replica, end: segment.end, head: claimed.head,
+            signingKey: signingKey)
+    }
+
+    /// True if the peer's history of the replica is ours as far as it goes. Only our own unsettled history is withheld from a
+    /// peer that may hold another.
+    func isShared(_ replica: ReplicaID, with session: SpacePeer) -> Bool {
+        guard replica.device == configuration.own else { return true }
+        // Not before it is whole: our later ones build on it.
+        if isDisputed(replica, session) || isAwaitingOurs || doubtsOurs(session) { return false }
+        guard let theirs = session.peerTips[replica], theirs.next > 0, let ours = held[replica] else { return true }
+        return isOnOurs(theirs, ours, replica, session)
+    }
+
+    /// True if the peer was found to hold another history of one of our replicas, and that history is not known to give way.
+    func isDisputed(_ replica: ReplicaID, _ session: SpacePeer) -> Bool {
+        replica.device == configuration.own
+            && (session.forks.suspects[replica] != nil || session.forks.givenUp.contains(replica))
+    }
+
+    /// True if the peer's claim of one of our replicas is still to be looked up or asked about.
+    func doubtsOurs(_ session: SpacePeer) -> Bool {
+        session.forks.isDue && doubtful(of: configuration.own, session) != nil
+    }
+
+    private var isAwaitingOurs: Bool {
+        // Work is redone in the end even if its history never comes; then nothing waits for that history any more. Nothing
+        // waits either while the rest of the work waits for another member.
+        forks.hasTakenBack && !forks.isRedoWaiting
+            && forks.awaited.contains { $0.replica.device == configuration.own && isAwaited($0.replica) }
+    }
+
+    /// True if the end of one of our own histories was reverted and no other history stays in its place.
+    func hasGivenWay(_ replica: ReplicaID) -> Bool {
+        forks.gaveWay[replica] != nil && !forks.settled.contains(replica)
+    }
+
+    /// Records that the peer's history lies on ours, and will when ours has gone on.
+    mutating func agree(_ index: Int, _ replica: ReplicaID, _ tip: ReplicaTip) {
+        if peers[index].forks.agreed[replica]?.isSamePlace(as: tip) ?? false { return }
+        peers[index].forks.agreed.set(replica, tip)
+    }
+
+    /// True if the peer holds another history of one of our replicas, as far as we know, or one of ours is awaited and not
+    /// whole here.
+    func disputesOurs(_ session: SpacePeer) -> Bool {
+        isAwaitingOurs
+            || (session.forks.suspects.keys + session.forks.givenUp).contains { $0.device == configuration.own }
+    }
+
+    func isAwaited(_ replica: ReplicaID) -> Bool {
+        forks.awaited.contains { $0.replica == replica && $0.tip.next > held.next(of: replica) }
+    }
+
+    /// True if state may be taken from the peer: it holds the awaited histories exactly as they are awaited.
+    func holdsWhatIsAwaited(_ session: SpacePeer) -> Bool {
+        forks.awaited.allSatisfy { awaited in
+            !isAwaited(awaited.replica)
+                || session.peerTips[awaited.replica]?.isSamePlace(as: awaited.tip) ?? false
+        }
+    }
+
+    func isOnOurs(
+        _ theirs: ReplicaTip, _ ours: ReplicaTip, _ replica: ReplicaID, _ session: SpacePeer
+    ) -> Bool {
+        isGivingWay(theirs, replica) || ours.isSamePlace(as: theirs)
+            || session.forks.agreed[replica]?.isSamePlace(as: theirs) ?? false
+            || session.sentTips[replica]?.isSamePlace(as: theirs) ?? false
+    }
+
+    /// True if the peer may be about to revert its own writes: it holds what is known to have given way. Held here, those
+    /// would stay, and stand twice. The wait is bounded, for peers that cannot revert.
+    func mayTakeItsOwnBack(_ session: SpacePeer, _ step: CoreStep) -> Bool {
+        step.now < session.openedAt + configuration.timing.redoAfter
+            && forks.settled.contains { replica in
+                session.peerTips[replica].map { isGivingWay($0, replica) } ?? false
+            }
+    }
+
+    /// True if a peer that holds this tip of one of our replicas may revert it.
+    func isGivingWay(_ theirs: ReplicaTip, _ replica: ReplicaID) -> Bool {
+        forks.gaveWay[replica]?.contains(ChainEnd(end: theirs.next, head: theirs.head)) ?? false
+    }
+
+    /// The replicas of which a peer holds another history than ours.
+    var forkedReplicas: [ReplicaID] { forked }
+
+    // MARK: Looking into it
+
+    mutating func planForks(_ step: inout CoreStep) {
+        goOnWithInquiry(&step)
+        planRedoing(&step)
+        if let at = forks.lookAt, step.now < at { return }
+        forks.lookAt = nil
+        for index in upPeers where peers[index].forks.isDue && peers[index].peerTipsAreComplete {
+            look(index, &step)
+        }
+    }
+
+    /// Looks at the peer's claims, one replica after the other. Until all were looked at nothing is handed to the peer.
+    private mutating func look(_ index: Int, _ step: inout CoreStep) {
+        guard peers[index].forks.comparison == nil else { return }
+        forgetSuspicions(index)
+        let session = peers[index]
+        // Our own replicas come first: for other devices' histories no peer waits for what we do.
+        guard let entry = doubtful(of: configuration.own, session) ?? doubtfulOfOthers(session) else {
+            // What is still being written is compared once it is.
+            peers[index].forks.isDue = peers[index].forks.suspects.keys.contains { held[$0] == nil }
+            return considerOffer(index, &step)
+        }
+        if peers[index].forks.suspects[entry.replica] != nil || entry.tip.next > held.next(of: entry.replica) {
+            let isPaused = peers[index].pullsPausedUntil.map { $0 > step.now } ?? false
+            if forks.inquiry == nil, !isPaused, storeRetryAt == nil { walk(entry, index, &step) }
+        } else {
+            let id = ReadID(rawValue: step.nextID())
+            peers[index].forks.comparison = ForkExchange.Comparison(id: id, entry: entry)
+            step.emit(.readHeads(id, [.init(replica: entry.replica, next: entry.tip.next)]))
+        }
+    }
+
+    /// Removes suspicions that ended by themselves: the peer's history lies on ours by now.
+    private mutating func forgetSuspicions(_ index: Int) {
+        let session = peers[index]
+        for replica in session.forks.suspects.keys where forks.inquiry?.replica != replica {
+            let ours = held[replica] ?? .empty(space: space, replica: replica)
+            let theirs = session.peerTips[replica] ?? .empty(space: space, replica: replica)
+            // Nothing of it is held, nor being written.
+            let isGone = frontier(of: replica).next == 0
+            if isGone || theirs.next <= ours.next && isOnOurs(theirs, ours, replica, session) {
+                peers[index].forks.suspects[replica] = nil
+            }
+        }
+    }
+
+    /// - Returns: true if a comparison or an inquiry had asked for this.
+    mutating func handleCompared(_ id: ReadID, _ heads: [ChainHead?], _ step: inout CoreStep) -> Bool {
+        if case .anchoring(id, let place)? = forks.inquiry?.stage {
+            anchor(place, heads, &step)
+            return true
+        }
+        guard let index = peers.firstIndex(where: { $0.forks.comparison?.id == id }),
+            let entry = peers[index].forks.comparison?.entry
+        else { return false }
+        peers[index].forks.comparison = nil
+        guard let head = heads.first else {
+            forks.lookAt = step.now + configuration.timing.storeRetry
+            return true
+        }
+        // Within what came as state, or was dropped, the heads cannot be compared.
+        let isUnknown = head == nil && entry.tip.next < firstHeld.next(of: entry.replica)
+        if head == entry.tip.head || isUnknown {
+            agree(index, entry.replica, entry.tip)
+            recordAgreement(index, entry.replica, &step)
+        } else if forks.settled.contains(entry.replica) {
+            dispute(
+                ContestedClaim(replica: entry.replica, tip: entry.tip, isConflict: true), isProven: false, index, &step)
+        } else {
+            suspect(entry.replica, .claimed(entry.tip), index)
+        }
+        return true
+    }
+
+    /// Asks the peer for its history, as changes: all of it, or from where on both hold it so.
+    private mutating func walk(_ entry: TipTable.Entry, _ index: Int, _ step: inout CoreStep) {
+        var depth = frontier(of: entry.replica).next
+        if case .unfit(let place) = peers[index].forks.suspects[entry.replica] { depth = max(depth, place.next) }
+        let inquiry = ForkInquiry(
+            replica: entry.replica, connection: peers[index].id, goal: entry.tip, depth: depth, space: space)
+        forks.inquiry = inquiry
+        endServes(of: inquiry.replica, index, &step)
+        let theirFirst = peers[index].stateExchange.firstHeld.next(of: inquiry.replica)
+        let start = max(firstHeld.next(of: inquiry.replica), theirFirst)
+        guard start > 0 else { return askForHistory(&step) }
+        guard start <= min(held.next(of: inquiry.replica), inquiry.goal.next) else { return giveUp(&step) }
+        let id = ReadID(rawValue: step.nextID())
+        forks.inquiry?.stage = .anchoring(id, at: start)
+        step.emit(.readHeads(id, [.init(replica: inquiry.replica, next: start)]))
+    }
+
+    /// - Parameter heads: our heads; nil where no change of ours ends.
+    private mutating func anchor(_ place: UInt64, _ heads: [ChainHead?], _ step: inout CoreStep) {
+        guard let found = heads.first else {
+            forks.inquiry = nil
+            forks.lookAt = step.now + configuration.timing.storeRetry
+            return
+        }
+        guard let head = found else { return giveUp(&step) }
+        forks.inquiry?.begin(at: ChainEnd(end: place, head: head))
+        askForHistory(&step)
+    }
+
+    private mutating func askForHistory(_ step: inout CoreStep) {
+        guard var inquiry = forks.inquiry, let index = peerIndex(inquiry.connection) else { return }
+        if mayTakeBack(inquiry.replica, for: peers[index]) {
+            cancelPulls(of: inquiry.replica, &step)
+            room.remove([inquiry.replica])
+        } else {
+            cancelPulls(of: inquiry.replica, on: inquiry.connection, &step)
+        }
+        let wantID = ask(
+            index, for: inquiry.replica, from: inquiry.start.end, to: inquiry.goal.next,
+            creditBytes: configuration.bounds.wantWindowBytes, &step)
+        inquiry.stage = .walking(wantID: wantID)
+        forks.inquiry = inquiry
+    }
+
+    /// True if our history of the replica may be about to be reverted: nothing else of it is asked for. A history that is
+    /// only judged holds up nothing.
+    func isBeingTakenBack(_ replica: ReplicaID) -> Bool {
+        guard let inquiry = forks.inquiry, inquiry.replica == replica else { return false }
+        guard let index = peerIndex(inquiry.connection) else { return true }
+        return mayTakeBack(replica, for: peers[index])
+    }
+
+    /// True if the changes are what the inquiry asked this peer for.
+    func isWalking(_ index: Int, _ changes: Frame.Changes) -> Bool {
+        guard let inquiry = forks.inquiry, inquiry.connection == peers[index].id else { return false }
+        return inquiry.stage == .walking(wantID: changes.wantID)
+    }
+
+    /// The next segment of the peer's history, to its end.
+    mutating func walk(_ index: Int, _ segment: Segment, _ step: inout CoreStep) {
+        guard var inquiry = forks.inquiry, case .walking = inquiry.stage else { return }
+        // Not held twice: it is long.
+        forks.inquiry = nil
+        let replica = inquiry.replica
+        guard segment.replica == replica, let signingKey = membership.signingKey(of: replica.device),
+            let fresh = segment.suffix(from: inquiry.tip.next),
+            let verified = try? fresh.verified(from: inquiry.tip, space: space, signingKey: signingKey)
+        else {
+            let isBeginning = inquiry.start.end > 0 && inquiry.tip.next == inquiry.start.end
+            forks.inquiry = isBeginning ? inquiry : nil
+            // The two may have parted before it. Otherwise the bytes are unsigned, and nothing follows from them but this.
+            return isBeginning ? giveUp(&step) : refuse(index, .badSegment, detail: "history", &step)
+        }
+        for end in fresh.ends(from: inquiry.tip.head) where inquiry.ends.last.map({ $0.end <= inquiry.depth }) ?? true {
+            inquiry.ends.append(end)
+        }
+        inquiry.tip = verified.tip
+        inquiry.keep(fresh)
+        if inquiry.tip.next >= inquiry.goal.next {
+            guard inquiry.isAtGoal else { return refuse(index, .badVector, detail: "head", &step) }
+            guard mayTakeBack(replica, for: peers[index]) else {
+                cancelWalk(inquiry, &step)
+                return judge(inquiry, index, &step)
+            }
+            cancelPulls(of: replica, &step)
+            inquiry.stage = .walked
+            if replica.device == configuration.own { step.emit(.closeIncarnation(replica)) }
+        }
+        forks.inquiry = inquiry
+    }
+
+    /// Ends an inquiry between two devices that did not write the replica: its author decides which history is right. For a
+    /// replica that is settled here it has decided.
+    private mutating func judge(_ inquiry: ForkInquiry, _ index: Int, _ step: inout CoreStep) {
+        if refuseAltered(inquiry, index, &step) { return }
+        let replica = inquiry.replica
+        // The place where theirs did not continue ours tells them apart, however far ours has gone meanwhile.
+        if case .unfit(let place) = peers[index].forks.suspects.removeValue(forKey: replica),
+            place.next <= inquiry.tip.next, !inquiry.contains(place), !forks.settled.contains(replica)
+        {
+            return recordFork(replica, seenFrom: peers[index].device, &step)
+        }
+        // Ours went on meanwhile: compared where theirs ends.
+        guard let ours = held[replica], ours.next <= inquiry.tip.next else { return }
+        guard !inquiry.contains(ours) else {
+            agree(index, replica, inquiry.goal)
+            if forks.settled.contains(replica) { endFork(replica, &step) }
+            return
+        }
+        if forks.settled.contains(replica) {
+            let claim = ContestedClaim(replica: replica, tip: inquiry.goal, isConflict: true)
+            return dispute(claim, isProven: true, index, &step)
+        }
+        recordFork(replica, seenFrom: peers[index].device, &step)
+    }
+
+    /// The peer's history goes on from ours, and what it had sent did not: it had altered that.
+    /// - Returns: whether that ended the session.
+    mutating func refuseAltered(_ inquiry: ForkInquiry, _ index: Int, _ step: inout CoreStep) -> Bool {
+        guard case .unfit(let place) = peers[index].forks.suspects[inquiry.replica], inquiry.contains(place) else {
+            return false
+        }
+        refuse(index, .badSegment, detail: "history", &step)
+        return true
+    }
+
+    private mutating func goOnWithInquiry(_ step: inout CoreStep) {
+        guard let inquiry = forks.inquiry else { return }
+        switch inquiry.stage {
+        case .beginning, .anchoring, .takingBack: break
+        case .walking(let wantID):
+            // The peer did not answer in time: later again.
+            if !pulls.contains(where: { $0.wantID == wantID }) { forks.inquiry = nil }
+        case .cutShort:
+            // Where it said meanwhile from where on it has changes, those are looked at.
+            guard let index = peerIndex(inquiry.connection),
+                !hasChanges(index, of: inquiry.replica, from: inquiry.start.end)
+            else { return giveUp(&step) }
+            forks.inquiry = nil
+            walk(TipTable.Entry(replica: inquiry.replica, tip: inquiry.goal), index, &step)
+        case .walked:
+            guard let index = peerIndex(inquiry.connection), isStoreIdle else { return }
+            // Ours went on meanwhile: not compared as far as that. Or a step of compaction took where the walk began.
+            guard held.next(of: inquiry.replica) <= inquiry.depth,
+                firstHeld.next(of: inquiry.replica) <= inquiry.start.end
+            else {
+                forks.inquiry = nil
+                return
+            }
+            forks.inquiry?.stage = .takingBack
+            let other = OtherHistory(
+                replica: inquiry.replica, start: inquiry.start, ends: inquiry.ends, segments: inquiry.segments,
+                tip: inquiry.tip,
+                elsewhere: peers[index].peerTips.entries.map { KnownReplica(replica: $0.replica, tip: $0.tip) },
+                kept: shown)
+            step.emit(.takeBack(other))
+        }
+    }
+
+    /// The vector of this device's work that other devices said they hold.
+    private var shown: VersionVector {
+        var shown = VersionVector()
+        for vector in forks.shown.values { shown.join(vector) }
+        for row in acknowledgements.rows where row.device != configuration.own {
+            shown.join(row.newest.acknowledgement.vector)
+        }
+        return shown
+    }
+
+    /// True if the store works on nothing. Otherwise the answer to what is under way would arrive when it means something
+    /// else.
+    private var isStoreIdle: Bool {
+        if persisting != nil || stability.isAcknowledging || intake?.phase == .joining { return false }
+        if case .stepping = stability.collection { return false }
+        if case .stepping = compaction.progress { return false }
+        return true
+    }
+
+    /// The session is over, and with it what was asked on it. What the store was asked for it does.
+    mutating func abandonInquiry(of connection: ConnectionID) {
+        guard let inquiry = forks.inquiry, inquiry.connection == connection, !forks.isTakingBack else { return }
+        forks.inquiry = nil
+    }
+}
+
+extension ReplicaTip {
+    /// True if both tips have the same end and the same head there.
+    func isSamePlace(as other: ReplicaTip) -> Bool { next == other.next && head == other.head }
+}

@@ -1,0 +1,180 @@
+import SyncModel
+
+// A fork counts once two ends that its author signed contradict each other. A claim alone makes the peer be asked for the
+// signature, one question at a time, and holds up nothing meanwhile: else one member's word would stop what all others take of
+// a history.
+extension SpaceMachine {
+    /// Asks the peer for the signature under its claim. An author's claim of its own history needs none.
+    mutating func contest(_ index: Int, _ claim: ContestedClaim, _ step: inout CoreStep) {
+        let device = peers[index].device
+        let isBelieved = configuration.faults.contains(.believeClaimedHeads)
+        if claim.isConflict, isBelieved || claim.replica.device == device && !claim.isOffence {
+            return recordFork(claim.replica, seenFrom: device, &step)
+        }
+        peers[index].forks.contested.insert(claim)
+    }
+
+    mutating func planProofs(_ step: inout CoreStep) {
+        for id in upPeers.map({ peers[$0].id }) {
+            if let index = peerIndex(id), let question = peers[index].forks.question, step.now >= question.deadline {
+                send(index, .credit(Frame.Credit(wantID: question.wantID, bytes: 0, cancel: true)), &step)
+                dropQuestion(index, &step)
+            }
+            guard let index = peerIndex(id), peers[index].isUp, peers[index].forks.question == nil
+            else { continue }
+            askForProof(index, &step)
+        }
+    }
+
+    private mutating func askForProof(_ index: Int, _ step: inout CoreStep) {
+        while let claim = peers[index].forks.contested.popFirst() {
+            if peers[index].forks.unproven[claim.replica]?.isSamePlace(as: claim.tip) ?? false {
+                if claim.isOffence { return refuse(index, .badSegment, detail: "history", &step) }
+                continue
+            }
+            // Reported since; and at the beginning all histories are one.
+            guard !forked.contains(claim.replica) || claim.isOffence, claim.tip.next > 0 else { continue }
+            let wantID = step.nextID()
+            peers[index].forks.question = ProofQuestion(
+                wantID: wantID, claim: claim, deadline: step.now + configuration.timing.proofWait)
+            step.counters.wantsSent += 1
+            let want = Frame.Want(
+                id: wantID, space: space, replica: claim.replica, from: claim.tip.next - 1, to: claim.tip.next,
+                creditBytes: UInt64(Limits.segmentBytes))
+            return send(index, .want(want), &step)
+        }
+    }
+
+    /// Handles bytes of the answer.
+    mutating func recordProofProgress(_ index: Int, _ wantID: UInt64, _ step: CoreStep) {
+        guard peers[index].forks.question?.wantID == wantID else { return }
+        peers[index].forks.question?.deadline = step.now + configuration.timing.proofWait
+    }
+
+    /// True if the changes answer the question for a signature.
+    func isProof(_ index: Int, _ changes: Frame.Changes) -> Bool {
+        peers[index].forks.question?.wantID == changes.wantID
+    }
+
+    /// A segment of the answer: the signature under the claimed head proves that its author signed that, whatever the bytes
+    /// are.
+    mutating func checkProof(_ index: Int, _ segment: Segment, _ step: inout CoreStep) {
+        guard let claim = peers[index].forks.question?.claim, claim.replica == segment.replica,
+            isSigned(segment, as: claim.tip)
+        else { return }
+        peers[index].forks.question = nil
+        let device = peers[index].device
+        // What an author shows of its own history is no offence of a relay.
+        if claim.isConflict || claim.replica.device == device {
+            return recordFork(claim.replica, seenFrom: device, &step)
+        }
+        guard claim.isOffence else { return }
+        if claim.replica.device == configuration.own, claim.tip.next > held.next(of: claim.replica) {
+            // Our key signed what this disk does not hold. A peer that alters bytes of it looks the same, but not for long.
+            step.emit(.closeIncarnation(claim.replica))
+            unfitOwnSegments += 1
+            if unfitOwnSegments >= Self.unfitLimit { recordFork(claim.replica, seenFrom: device, &step) }
+        }
+        refuse(index, .badSegment, detail: "history", &step)
+    }
+
+    private static var unfitLimit: Int { 3 }
+
+    /// The answer ended.
+    ///
+    /// A peer that holds the place as state alone has no signature to show. Its claim about another device holds nothing up: two
+    /// that differ in this way say so, and the author decides when it comes. A claim about our own history is believed, a few times
+    /// in a run: a disk that was put back must not write on under a history that others hold otherwise.
+    mutating func endProof(_ index: Int, _ wantID: UInt64, firstHeld: UInt64, _ step: inout CoreStep) {
+        guard let question = peers[index].forks.question, question.wantID == wantID else { return }
+        let claim = question.claim
+        if claim.isConflict, !claim.isOffence, firstHeld >= claim.tip.next {
+            let device = peers[index].device
+            if claim.replica.device != configuration.own {
+                step.emit(.report(.diverged(device)))
+            } else if forks.believed < Self.believedLimit {
+                forks.believed += 1
+                recordFork(claim.replica, seenFrom: device, &step)
+            }
+        }
+        dropQuestion(index, &step)
+    }
+
+    private static var believedLimit: Int { 3 }
+
+    /// The peer did not prove its claim, which therefore means nothing.
+    private mutating func dropQuestion(_ index: Int, _ step: inout CoreStep) {
+        guard let claim = peers[index].forks.question?.claim else { return }
+        peers[index].forks.question = nil
+        peers[index].forks.unproven[claim.replica] = claim.tip
+        if claim.isOffence { refuse(index, .badSegment, detail: "history", &step) }
+    }
+
+    // MARK: What a peer did not show
+
+    /// The peer's history was not walked to its end.
+    ///
+    /// - Parameter isProven: every signature on the way was its author's.
+    mutating func giveUp(isProven: Bool = false, _ step: inout CoreStep) {
+        guard let inquiry = forks.inquiry else { return }
+        let replica = inquiry.replica
+        cancelWalk(inquiry, &step)
+        forks.inquiry = nil
+        guard let index = peerIndex(inquiry.connection) else { return }
+        peers[index].forks.givenUp.append(replica)
+        let suspicion = peers[index].forks.suspects.removeValue(forKey: replica)
+        if isProven { return recordFork(replica, seenFrom: peers[index].device, &step) }
+        switch suspicion {
+        case .claimed(let compared):
+            // The peer may have gone on since; the two histories part where they were compared.
+            contest(index, ContestedClaim(replica: replica, tip: compared, isConflict: true), &step)
+        case .unfit:
+            let isConflict = held[replica].map { $0.next == inquiry.goal.next && !$0.isSamePlace(as: inquiry.goal) }
+            contest(
+                index,
+                ContestedClaim(
+                    replica: replica, tip: inquiry.goal, isConflict: isConflict ?? false, isOffence: true), &step)
+        case .stalled, nil: break
+        }
+    }
+
+    /// The peer holds of one that is settled what is neither ours nor what is known to have given way: shown ours it would take
+    /// that back, and no other device would do it again.
+    mutating func dispute(_ claim: ContestedClaim, isProven: Bool, _ index: Int, _ step: inout CoreStep) {
+        if let theirs = peers[index].peerTips[claim.replica], isGivingWay(theirs, claim.replica) { return }
+        peers[index].forks.givenUp.append(claim.replica)
+        endServes(of: claim.replica, index, &step)
+        if isProven {
+            recordFork(claim.replica, seenFrom: peers[index].device, &step)
+        } else {
+            contest(index, claim, &step)
+        }
+    }
+
+    /// Ends the wants for one of our replicas without changes: the history may not be the peer's.
+    mutating func endServes(of replica: ReplicaID, _ index: Int, _ step: inout CoreStep) {
+        guard replica.device == configuration.own else { return }
+        let ended = peers[index].serves.filter { $0.replica == replica }
+        peers[index].serves.removeAll { $0.replica == replica }
+        for serve in ended { sendSegments([], of: replica, wantID: serve.wantID, isLast: true, to: index, &step) }
+    }
+
+    // MARK: Wants that end
+
+    /// - Parameter connection: the connection of the pulls; nil for all.
+    mutating func cancelPulls(of replica: ReplicaID, on connection: ConnectionID? = nil, _ step: inout CoreStep) {
+        for pull in pulls where pull.replica == replica && connection ?? pull.connection == pull.connection {
+            pulls.removeAll { $0 == pull }
+            cancel(pull, &step)
+        }
+    }
+
+    /// Takes back the want of a walk.
+    mutating func cancelWalk(_ inquiry: ForkInquiry, _ step: inout CoreStep) {
+        guard case .walking(let wantID) = inquiry.stage else { return }
+        for pull in pulls where pull.wantID == wantID {
+            pulls.removeAll { $0 == pull }
+            cancel(pull, &step)
+        }
+    }
+}

@@ -1,0 +1,60 @@
+import SyncModel
+
+// What the store says of taking a history back, and how the core goes on from there.
+extension SpaceMachine {
+    /// The rest of a history may have come to the store in the middle of a stop.
+    mutating func releaseHeldBack(_ step: inout CoreStep) {
+        guard forks.mayRelease, persisting == nil, storeRetryAt == nil, !isJoiningState, !forks.isTakingBack else {
+            return
+        }
+        let id = PersistID(rawValue: step.nextID())
+        persisting = Persisting(id: id, segments: [], tips: TipTable())
+        step.emit(.persist(id, []))
+    }
+
+    mutating func handleTakenBack(_ result: TakingBackResult, _ step: inout CoreStep) {
+        guard let inquiry = forks.inquiry, inquiry.stage == .takingBack else { return }
+        switch result {
+        case .nothing:
+            forks.inquiry = nil
+            guard let index = peerIndex(inquiry.connection), !refuseAltered(inquiry, index, &step) else { return }
+            // The beginning of ours; or ours is that of what the peer has, and then its changes continue it after all.
+            agree(index, inquiry.replica, inquiry.goal)
+            peers[index].forks.suspects[inquiry.replica] = nil
+            recordAgreement(index, inquiry.replica, &step)
+        case .impossible where held.next(of: inquiry.replica) > inquiry.depth:
+            // Ours went on meanwhile.
+            forks.inquiry = nil
+        case .impossible:
+            giveUp(isProven: true, &step)
+        case .refused(let code):
+            forks.inquiry = nil
+            waitForStore(code, &step)
+        case .done(let history):
+            let device = peerIndex(inquiry.connection).map { peers[$0].device } ?? inquiry.replica.device
+            begin(anew: history, &step)
+            step.emit(.report(.tookBack(inquiry.replica, device)))
+        }
+    }
+
+    /// Resets everything known of the log, as after a start.
+    private mutating func begin(anew history: StoredHistory, _ step: inout CoreStep) {
+        for index in peers.indices { close(index, .historyChanged, &step) }
+        if intake != nil || hasStaging { step.emit(.state(.discard)) }
+        guard let own = membership[configuration.own] else {
+            preconditionFailure("a membership always holds its own device")
+        }
+        var members = Membership(own: own.fact, sinceMilliseconds: own.addedAtMilliseconds)
+        for addition in history.additions { _ = members.add(addition) }
+        var machine = SpaceMachine(
+            configuration: configuration, space: space, membership: members, history: history, hasStaging: false,
+            at: step.now)
+        machine.peers = peers
+        for index in machine.peers.indices { machine.peers[index].claims = PeerClaims() }
+        (machine.haveOwnReturned, machine.forks.shown) = (haveOwnReturned, forks.shown)
+        (machine.mayStayOpen, machine.isSealing, machine.isStoreRefusing) = (mayStayOpen, isSealing, isStoreRefusing)
+        self = machine
+        trustMembers(&step)
+        step.network.wakeDials(at: step.now)
+    }
+}

@@ -1,0 +1,36 @@
+import SyncModel
+
+// Which devices may have a session. Blocking is a decision that is made here, and holds here only. What a blocked device
+// writes stays a part of the space, and comes through members that have not blocked it.
+extension PeerNetwork {
+    /// True if the device may have a session.
+    func isTrusted(_ device: DeviceID) -> Bool {
+        member(device).map { !$0.isBarred } ?? false && !isBlocked(device)
+    }
+
+    func isBlocked(_ device: DeviceID) -> Bool {
+        blocked.contains(device) && !configuration.faults.contains(.serveBlocked)
+    }
+
+    /// The devices that may connect, sorted, our own left out.
+    var trusted: [DeviceID] {
+        members.map(\.device).filter { $0 != configuration.own && isTrusted($0) }
+    }
+
+    /// Takes the members of the spaces and tells the shell which of them may connect.
+    mutating func trust(_ members: [NetworkMember], _ output: inout StepOutput) {
+        update(members: members)
+        output.emit(.trust(trusted))
+    }
+
+    /// - Parameter devices: the complete list of blocked devices.
+    mutating func handleBlocked(_ devices: [DeviceID], _ output: inout StepOutput) {
+        let hasUnblocked = blocked.contains { !devices.contains($0) }
+        blocked = devices.sorted()
+        for index in sessions.indices where isBlocked(sessions[index].device) {
+            close(index, .blocked, sayingGoodbye: false, &output)
+        }
+        output.emit(.trust(trusted))
+        if hasUnblocked { wakeDials(at: output.now) }
+    }
+}

@@ -1,0 +1,94 @@
+import SyncModel
+
+/// The connections with other devices: which one to dial, sessions and their liveness, two holders of one key.
+///
+/// Knows no space: spaces say which devices are members, and hear of sessions that began and ended.
+struct PeerNetwork: Sendable {
+    let configuration: CoreConfiguration
+    /// Chance for nonces and for the jitter of back-off.
+    var random: SplitMix64
+    /// The sessions, in the order they opened.
+    var sessions: [PeerSession] = []
+    var sessionNumber: UInt64 = 0
+    /// The connections whose sessions ended since the spaces were last told.
+    private var ended: [ConnectionID] = []
+
+    var twins = TwinKeeping()
+    var book = DialBook()
+    /// This agent's mDNS instance, and the port where it listens; empty and 0 before both are known.
+    var instance = ""
+    var listenPort: UInt16 = 0
+
+    /// The members of the spaces, sorted by device.
+    private(set) var members: [NetworkMember] = []
+    /// The devices that this node refuses, sorted.
+    var blocked: [DeviceID]
+    /// Devices with a session on which both know bulk connections, as the shell was told.
+    var bulkPeers: [BulkPeering] = []
+
+    init(configuration: CoreConfiguration, blocked: [DeviceID]) {
+        self.configuration = configuration
+        self.blocked = blocked.sorted()
+        random = SplitMix64(seed: configuration.seed)
+    }
+
+    func sessionIndex(_ id: ConnectionID) -> Int? { sessions.firstIndex { $0.id == id } }
+
+    func session(_ id: ConnectionID) -> PeerSession? { sessions.first { $0.id == id } }
+
+    var upSessions: [Int] { sessions.indices.filter { sessions[$0].state == .up } }
+
+    /// Every connection that has not closed, in the order they opened.
+    var connections: [ConnectionID] { sessions.map(\.id) }
+
+    /// True if no session is up or on its way there.
+    var isAlone: Bool { sessions.allSatisfy { $0.state == .closing } }
+
+    mutating func send(_ index: Int, _ frame: Frame, _ output: inout StepOutput) {
+        output.emit(.send(sessions[index].id, frame))
+    }
+
+    mutating func handleAnnounced(instance: String, listenPort: UInt16) {
+        (self.instance, self.listenPort) = (instance, listenPort)
+    }
+
+    // MARK: What spaces are told
+
+    mutating func recordEnded(_ id: ConnectionID) { ended.append(id) }
+
+    /// Returns the connections whose sessions ended since the last call.
+    mutating func takeEnded() -> [ConnectionID] {
+        guard !ended.isEmpty else { return [] }
+        defer { ended = [] }
+        return ended
+    }
+
+    // MARK: What spaces say
+
+    /// Takes the members of the spaces, without telling the shell.
+    mutating func update(members: [NetworkMember]) { self.members = members }
+
+    func member(_ device: DeviceID) -> NetworkMember? {
+        var (low, high) = (0, members.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if members[middle].device < device { low = middle + 1 } else { high = middle }
+        }
+        return low < members.count && members[low].device == device ? members[low] : nil
+    }
+
+    func bufferedBytes(_ id: ConnectionID) -> Int { session(id)?.bufferedBytes ?? 0 }
+
+    mutating func addBuffered(_ bytes: Int, to id: ConnectionID) {
+        guard bytes > 0, let index = sessionIndex(id) else { return }
+        sessions[index].bufferedBytes += bytes
+    }
+}
+
+/// A member of a space, as far as the network needs to know it.
+struct NetworkMember: Sendable, Equatable {
+    let device: DeviceID
+    let signingKey: [UInt8]
+    /// True if the space refuses the device.
+    let isBarred: Bool
+}

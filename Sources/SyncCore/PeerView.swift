@@ -1,0 +1,131 @@
+package import SyncModel
+
+/// A peer as `peers`, `why` and the simulator's checkers see it: a copy, taken between two steps.
+package struct PeerView: Sendable, Equatable {
+    package enum State: String, Sendable, Equatable {
+        /// A record or an address, and no attempt under way.
+        case discovered
+        case connecting
+        case connected
+        /// A member without a session, and nothing to dial right now.
+        case offline
+    }
+
+    /// The device; nil for an address where no device answered yet.
+    package var device: DeviceID?
+    package var name: String
+    package var state: State
+    /// The address at which the peer is dialled, or could be.
+    package var endpoint: Endpoint?
+    package var via: String?
+    package var roundTrip: Tick.Span?
+    package var connection: ConnectionID?
+    /// The operations that the peer holds and we lack, and the other way round; nil while unknown.
+    package var weLack: UInt64?
+    package var theyLack: UInt64?
+    /// The growth of what the peer holds.
+    package var operationsPerSecond: UInt64
+    package var agentVersion: String
+    /// The latest failure on the way to this peer, with its time.
+    package var lastFailure: String?
+    package var lastFailureAt: Tick?
+    package var nextAttemptAt: Tick?
+    package var lastConnectedAt: Tick?
+    /// The time at which the peer was last heard on the present session.
+    package var lastHeardAt: Tick?
+    /// The time at which the present session opened.
+    package var connectedAt: Tick?
+    package var outstandingBytes: Int
+    /// The time since which our message has waited for an answer, if that is long enough to matter.
+    package var unansweredSince: Tick?
+    /// True if a decision made on this node blocks the device.
+    package var isBlocked = false
+}
+
+extension AgentCore {
+    /// Returns every member but ourselves, sorted by device, then every address where no device answered yet, sorted.
+    package func peers(at now: Tick) -> [PeerView] {
+        let network = step.network
+        let members = home.membership.members.filter { $0.device != configuration.own }.map { member in
+            let view = network.view(of: member.device, name: member.fact.name, at: now)
+            return home.complete(view, at: now)
+        }
+        return members + network.unnamedViews
+    }
+
+    /// True if all sessions are up to date with us, both ways, as far as their last announcement goes. Members without a
+    /// session do not count.
+    package var isInStepWithConnected: Bool { home.isInStepWithConnected }
+
+    package var connectedDevices: [DeviceID] {
+        Array(Set(step.network.upSessions.map { step.network.sessions[$0].device })).sorted()
+    }
+}
+
+extension PeerNetwork {
+    /// Returns a member as the network sees it; what is held on either side is left open.
+    fileprivate func view(of device: DeviceID, name: String, at now: Tick) -> PeerView {
+        let session = sessions.first { $0.device == device && $0.state == .up }
+        let targets = book.present.filter { $0.device == device }
+        let isDialling = targets.contains { $0.attempt != nil } || sessions.contains { $0.device == device }
+        let target =
+            targets.first { $0.endpoint == session?.address } ?? targets.first { !$0.instances.isEmpty }
+            ?? targets.first
+        let failure = targets.filter { $0.lastFailure != nil }.max {
+            ($0.lastFailureAt ?? now) < ($1.lastFailureAt ?? now)
+        }
+        let state: PeerView.State =
+            session != nil
+            ? .connected
+            : isDialling ? .connecting : targets.contains { !$0.instances.isEmpty } ? .discovered : .offline
+        return PeerView(
+            device: device, name: session.map(\.peerName) ?? name, state: state,
+            endpoint: session?.address ?? target?.endpoint, via: via(of: targets), roundTrip: session?.roundTrip,
+            connection: session?.id, weLack: nil, theyLack: nil, operationsPerSecond: 0,
+            agentVersion: session?.peerVersion ?? "", lastFailure: failure?.lastFailure,
+            lastFailureAt: failure?.lastFailureAt,
+            nextAttemptAt: session == nil ? targets.compactMap(\.nextAt).min() : nil,
+            lastConnectedAt: book.lastConnected(device), lastHeardAt: session?.lastReceivedAt,
+            connectedAt: session?.openedAt, outstandingBytes: 0,
+            unansweredSince: session.flatMap { isSuspected($0, at: now) ? $0.unansweredSince : nil },
+            isBlocked: isBlocked(device))
+    }
+
+    /// The addresses where no device answered yet.
+    fileprivate var unnamedViews: [PeerView] {
+        book.present.filter { $0.device == nil && !$0.isOwn }.map { target in
+            PeerView(
+                device: nil, name: "", state: target.attempt == nil ? .discovered : .connecting,
+                endpoint: target.endpoint, via: target.via.rawValue, roundTrip: nil, connection: nil, weLack: nil,
+                theyLack: nil, operationsPerSecond: 0, agentVersion: "", lastFailure: target.lastFailure,
+                lastFailureAt: target.lastFailureAt, nextAttemptAt: target.nextAt, lastConnectedAt: nil,
+                lastHeardAt: nil, connectedAt: nil, outstandingBytes: 0, unansweredSince: nil)
+        }
+    }
+
+    /// Returns the best source of the peer's address: a live record, an address a user gave, or where it was met before.
+    private func via(of targets: [DialBook.Target]) -> String? {
+        let ways = targets.map(\.via)
+        return (ways.contains(.mdns) ? DialBook.Via.mdns : ways.contains(.static) ? .static : ways.first)?.rawValue
+    }
+}
+
+extension SpaceMachine {
+    /// Returns the view with what each side holds of this space.
+    fileprivate func complete(_ view: PeerView, at now: Tick) -> PeerView {
+        var view = view
+        let peer = view.connection.flatMap { peerIndex($0) }.map { peers[$0] }
+        if let peer, peer.peerTipsAreComplete {
+            view.weLack = peer.claims.lacking
+            view.theyLack = held.operations(beyond: peer.peerTips)
+        }
+        view.operationsPerSecond = peer?.progress.perSecond(at: now) ?? 0
+        view.outstandingBytes = pulls.reduce(0) { $0 + ($1.connection == view.connection ? $1.creditBytes : 0) }
+        return view
+    }
+
+    fileprivate var isInStepWithConnected: Bool {
+        room.isEmpty && persisting == nil && pulls.isEmpty && intake == nil
+            && upPeers.allSatisfy { peers[$0].peerTipsAreComplete && peers[$0].peerTips.digest == held.digest }
+    }
+}

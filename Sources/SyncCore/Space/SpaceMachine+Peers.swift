@@ -1,0 +1,91 @@
+import SyncModel
+
+// The peers of a space, from the opening of a session to its end.
+extension SpaceMachine {
+    func peerIndex(_ id: ConnectionID) -> Int? { peers.firstIndex { $0.id == id } }
+
+    var upPeers: [Int] { peers.indices.filter { peers[$0].isUp } }
+
+    mutating func handleOpened(_ id: ConnectionID, _ device: DeviceID, _ step: CoreStep) {
+        peers.append(SpacePeer(id: id, device: device, openedAt: step.now))
+    }
+
+    /// Handles a session that is up.
+    ///
+    /// - Parameter features: the features that both sides know.
+    mutating func handleEstablished(_ id: ConnectionID, features: UInt64, _ step: inout CoreStep) {
+        guard let index = peerIndex(id) else { return }
+        peers[index].isUp = true
+        peers[index].acknowledgements.isSpoken = features & SessionProtocol.acknowledgements != 0
+        peers[index].packsChanges = features & SessionProtocol.packedChanges != 0
+        peers[index].stateExchange.isSpoken = features & SessionProtocol.state != 0
+        sendHave(index, isComplete: false, &step)
+    }
+
+    /// Handles a frame about this space.
+    mutating func handleReceived(_ id: ConnectionID, _ frame: Frame, _ step: inout CoreStep) {
+        guard let index = peerIndex(id), peers[index].isUp else { return }
+        switch frame {
+        case .have(let have): handleHave(index, have, &step)
+        case .haveRequest(let request): handleHaveRequest(index, request, &step)
+        case .want(let want): handleWant(index, want, &step)
+        case .credit(let credit): handleCredit(index, credit, &step)
+        case .changes(let changes): handleChanges(index, changes, &step)
+        case .prune(let prune): handlePrune(index, prune)
+        case .acknowledgements(let sent): handleAcknowledgements(index, sent, &step)
+        case .acknowledgementRequest(let request): handleAcknowledgementRequest(index, request, &step)
+        case .stateOffer(let offer): handleStateOffer(index, offer, &step)
+        case .stateRequest(let request): handleStateRequest(index, request, &step)
+        case .stateItems(let items): handleStateItems(index, items, &step)
+        case .stateQuestion(let question): handleStateQuestion(index, question, &step)
+        case .stateAnswer(let answer): handleStateAnswer(index, answer, &step)
+        case .hello, .goodbye, .ping, .pong, .bulkWanted: break
+        }
+    }
+
+    /// Handles the end of a session: its work goes to other sessions.
+    mutating func handleSessionEnded(_ id: ConnectionID, _ step: inout CoreStep) {
+        guard let index = peerIndex(id) else { return }
+        let wasUp = peers[index].isUp
+        peers[index].isUp = false
+        abandonPulls(of: id)
+        abandonIntake(of: id, &step)
+        abandonOutlets(of: id, &step)
+        abandonInquiry(of: id)
+        reads.removeAll { $0.connection == id }
+        if wasUp { recordLastWord(of: peers[index]) }
+    }
+
+    mutating func handleClosed(_ id: ConnectionID) { peers.removeAll { $0.id == id } }
+
+    // MARK: What a space asks of the network
+
+    mutating func send(_ index: Int, _ frame: Frame, _ step: inout CoreStep) { step.send(peers[index].id, frame) }
+
+    mutating func probe(_ index: Int, _ step: inout CoreStep) { step.probe(peers[index].id) }
+
+    /// Ends the session with a peer that broke the protocol, and says why.
+    mutating func refuse(_ index: Int, _ reason: CloseReason, detail: String, _ step: inout CoreStep) {
+        let id = peers[index].id
+        step.network.refuse(id, reason, detail: detail, &step.output)
+        handleSessionEnded(id, &step)
+    }
+
+    mutating func close(_ index: Int, _ reason: CloseReason, _ step: inout CoreStep) {
+        let id = peers[index].id
+        step.network.close(id, reason, &step.output)
+        handleSessionEnded(id, &step)
+    }
+
+    // MARK: Members
+
+    /// Tells the network which devices may have a session.
+    mutating func trustMembers(_ step: inout CoreStep) { step.network.trust(networkMembers, &step.output) }
+
+    var networkMembers: [NetworkMember] {
+        membership.members.map { member in
+            NetworkMember(
+                device: member.device, signingKey: member.fact.signingKey, isBarred: cuts.isBarred(member.device))
+        }
+    }
+}

@@ -1,0 +1,52 @@
+import SyncModel
+
+// What a space looks at in every step, whatever the input was: no input has to remember to start any of it.
+extension SpaceMachine {
+    mutating func handleAppended(_ change: StoreChange, _ step: inout CoreStep) {
+        // With what is done again may have come what others wrote, and may come from them as well.
+        room.remove(change.segments.map(\.segment.replica).filter { $0.device != configuration.own })
+        handleDurable(change, &step)
+    }
+
+    mutating func plan(_ step: inout CoreStep) {
+        persistReady(&step)
+        releaseHeldBack(&step)
+        planForks(&step)
+        planProofs(&step)
+        planState(&step)
+        planPulls(&step)
+        step.network.planDials(&step.output)
+        pumpServes(&step)
+        pumpStates(&step)
+        openOrSeal(&step)
+        planStability(&step)
+        planCompaction(&step)
+        planEventRetention(&step)
+        planCuts(&step)
+    }
+
+    /// Handles what is due with one peer.
+    mutating func passDeadline(of id: ConnectionID, _ step: inout CoreStep) {
+        guard let index = peerIndex(id), peers[index].isUp else { return }
+        if let due = peers[index].haveDue, step.now >= due { sendDueHave(index, &step) }
+    }
+
+    mutating func passDeadlines(_ step: inout CoreStep) {
+        passPullDeadlines(&step)
+        if let retry = storeRetryAt, step.now >= retry { storeRetryAt = nil }
+    }
+
+    func nextDeadline(_ step: CoreStep) -> Tick? {
+        let now = step.now
+        let up = upPeers.map { peers[$0] }
+        let pauses = up.compactMap { peer in peer.pullsPausedUntil.flatMap { $0 > now ? $0 : nil } }
+        let questions = up.compactMap { $0.forks.question?.deadline }
+        return [
+            up.compactMap(\.haveDue).min(), pauses.min(), questions.min(),
+            pulls.compactMap { progressDeadline(of: $0) }.min(), up.compactMap(\.acknowledgements.dueAt).min(),
+            storeRetryAt, sealRetryAt, acknowledgeDeadline(step), collectionDeadline, compactionDeadline,
+            stateDeadlines(step).min(), cutDeadlines.min(), eventRetentionDeadline, redoDeadline, forks.lookAt,
+            replicaDeadline, returningDeadline(step),
+        ].compactMap(\.self).min()
+    }
+}

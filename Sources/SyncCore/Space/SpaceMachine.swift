@@ -1,0 +1,113 @@
+import SyncModel
+
+/// One space of this node: what is held of it, what peers hold, and every decision that follows from both.
+///
+/// Invariants: `held` is exactly what the store made durable. A replica's segments are verified one behind the other, so
+/// its frontier (durable, being persisted, waiting) is one chain. Nothing leaves before its local commit.
+struct SpaceMachine: Sendable {
+    let configuration: CoreConfiguration
+    let space: SpaceID
+    var membership: Membership
+    /// The tips that are durable here, and therefore what we announce.
+    var held: TipTable
+    var stateDigest: Sum256
+
+    /// The peers with a session, in the order the sessions opened.
+    var peers: [SpacePeer] = []
+    /// True once a report said that changes of our own came back.
+    var haveOwnReturned = false
+
+    var room = WaitingRoom()
+    var replicas: ReplicaKeeping
+    var pulls: [Pull] = []
+    /// Peers that did not fill the last want of an author's changes, until when they are asked last for more of it. At most one
+    /// entry for each two members.
+    var late: [Supply: Tick] = [:]
+    var persisting: Persisting?
+    /// The reads under way, each with the connection that asked.
+    var reads: [Read] = []
+    /// The time at which the store may be asked again, while it refuses writes. Nothing is pulled until then.
+    var storeRetryAt: Tick?
+    /// The last commit was refused.
+    var isStoreRefusing = false
+    /// The store was told that local writes may stay open.
+    var mayStayOpen = false
+    /// True while the store has not answered a request to seal them: our own histories may end further on than is held.
+    var isSealing = false
+    /// The time to ask again for what the store refused to seal.
+    var sealRetryAt: Tick?
+    /// Replicas of which two histories were seen and neither was reverted here: they are not asked for.
+    var forked: [ReplicaID] = []
+    var forks: ForkKeeping
+    /// The number of times that a peer proved a head of our own beyond what is held, with bytes that do not continue it.
+    var unfitOwnSegments = 0
+
+    /// The counter of each replica from which on changes are held. What was before came as state or was dropped.
+    var firstHeld: VersionVector
+    var compaction = Compaction()
+    var eventRetention = EventRetention()
+    /// The join of the vectors at which something was forgotten here, or state was taken.
+    var floor: VersionVector
+    /// The state that is being taken from a peer.
+    var intake: StateIntake?
+    /// True if something of this state, or of an earlier one, may be staged.
+    var hasStaging: Bool
+    /// The time at which state may be tried again after our own store failed.
+    var stateRetryAt: Tick?
+    /// States that are being handed to peers.
+    var outlets: [StateOutlet] = []
+    /// Outlets that ended before the store answered that it opened them: they cost until it does.
+    var unansweredOutlets: [StateOutlet] = []
+
+    /// The tips that members held when their last session ended.
+    var lastWords = LastWords()
+    /// The acknowledgements of the members, and what follows from them.
+    var acknowledgements = AcknowledgementTable()
+    /// Budgets of acknowledgements taken from each member.
+    var acknowledging: DeviceBudgets
+    var stability = Stability()
+    /// The cuts of devices, as far as the store has them durable.
+    var cuts: CutTable
+    var cutKeeping = CutKeeping()
+    /// True while objects are incomplete, see `StoreChange`: nothing is acknowledged, collected or handed over as state.
+    var isIncomplete: Bool
+
+    struct Read: Sendable {
+        let id: ReadID
+        let connection: ConnectionID
+        let wantID: UInt64
+    }
+
+    struct Persisting: Sendable {
+        let id: PersistID
+        let segments: [VerifiedSegment]
+        /// Replica → tip once it is durable, in the order of the batch.
+        let tips: TipTable
+    }
+
+    /// - Parameter history: the contents of the space's store.
+    init(
+        configuration: CoreConfiguration, space: SpaceID, membership: Membership, history: StoredHistory,
+        hasStaging: Bool, at now: Tick
+    ) {
+        self.configuration = configuration
+        self.space = space
+        self.membership = membership
+        stateDigest = history.stateDigest
+        firstHeld = history.firstHeld
+        floor = history.floor
+        self.hasStaging = hasStaging
+        cuts = history.cuts
+        isIncomplete = history.isIncomplete
+        forks = ForkKeeping(
+            settled: history.settled, gaveWay: history.gaveWay, awaited: history.awaited,
+            hasTakenBack: history.hasTakenBack, mayRelease: !history.awaited.isEmpty,
+            redoAt: now + configuration.timing.redoAfter)
+        replicas = ReplicaKeeping(configuration)
+        acknowledging = DeviceBudgets(
+            atOnce: configuration.bounds.acknowledgementsAtOnce, every: configuration.timing.acknowledgementEvery)
+        held = TipTable()
+        for known in history.tips { held.set(known.replica, known.tip) }
+        for signed in history.acknowledgements { _ = acknowledgements.take(signed) }
+    }
+}
