@@ -9,7 +9,7 @@ import SyncTransport
 ///
 /// Not `Sendable`: everything here runs on its loop. Commits and reads run on the store driver's threads and come back
 /// as inputs.
-final class AgentLoop: TransportEvents {
+final class AgentLoop: CoreLoop {
     let eventLoop: any EventLoop
     let transport: SessionTransport
     let store: StoreDriver
@@ -28,7 +28,7 @@ final class AgentLoop: TransportEvents {
     var compaction: CompactionDriver?
     /// The time that superseded events stay, for a stream without a setting of its own; nil: for ever.
     var supersededMilliseconds: UInt64?
-    private(set) var core: AgentCore
+    var core: AgentCore
     /// Ed25519 with the device's signing key.
     private let sign: ([UInt8]) -> [UInt8]
     private(set) var digest: Sum256
@@ -40,8 +40,8 @@ final class AgentLoop: TransportEvents {
 
     /// Changes held at a few past moments, for a rate that people can read.
     private var samples: [(at: Tick, changes: Int64)] = []
-    private var wake: (at: Tick, task: Scheduled<Void>)?
-    private var isStopped = false
+    let timer: DeadlineTimer
+    var isStopped = false
 
     init(
         eventLoop: any EventLoop, transport: SessionTransport, store: StoreDriver, state: StoreState, core: AgentCore,
@@ -59,9 +59,9 @@ final class AgentLoop: TransportEvents {
         self.objectFeed = objectFeed
         self.logger = logger
         self.sign = sign
+        timer = DeadlineTimer(eventLoop: eventLoop)
+        timer.onDeadline = { [weak self] in self?.step(.deadlinePassed) }
     }
-
-    var now: Tick { Tick(nanoseconds: Int64(NIODeadline.now().uptimeNanoseconds)) }
 
     /// Members that come back find a place, however many others knock.
     private func standing(of host: String) -> AddressStanding {
@@ -71,24 +71,17 @@ final class AgentLoop: TransportEvents {
     func start() {
         transport.standing = { [weak self] host in self?.standing(of: host) ?? .stranger }
         perform(core.start(at: now))
-        scheduleWake()
+        timer.schedule(core.nextDeadline)
     }
 
     /// Says goodbye to every peer; nothing is stepped afterwards.
     func stop() {
-        guard !isStopped else { return }
-        perform(core.stop(at: now))
-        isStopped = true
+        guard stopCore() else { return }
         states?.close()
         compaction?.close()
-        wake?.task.cancel()
     }
 
-    func step(_ input: Input) {
-        guard !isStopped else { return }
-        perform(core.step(input, at: now))
-        scheduleWake()
-    }
+    func step(_ input: Input) { stepCore(input) }
 
     /// A local write is durable: the log grew and others may lack it.
     func noteAppended(_ commit: Commit) {
@@ -158,26 +151,9 @@ final class AgentLoop: TransportEvents {
         return Double(counts.changes + counts.droppedChanges - first.changes) * 1e9 / Double(nanoseconds)
     }
 
-    /// Schedules the next wake-up. An early one is harmless (the core looks at the time), so it is only replaced by an earlier
-    /// one.
-    private func scheduleWake() {
-        guard let deadline = core.nextDeadline else { return }
-        if let wake, wake.at <= deadline { return }
-        wake?.task.cancel()
-        let at = NIODeadline.uptimeNanoseconds(UInt64(max(0, deadline.nanoseconds)))
-        let loop = NIOLoopBound(self, eventLoop: eventLoop)
-        wake = (
-            deadline,
-            eventLoop.scheduleTask(deadline: at) {
-                loop.value.wake = nil
-                loop.value.step(.deadlinePassed)
-            }
-        )
-    }
-
     // MARK: Effects
 
-    private func perform(_ effects: [Effect]) {
+    func perform(_ effects: [Effect]) {
         var touchedPeers = false
         for effect in effects {
             switch effect {
@@ -256,11 +232,7 @@ final class AgentLoop: TransportEvents {
     }
 
     private func dial(_ id: ConnectionID, _ endpoint: Endpoint) {
-        guard let address = HostPort(host: endpoint.host, port: Int(endpoint.port)) else {
-            let loop = NIOLoopBound(self, eventLoop: eventLoop)
-            eventLoop.execute { loop.value.step(.dialFailed(id, code: EndReason.hostUnknown.rawValue)) }
-            return
-        }
+        guard let address = address(of: endpoint, dialling: id) else { return }
         transport.dial(id.rawValue, address)
     }
 
@@ -271,12 +243,7 @@ final class AgentLoop: TransportEvents {
             hello.wallMilliseconds = WallClock.milliseconds
             frame = .hello(hello.signing(as: core.configuration.own, sign))
         }
-        do {
-            transport.send(id.rawValue, try FrameCodec.encode(frame))
-        } catch {
-            logger.error("A frame could not be encoded.", metadata: ["code": "\(error)"])
-            transport.cut(id.rawValue)
-        }
+        send(id) { () throws(WireError) in try FrameCodec.encode(frame) }
     }
 
     // MARK: TransportEvents
@@ -289,34 +256,23 @@ final class AgentLoop: TransportEvents {
     }
 
     func received(_ connection: UInt64, payload: [UInt8]) {
-        let id = ConnectionID(rawValue: connection)
-        do {
-            // Nil is a kind of a later version: nothing to do, but a sign of life, which the core hears with the next.
-            guard let frame = try FrameCodec.decode(payload) else { return }
+        receive(connection, payload, as: FrameCodec.decode) { id, frame in
             step(.received(id, frame, bytes: payload.count))
             // What a member holds is news to those who wait until all are in step.
             switch frame {
             case .have, .acknowledgements: peersChanged()
             case _: break
             }
-        } catch {
-            step(.malformed(id, code: error.code))
         }
     }
 
-    func written(_ connection: UInt64, byteCount: Int) {
-        step(.written(ConnectionID(rawValue: connection), bytes: byteCount))
-    }
-
     func closed(_ connection: UInt64, reason: EndReason) {
-        if reason.isRefusal { journal.note(code: reason.rawValue) }
-        step(.closed(ConnectionID(rawValue: connection), code: reason.rawValue))
+        handleClosed(connection, reason: reason)
         peersChanged()
     }
 
     func dialFailed(_ connection: UInt64, reason: EndReason) {
-        journal.note(code: reason.rawValue)
-        step(.dialFailed(ConnectionID(rawValue: connection), code: reason.rawValue))
+        handleDialFailed(connection, reason: reason)
         peersChanged()
     }
 

@@ -8,16 +8,17 @@ import SyncTransport
 ///
 /// Not `Sendable`: everything here runs on its loop. Questions to the disk run on the blob driver's threads, and the answers
 /// come back as inputs.
-final class BulkLoop {
-    private let eventLoop: any EventLoop
-    private let transport: SessionTransport
+final class BulkLoop: CoreLoop {
+    let eventLoop: any EventLoop
+    let transport: SessionTransport
     private let driver: BlobDriver
     private let arrivals: Arrivals
     private let holders: HolderNotes
-    private let journal: AgentJournal
-    private let logger: Logger
+    let journal: AgentJournal
+    let logger: Logger
     private let space: SpaceID
-    private(set) var core: BulkCore
+    let timer: DeadlineTimer
+    var core: BulkCore
     private(set) var figures = BlobFigures()
     /// Called with the number of each dial: its events belong here.
     var willDial: (UInt64) -> Void = { _ in }
@@ -26,13 +27,12 @@ final class BulkLoop {
     /// Called when the stored blobs, or their progress, have changed.
     var blobsChanged: () -> Void = {}
 
-    private var wake: (at: Tick, task: Scheduled<Void>)?
     private var politeSince: Tick?
     private var recordsPause: Scheduled<Void>?
     private var hasNewRecords = false
     /// The code of the last refusal of our own disk that was logged; nil once something was kept again.
     private var lastRefusal: String?
-    private var isStopped = false
+    var isStopped = false
 
     init(
         eventLoop: any EventLoop, transport: SessionTransport, driver: BlobDriver, arrivals: Arrivals, core: BulkCore,
@@ -47,23 +47,18 @@ final class BulkLoop {
         self.space = space
         self.journal = journal
         self.logger = logger
+        timer = DeadlineTimer(eventLoop: eventLoop)
+        timer.onDeadline = { [weak self] in self?.step(.deadlinePassed) }
     }
 
-    private var now: Tick { Tick(nanoseconds: Int64(NIODeadline.now().uptimeNanoseconds)) }
-
     func step(_ input: BulkInput) {
-        guard !isStopped else { return }
-        note(input)
-        perform(core.step(input, at: now))
-        scheduleWake()
+        if !isStopped { note(input) }
+        stepCore(input)
     }
 
     /// Says goodbye to every peer; nothing is stepped afterwards.
     func stop() {
-        guard !isStopped else { return }
-        perform(core.stop(at: now))
-        isStopped = true
-        wake?.task.cancel()
+        guard stopCore() else { return }
         recordsPause?.cancel()
         holders.write()
     }
@@ -95,23 +90,6 @@ final class BulkLoop {
         noteRecordsChanged()
     }
 
-    /// Schedules the next wake-up. An early one is harmless (the core looks at the time), so it is only replaced by an earlier
-    /// one.
-    private func scheduleWake() {
-        guard let deadline = core.nextDeadline else { return }
-        if let wake, wake.at <= deadline { return }
-        wake?.task.cancel()
-        let at = NIODeadline.uptimeNanoseconds(UInt64(max(0, deadline.nanoseconds)))
-        let loop = NIOLoopBound(self, eventLoop: eventLoop)
-        wake = (
-            deadline,
-            eventLoop.scheduleTask(deadline: at) {
-                loop.value.wake = nil
-                loop.value.step(.deadlinePassed)
-            }
-        )
-    }
-
     /// Updates waiting callers and metrics before the core sees the input.
     private func note(_ input: BulkInput) {
         switch input {
@@ -135,7 +113,7 @@ final class BulkLoop {
 
     // MARK: Effects
 
-    private func perform(_ effects: [BulkEffect]) {
+    func perform(_ effects: [BulkEffect]) {
         for effect in effects {
             switch effect {
             case .dial(let id, let endpoint): dial(id, endpoint)
@@ -172,11 +150,7 @@ final class BulkLoop {
     }
 
     private func dial(_ id: ConnectionID, _ endpoint: Endpoint) {
-        guard let address = HostPort(host: endpoint.host, port: Int(endpoint.port)) else {
-            let loop = NIOLoopBound(self, eventLoop: eventLoop)
-            eventLoop.execute { loop.value.step(.dialFailed(id, code: EndReason.hostUnknown.rawValue)) }
-            return
-        }
+        guard let address = address(of: endpoint, dialling: id) else { return }
         willDial(id.rawValue)
         transport.dial(id.rawValue, address, .bulk)
     }
@@ -193,12 +167,7 @@ final class BulkLoop {
         case .smallBlobs(let small): figures.bytesOut += small.blobs.reduce(0) { $0 + UInt64($1.bytes.count) }
         default: break
         }
-        do {
-            transport.send(id.rawValue, try BulkFrameCodec.encode(frame))
-        } catch {
-            logger.error("A bulk frame could not be encoded.", metadata: ["code": "\(error)"])
-            transport.cut(id.rawValue)
-        }
+        send(id) { () throws(WireError) in try BulkFrameCodec.encode(frame) }
     }
 
     private func note(_ report: BulkReport) {
@@ -214,7 +183,7 @@ final class BulkLoop {
 
 // MARK: - Events of bulk connections
 
-extension BulkLoop: TransportEvents {
+extension BulkLoop {
     func opened(
         _ connection: UInt64, _ protocol: ApplicationProtocol, direction: Direction, device: DeviceID, remote: HostPort
     ) {
@@ -222,29 +191,14 @@ extension BulkLoop: TransportEvents {
     }
 
     func received(_ connection: UInt64, payload: [UInt8]) {
-        let id = ConnectionID(rawValue: connection)
-        do {
-            // Nil is a kind of a later version: nothing to do.
-            guard let frame = try BulkFrameCodec.decode(payload) else { return }
+        receive(connection, payload, as: BulkFrameCodec.decode) { id, frame in
             step(.received(id, frame, bytes: payload.count))
-        } catch {
-            step(.malformed(id, code: error.code))
         }
     }
 
-    func written(_ connection: UInt64, byteCount: Int) {
-        step(.written(ConnectionID(rawValue: connection), bytes: byteCount))
-    }
+    func closed(_ connection: UInt64, reason: EndReason) { handleClosed(connection, reason: reason) }
 
-    func closed(_ connection: UInt64, reason: EndReason) {
-        if reason.isRefusal { journal.note(code: reason.rawValue) }
-        step(.closed(ConnectionID(rawValue: connection), code: reason.rawValue))
-    }
-
-    func dialFailed(_ connection: UInt64, reason: EndReason) {
-        journal.note(code: reason.rawValue)
-        step(.dialFailed(ConnectionID(rawValue: connection), code: reason.rawValue))
-    }
+    func dialFailed(_ connection: UInt64, reason: EndReason) { handleDialFailed(connection, reason: reason) }
 
     /// Does nothing: a connection that is turned away has no protocol yet.
     func turnedAway(_ remote: HostPort, device: DeviceID?, reason: EndReason) {}
