@@ -42,6 +42,16 @@ public enum ControlLimits {
     public static let socketPathBytes = 107
 }
 
+extension ControlError {
+    /// The error for a path that does not fit a socket's address.
+    package static func socketPathTooLong(_ path: String, hint: String) -> ControlError {
+        ControlError(
+            .socketPathTooLong,
+            "The path of the control socket has \(path.utf8.count) bytes; the system allows \(ControlLimits.socketPathBytes).",
+            hint: hint)
+    }
+}
+
 /// The kinds of things that have names; the raw value appears in messages.
 public enum NameKind: String, Sendable {
     /// A group of objects of one kind.

@@ -87,17 +87,17 @@ package struct ControlRequest: Sendable {
     /// The stream format that the client reads best.
     var format: StreamFormat {
         let accept = request.headers[.accept] ?? ""
-        if accept.contains("text/event-stream") { return .serverSentEvents }
-        if accept.contains("application/x-ndjson") { return .lines }
+        if accept.contains(ContentType.serverSentEvents) { return .serverSentEvents }
+        if accept.contains(ContentType.lines) { return .lines }
         return .page
     }
 
     /// Returns true if the body is lines of JSON; throws `unsupported_media_type` if it is neither that nor JSON.
     func hasLines() throws(ControlError) -> Bool {
-        let type = request.headers[.contentType]?.split(separator: ";").first.map(String.init) ?? "application/json"
+        let type = request.headers[.contentType]?.split(separator: ";").first.map(String.init) ?? ContentType.json
         switch type.lowercased() {
-        case "application/json": return false
-        case "application/x-ndjson": return true
+        case ContentType.json: return false
+        case ContentType.lines: return true
         case _:
             throw ControlError(
                 .unsupportedMediaType, "The body's type is not one the agent reads.",

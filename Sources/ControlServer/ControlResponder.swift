@@ -109,39 +109,6 @@ package struct ControlResponder: Sendable {
     }
 }
 
-/// Percent-decoding of one path segment or query part (RFC 3986, section 2.1); `+` stays a plus.
-enum PercentEncoding {
-    /// Nil when an escape is cut off or the result is not UTF-8.
-    static func decode(_ text: some Sequence<UInt8>) -> String? {
-        var bytes: [UInt8] = []
-        var iterator = text.makeIterator()
-        while let byte = iterator.next() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            guard let high = iterator.next().flatMap(JSONScanner.hexDigit),
-                let low = iterator.next().flatMap(JSONScanner.hexDigit)
-            else { return nil }
-            bytes.append(UInt8(high << 4 | low))
-        }
-        return String(validating: bytes, as: UTF8.self)
-    }
-
-    /// Percent-encodes everything but RFC 3986's unreserved characters.
-    static func encode(_ text: String) -> String {
-        let digits = Array("0123456789ABCDEF".utf8)
-        var bytes: [UInt8] = []
-        for byte in text.utf8 {
-            switch byte {
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E: bytes.append(byte)
-            case _: bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
-    }
-}
-
 extension Response {
     static func json(_ value: some Encodable, status: HTTPResponse.Status = .ok) -> Response {
         json(bytes: JSONEncoding.bytes(value), status: status)
@@ -149,7 +116,7 @@ extension Response {
 
     static func json(bytes: [UInt8], status: HTTPResponse.Status = .ok) -> Response {
         Response(
-            status: status, headers: [.contentType: "application/json"],
+            status: status, headers: [.contentType: ContentType.json],
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
     }
 

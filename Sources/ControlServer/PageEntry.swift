@@ -16,12 +16,16 @@ extension DeletedEntry: PageEntry {}
 extension HistoryEntry: PageEntry {}
 extension BlameEntry: PageEntry {}
 
+/// The numbers of entries or events on a page.
+enum PageSize {
+    /// The entries of a page whose reader gave no limit.
+    static let standard = 1_000
+    /// The entries read at once for a stream: so many that the cost of a page does not count, and few enough for memory.
+    static let bulk = 2_000
+}
+
 /// A list being read: a page as one JSON array, or all of it as lines, a page at a time as the reader takes them.
 struct PageReading<Entry: PageEntry>: Sendable {
-    /// Entries per page of a bulk read.
-    private static var bulkPageEntries: Int { 2_000 }
-    private static var defaultPageEntries: Int { 1_000 }
-
     let request: ControlRequest
     /// The page that begins behind a cursor, with at most so many entries.
     let page: @Sendable (String?, Int) async throws(ControlError) -> EntryPage<Entry>
@@ -30,7 +34,7 @@ struct PageReading<Entry: PageEntry>: Sendable {
         let after = try request.cursor()
         let limit = try request.optionalInteger("limit", in: ControlLimits.pageEntries)
         switch request.format {
-        case .page: return Self.array(try await page(after, limit ?? Self.defaultPageEntries))
+        case .page: return Self.array(try await page(after, limit ?? PageSize.standard))
         case .lines: return try await stream(.lines, after, limit)
         case .serverSentEvents: return try await stream(.serverSentEvents, after, limit)
         }
@@ -54,7 +58,7 @@ struct PageReading<Entry: PageEntry>: Sendable {
         _ format: StreamFormat, _ after: String?, _ limit: Int?
     ) async throws(ControlError) -> Response {
         let limit = limit ?? .max
-        let first = try await page(after, min(limit, Self.bulkPageEntries))
+        let first = try await page(after, min(limit, PageSize.bulk))
         let reading = self
         return request.stream(format) { try await reading.write(from: first, limit, to: &$0) }
     }
@@ -65,14 +69,12 @@ struct PageReading<Entry: PageEntry>: Sendable {
             try await writer.write(current.entries)
             remaining -= current.entries.count
             guard remaining > 0, let next = current.next, !Task.isCancelled else { return }
-            current = try await page(next, min(remaining, Self.bulkPageEntries))
+            current = try await page(next, min(remaining, PageSize.bulk))
         }
     }
 }
 
 extension HTTPField.Name {
-    /// The header of a page with the place where the next one begins, percent-encoded as `after` takes it.
-    static let nextPage = HTTPField.Name("Lanyard-Next")!
-    /// The header of a watch with the position behind which it began.
-    static let watchPosition = HTTPField.Name("Lanyard-Position")!
+    static let nextPage = HTTPField.Name(ControlHeader.nextPage)!
+    static let watchPosition = HTTPField.Name(ControlHeader.watchPosition)!
 }

@@ -58,6 +58,5 @@ extension ControlRequest {
 }
 
 extension HTTPField.Name {
-    /// draft-ietf-httpapi-idempotency-key-header
-    static let idempotencyKey = HTTPField.Name("Idempotency-Key")!
+    static let idempotencyKey = HTTPField.Name(ControlHeader.idempotencyKey)!
 }

@@ -112,7 +112,7 @@ extension ControlRequest {
     func stream(
         _ format: StreamFormat, _ write: @escaping @Sendable (inout StreamWriter) async throws -> Void
     ) -> Response {
-        let type = format == .lines ? "application/x-ndjson" : "text/event-stream"
+        let type = format == .lines ? ContentType.lines : ContentType.serverSentEvents
         let (body, origin) = (request.body, origin)
         return Response(
             status: .ok, headers: [.contentType: type, .cacheControl: "no-store", .connection: "close"],

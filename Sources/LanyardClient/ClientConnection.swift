@@ -55,10 +55,8 @@ struct ClientConnection {
         _ path: String, on group: any EventLoopGroup, _ notRunning: () -> ControlError
     ) async throws(ControlError) -> Channel {
         guard path.utf8.count <= ControlLimits.socketPathBytes else {
-            throw ControlError(
-                .socketPathTooLong,
-                "The path of the control socket has \(path.utf8.count) bytes; the system allows \(ControlLimits.socketPathBytes).",
-                hint: "Use a shorter path for the agent and for --socket, or a relative one.")
+            throw .socketPathTooLong(
+                path, hint: "Use a shorter path for the agent and for --socket, or a relative one.")
         }
         do {
             return try await ClientBootstrap(group: group).connect(unixDomainSocketPath: path) { channel in
@@ -214,8 +212,8 @@ struct ClientRequest {
     var method: HTTPMethod = .GET
     var path: String
     var query: [(key: String, value: String?)] = []
-    var accept = "application/json"
-    var contentType = "application/json"
+    var accept = ContentType.json
+    var contentType = ContentType.json
     var body: [UInt8]?
     /// The key under which a write is done once, however often it is sent (`Idempotency-Key`).
     var key: String?
@@ -234,7 +232,7 @@ struct ClientRequest {
 
     func head(isStreamed: Bool) -> HTTPRequestHead {
         var headers = HTTPHeaders([("Host", "lanyard"), ("Accept", accept)])
-        if let key { headers.add(name: "Idempotency-Key", value: key) }
+        if let key { headers.add(name: ControlHeader.idempotencyKey, value: key) }
         if isStreamed {
             if let streamedBytes {
                 headers.add(name: "Content-Length", value: String(streamedBytes))
@@ -247,7 +245,7 @@ struct ClientRequest {
             headers.add(name: "Content-Length", value: String(body.count))
             headers.add(name: "Content-Type", value: contentType)
         }
-        let pairs = query.compactMap { pair in pair.value.map { "\(pair.key)=\(PathSegment.encode($0))" } }
+        let pairs = query.compactMap { pair in pair.value.map { "\(pair.key)=\(PercentEncoding.encode($0))" } }
         let uri = pairs.isEmpty ? path : "\(path)?\(pairs.joined(separator: "&"))"
         return HTTPRequestHead(version: .http1_1, method: method, uri: uri, headers: headers)
     }
@@ -263,20 +261,7 @@ enum PathSegment: ExpressibleByStringLiteral {
     var text: String {
         switch self {
         case .word(let word): word
-        case .name(let name): Self.encode(name)
+        case .name(let name): PercentEncoding.encode(name)
         }
-    }
-
-    /// Percent-encodes everything but RFC 3986's unreserved characters.
-    static func encode(_ name: String) -> String {
-        let digits = Array("0123456789ABCDEF".utf8)
-        var bytes: [UInt8] = []
-        for byte in name.utf8 {
-            switch byte {
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E: bytes.append(byte)
-            case _: bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
     }
 }

@@ -162,21 +162,17 @@ extension LanyardClient {
     func result<Value: Codable & Sendable>(
         of request: ClientRequest, _ progress: (ByteProgress) async throws -> Void
     ) async throws -> Value {
-        var request = request
-        request.accept = "application/x-ndjson"
-        return try await withCaller { connection in
-            try await connection.check(try await connection.send(request))
-            var lines = LineBuffer()
-            while let chunk = try await connection.nextChunk() {
-                for line in try lines.append(chunk) {
-                    switch try JSONDecoding.value(ProgressLine<Value>.self, from: line, unknownKeys: .ignore) {
-                    case .progress(let now): try await ClientConnection.handing { try await progress(now) }
-                    case .result(let value): return value
-                    }
+        let result = try await readLines(of: request) { lines -> Value? in
+            for line in lines {
+                switch try JSONDecoding.value(ProgressLine<Value>.self, from: line, unknownKeys: .ignore) {
+                case .progress(let now): try await ClientConnection.handing { try await progress(now) }
+                case .result(let value): return value
                 }
             }
-            throw ClientConnection.lost
+            return nil
         }
+        guard let result else { throw ClientConnection.lost }
+        return result
     }
 }
 

@@ -16,18 +16,7 @@ extension LanyardClient {
     public func watchConflicts(
         in collection: String? = nil, space: String = "home", _ body: ([ConflictEntry]) async throws -> Void
     ) async throws {
-        var request = conflictsRequest(collection, space)
-        request.accept = "application/x-ndjson"
-        try await withCaller { connection in
-            try await connection.check(try await connection.send(request))
-            var lines = LineBuffer()
-            while let chunk = try await connection.nextChunk() {
-                for line in try lines.append(chunk) {
-                    let conflicts = try JSONDecoding.value([ConflictEntry].self, from: line, unknownKeys: .ignore)
-                    try await ClientConnection.handing { try await body(conflicts) }
-                }
-            }
-        }
+        try await watch(conflictsRequest(collection, space), body)
     }
 
     private func conflictsRequest(_ collection: String?, _ space: String) -> ClientRequest {

@@ -47,7 +47,7 @@ public struct EventReadRequest: Sendable {
             ("follow", follow ? "true" : nil), ("last", last.map(String.init)), ("before", before?.text),
             ("type", type),
         ]
-        request.accept = "application/x-ndjson"
+        request.accept = ContentType.lines
         return request
     }
 }
@@ -74,7 +74,7 @@ extension LanyardClient {
     ) async throws -> EmitResponse where Chunks.Element == [UInt8] {
         var request = ClientRequest(.POST, "v1", "spaces", .name(space), "streams", .name(stream), "events")
         request.query = [("type", type), ("envelope", envelope ? "true" : nil)]
-        request.contentType = "application/x-ndjson"
+        request.contentType = ContentType.lines
         return try await withCaller { connection in
             try await connection.check(try await connection.send(keyed(request), chunks: chunks))
             return try JSONDecoding.value(
@@ -135,7 +135,7 @@ extension LanyardClient {
                     try await ClientConnection.handing { try await body(block) }
                 }
             }
-            return head.headers.first(name: "Lanyard-Stream-Exists") != "false"
+            return head.headers.first(name: ControlHeader.streamExists) != "false"
         }
     }
 

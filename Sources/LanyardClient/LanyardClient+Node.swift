@@ -83,18 +83,7 @@ extension LanyardClient {
     /// Calls `body` with the list of peers now and after every change, until it throws or the task is cancelled. A slow
     /// body is given the newest list only.
     public func watchPeers(_ body: ([Peer]) async throws -> Void) async throws {
-        var request = ClientRequest(.GET, "v1", "peers")
-        request.accept = "application/x-ndjson"
-        try await withCaller { connection in
-            try await connection.check(try await connection.send(request))
-            var lines = LineBuffer()
-            while let chunk = try await connection.nextChunk() {
-                for line in try lines.append(chunk) {
-                    let peers = try JSONDecoding.value([Peer].self, from: line, unknownKeys: .ignore)
-                    try await ClientConnection.handing { try await body(peers) }
-                }
-            }
-        }
+        try await watch(ClientRequest(.GET, "v1", "peers"), body)
     }
 
     /// Keeps an address to dial; `changed` is false when it was known.

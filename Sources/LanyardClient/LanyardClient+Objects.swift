@@ -28,7 +28,7 @@ extension LanyardClient {
     ) async throws -> EmitResponse where Chunks.Element == [UInt8] {
         var request = ClientRequest(.POST, objects: collection, id: nil, space: space)
         request.query = [("replace", replace ? "true" : nil), ("ifAbsent", ifAbsent ? "true" : nil)]
-        request.contentType = "application/x-ndjson"
+        request.contentType = ContentType.lines
         return try await withCaller { connection in
             try await connection.check(try await connection.send(keyed(request), chunks: chunks))
             return try JSONDecoding.value(
@@ -172,11 +172,11 @@ extension LanyardClient {
     ) async throws {
         var request = ClientRequest(.GET, "v1", "spaces", .name(space), "watch")
         request.query = [("collection", collection), ("after", position.map { String($0) })]
-        request.accept = "application/x-ndjson"
+        request.accept = ContentType.lines
         try await withCaller { connection in
             let head = try await connection.send(request)
             try await connection.check(head)
-            if let start = head.headers.first(name: "Lanyard-Position").flatMap(UInt64.init) {
+            if let start = head.headers.first(name: ControlHeader.watchPosition).flatMap(UInt64.init) {
                 try await ClientConnection.handing { try await onStart(start) }
             }
             var lines = LineBuffer()
@@ -191,18 +191,13 @@ extension LanyardClient {
     func readLines<Entry: Decodable & Sendable>(
         _ request: ClientRequest, _ body: ([Entry]) async throws -> Void
     ) async throws {
-        var request = request
-        request.accept = "application/x-ndjson"
-        try await withCaller { connection in
-            try await connection.check(try await connection.send(request))
-            var lines = LineBuffer()
-            while let chunk = try await connection.nextChunk() {
-                var entries: [Entry] = []
-                for line in try lines.append(chunk) {
-                    entries.append(try JSONDecoding.value(Entry.self, from: line, unknownKeys: .ignore))
-                }
-                if !entries.isEmpty { try await ClientConnection.handing { try await body(entries) } }
+        try await readLines(of: request) { lines -> Never? in
+            var entries: [Entry] = []
+            for line in lines {
+                entries.append(try JSONDecoding.value(Entry.self, from: line, unknownKeys: .ignore))
             }
+            if !entries.isEmpty { try await ClientConnection.handing { try await body(entries) } }
+            return nil
         }
     }
 }
@@ -210,7 +205,7 @@ extension LanyardClient {
 extension ClientRequest {
     init(_ method: HTTPMethod, objects collection: String, id: String?, space: String) {
         self.init(method, "v1", "spaces", .name(space), "collections", .name(collection), "objects")
-        if let id { path += "/" + PathSegment.encode(id) }
+        if let id { path += "/" + PercentEncoding.encode(id) }
     }
 
     init(_ method: HTTPMethod, object name: ObjectName, space: String) {

@@ -114,6 +114,38 @@ public struct LanyardClient: Sendable {
         }
     }
 
+    /// Reads an answer of JSON lines. `body` is given the lines that came together, without line breaks.
+    ///
+    /// - Returns: the first value that `body` returns; nil if it returned none before the answer ended.
+    @discardableResult
+    func readLines<Value: Sendable>(
+        of request: ClientRequest, _ body: ([[UInt8]]) async throws -> Value?
+    ) async throws -> Value? {
+        var request = request
+        request.accept = ContentType.lines
+        return try await withCaller { connection in
+            try await connection.check(try await connection.send(request))
+            var lines = LineBuffer()
+            while let chunk = try await connection.nextChunk() {
+                if let value = try await body(try lines.append(chunk)) { return value }
+            }
+            return nil
+        }
+    }
+
+    /// Calls `body` with each line of an answer: a list as it is now, and again after every change.
+    func watch<List: Decodable & Sendable>(
+        _ request: ClientRequest, _ body: (List) async throws -> Void
+    ) async throws {
+        try await readLines(of: request) { lines -> Never? in
+            for line in lines {
+                let list = try JSONDecoding.value(List.self, from: line, unknownKeys: .ignore)
+                try await ClientConnection.handing { try await body(list) }
+            }
+            return nil
+        }
+    }
+
     func value<T: Decodable & Sendable>(_ request: ClientRequest) async throws(ControlError) -> T {
         try JSONDecoding.value(T.self, from: try await bytes(request), unknownKeys: .ignore)
     }

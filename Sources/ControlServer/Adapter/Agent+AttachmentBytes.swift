@@ -30,7 +30,7 @@ extension Agent {
     private func keptAttachment(
         _ from: String, _ draft: AttachmentDraft, _ mediaType: MediaType?
     ) throws(ControlError) -> KeptAttachment {
-        if let bytes = [UInt8](hexadecimal: from), let blob = BlobHash(bytes: bytes) {
+        if let bytes = Hexadecimal.bytes(from), let blob = BlobHash(bytes: bytes) {
             return KeptAttachment(agent: self, blob: blob, draft: draft, mediaType: mediaType)
         }
         let file = try foundAttachment(space: draft.space, id: from).attachment.file

@@ -22,19 +22,10 @@ extension CanonicalKey {
     init?(text: String) {
         let parts = text.dropFirst().split(separator: "-", omittingEmptySubsequences: false)
         guard text.first == "c", parts.count == 3, let stamp = UInt64(parts[0], radix: 16),
-            let bytes = [UInt8](hexadecimal: parts[1]), let replica = ReplicaID(bytes: bytes),
+            let bytes = Hexadecimal.bytes(parts[1]), let replica = ReplicaID(bytes: bytes),
             let counter = UInt64(parts[2])
         else { return nil }
         self.init(stamp: Stamp(rawValue: stamp), dot: Dot(replica: replica, counter: counter))
-    }
-}
-
-extension [UInt8] {
-    /// Nil unless an even number of hexadecimal digits.
-    init?(hexadecimal text: some StringProtocol) {
-        let digits = text.utf8.compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
-        guard digits.count == text.utf8.count, digits.count.isMultiple(of: 2) else { return nil }
-        self = stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] * 16 + digits[$0 + 1]) }
     }
 }
 

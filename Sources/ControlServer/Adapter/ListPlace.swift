@@ -82,21 +82,14 @@ extension Agent {
 extension ObjectOrder.Place {
     /// `/KEY/ID`, the key in hexadecimal: at most 512 bytes, as names of collections do not begin with a slash.
     var cursor: String {
-        let digits = key.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
-        return "/\(digits.joined())/\(id)"
+        "/\(Hexadecimal.text(key))/\(id)"
     }
 
     init(cursor: String) throws(ControlError) {
         let parts = cursor.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false)
-        guard parts.count == 3, parts[0].isEmpty, parts[1].utf8.count.isMultiple(of: 2),
-            parts[1].utf8.count <= 2 * ObjectOrder.keyByteLimit, !parts[2].isEmpty
+        guard parts.count == 3, parts[0].isEmpty, parts[1].utf8.count <= 2 * ObjectOrder.keyByteLimit,
+            let key = Hexadecimal.bytes(parts[1]), !parts[2].isEmpty
         else { throw .badCursor }
-        var key: [UInt8] = []
-        var digits = Array(parts[1].utf8)[...]
-        while let high = digits.popFirst(), let low = digits.popFirst() {
-            guard let byte = UInt8(String(decoding: [high, low], as: UTF8.self), radix: 16) else { throw .badCursor }
-            key.append(byte)
-        }
         self.init(key: key, id: ExactString(String(parts[2])))
     }
 }

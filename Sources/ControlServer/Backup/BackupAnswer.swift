@@ -72,9 +72,5 @@ private struct Archive: @unchecked Sendable {
     }
 
     /// The SHA-256 of all bytes written, in hexadecimal.
-    var digest: String {
-        let digits = Array("0123456789abcdef".utf8)
-        let text = hash.finalize().flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
-        return String(decoding: text, as: UTF8.self)
-    }
+    var digest: String { Hexadecimal.text(hash.finalize()) }
 }

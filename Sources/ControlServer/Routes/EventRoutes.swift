@@ -7,9 +7,6 @@ import NIOCore
 struct EventRoutes: Sendable {
     let agent: any AgentControl
 
-    /// Events per page of a bulk read: large enough that the cost of a page does not count, small enough for memory.
-    private static let bulkPageEvents = 2_000
-
     var routes: [Route] {
         [
             Route(.get, "/v1/spaces/{space}/streams") { [agent] request throws(ControlError) in
@@ -119,7 +116,7 @@ struct EventRoutes: Sendable {
                 "Reading backwards goes with the order of arrival, and without other places or limits.",
                 hint: "Give \"last\", with \"before\" for what came earlier, or with \"follow\" for what comes later.")
         }
-        let count = last ?? 1_000
+        let count = last ?? PageSize.standard
         let start = try await agent.start(ofLast: count, query, before: before)
         if start.count > 0 || !follows { query.after = start.after }
         return follows ? nil : start.count
@@ -150,14 +147,13 @@ struct EventRoutes: Sendable {
         // Who reads once is given what is there; who goes on must hear of what belongs before it.
         query.rewinds = follows
         guard request.format != .page || follows else {
-            return .json(try await page(query, limit: limit ?? 1_000, from: agent))
+            return .json(try await page(query, limit: limit ?? PageSize.standard, from: agent))
         }
         let format = request.format == .lines ? StreamFormat.lines : .serverSentEvents
         // The first page is read before the answer begins, so that what is wrong has a status of its own.
         let first = try await agent.events(
-            query, limit: query.type == nil ? min(limit ?? .max, bulkPageEvents) : bulkPageEvents)
-        let reading = EventReading(
-            agent: agent, query: query, remaining: limit, follows: follows, pageEvents: bulkPageEvents)
+            query, limit: query.type == nil ? min(limit ?? .max, PageSize.bulk) : PageSize.bulk)
+        let reading = EventReading(agent: agent, query: query, remaining: limit, follows: follows)
         var response = request.stream(format) { try await reading.write(from: first, to: &$0) }
         response.headers[.streamExists] = first.streamExists ? "true" : "false"
         return response
@@ -182,7 +178,6 @@ private struct EventReading: Sendable {
     let query: EventQuery
     let remaining: Int?
     let follows: Bool
-    let pageEvents: Int
 
     func write(from first: EventPage, to writer: inout StreamWriter) async throws {
         var (query, page, remaining) = (query, first, remaining ?? .max)
@@ -199,7 +194,7 @@ private struct EventReading: Sendable {
                 guard remaining > 0 else { return }
                 query.after = page.next
             }
-            let limit = query.type == nil ? min(remaining, pageEvents) : pageEvents
+            let limit = query.type == nil ? min(remaining, PageSize.bulk) : PageSize.bulk
             page =
                 follows
                 ? try await agent.nextEvents(query, limit: limit) : try await agent.events(query, limit: limit)
@@ -211,6 +206,5 @@ private struct EventReading: Sendable {
 extension HTTPField.Name {
     /// The header that server-sent events resume with (WHATWG HTML, section 9.2.4).
     static let lastEventID = HTTPField.Name("Last-Event-ID")!
-    /// `false` when nothing was ever emitted to the stream that was asked for.
-    static let streamExists = HTTPField.Name("Lanyard-Stream-Exists")!
+    static let streamExists = HTTPField.Name(ControlHeader.streamExists)!
 }

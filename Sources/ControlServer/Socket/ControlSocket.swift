@@ -30,10 +30,8 @@ package struct ControlSocket: Sendable {
     /// calls this, so a socket that answers belongs to an agent with another data directory.
     package func prepare() throws(ControlError) {
         guard path.utf8.count <= ControlLimits.socketPathBytes else {
-            throw ControlError(
-                .socketPathTooLong,
-                "The path of the control socket has \(path.utf8.count) bytes; the system allows \(ControlLimits.socketPathBytes).",
-                hint: "Give a shorter one with --socket, for example --socket /tmp/lanyard/control.sock.")
+            throw .socketPathTooLong(
+                path, hint: "Give a shorter one with --socket, for example --socket /tmp/lanyard/control.sock.")
         }
         var status = stat()
         guard lstat(path, &status) == 0 else {
