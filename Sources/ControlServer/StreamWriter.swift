@@ -121,7 +121,7 @@ extension ControlRequest {
                 try? await Self.whileListening(body, origin) {
                     do {
                         try await write(&sink.writer)
-                    } catch let error as ControlError {
+                    } catch let error as ControlError where error != .waitEnded {
                         try await sink.writer.write(error)
                     }
                 }
@@ -138,8 +138,7 @@ extension ControlRequest {
         } catch let error as ControlError {
             throw error
         } catch {
-            throw ControlError(
-                .stopping, "The wait was ended.", hint: "The agent is stopping, or the client went away.")
+            throw ControlError.waitEnded
         }
     }
 
@@ -153,6 +152,11 @@ extension ControlRequest {
             }
         }
     }
+}
+
+extension ControlError {
+    static let waitEnded = ControlError(
+        .stopping, "The wait was ended.", hint: "The agent is stopping, or the client went away.")
 }
 
 /// A box by which the one task that writes an answer hands its writer into the closure that fills it.

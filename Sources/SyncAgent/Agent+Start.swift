@@ -76,7 +76,7 @@ extension Agent {
         var membership = Membership(own: own, sinceMilliseconds: WallClock.milliseconds)
         for addition in state.additions { _ = membership.add(addition) }
         var generator = SystemRandomNumberGenerator()
-        let sqlite = store as? SQLiteStore
+        let sqlite = driver.store as? SQLiteStore
         var settings = CoreConfiguration(
             own: device, name: configuration.name, agentVersion: version, runID: generator.next(),
             seed: generator.next())
@@ -123,7 +123,6 @@ extension Agent {
         bulk.askForBulk = { [weak loop] device in loop?.step(.askForBulk(device)) }
         bulk.blobsChanged = { [peerFeed] in peerFeed.touch() }
         blobDriver.inlet.connect(to: bulk)
-        let writer = LocalWriter(loop: loop)
         let pairing = PairingDriver(
             loop: loop, writer: writer, identity: identity, tickets: tickets,
             profile: { [configuration, self] in
@@ -133,7 +132,7 @@ extension Agent {
         let discovery = DiscoveryDriver(loop: loop)
         loop.membershipChanged = { [weak discovery] in discovery?.membershipChanged() }
         loop.peersChanged = { [peerFeed] in peerFeed.touch() }
-        install(Parts(relay: relay, loop: loop, bulk: bulk, writer: writer, discovery: discovery, pairing: pairing))
+        install(Parts(relay: relay, loop: loop, bulk: bulk, discovery: discovery, pairing: pairing))
     }
 
     /// The port asked for; the usual one when none was, or any free one when that is taken.

@@ -13,7 +13,6 @@ package final class Agent: Sendable {
     /// The version of this build, which peers are told.
     package let version: String
     package let device: DeviceID
-    package let store: any ReplicaStore
     /// The bytes of attachments.
     package let attachments: AttachmentService
     /// The feed that wakes readers of events.
@@ -28,6 +27,7 @@ package final class Agent: Sendable {
 
     let eventLoop: any EventLoop
     let driver: StoreDriver
+    let writer: LocalWriter
     let blobDriver: BlobDriver
     let arrivals = Arrivals()
     let backupTurn = BackupTurn()
@@ -52,7 +52,6 @@ package final class Agent: Sendable {
         let relay: TransportRelay
         let loop: AgentLoop
         let bulk: BulkLoop
-        let writer: LocalWriter
         let discovery: DiscoveryDriver
         let pairing: PairingDriver
     }
@@ -65,7 +64,6 @@ package final class Agent: Sendable {
         self.version = version
         device = identity.deviceID
         journal = AgentJournal(own: identity.deviceID)
-        self.store = store
         self.eventLoop = eventLoop
         self.log = log
         logger = log.logger(level: configuration.logLevel)
@@ -73,7 +71,29 @@ package final class Agent: Sendable {
         blobDriver = BlobDriver(
             blobs: blobs, store: driver, inlet: BulkInlet(eventLoop: eventLoop), journal: journal)
         attachments = AttachmentService(driver: blobDriver, arrivals: arrivals)
-        parts = .makeEmptyBox(valueType: Parts.self, eventLoop: eventLoop)
+        let parts = NIOLoopBoundBox<Parts?>.makeEmptyBox(valueType: Parts.self, eventLoop: eventLoop)
+        self.parts = parts
+        writer = LocalWriter(store: driver, journal: journal) { commit in
+            eventLoop.execute { parts.value?.loop.noteAppended(commit) }
+        }
+    }
+
+    /// The store, for reads inside `reading` and on threads that may wait.
+    package var store: any ReplicaStore {
+        assert(ReadQueue.mayBlock, "a read would block the cooperative pool: it belongs inside `reading`")
+        return driver.store
+    }
+
+    /// The sizes and the condition of the store; blocks no thread for long.
+    package var storeHealth: StoreHealth { driver.store.health() }
+
+    /// Runs reads of the store on one of its reading threads. The task waits for its turn without a thread.
+    ///
+    /// - Parameter refused: makes the caller's error for a read that did not begin.
+    package func reading<Value, Failure: Error>(
+        _ body: () throws(Failure) -> Value, refused: (ReadQueue.Refusal) -> Failure
+    ) async throws(Failure) -> Value {
+        try await driver.reads.run(body, refused: refused)
     }
 
     /// The parts of the running agent; on the loop only. Set once, at the start.
@@ -116,13 +136,12 @@ package final class Agent: Sendable {
     // MARK: What the control server asks for
 
     /// Releases memory that is only held to be faster the next time.
-    package func rest() { store.rest() }
+    package func rest() { driver.store.rest() }
 
     /// Makes one durable change per write, in this order; at most `Limits.changesPerGroup` writes. A refused write does not
     /// affect the others.
     package func write(_ writes: [LocalWrite]) async throws -> [Result<WriteOutcome, WriteRefusal>] {
-        let prepared = await driver.prepared(writes)
-        return try await eventLoop.flatSubmit { [self] in running.writer.write(prepared) }.get()
+        try await writer.write(await driver.prepared(writes))
     }
 
     package func invite(lifetimeMilliseconds: Int64) async throws -> Ticket {
@@ -143,8 +162,11 @@ package final class Agent: Sendable {
     /// - Returns: false when the address was known already.
     package func addAddress(host: String, port: UInt16) async throws -> Bool {
         let address = PeerAddress(host: host, port: port, device: nil, isStatic: true, lastConnectedMilliseconds: nil)
-        let isKnown = try store.addresses().contains { $0.isStatic && $0.host == host && $0.port == port }
-        try await driver.write { store throws(StoreError) in try store.remember(address) }.get()
+        let isKnown = try await driver.write { store throws(StoreError) in
+            let isKnown = try store.addresses().contains { $0.isStatic && $0.host == host && $0.port == port }
+            try store.remember(address)
+            return isKnown
+        }.get()
         try await onLoop { [self] in
             running.loop.step(
                 .addressAdded(Endpoint(host: host, port: port), device: nil, isStatic: true))

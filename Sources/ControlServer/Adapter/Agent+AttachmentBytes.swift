@@ -15,13 +15,16 @@ extension Agent {
             mediaType = type
         }
         // What cannot be attached in the end is not sent first. That it is so then, too, the write sees to.
-        _ = try shownObject(draft.owner)
-        if let from = draft.from { return try keptAttachment(from, draft, mediaType) }
+        let kept = try await reading { () throws(ControlError) -> KeptAttachment? in
+            _ = try shownObject(draft.owner)
+            return try draft.from.map { from throws(ControlError) in try keptAttachment(from, draft, mediaType) }
+        }
+        if let kept { return kept }
         do throws(BlobError) {
             let upload = try await attachments.begin(size: draft.size)
             return ReceivedAttachment(agent: self, upload: upload, draft: draft, mediaType: mediaType)
         } catch {
-            throw refusal(error, size: draft.size)
+            throw await refusal(of: error, size: draft.size)
         }
     }
 
@@ -48,43 +51,48 @@ extension Agent {
             mediaType: mediaType ?? MediaType(head: blob.head, isWhole: UInt64(blob.head.count) == blob.size),
             size: blob.size, image: ImageSize(head: blob.head), blob: blob.hash)
         let key = ObjectKey(draft.owner)
-        let outcome = try await writeObjects([.attach(key, file)])
+        let outcome = try await write([.attach(key, file)])
         let id = outcome.dots?.lowerBound
-        var attached = outcome.steps.first?.object?.state.shownAttachments.first { $0.id == id }
-        if attached == nil, outcome.steps.first?.unread != nil {
-            attached = try shownObject(draft.owner).state.shownAttachments.first { $0.id == id }
+        return try await reading { () throws(ControlError) in
+            var attached = outcome.steps.first?.object?.state.shownAttachments.first { $0.id == id }
+            if attached == nil, outcome.steps.first?.unread != nil {
+                attached = try shownObject(draft.owner).state.shownAttachments.first { $0.id == id }
+            }
+            guard let attached else {
+                throw ControlError(
+                    .internalFault, "The store did not say what became of the attachment.",
+                    hint: "See: lanyard attachments \(draft.owner)")
+            }
+            return try entry(of: StoredAttachment(owner: key, attachment: attached))
         }
-        guard let attached else {
-            throw ControlError(
-                .internalFault, "The store did not say what became of the attachment.",
-                hint: "See: lanyard attachments \(draft.owner)")
-        }
-        return try entry(of: StoredAttachment(owner: key, attachment: attached))
     }
 
     package func openAttachment(space: String, id: String) async throws(ControlError) -> any AttachmentReading {
-        let found = try foundAttachment(space: space, id: id)
+        let found = try await reading { () throws(ControlError) in try foundAttachment(space: space, id: id) }
         let download: AttachmentDownload
         do throws(BlobError) { download = try await attachments.open(found.attachment.file.blob) } catch {
             throw refusal(error)
         }
-        return ReadAttachment(agent: self, download: download, entry: try entry(of: found))
+        let entry = try await reading { () throws(ControlError) in try self.entry(of: found) }
+        return ReadAttachment(agent: self, download: download, entry: entry)
     }
 
     package func fetch(
         space: String, id: String, progress: @escaping @Sendable (ByteProgress) -> Void
     ) async throws(ControlError) -> AttachmentEntry {
-        let found = try foundAttachment(space: space, id: id)
-        let file = found.attachment.file
-        let missing = try stored { () throws(StoreError) in try store.missingBlob(file.blob, space: .home) }
-        guard let missing else { return try entry(of: found) }
+        let (found, missing) = try await reading { () throws(ControlError) in
+            let found = try foundAttachment(space: space, id: id)
+            let blob = found.attachment.file.blob
+            return (found, try read { () throws(StoreError) in try store.missingBlob(blob, space: .home) })
+        }
+        guard let missing else { return try await reading { () throws(ControlError) in try entry(of: found) } }
         guard let want = BlobWant(missing) else { throw .attachmentTooLarge }
         do throws(FetchError) {
             try await attachments.fetch(want) { progress(ByteProgress($0)) }
         } catch {
             throw await refusal(error, of: found.attachment)
         }
-        return try entry(of: found)
+        return try await reading { () throws(ControlError) in try entry(of: found) }
     }
 
     private func refusal(_ error: FetchError, of attachment: Attachment) async -> ControlError {
@@ -97,7 +105,9 @@ extension Agent {
                 .cancelled, "The fetch was stopped; what came stays.",
                 hint: "Go on from there: lanyard fetch ATTACHMENT")
         case .refused(let code):
-            return refusal(code: code, size: attachment.file.size)
+            do throws(ControlError) {
+                return try await reading { () throws(ControlError) in refusal(code: code, size: attachment.file.size) }
+            } catch { return error }
         }
     }
 
@@ -119,7 +129,8 @@ extension Agent {
     private func nobodyHas(_ attachment: Attachment) async -> ControlError {
         let now = try? await snapshot()
         func name(_ device: DeviceID) -> String { now?.name(of: device) ?? device.shortID }
-        let last = lastHolder(of: attachment.file.blob).map { (device: name($0.device), when: $0.when) }
+        let holder = try? await reading { () throws(ControlError) in lastHolder(of: attachment.file.blob) }
+        let last = holder.flatMap(\.self).map { (device: name($0.device), when: $0.when) }
         return .nobodyHas(last: last, author: name(attachment.id.replica.device))
     }
 
@@ -141,14 +152,14 @@ private struct ReceivedAttachment: AttachmentReceiving {
 
     func append(_ bytes: ByteBuffer) async throws(ControlError) {
         do throws(BlobError) { try await upload.append(bytes) } catch {
-            throw agent.refusal(error, size: draft.size)
+            throw await agent.refusal(of: error, size: draft.size)
         }
     }
 
     func finish() async throws(ControlError) -> AttachmentEntry {
         let blob: UploadedBlob
         do throws(BlobError) { blob = try await upload.finish() } catch {
-            throw agent.refusal(error, size: draft.size)
+            throw await agent.refusal(of: error, size: draft.size)
         }
         return try await agent.attach(blob, draft, mediaType)
     }

@@ -11,13 +11,27 @@ extension Agent {
         _ text: String, _ now: AgentSnapshot
     ) async throws(ControlError) -> (finding: WhyReasoning.AttachmentFinding, retryAt: Tick?)? {
         let found: StoredAttachment
-        do throws(ControlError) { found = try foundAttachment(space: Self.homeName, id: text) } catch {
+        do throws(ControlError) {
+            found = try await reading { () throws(ControlError) in
+                try foundAttachment(space: Self.homeName, id: text)
+            }
+        } catch {
             guard error.code == .unknownAttachment else { throw error }
             return Attachment.isLabel(text) ? (.unknown, nil) : nil
         }
         let attachment = found.attachment
         let blob = attachment.file.blob
         let view = try await controlled { try await self.view(of: blob) }
+        return try await reading { () throws(ControlError) in
+            try finding(about: attachment, as: text, view, now)
+        }
+    }
+
+    /// The part of the finding that the store knows. To be called on a reading thread.
+    private func finding(
+        about attachment: Attachment, as text: String, _ view: BulkWantView, _ now: AgentSnapshot
+    ) throws(ControlError) -> (finding: WhyReasoning.AttachmentFinding, retryAt: Tick?) {
+        let blob = attachment.file.blob
         let last = lastHolder(of: blob)
         let author = attachment.id.replica.device
         var facts = AttachmentFacts(id: text, size: attachment.file.size, author: now.name(of: author))
@@ -42,9 +56,9 @@ extension Agent {
     private func notePolicy(
         _ facts: inout AttachmentFacts, _ blob: BlobHash, _ view: BulkWantView
     ) throws(ControlError) {
-        let missing = try stored { () throws(StoreError) in try store.missingBlob(blob, space: .home) }
+        let missing = try read { () throws(StoreError) in try store.missingBlob(blob, space: .home) }
         guard let missing, let limit = missing.sizeLimit else { return }
-        let policy = try stored { () throws(StoreError) in try store.fetchPolicy(of: .home) }
+        let policy = try read { () throws(StoreError) in try store.fetchPolicy(of: .home) }
         if !view.isWanted, !policy.wants(size: missing.size) {
             facts.policy = policy == .onDemand ? "only what people ask for" : "up to \(ByteAmount.text(limit))"
         } else if let least = view.claimedSizes.first, least > limit {

@@ -14,38 +14,36 @@ extension Agent {
             guard let key = CanonicalKey(text: cursor) else { throw .badCursor }
             after = key
         }
-        let found = try stored { () throws(StoreError) in
-            try store.attachments(
-                AttachmentQuery(
-                    space: .home, query.owner.map { .ofObject(ObjectKey($0)) } ?? .all, after: after,
-                    limit: query.limit))
+        let wanted = AttachmentQuery(
+            space: .home, query.owner.map { .ofObject(ObjectKey($0)) } ?? .all, after: after, limit: query.limit)
+        return try await reading { () throws(ControlError) in
+            let found = try read { () throws(StoreError) in try store.attachments(wanted) }
+            let entries = try found.map { attachment throws(ControlError) in try entry(of: attachment) }
+            return EntryPage(entries: entries, next: found.next(limit: query.limit, \.attachment.key.text))
         }
-        let entries = try found.map { attachment throws(ControlError) in try entry(of: attachment) }
-        let next = found.count < query.limit ? nil : found.last?.attachment.key.text
-        return EntryPage(entries: entries, next: next)
     }
 
     package func attachment(space: String, id: String) async throws(ControlError) -> AttachmentEntry {
-        try entry(of: try foundAttachment(space: space, id: id))
+        try await reading { () throws(ControlError) in try entry(of: try foundAttachment(space: space, id: id)) }
     }
 
     package func detach(space: String, id: String) async throws(ControlError) -> Bool {
         // What was detached under this key is not found any more.
-        if let before = try rememberedOutcome() { return before.steps.first?.changed ?? false }
-        let found = try foundAttachment(space: space, id: id)
-        let outcome = try await writeObjects([.detach(found.owner, attachment: found.attachment.id)])
+        if let before = try await rememberedOutcome() { return before.steps.first?.changed ?? false }
+        let found = try await reading { () throws(ControlError) in try foundAttachment(space: space, id: id) }
+        let outcome = try await write([.detach(found.owner, attachment: found.attachment.id)])
         return outcome.steps.first?.changed ?? false
     }
 
     package func pin(space: String, id: String, _ isPinned: Bool) async throws(ControlError) -> AttachmentEntry {
-        let found = try foundAttachment(space: space, id: id)
+        let found = try await reading { () throws(ControlError) in try foundAttachment(space: space, id: id) }
         let blob = found.attachment.file.blob
         // Nothing changes where it was so before.
         _ = try await controlled {
             isPinned
                 ? try await attachments.pin(blob, space: .home) : try await attachments.unpin(blob, space: .home)
         }
-        return try entry(of: found)
+        return try await reading { () throws(ControlError) in try entry(of: found) }
     }
 
     /// The one attachment whose label begins so.
@@ -53,7 +51,7 @@ extension Agent {
         try checkSpace(space)
         // The empty text begins them all, and names none.
         guard !id.isEmpty else { throw .unknownAttachment }
-        let found = try stored { () throws(StoreError) in
+        let found = try read { () throws(StoreError) in
             try store.attachments(AttachmentQuery(space: .home, .labelled(id), limit: 2))
         }
         guard let first = found.first else { throw .unknownAttachment }
@@ -63,7 +61,7 @@ extension Agent {
 
     func entry(of stored: StoredAttachment) throws(ControlError) -> AttachmentEntry {
         let file = stored.attachment.file
-        let isPinned = try self.stored { () throws(StoreError) in try store.isPinned(file.blob, space: .home) }
+        let isPinned = try read { () throws(StoreError) in try store.isPinned(file.blob, space: .home) }
         let (state, presentBytes) = try presence(of: file.blob)
         var names = FileNames()
         return AttachmentEntry(

@@ -4,13 +4,22 @@ import SyncAgent
 import SyncStore
 
 extension Agent {
+    /// Returns the refusal of a blob that was to be added. Without its size, the store is asked how much room is taken.
+    func refusal(of error: BlobError, size: UInt64?) async -> ControlError {
+        guard case .quotaExceeded = error, size == nil else { return refusal(error, size: size) }
+        let usage = try? await reading { () throws(ControlError) in try? attachments.blobs.usage() }
+        return refusal(error, used: usage?.claimedBytes)
+    }
+
     /// Returns the refusal of a blob store as an error with a code, a sentence and a next step.
     ///
-    /// - Parameter size: the size of the blob to be added, in bytes, if known.
-    func refusal(_ error: BlobError, size: UInt64? = nil) -> ControlError {
+    /// - Parameters:
+    ///   - size: the size of the blob to be added, in bytes, if known.
+    ///   - used: the bytes that all blobs take, if known.
+    func refusal(_ error: BlobError, size: UInt64? = nil, used: UInt64? = nil) -> ControlError {
         switch error {
         case .quotaExceeded(let quota, let needed):
-            let used = size.map { needed - min($0, needed) } ?? (try? attachments.blobs.usage().claimedBytes) ?? quota
+            let used = size.map { needed - min($0, needed) } ?? used ?? quota
             return .quotaExceeded(
                 space: Self.homeName, quota: quota, used: used, needed: needed - min(used, needed))
         case .tooLarge: return .attachmentTooLarge

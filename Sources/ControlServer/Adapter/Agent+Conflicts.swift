@@ -7,31 +7,24 @@ import SyncStore
 extension Agent {
     package func conflicts(space: String, collection: String?) async throws(ControlError) -> [ConflictEntry] {
         try checkSpace(space)
-        return try conflicts(of: collection.map { ExactString($0) })
+        return try await reading { () throws(ControlError) in try conflicts(of: collection.map { ExactString($0) }) }
     }
 
     private func conflicts(of collection: ExactString?) throws(ControlError) -> [ConflictEntry] {
         var entries: [ConflictEntry] = []
         var reader = ObjectReader(store)
-        var after: ObjectKey?
-        while true {
-            let query = SyncStore.ObjectQuery(
-                space: .home, collection: collection, selection: .conflicted, after: after, limit: 256)
-            let objects = try stored { () throws(StoreError) in try store.objects(query) }
-            for object in objects {
-                let schema = try stored { () throws(StoreError) in try reader.schema(of: object.key.collection) }
-                entries += try object.conflicts(schema) { () throws(ControlError) in
-                    try keptPast(of: ObjectName(collection: object.key.collection.string, id: object.key.id.string))
-                }
+        let query = SyncStore.ObjectQuery(space: .home, collection: collection, selection: .conflicted, limit: 256)
+        try forEachObject(of: query) { object throws(ControlError) in
+            let schema = try read { () throws(StoreError) in try reader.schema(of: object.key.collection) }
+            entries += try object.conflicts(schema) { () throws(ControlError) in
+                try keptPast(of: ObjectName(collection: object.key.collection.string, id: object.key.id.string))
             }
-            after = objects.last?.key
-            if objects.count < 256 { break }
         }
         return entries + (try schemaConflicts(of: collection))
     }
 
     private func schemaConflicts(of collection: ExactString?) throws(ControlError) -> [ConflictEntry] {
-        let known = try stored { () throws(StoreError) in try store.collections(of: .home) }
+        let known = try read { () throws(StoreError) in try store.collections(of: .home) }
         return known.filter { collection ?? $0.name == $0.name }.flatMap { found in
             (found.schema?.conflicts ?? []).map { conflict in
                 ConflictEntry(
@@ -46,7 +39,7 @@ extension Agent {
     func conflictCount(upTo limit: Int) throws(ControlError) -> Int {
         let query = SyncStore.ObjectQuery(
             space: .home, collection: nil, selection: .conflicted, limit: limit)
-        let objects = try stored { () throws(StoreError) in try store.objects(query) }
+        let objects = try read { () throws(StoreError) in try store.objects(query) }
         return min(limit, objects.count + Set(try schemaConflicts(of: nil).map(\.collection)).count)
     }
 
@@ -56,9 +49,10 @@ extension Agent {
         try checkSpace(space)
         while true {
             let version = objectFeed.version
-            let now = try conflicts(of: collection.map { ExactString($0) })
+            let now = try await conflicts(space: space, collection: collection)
             if now != known || objectFeed.isFinished || Task.isCancelled { return now }
             await objectFeed.wait(beyond: version)
+            if Task.isCancelled { return now }
         }
     }
 
@@ -66,13 +60,13 @@ extension Agent {
 
     package func collections(space: String) async throws(ControlError) -> [CollectionEntry] {
         try checkSpace(space)
-        return try stored { () throws(StoreError) in try store.collections(of: .home) }
+        return try await stored { () throws(StoreError) in try store.collections(of: .home) }
             .map { CollectionEntry(name: $0.name.string) }
     }
 
     package func schemas(space: String) async throws(ControlError) -> [SchemaEntry] {
         try checkSpace(space)
-        let known = try stored { () throws(StoreError) in try store.collections(of: .home) }
+        let known = try await stored { () throws(StoreError) in try store.collections(of: .home) }
         var entries: [SchemaEntry] = []
         for collection in known {
             guard let schema = collection.schema, !schema.isEmpty else { continue }
@@ -84,7 +78,7 @@ extension Agent {
     package func schema(space: String, collection: String) async throws(ControlError) -> SchemaEntry {
         try checkSpace(space)
         let name = ExactString(collection)
-        let schema = try stored { () throws(StoreError) in try store.schema(of: name, space: .home) }
+        let schema = try await stored { () throws(StoreError) in try store.schema(of: name, space: .home) }
         guard let schema, !schema.isEmpty else { throw .noSchema }
         return try SchemaEntry(kept: JSONText(schema.json), of: collection)
     }
@@ -95,7 +89,7 @@ extension Agent {
             throw ControlError(.schemaInvalid, "A schema is a JSON object.", hint: "See: lanyard schema set --help")
         }
         let wish = JSONValue.object(members.filter { $0.key != "collection" })
-        _ = try await writeObjects([.setSchema(ExactString(schema.collection), wish)])
+        _ = try await write([.setSchema(ExactString(schema.collection), wish)])
         return try await self.schema(space: space, collection: schema.collection)
     }
 }

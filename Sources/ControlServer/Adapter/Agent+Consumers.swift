@@ -10,35 +10,70 @@ extension Agent {
     private static let worthMovingPositions: Int64 = 1_000
 
     /// Returns the next events of a consumer, or of a reader without one that follows in canonical order.
-    func consumerPage(_ query: EventQuery, limit: Int) async throws -> ControlAPI.EventPage {
-        let consumer = try await reader(query)
-        var cursor = consumer?.cursor ?? ConsumerCursor(order: ConsumerCursor.Order(query.order))
-        if let after = query.after {
-            let place = try EventPlace(after, query.order)
-            // A position of a reader who was not told says nothing of when: nothing before it is late then.
-            cursor.position = try place.position ?? store.state().lastPosition
-            cursor.key = place.key
+    func consumerPage(_ query: EventQuery, limit: Int) async throws(ControlError) -> ControlAPI.EventPage {
+        let found: FoundPage
+        if let first = try await reading({ () throws(ControlError) in try knownPage(query, limit: limit) }) {
+            found = first
+        } else {
+            let consumer = try await unsettledReader(query)
+            found = try await reading { () throws(ControlError) in try page(query, for: consumer, limit: limit) }
         }
-        let page = try store.read(
-            ConsumerQuery(
-                space: .home, stream: query.stream, cursor: cursor, limit: limit, byteBudget: Self.pageBytes))
-        if let consumer { try await note(page, of: consumer, moving: query.after == nil) }
+        if let consumer = found.consumer {
+            try await controlled { try await note(found.page, of: consumer, moving: query.after == nil) }
+        }
         return ControlAPI.EventPage(
-            query, page.events, streamExists: try !page.events.isEmpty || exists(query.stream), rewind: page.rewind,
-            newest: page.newest
-        ) { event in page.rewind == nil && consumer?.wasHandedOut(event) ?? false }
+            query, found.page.events, streamExists: found.streamExists, rewind: found.page.rewind,
+            newest: found.page.newest
+        ) { event in found.page.rewind == nil && found.consumer?.wasHandedOut(event) ?? false }
     }
 
-    /// The consumer that reads; nil for a reader without a name. One that never read takes the order of this reading.
-    private func reader(_ query: EventQuery) async throws -> Consumer? {
+    /// The results of one read: the page, and the consumer as it was before.
+    private struct FoundPage {
+        let page: ConsumerPage
+        let consumer: Consumer?
+        let streamExists: Bool
+    }
+
+    /// Nil for a consumer that does not read in this order yet, or is in a restore.
+    private func knownPage(_ query: EventQuery, limit: Int) throws(ControlError) -> FoundPage? {
+        guard let name = query.consumer else { return try page(query, for: nil, limit: limit) }
+        let known = try read { () throws(StoreError) in
+            try store.findConsumer(name, stream: query.stream, space: .home)
+        }
+        guard let known, known.restore == nil, known.cursor.order == ConsumerCursor.Order(query.order) else {
+            return nil
+        }
+        return try page(query, for: known, limit: limit)
+    }
+
+    private func page(
+        _ query: EventQuery, for consumer: Consumer?, limit: Int
+    ) throws(ControlError) -> FoundPage {
+        var cursor = consumer?.cursor ?? ConsumerCursor(order: ConsumerCursor.Order(query.order))
+        let place = try query.after.map { after throws(ControlError) in try EventPlace(after, query.order) }
+        return try read { () throws(StoreError) in
+            if let place {
+                // A position of a reader who was not told says nothing of when: nothing before it is late then.
+                cursor.position = if let known = place.position { known } else { try store.state().lastPosition }
+                cursor.key = place.key
+            }
+            let page = try store.read(
+                ConsumerQuery(
+                    space: .home, stream: query.stream, cursor: cursor, limit: limit, byteBudget: Self.pageBytes))
+            return FoundPage(
+                page: page, consumer: consumer, streamExists: try exists(query.stream, holding: page.events))
+        }
+    }
+
+    /// The consumer of a query whose consumer is not known to read in its order. One that never read takes the order.
+    private func unsettledReader(_ query: EventQuery) async throws(ControlError) -> Consumer? {
         guard let name = query.consumer else { return nil }
-        let order = ConsumerCursor.Order(query.order)
-        let stream = query.stream
-        let known = try store.findConsumer(name, stream: stream, space: .home)
-        if let known, known.restore == nil, known.cursor.order == order { return known }
-        let consumer = try await update { store throws(StoreError) in
-            try store.changeConsumer(name, stream: stream, space: .home) { consumer, _ in
-                if consumer.isUnused { consumer.cursor.order = order }
+        let (order, stream) = (ConsumerCursor.Order(query.order), query.stream)
+        let consumer = try await controlled {
+            try await update { store throws(StoreError) in
+                try store.changeConsumer(name, stream: stream, space: .home) { consumer, _ in
+                    if consumer.isUnused { consumer.cursor.order = order }
+                }
             }
         }
         try check(consumer, reads: order)
@@ -117,7 +152,9 @@ extension Agent {
 
     package func consumers(space: String) async throws(ControlError) -> [ConsumerEntry] {
         try checkSpace(space)
-        return try await controlled { try store.consumers(of: .home).map { try entry(of: $0) } }
+        return try await stored { () throws(StoreError) in
+            try store.consumers(of: .home).map { consumer throws(StoreError) in try entry(of: consumer) }
+        }
     }
 
     func entry(of consumer: Consumer) throws(StoreError) -> ConsumerEntry {
@@ -135,7 +172,9 @@ extension Agent {
         space: String, name: String, stream: String?, position: EventPosition
     ) async throws(ControlError) -> ConsumerEntry {
         try checkSpace(space)
-        let known = try await controlled { try store.consumers(of: .home).filter { $0.name == name } }
+        let known = try await stored { () throws(StoreError) in
+            try store.consumers(of: .home).filter { $0.name == name }
+        }
         let target: String
         if let stream {
             target = stream
@@ -157,8 +196,8 @@ extension Agent {
             order = known.cursor.order.word
         }
         let place = try EventPlace(position, order)
-        return try await controlled {
-            let moved = try await update { store throws(StoreError) in
+        let moved = try await controlled {
+            try await update { store throws(StoreError) in
                 try store.changeConsumer(name, stream: target, space: .home) { consumer, newest in
                     let start = place.order == .canonical && place.key == nil ? 0 : newest
                     let cursor = ConsumerCursor(
@@ -166,8 +205,8 @@ extension Agent {
                     consumer.move(to: cursor, newest: newest)
                 }
             }
-            return try entry(of: moved)
         }
+        return try await stored { () throws(StoreError) in try entry(of: moved) }
     }
 
     package func removeConsumer(space: String, name: String) async throws(ControlError) -> Bool {

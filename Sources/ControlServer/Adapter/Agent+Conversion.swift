@@ -9,17 +9,17 @@ extension Agent {
         space: String, for schema: SchemaEntry
     ) async throws(ControlError) -> [SchemaConversion] {
         try checkSpace(space)
-        return try found(for: schema).rows
+        return try await reading { () throws(ControlError) in try found(for: schema).rows }
     }
 
     package func convert(space: String, to schema: SchemaEntry) async throws(ControlError) -> SchemaEntry {
         try checkSpace(space)
         // What others write meanwhile is converted by a further round; the last one finds nothing and sets the schema.
         for _ in 0..<3 {
-            let writes = try found(for: schema).writes
+            let writes = try await reading { () throws(ControlError) in try found(for: schema).writes }
             for start in stride(from: 0, to: writes.count, by: Limits.changesPerGroup) {
                 let part = writes[start..<min(start + Limits.changesPerGroup, writes.count)]
-                let outcomes = try await controlled { try await write(part.map { .planned([$0]) }) }
+                let outcomes = try await commit(part.map { .planned([$0]) })
                 for case .failure(let refusal) in outcomes { throw ControlError(refusal.reason) }
             }
             do throws(ControlError) { return try await setSchema(space: space, schema) } catch {
@@ -32,18 +32,13 @@ extension Agent {
     /// Looks at every object of the collection, once.
     private func found(for schema: SchemaEntry) throws(ControlError) -> FoundConversions {
         let collection = ExactString(schema.collection)
-        let known = try stored { () throws(StoreError) in try store.schema(of: collection, space: .home) }
+        let known = try read { () throws(StoreError) in try store.schema(of: collection, space: .home) }
         var found = FoundConversions(schema)
         guard !found.wanted.isEmpty else { return found }
-        var after: ObjectKey?
-        while true {
-            let query = SyncStore.ObjectQuery(
-                space: .home, collection: collection, selection: .standing(.live), after: after, limit: 256)
-            let objects = try stored { () throws(StoreError) in try store.objects(query) }
-            for object in objects { try found.look(at: object, known) }
-            after = objects.last?.key
-            if objects.count < 256 { return found }
-        }
+        let query = SyncStore.ObjectQuery(
+            space: .home, collection: collection, selection: .standing(.live), limit: 256)
+        try forEachObject(of: query) { object throws(ControlError) in try found.look(at: object, known) }
+        return found
     }
 }
 

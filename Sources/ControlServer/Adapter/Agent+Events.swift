@@ -9,23 +9,7 @@ private typealias StoreQuery = SyncStore.EventQuery
 extension Agent {
     package func emit(space: String, stream: String, events: [EventDraft]) async throws(ControlError) -> EmitResponse {
         try checkSpace(space)
-        var response = EmitResponse(count: 0, first: nil, last: nil)
-        for start in stride(from: 0, to: events.count, by: Limits.changesPerGroup) {
-            let part = events[start..<min(start + Limits.changesPerGroup, events.count)]
-            let writes = part.indices.map { index in
-                let event = part[index]
-                return LocalWrite.operations([
-                    .appendEvent(.init(stream: stream, type: event.type, payload: event.payload.bytes))
-                ]).once(at: index)
-            }
-            let outcomes: [Result<WriteOutcome, WriteRefusal>]
-            do { outcomes = try await write(writes) } catch {
-                let reason = ControlError(agent: error, directory: configuration.dataDirectory)
-                throw ControlError(reason.code, reason.message, hint: reason.hint, written: response.count)
-            }
-            try response.count(outcomes)
-        }
-        return response
+        return try await writeEach(events.count) { ObjectWrite(events[$0], to: stream) }
     }
 
     package func events(_ query: EventQuery, limit: Int) async throws(ControlError) -> ControlAPI.EventPage {
@@ -39,7 +23,7 @@ extension Agent {
         try checkSpace(query.space)
         let bound = try before.map { position throws(ControlError) in try EventPlace(position, .arrival) }?.position
         let last = LastEvents(stream: query.stream, count: count, before: bound, type: query.type)
-        let found = try stored { () throws(StoreError) in try store.start(of: last, space: .home) }
+        let found = try await stored { () throws(StoreError) in try store.start(of: last, space: .home) }
         return EventStart(after: .arrival(UInt64(clamping: found.after)), count: found.count)
     }
 
@@ -52,6 +36,7 @@ extension Agent {
                 let page = try await page(query, limit: limit)
                 if !page.events.isEmpty || feed.isFinished || Task.isCancelled { return page }
                 await feed.wait(beyond: version)
+                if Task.isCancelled { return page }
             }
         }
     }
@@ -63,15 +48,19 @@ extension Agent {
         let place = try query.after.map { after throws(ControlError) in try EventPlace(after, query.order) }
         let order: StoreQuery.Order =
             query.order == .arrival ? .arrival(after: place?.position ?? 0) : .canonical(after: place?.key)
-        let found = try store.events(
-            StoreQuery(
-                space: .home, stream: query.stream, order: order, limit: limit, byteBudget: Self.pageBytes))
-        return ControlAPI.EventPage(query, found, streamExists: try !found.isEmpty || exists(query.stream))
+        let wanted = StoreQuery(
+            space: .home, stream: query.stream, order: order, limit: limit, byteBudget: Self.pageBytes)
+        return try await stored { () throws(StoreError) in
+            let found = try store.events(wanted)
+            return ControlAPI.EventPage(query, found, streamExists: try exists(query.stream, holding: found))
+        }
     }
 
     static let pageBytes = 1 << 20
 
-    func exists(_ stream: String) throws(StoreError) -> Bool {
-        try store.streams(of: .home).contains { $0.name == stream }
+    /// - Parameter events: those that were read from it.
+    func exists(_ stream: String, holding events: [StoredEvent]) throws(StoreError) -> Bool {
+        if !events.isEmpty { return true }
+        return try store.streams(of: .home).contains { $0.name == stream }
     }
 }

@@ -9,11 +9,7 @@ extension Agent {
     package func why(_ target: String?, space: String?) async throws(ControlError) -> WhyResponse {
         if let space { try checkSpace(space) }
         let now = try await controlled { try await snapshot() }
-        var unsent: [DeviceID: Int] = [:]
-        for member in now.standings where member.isConnected {
-            guard case .behind = member.state, let known = member.known else { continue }
-            unsent[member.device] = Int(try await controlled { try store.changeCount(beyond: known) })
-        }
+        let unsent = try await unsent(now)
         let reasoning = WhyReasoning(
             now: now, storeRefusal: storeRefusal, hasInterface: NetworkInterfaces.current().announced.isEmpty == false,
             clockSkews: journal.clockSkews, changesPerSecond: now.changesPerSecond,
@@ -38,13 +34,28 @@ extension Agent {
         }
     }
 
+    /// Returns the numbers of changes that connected devices lack.
+    private func unsent(_ now: AgentSnapshot) async throws(ControlError) -> [DeviceID: Int] {
+        let behind = now.standings.filter { member in
+            if case .behind = member.state { member.isConnected } else { false }
+        }
+        return try await reading(if: !behind.isEmpty) { () throws(ControlError) in
+            var unsent: [DeviceID: Int] = [:]
+            for member in behind {
+                guard let known = member.known else { continue }
+                unsent[member.device] = Int(try read { () throws(StoreError) in try store.changeCount(beyond: known) })
+            }
+            return unsent
+        }
+    }
+
     /// Returns the finding about an object; nil for a text that is no object's name (COLLECTION/ID).
     private func finding(_ text: String) async throws(ControlError) -> WhyReasoning.ObjectFinding? {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2 else { return nil }
         let key = ObjectKey(collection: ExactString(String(parts[0])), id: ExactString(String(parts[1])))
         guard key.isValid else { return nil }
-        switch try await controlled({ try store.object(key, space: .home)?.summary.standing }) {
+        switch try await stored({ () throws(StoreError) in try store.object(key, space: .home)?.summary.standing }) {
         case nil, .nothing: return .unknown
         case .live: return .here
         case .deleted: return .deleted
@@ -78,7 +89,7 @@ extension Agent {
     }
 
     private var storeRefusal: ControlError? {
-        guard case .refusing(let error) = store.health().condition else { return nil }
+        guard case .refusing(let error) = storeHealth.condition else { return nil }
         return ControlError(agent: error, directory: configuration.dataDirectory)
     }
 
@@ -99,7 +110,7 @@ extension Agent {
         var checks = [listenerCheck(now), discoveryCheck(now), connectionCheck(now), clockCheck(now), identityCheck]
         checks.append(ClockLead.check(ClockLead(newest: now.newestStampMilliseconds, now: now.wallMilliseconds)))
         checks.append(try await storeCheck(deep: deep))
-        checks.append(deep ? try await deepAttachmentCheck(progress) : try attachmentCheck())
+        checks.append(deep ? try await deepAttachmentCheck(progress) : try await attachmentCheck())
         return checks
     }
 
@@ -171,7 +182,7 @@ extension Agent {
             try await update { store throws(StoreError) in try store.probe() }
             guard deep else { return DoctorCheck(check: "store", state: .ok, detail: "a write was made durable") }
             let before = try await snapshot()
-            let recomputed = try store.recomputedDigest(of: .home)
+            let recomputed = try await stored { () throws(StoreError) in try store.recomputedDigest(of: .home) }
             let after = try await snapshot()
             guard before.stateDigest == after.stateDigest else {
                 return DoctorCheck(
@@ -196,9 +207,10 @@ extension Agent {
     package func metricsText() async -> String {
         guard let now = try? await snapshot() else { return "" }
         let refused = (try? await refusals()) ?? []
-        let isInStep = (try? standings(now))?.allSatisfy { $0.state == .inStep } ?? false
+        let standings = try? await reading { () throws(ControlError) in try self.standings(now) }
+        let isInStep = standings?.allSatisfy { $0.state == .inStep } ?? false
         return AgentMetrics(
-            now: now, isInStep: isInStep && now.isInStepWithConnected && !now.isWritingAgain, store: store.health(),
+            now: now, isInStep: isInStep && now.isInStepWithConnected && !now.isWritingAgain, store: storeHealth,
             occurrences: journal.occurrences, refusals: refused
         ).text
     }

@@ -13,7 +13,7 @@ extension Agent {
     }
 
     func keptPast(of name: ObjectName) throws(ControlError) -> ObjectPast {
-        try stored { () throws(StoreError) in
+        try read { () throws(StoreError) in
             let touches = try store.touches(of: ObjectKey(name), space: .home)
             return ObjectPast(touches, from: try store.beginning(of: ObjectKey(name), space: .home))
         }
@@ -29,12 +29,12 @@ extension Agent {
             throw past.beginning?.state.lives.touched.covers(dot) ?? false ? .versionNotKept : .noVersion
         }
         guard past.isKnown(change) else { throw .versionNotKept }
-        let members = try stored { () throws(StoreError) in try store.members() }
+        let members = try read { () throws(StoreError) in try store.members() }
         return (past.state(behind: change, members: members), change.version)
     }
 
     private func schema(of name: ObjectName) throws(ControlError) -> CollectionSchema? {
-        try stored { () throws(StoreError) in
+        try read { () throws(StoreError) in
             try store.schema(of: ExactString(name.collection), space: .home)
         }
     }
@@ -45,12 +45,16 @@ extension Agent {
         _ query: HistoryQuery, _ memory: PageMemory
     ) async throws(ControlError) -> EntryPage<HistoryEntry> {
         try checkSpace(query.space)
+        return try await reading { () throws(ControlError) in try page(of: query, memory) }
+    }
+
+    private func page(of query: HistoryQuery, _ memory: PageMemory) throws(ControlError) -> EntryPage<HistoryEntry> {
         var reading: HistoryReading
         if let left = memory.take(HistoryReading.self, at: query.after) {
             reading = left
         } else {
             let past = try past(of: query.name)
-            let members = try stored { () throws(StoreError) in try store.members() }
+            let members = try read { () throws(StoreError) in try store.members() }
             reading = HistoryReading(
                 past, from: try HistoryPlace(query.after, in: past),
                 ObjectReplay(schema: try schema(of: query.name), members: members, from: past.beginning))
@@ -68,6 +72,10 @@ extension Agent {
 
     package func blame(_ query: BlameQuery) async throws(ControlError) -> [BlameEntry] {
         try checkSpace(query.space)
+        return try await reading { () throws(ControlError) in try authors(query) }
+    }
+
+    private func authors(_ query: BlameQuery) throws(ControlError) -> [BlameEntry] {
         let past: ObjectPast
         let state: ObjectState
         if let at = query.at {
@@ -104,13 +112,17 @@ extension Agent {
 
     package func difference(_ query: DifferenceQuery) async throws(ControlError) -> [DifferenceEntry] {
         try checkSpace(query.space)
+        return try await reading { () throws(ControlError) in try differences(query) }
+    }
+
+    private func differences(_ query: DifferenceQuery) throws(ControlError) -> [DifferenceEntry] {
         let past = try past(of: query.name)
         let old = try state(of: query.name, behind: query.from, in: past).state
         let new: ObjectState
         if let at = query.at {
             new = try state(of: query.name, behind: at, in: past).state
         } else {
-            let object = try stored { () throws(StoreError) in
+            let object = try read { () throws(StoreError) in
                 try store.object(ObjectKey(query.name), space: .home)
             }
             new = object?.state ?? ObjectState()

@@ -25,7 +25,7 @@ extension Agent {
     package func devices(space: String) async throws(ControlError) -> [DeviceEntry] {
         try checkSpace(space)
         let now = try await controlled { try await snapshot() }
-        let seen = lastSeen(now, try await controlled { try store.addresses() })
+        let seen = lastSeen(now, try await stored { () throws(StoreError) in try store.addresses() })
         return now.members.map { member in
             let peer = now.peers.first { $0.device == member.device }
             let isOwn = member.device == now.own
@@ -62,7 +62,7 @@ extension Agent {
         // here.
         let holding = now.cuts.cuts(holdingAway: id.device).map(\.dot)
         if holding.contains(where: { $0.replica.device == now.own || now.cuts.isSettled($0) }) { return found }
-        _ = try await controlled { try await write([LocalWrite.retire(id.device).once(at: 0)]) }
+        _ = try await commit([LocalWrite.retire(id.device).once(at: 0)])
         return try DeviceWord.find(found.id, in: try await devices(space: space))
     }
 

@@ -27,8 +27,9 @@ extension Agent: AgentControl {
         if let space { try checkSpace(space) }
         let now = try await controlled { try await snapshot() }
         let incomplete = try await controlled { try await missingCount(of: .home) }
-        let heldBackBy = try heldBackBy(now)
-        let standings = try standings(now)
+        let (heldBackBy, standings, conflicts, transfers) = try await reading { () throws(ControlError) in
+            (try self.heldBackBy(now), try self.standings(now), try conflictCount(upTo: 256), transferList)
+        }
         let home = StatusResponse.Space(
             name: Self.homeName, id: SpaceID.home.bytes.hexadecimal, changes: Int(now.counts.changes),
             objects: Int(now.counts.objects), events: Int(now.counts.events),
@@ -43,25 +44,22 @@ extension Agent: AgentControl {
             droppedChanges: Int(now.counts.droppedChanges),
             inStep: incomplete == 0 && now.isInStepWithConnected && !now.isWritingAgain
                 && standings.allSatisfy { $0.state == .inStep },
-            standings: standings, conflicts: try conflictCount(upTo: 256))
+            standings: standings, conflicts: conflicts)
         let connected = now.peers.count { $0.state == .connected }
         let seen = now.strangers.count + Set(now.peers.filter { $0.via == "mdns" }.map { $0.device }).count
         return StatusResponse(
             device: .init(id: "\(device)", shortID: device.shortID, name: now.name), version: version,
             uptimeSeconds: now.uptimeSeconds, discovery: now.discoveryResponse, spaces: [home],
             peers: .init(connected: connected, discovered: seen, paired: now.members.count - 1),
-            store: storeResponse, transfers: transferList,
+            store: storeResponse, transfers: transfers,
             warnings: warnings(now) + SilentMember.warnings(heldBackBy, now: now.wallMilliseconds))
     }
 
     /// Returns the members whose acknowledgement is missing, and since when: the time of the oldest change that the member has
-    /// not acknowledged. The log knows it, also after a restart.
+    /// not acknowledged. The log knows it, also after a restart. To be called on a reading thread.
     private func heldBackBy(_ now: AgentSnapshot) throws(ControlError) -> [StatusResponse.Space.Stable.Member] {
         guard !now.stability.heldBackBy.isEmpty else { return [] }
-        let seen: [DeviceID: Int64]
-        do { seen = lastSeen(now, try store.addresses()) } catch {
-            throw ControlError(agent: error, directory: configuration.dataDirectory)
-        }
+        let seen = lastSeen(now, try read { () throws(StoreError) in try store.addresses() })
         return now.stability.heldBackBy.compactMap { member in
             let times = member.missing.compactMap { entry in
                 let first = try? store.segments(of: entry.replica, from: entry.next, byteBudget: 1).first
@@ -114,7 +112,7 @@ extension Agent: AgentControl {
     }
 
     private var storeResponse: StatusResponse.Store {
-        let health = store.health()
+        let health = storeHealth
         switch health.condition {
         case .ok: return .init(bytes: health.bytes, state: "ok")
         case .refusing(let error): return .init(bytes: health.bytes, state: StoreDriver.code(of: error))
@@ -160,7 +158,7 @@ extension Agent: AgentControl {
                         + "here, too: lanyard devices retire"))
         }
         warnings += now.blocked.map { blockedWarning($0, now) }
-        if case .refusing(let error) = store.health().condition {
+        if case .refusing(let error) = storeHealth.condition {
             let reason = ControlError(agent: error, directory: configuration.dataDirectory)
             warnings.append(.init(code: reason.code.rawValue, message: reason.message, hint: reason.hint))
         }

@@ -10,19 +10,12 @@ extension Agent {
     /// Returns the object with the schema as it is now, and without references to objects that are not live now.
     func entry(of object: StoredObject) throws(ControlError) -> ObjectEntry {
         var reader = ObjectReader(store)
-        return try stored { () throws(StoreError) in try reader.entry(object) }
-    }
-
-    /// Runs a read of the store and gives its errors their codes.
-    func stored<Value>(_ body: () throws(StoreError) -> Value) throws(ControlError) -> Value {
-        do throws(StoreError) { return try body() } catch {
-            throw ControlError(agent: error, directory: configuration.dataDirectory)
-        }
+        return try read { () throws(StoreError) in try reader.entry(object) }
     }
 
     /// Returns the object as readers see it now. Throws the error that says why it is not shown.
     func shownObject(_ name: ObjectName) throws(ControlError) -> StoredObject {
-        let object = try stored { () throws(StoreError) in try store.object(ObjectKey(name), space: .home) }
+        let object = try read { () throws(StoreError) in try store.object(ObjectKey(name), space: .home) }
         switch object?.summary.standing {
         case .nothing, nil: throw .noObject
         case .deleted: throw .objectGone
@@ -35,6 +28,11 @@ extension Agent {
 
     package func object(space: String, _ name: ObjectName) async throws(ControlError) -> ObjectEntry {
         try checkSpace(space)
+        return try await reading { () throws(ControlError) in try entry(of: name) }
+    }
+
+    /// The object as readers see it now, with the state of its attachments.
+    func entry(of name: ObjectName) throws(ControlError) -> ObjectEntry {
         let object = try shownObject(name)
         var entry = try entry(of: object)
         let attached = object.state.shownAttachments.newestFirst
@@ -49,6 +47,11 @@ extension Agent {
         space: String, _ name: ObjectName, at version: DotText
     ) async throws(ControlError) -> ObjectEntry {
         try checkSpace(space)
+        return try await reading { () throws(ControlError) in try entry(of: name, at: version) }
+    }
+
+    /// The object as the author of this version left it.
+    func entry(of name: ObjectName, at version: DotText) throws(ControlError) -> ObjectEntry {
         let (state, dot) = try self.state(of: name, behind: version, in: try past(of: name))
         guard state.isShown else { throw .notThen }
         var object = StoredObject(key: ObjectKey(name))
@@ -72,23 +75,31 @@ extension Agent {
         var wanted = StoreQuery(
             space: .home, collection: collection, selection: .standing(.live), conditions: conditions,
             limit: query.limit)
-        if query.order != ListOrder() {
-            return try page(of: wanted, in: query.order, behind: query.after, memory)
+        let isById = query.order == ListOrder()
+        if isById, let cursor = query.after { wanted.after = try ObjectKey(cursor: cursor) }
+        return try await reading { [wanted] () throws(ControlError) in
+            isById
+                ? try page(of: wanted, in: collection)
+                : try page(of: wanted, in: query.order, behind: query.after, memory)
         }
-        if let cursor = query.after { wanted.after = try ObjectKey(cursor: cursor) }
-        let objects = try stored { [wanted] () throws(StoreError) in try store.objects(wanted) }
+    }
+
+    private func page(
+        of query: StoreQuery, in collection: ExactString
+    ) throws(ControlError) -> EntryPage<ObjectEntry> {
+        let objects = try read { () throws(StoreError) in try store.objects(query) }
         if objects.isEmpty, query.after == nil { try checkIsKnown(collection) }
         var reader = ObjectReader(store)
-        let entries = try stored { () throws(StoreError) in
+        let entries = try read { () throws(StoreError) in
             var entries: [ObjectEntry] = []
             for object in objects { entries.append(try reader.entry(object)) }
             return entries
         }
-        return EntryPage(entries: entries, next: objects.count < query.limit ? nil : objects.last?.key.cursor)
+        return EntryPage(entries: entries, next: objects.next(limit: query.limit, \.key.cursor))
     }
 
     func checkIsKnown(_ collection: ExactString) throws(ControlError) {
-        let known = try stored { () throws(StoreError) in try store.collections(of: .home) }
+        let known = try read { () throws(StoreError) in try store.collections(of: .home) }
         guard known.contains(where: { $0.name == collection }) else { throw .unknownCollection }
     }
 
@@ -99,7 +110,7 @@ extension Agent {
         let wanted = StoreQuery(
             space: .home, collection: query.collection.map { ExactString($0) }, selection: .standing(.deleted),
             after: after, limit: query.limit)
-        let objects = try stored { () throws(StoreError) in try store.objects(wanted) }
+        let objects = try await stored { () throws(StoreError) in try store.objects(wanted) }
         let entries = objects.compactMap { object in
             object.deletion.map { deletion in
                 DeletedEntry(
@@ -109,14 +120,14 @@ extension Agent {
                     policy: .init(rawValue: deletion.policy.name))
             }
         }
-        return EntryPage(entries: entries, next: objects.count < query.limit ? nil : objects.last?.key.cursor)
+        return EntryPage(entries: entries, next: objects.next(limit: query.limit, \.key.cursor))
     }
 
     // MARK: Watching
 
     package func objectPosition(space: String) async throws(ControlError) -> UInt64 {
         try checkSpace(space)
-        return UInt64(clamping: try stored { () throws(StoreError) in try store.objectPosition() })
+        return UInt64(clamping: try await stored { () throws(StoreError) in try store.objectPosition() })
     }
 
     package func nextObjectChanges(_ query: WatchQuery) async throws(ControlError) -> [ObjectChange] {
@@ -124,19 +135,19 @@ extension Agent {
         while true {
             // Read before looking: what is committed after the look wakes the wait.
             let version = objectFeed.version
-            let objects = try stored { () throws(StoreError) in
-                try store.changedObjects(
-                    of: query.collection.map { ExactString($0) }, space: .home, after: Int64(clamping: query.after),
-                    limit: query.limit)
-            }
-            if !objects.isEmpty || objectFeed.isFinished || Task.isCancelled { return try changes(objects) }
+            let changes = try await reading { () throws(ControlError) in try self.changes(query) }
+            if !changes.isEmpty || objectFeed.isFinished || Task.isCancelled { return changes }
             await objectFeed.wait(beyond: version)
+            if Task.isCancelled { return changes }
         }
     }
 
-    private func changes(_ objects: [StoredObject]) throws(ControlError) -> [ObjectChange] {
+    private func changes(_ query: WatchQuery) throws(ControlError) -> [ObjectChange] {
         var reader = ObjectReader(store)
-        return try stored { () throws(StoreError) in
+        return try read { () throws(StoreError) in
+            let objects = try store.changedObjects(
+                of: query.collection.map { ExactString($0) }, space: .home, after: Int64(clamping: query.after),
+                limit: query.limit)
             var changes: [ObjectChange] = []
             for object in objects {
                 let position = UInt64(clamping: object.position)

@@ -10,7 +10,7 @@ extension Agent {
         progress: @escaping @Sendable (ByteProgress) -> Void
     ) async throws(ControlError) -> RestoredSnapshot {
         try checkSpace(space)
-        let candidates = try candidates(request)
+        let candidates = try await reading { () throws(ControlError) in try self.candidates(request) }
         var skipped: [String] = []
         var missing: ControlError?
         for candidate in candidates {
@@ -32,7 +32,8 @@ extension Agent {
                     }
                 }
             }
-            return RestoredSnapshot(snapshot: try entry(of: candidate), skipped: skipped)
+            let entry = try await reading { () throws(ControlError) in try self.entry(of: candidate) }
+            return RestoredSnapshot(snapshot: entry, skipped: skipped)
         }
         throw missing ?? .noSnapshot(of: request.stream, schema: request.schema)
     }
@@ -42,17 +43,19 @@ extension Agent {
     ) async throws(ControlError) -> ConsumerEntry {
         try checkSpace(space)
         let stream = request.stream
-        let known = try stored { () throws(StoreError) in
-            try store.findConsumer(consumer, stream: stream, space: .home)
+        let done = try await reading { () throws(ControlError) -> ConsumerEntry? in
+            let known = try read { () throws(StoreError) in
+                try store.findConsumer(consumer, stream: stream, space: .home)
+            }
+            guard let known else { throw .restoreSuperseded }
+            // The caller repeats a finish whose answer was lost. It succeeded if the consumer stands exactly behind the
+            // snapshot: then the consumer's state is the snapshot's.
+            guard known.restore == nil, let done = try snapshotShelf().known.first(where: { request.isOf($0) }),
+                known.cursor == done.cursor
+            else { return nil }
+            return try read { () throws(StoreError) in try entry(of: known) }
         }
-        guard let known else { throw .restoreSuperseded }
-        // The caller repeats a finish whose answer was lost. It succeeded if the consumer stands exactly behind the snapshot:
-        // then the consumer's state is the snapshot's.
-        if known.restore == nil, let done = try snapshotShelf().known.first(where: { request.isOf($0) }),
-            known.cursor == done.cursor
-        {
-            return try await controlled { try entry(of: known) }
-        }
+        if let done { return done }
         let (changed, isFinished) = try await controlled {
             try await update { store throws(StoreError) -> (Consumer, Bool) in
                 var isFinished = false
@@ -63,7 +66,7 @@ extension Agent {
             }
         }
         guard isFinished else { throw .restoreSuperseded }
-        return try await controlled { try entry(of: changed) }
+        return try await stored { () throws(StoreError) in try entry(of: changed) }
     }
 
     /// Returns the snapshots that serve the request, best first.
@@ -113,7 +116,7 @@ extension Agent {
     /// Returns true if no event is stored that its state would have to be undone for.
     func stands(_ snapshot: KnownSnapshot) throws(ControlError) -> Bool {
         guard snapshot.record.isCanonical else { return true }
-        let page = try stored { () throws(StoreError) in
+        let page = try read { () throws(StoreError) in
             try store.read(
                 ConsumerQuery(
                     space: .home, stream: snapshot.record.stream.string, cursor: snapshot.cursor, limit: 1,

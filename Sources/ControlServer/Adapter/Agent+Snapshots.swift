@@ -11,6 +11,10 @@ extension Agent {
         space: String, stream: String?, schema: Int64?
     ) async throws(ControlError) -> [SnapshotEntry] {
         try checkSpace(space)
+        return try await reading { () throws(ControlError) in try entries(of: stream, schema: schema) }
+    }
+
+    private func entries(of stream: String?, schema: Int64?) throws(ControlError) -> [SnapshotEntry] {
         let exact = stream.map { ExactString($0) }
         var entries: [SnapshotEntry] = []
         for snapshot in try snapshotShelf().known {
@@ -28,18 +32,9 @@ extension Agent {
     func snapshotShelf() throws(ControlError) -> SnapshotShelf {
         let context = try SnapshotContext(self)
         var shelf = SnapshotShelf()
-        var after: ObjectKey?
-        while true {
-            let page = try stored { () throws(StoreError) in
-                try store.objects(
-                    SyncStore.ObjectQuery(
-                        space: .home, collection: SnapshotRecord.collection, selection: .standing(.live),
-                        after: after, limit: 1_000))
-            }
-            for object in page { shelf.add(object, context) }
-            guard let last = page.last, page.count == 1_000 else { break }
-            after = last.key
-        }
+        let query = SyncStore.ObjectQuery(
+            space: .home, collection: SnapshotRecord.collection, selection: .standing(.live), limit: 1_000)
+        try forEachObject(of: query) { object in shelf.add(object, context) }
         shelf.known.sort { $0.attachment.key > $1.attachment.key }
         return shelf
     }
@@ -60,7 +55,21 @@ extension Agent {
 
     package func beginSnapshot(_ draft: SnapshotDraft) async throws(ControlError) -> any SnapshotReceiving {
         try checkSpace(draft.space)
-        let found = try stored { () throws(StoreError) in
+        // Now, and not when the bytes are here: what is acknowledged meanwhile is not in the state.
+        let (cursor, vector) = try await reading { () throws(ControlError) in try place(of: draft) }
+        do throws(BlobError) {
+            let upload = try await attachments.begin(size: draft.size)
+            return ReceivedSnapshot(agent: self, upload: upload, draft: draft, cursor: cursor, vector: vector)
+        } catch {
+            throw await refusal(of: error, size: draft.size)
+        }
+    }
+
+    /// Returns the cursor at which the state stands, and the events that it holds.
+    private func place(
+        of draft: SnapshotDraft
+    ) throws(ControlError) -> (cursor: ConsumerCursor, vector: VersionVector) {
+        let found = try read { () throws(StoreError) in
             try store.findConsumer(draft.consumer, stream: draft.stream, space: .home)
         }
         guard let consumer = found else { throw .noSuchReader(draft.consumer, of: draft.stream) }
@@ -68,16 +77,10 @@ extension Agent {
             throw .restoreUnfinished(consumer: consumer.name, stream: consumer.stream)
         }
         let cursor = try cursor(of: consumer, upTo: draft.position)
-        // Now, and not when the bytes are here: what is acknowledged meanwhile is not in the state.
-        let vector = try stored { () throws(StoreError) in
+        let vector = try read { () throws(StoreError) in
             try store.vector(of: cursor, stream: draft.stream, space: .home)
         }
-        do throws(BlobError) {
-            let upload = try await attachments.begin(size: draft.size)
-            return ReceivedSnapshot(agent: self, upload: upload, draft: draft, cursor: cursor, vector: vector)
-        } catch {
-            throw refusal(error, size: draft.size)
-        }
+        return (cursor, vector)
     }
 
     /// - Throws: `invalid_argument` for a position that was not acknowledged.
@@ -108,29 +111,32 @@ extension Agent {
     ) async throws(ControlError) -> KnownSnapshot {
         let id = String((0..<20).map { _ in Array("abcdefghijkmnpqrstuvwxyz23456789")[Int.random(in: 0..<32)] })
         let key = ObjectKey(collection: SnapshotRecord.collection, id: ExactString(id))
-        let outcome = try await writeObjects([
+        let outcome = try await write([
             .put(key, ObjectWrite.Put(fields: record.fields, ifAbsent: true)), .attach(key, file),
         ])
-        let context = try SnapshotContext(self)
-        var written = outcome.steps.last?.object
-        if written == nil, let known = outcome.steps.last?.unread {
-            written = try stored { () throws(StoreError) in try store.object(known, space: .home) }
+        return try await reading { () throws(ControlError) in
+            let context = try SnapshotContext(self)
+            var written = outcome.steps.last?.object
+            if written == nil, let known = outcome.steps.last?.unread {
+                written = try read { () throws(StoreError) in try store.object(known, space: .home) }
+            }
+            guard let object = written, let saved = KnownSnapshot(object, context) else {
+                throw ControlError(
+                    .internalFault, "The store did not say what became of the snapshot.",
+                    hint: "See: lanyard snapshot list")
+            }
+            return saved
         }
-        guard let object = written, let saved = KnownSnapshot(object, context) else {
-            throw ControlError(
-                .internalFault, "The store did not say what became of the snapshot.", hint: "See: lanyard snapshot list"
-            )
-        }
-        return saved
     }
 
     /// Deletes those that need not be kept beside the newest.
     /// - Returns: their ids.
     fileprivate func prune(like saved: KnownSnapshot, keeping count: Int) async throws(ControlError) -> [String] {
-        let alike = try snapshotShelf().known.filter { $0.problem == nil && $0.isAlike(saved) }
+        let shelf = try await reading { () throws(ControlError) in try snapshotShelf() }
+        let alike = shelf.known.filter { $0.problem == nil && $0.isAlike(saved) }
         var removed: [String] = []
         for index in SnapshotChoice.superfluous(alike.map(\.candidate), keepingNewest: count) {
-            let outcome = try await writeObjects([.delete(alike[index].owner, ifVersion: nil)], once: false)
+            let outcome = try await write([.delete(alike[index].owner, ifVersion: nil)], once: false)
             if outcome.steps.first?.changed ?? false { removed.append(alike[index].attachment.label) }
         }
         return removed
@@ -147,14 +153,14 @@ private struct ReceivedSnapshot: SnapshotReceiving {
 
     func append(_ bytes: ByteBuffer) async throws(ControlError) {
         do throws(BlobError) { try await upload.append(bytes) } catch {
-            throw agent.refusal(error, size: draft.size)
+            throw await agent.refusal(of: error, size: draft.size)
         }
     }
 
     func finish() async throws(ControlError) -> SavedSnapshot {
         let blob: UploadedBlob
         do throws(BlobError) { blob = try await upload.finish() } catch {
-            throw agent.refusal(error, size: draft.size)
+            throw await agent.refusal(of: error, size: draft.size)
         }
         let record = SnapshotRecord(
             space: .home, stream: ExactString(draft.stream), schema: draft.schema,
@@ -167,7 +173,8 @@ private struct ReceivedSnapshot: SnapshotReceiving {
         let saved = try await agent.save(record, file)
         var removed: [String] = []
         if let count = draft.keepMostRecent { removed = try await agent.prune(like: saved, keeping: count) }
-        return SavedSnapshot(snapshot: try agent.entry(of: saved), removed: removed)
+        let entry = try await agent.reading { () throws(ControlError) in try agent.entry(of: saved) }
+        return SavedSnapshot(snapshot: entry, removed: removed)
     }
 
     func giveUp() { upload.giveUp() }

@@ -23,14 +23,22 @@ extension Agent {
 
     private func home() async throws(ControlError) -> SpaceEntry {
         let now = try await controlled { try await snapshot() }
-        let (policy, quota, missing) = try stored { () throws(StoreError) in
+        let (policy, quota, missing) = try await stored { () throws(StoreError) in
             (try store.fetchPolicy(of: .home), try store.quota(of: .home), try store.missingCount(of: .home))
         }
         let usage: BlobUsage
-        do throws(BlobError) { usage = try attachments.blobs.usage() } catch { throw refusal(error) }
+        do throws(BlobError) { usage = try await blobUsage() } catch { throw refusal(error) }
         return SpaceEntry(
             name: Self.homeName, id: SpaceID.home.bytes.hexadecimal, fetch: FetchRule(policy), quota: quota,
             usedBytes: usage.claimedBytes, attachments: Int(now.counts.attachments), missing: Int(missing))
+    }
+
+    private func blobUsage() async throws(BlobError) -> BlobUsage {
+        try await reading { () throws(BlobError) in
+            try attachments.blobs.usage()
+        } refused: { _ in
+            .store(.closed)
+        }
     }
 
     package func compact() async throws(ControlError) -> CompactResponse {
@@ -49,8 +57,8 @@ extension Agent {
     // MARK: Checks
 
     /// Checks that all attachments are here that should be.
-    func attachmentCheck() throws(ControlError) -> DoctorCheck {
-        let missing = try stored { () throws(StoreError) in try store.missingCount(of: .home) }
+    func attachmentCheck() async throws(ControlError) -> DoctorCheck {
+        let missing = try await stored { () throws(StoreError) in try store.missingCount(of: .home) }
         guard missing > 0 else {
             return DoctorCheck(check: "attachments", state: .ok, detail: "all bytes that should be here are")
         }
@@ -64,7 +72,7 @@ extension Agent {
         _ progress: @escaping @Sendable (ByteProgress) -> Void
     ) async throws(ControlError) -> DoctorCheck {
         do throws(BlobError) {
-            let (start, total) = (ContinuousClock.now, try attachments.blobs.usage().wholeBytes)
+            let (start, total) = (ContinuousClock.now, try await blobUsage().wholeBytes)
             let check = try await attachments.checkAll { check in
                 let seconds = max((ContinuousClock.now - start) / .seconds(1), 0.001)
                 progress(

@@ -7,20 +7,14 @@ import SyncStore
 // Whether all devices hold the same, and which does not.
 extension Agent {
     /// Every other device of the space that was not retired. A device in step by the core's word may still lack changes that are
-    /// open: the store counts those, too.
+    /// open: the store counts those, too. To be called on a reading thread.
     func standings(_ now: AgentSnapshot) throws(ControlError) -> [DeviceStanding] {
         guard !now.standings.isEmpty else { return [] }
-        let seen: [DeviceID: Int64]
-        do { seen = lastSeen(now, try store.addresses()) } catch {
-            throw ControlError(agent: error, directory: configuration.dataDirectory)
-        }
+        let seen = lastSeen(now, try read { () throws(StoreError) in try store.addresses() })
         var standings: [DeviceStanding] = []
         for member in now.standings {
-            let unsent: Int64?
-            do {
-                unsent = try member.known.map { known throws(StoreError) in try store.changeCount(beyond: known) }
-            } catch {
-                throw ControlError(agent: error, directory: configuration.dataDirectory)
+            let unsent = try member.known.map { known throws(ControlError) in
+                try read { () throws(StoreError) in try store.changeCount(beyond: known) }
             }
             let admitted = now.membership.admission(of: member.device)?.wallMilliseconds
             let away = member.isConnected ? nil : seen[member.device] ?? admitted
@@ -56,7 +50,8 @@ extension Agent {
                 && now.standings.allSatisfy { $0.state == .inStep || connectedOnly && !$0.isConnected }
             // Changes are counted only where the count decides or is shown: after each change of a peer that would cost too much.
             if isLevel || isOver {
-                let waitingFor = try standings(now).filter { $0.state != .inStep && ($0.connected || !connectedOnly) }
+                let all = try await reading { () throws(ControlError) in try standings(now) }
+                let waitingFor = all.filter { $0.state != .inStep && ($0.connected || !connectedOnly) }
                 let connected = now.peers.count { $0.state == .connected }
                 if isLevel, waitingFor.isEmpty, connected >= (least ?? 0), try await isComplete() {
                     return WaitResponse(inStep: true, waitedSeconds: waited())

@@ -9,7 +9,7 @@ extension Agent {
     package func streams(space: String) async throws(ControlError) -> [StreamEntry] {
         try checkSpace(space)
         let terms = try await retentionTerms()
-        return try await controlled {
+        return try await stored { () throws(StoreError) in
             try store.streams(of: .home).map { stream throws(StoreError) in try entry(of: stream, terms) }
         }
     }
@@ -65,7 +65,7 @@ extension Agent {
         space: String, stream: String, settings: StreamSettings
     ) async throws(ControlError) -> StreamEntry {
         try checkSpace(space)
-        let known = try await controlled { try summary(of: stream) }
+        let known = try await stored { () throws(StoreError) in try summary(of: stream) }
         let retain: UInt64? =
             switch settings.retention {
             case nil: known?.setting?.retainMilliseconds
@@ -75,9 +75,9 @@ extension Agent {
         let setting = SyncModel.Operation.StreamSetting(
             stream: ExactString(stream), latestOnly: settings.latestOnly ?? known?.setting?.latestOnly ?? false,
             retainMilliseconds: retain)
-        _ = try await controlled { try await write([LocalWrite.planned([.setStream(setting)]).once(at: 0)]) }
+        _ = try await commit([LocalWrite.planned([.setStream(setting)]).once(at: 0)])
         let terms = try await retentionTerms()
-        return try await controlled {
+        return try await stored { () throws(StoreError) in
             try entry(
                 of: try summary(of: stream)
                     ?? StreamSummary(name: stream, events: 0, lastPosition: 0, setting: setting), terms)

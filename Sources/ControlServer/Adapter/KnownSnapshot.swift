@@ -11,8 +11,8 @@ struct SnapshotContext {
     private let dropped: [ExactString: DroppedEvents]
 
     init(_ agent: Agent) throws(ControlError) {
-        let state = try agent.stored { () throws(StoreError) in try agent.store.state() }
-        dropped = try agent.stored { () throws(StoreError) in
+        let state = try agent.read { () throws(StoreError) in try agent.store.state() }
+        dropped = try agent.read { () throws(StoreError) in
             let latestOnly = Set(
                 try agent.store.streams(of: .home).compactMap(\.setting).filter(\.latestOnly).map(\.stream))
             return try agent.store.dropped(of: .home).streams.filter { !latestOnly.contains($0.key) }

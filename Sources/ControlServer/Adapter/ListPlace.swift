@@ -31,11 +31,11 @@ extension Agent {
         // Objects that went since the look are left out.
         while entries.count < query.limit, let place = look.places.popFirst() {
             last = place
-            let object = try stored { () throws(StoreError) in
+            let object = try read { () throws(StoreError) in
                 try store.object(ObjectKey(collection: collection, id: place.id), space: .home)
             }
             guard let object, object.summary.standing == .live else { continue }
-            entries.append(try stored { () throws(StoreError) in try reader.entry(object) })
+            entries.append(try read { () throws(StoreError) in try reader.entry(object) })
         }
         guard !look.places.isEmpty || !look.isWhole, let next = last?.cursor else { return EntryPage(entries: entries) }
         if !look.places.isEmpty { memory.leave(look, at: next) }
@@ -48,7 +48,7 @@ extension Agent {
         var query = query
         query.order = try order(listOrder, of: query.collection ?? "", behind: cursor)
         query.limit = max(query.limit, Look.limit)
-        let places = try stored { [query] () throws(StoreError) in try store.places(query) }
+        let places = try read { [query] () throws(StoreError) in try store.places(query) }
         return Look(places: places[...], isWhole: places.count < query.limit)
     }
 
@@ -71,9 +71,9 @@ extension Agent {
         }
         let name = try ObjectKey(cursor: cursor)
         guard name.collection == collection else { throw .badCursor }
-        let object = try stored { () throws(StoreError) in try store.object(name, space: .home) }
+        let object = try read { () throws(StoreError) in try store.object(name, space: .home) }
         guard let object, object.summary.standing == .live else { throw .goneFromList }
-        let schema = try stored { () throws(StoreError) in try store.schema(of: collection, space: .home) }
+        let schema = try read { () throws(StoreError) in try store.schema(of: collection, space: .home) }
         found.after = found.place(of: object, schema)
         return found
     }

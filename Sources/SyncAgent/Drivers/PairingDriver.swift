@@ -90,7 +90,9 @@ final class PairingDriver {
         guard loop.core.membership[device.deviceID]?.fact != fact else {
             return loop.eventLoop.makeSucceededVoidFuture()
         }
-        return writer.write([.operations([.addMember(fact)])]).map { _ in }
+        let made = loop.eventLoop.makePromise(of: Void.self)
+        made.completeWithTask { [writer] in _ = try await writer.write([.operations([.addMember(fact)])]) }
+        return made.futureResult
     }
 
     private func dial(_ device: JoinedDevice) {

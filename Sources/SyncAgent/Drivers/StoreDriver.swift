@@ -7,9 +7,11 @@ package import SyncStore
 /// Runs the store off the event loop: writes one after the other on a thread of their own, reads beside them.
 package final class StoreDriver: Sendable {
     package let store: any ReplicaStore
+    /// The reads of tasks. More than there are connections: a read also turns rows into answers.
+    let reads = ReadQueue(threadCount: 4)
     private let eventLoop: any EventLoop
     private let writer = DispatchQueue(label: "lanyard.store.write", qos: .userInitiated)
-    private let reader = DispatchQueue(label: "lanyard.store.read", qos: .userInitiated)
+    private let reader = DispatchQueue(label: "lanyard.store.serve", qos: .userInitiated)
     /// Plans of large writes, one at a time, beside both.
     private let planner = DispatchQueue(label: "lanyard.store.plan", qos: .utility)
 
@@ -19,13 +21,13 @@ package final class StoreDriver: Sendable {
     }
 
     package func apply(_ segments: [VerifiedSegment]) -> EventLoopFuture<Commit> {
-        write { store throws(StoreError) in
+        run(on: writer) { store throws(StoreError) in
             try store.apply(segments, wallMilliseconds: WallClock.milliseconds)
         }
     }
 
     package func append(_ writes: [LocalWrite]) -> EventLoopFuture<AppendResult> {
-        write { store throws(StoreError) in
+        run(on: writer) { store throws(StoreError) in
             try store.append(writes, wallMilliseconds: WallClock.milliseconds)
         }
     }
@@ -40,6 +42,11 @@ package final class StoreDriver: Sendable {
                     returning: writes.map { (try? store.prepared($0, wallMilliseconds: now)) ?? $0 })
             }
         }
+    }
+
+    /// Runs `body` on the writing thread, after all earlier writes.
+    func onWriter(_ body: @escaping @Sendable (any ReplicaStore) -> Void) {
+        writer.async { [store] in body(store) }
     }
 
     func seal() -> EventLoopFuture<Commit> { write { store throws(StoreError) in try store.seal() } }
@@ -105,8 +112,9 @@ package final class StoreDriver: Sendable {
         return try result.get()
     }
 
-    /// Closes the store, after all earlier writes.
+    /// Closes the store, after all earlier writes. Reads that wait are refused.
     func close() {
+        reads.close()
         writer.sync { store.close() }
     }
 

@@ -1,7 +1,7 @@
 package import SyncModel
 
 /// A write that an application requests: one change, all or nothing.
-package indirect enum LocalWrite: Sendable, Hashable {
+package enum LocalWrite: Sendable, Hashable {
     /// The operations as given.
     case operations([Operation])
     /// Planned against what is stored when its turn comes, each seeing what those before it did. Of the writes of one
@@ -10,12 +10,12 @@ package indirect enum LocalWrite: Sendable, Hashable {
     /// Lets a device go at what is held of it when the write's turn comes.
     case retire(DeviceID)
     /// A change that this device had written under a history that was cut.
-    case again(VoidChange)
+    indirect case again(VoidChange)
     /// Written unless a write under this key is remembered; then that one's outcome is the outcome. A refused write is not
     /// remembered: nothing was written, and the cause may be gone when it is asked for again.
-    case once(WriteKey, LocalWrite)
+    indirect case once(WriteKey, LocalWrite)
     /// A `planned` one of which these steps were planned before its turn came.
-    case prepared(LocalWrite, [PreparedWrite])
+    indirect case prepared(LocalWrite, [PreparedWrite])
 }
 
 /// Why a write was refused, and at which of its steps, from 0.

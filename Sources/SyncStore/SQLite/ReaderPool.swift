@@ -2,6 +2,9 @@ import Dispatch
 import Synchronization
 
 /// A few read-only connections, so that reads wait neither for the writer nor, mostly, for each other.
+///
+/// A caller holds its thread while it waits for a connection, so it runs on a thread of the store's or of a driver's. Tasks
+/// read through `ReadQueue`.
 final class ReaderPool: Sendable {
     private let free: Mutex<[Connection]>
     private let count: Int

@@ -1,0 +1,118 @@
+import ControlAPI
+import SyncAgent
+import SyncModel
+import SyncStore
+
+// The one road of an application's writes: steps, as one change or as a change each, to the agent's writer and back.
+extension Agent {
+    /// Makes one change of all steps, or none. Durable on return.
+    ///
+    /// - Parameters:
+    ///   - once: whether it is the write that the request's key stands for.
+    ///   - edits: those among the steps that are edits, to say what fits in place of one that does not.
+    func write(
+        _ steps: [ObjectWrite], isTransaction: Bool = false, once: Bool = true, editing edits: [ObjectEdit?] = []
+    ) async throws(ControlError) -> WriteOutcome {
+        let planned = LocalWrite.planned(steps)
+        switch try await commit([once ? planned.once(at: 0) : planned]).first {
+        case .success(let outcome): return outcome
+        case .failure(let refusal):
+            let edit = edits.indices.contains(refusal.step) ? edits[refusal.step] : nil
+            let error = try await reading(if: edit != nil) { () throws(ControlError) in
+                edit.map { self.refusal(refusal, of: $0) } ?? ControlError(refusal.reason)
+            }
+            throw isTransaction ? error.concerning("Operation \(refusal.step + 1)") : error
+        case nil: throw Self.missingOutcome
+        }
+    }
+
+    /// Makes a change of each of `count` steps, in this order, in as few commits as it takes. Stops at the first refused one,
+    /// or at a commit that fails; the error counts what was written before.
+    ///
+    /// - Parameter row: of the steps of one row, none is written behind a refused one; nil: the steps of its commit are.
+    func writeEach(
+        _ count: Int, row: UInt64? = nil, _ step: (Int) throws(ControlError) -> ObjectWrite
+    ) async throws(ControlError) -> EmitResponse {
+        var response = EmitResponse(count: 0, first: nil, last: nil)
+        for start in stride(from: 0, to: count, by: Limits.changesPerGroup) {
+            let end = min(start + Limits.changesPerGroup, count)
+            var writes: [LocalWrite] = []
+            writes.reserveCapacity(end - start)
+            for index in start..<end { writes.append(.planned([try step(index)], row: row).once(at: index)) }
+            let outcomes: [Result<WriteOutcome, WriteRefusal>]
+            do throws(ControlError) { outcomes = try await commit(writes) } catch {
+                throw error.having(response.count)
+            }
+            try response.count(outcomes)
+        }
+        return response
+    }
+
+    /// Commits one group of writes, and gives the agent's errors their codes.
+    func commit(_ writes: [LocalWrite]) async throws(ControlError) -> [Result<WriteOutcome, WriteRefusal>] {
+        do { return try await write(writes) } catch {
+            throw ControlError(agent: error, directory: configuration.dataDirectory)
+        }
+    }
+
+    /// Returns the remembered outcome of the request's key; nil for a new one.
+    func rememberedOutcome() async throws(ControlError) -> WriteOutcome? {
+        guard let key = WriteKey.ofRequest(at: 0) else { return nil }
+        let known = try await stored { () throws(StoreError) in
+            try store.answeredWrite(key.name, wallMilliseconds: WallClock.milliseconds)
+        }
+        guard let known else { return nil }
+        guard known.key == key else { throw .idempotencyMismatch }
+        return known.outcome
+    }
+
+    static var missingOutcome: ControlError {
+        ControlError(.internalFault, "The store did not say what became of a write.", hint: "See `lanyard logs`.")
+    }
+}
+
+extension ObjectWrite {
+    init(_ event: EventDraft, to stream: String) {
+        self = .appendEvent(.init(stream: stream, type: event.type, payload: event.payload.bytes))
+    }
+}
+
+extension LocalWrite {
+    /// The same under the key of the request's write at `index`; itself where that has none.
+    func once(at index: Int) -> LocalWrite {
+        WriteKey.ofRequest(at: index).map { .once($0, self) } ?? self
+    }
+}
+
+extension WriteKey {
+    /// Nil where the request's write at `index` has none.
+    fileprivate static func ofRequest(at index: Int) -> WriteKey? {
+        let keys = RequestKey.ofWrites
+        guard keys.indices.contains(index), let key = keys[index] else { return nil }
+        return WriteKey(text: key.text, request: key.content)
+    }
+}
+
+extension EmitResponse {
+    /// Counts the writes of a group. Throws at the first that was refused.
+    fileprivate mutating func count(_ outcomes: [Result<WriteOutcome, WriteRefusal>]) throws(ControlError) {
+        // A dot as text is 70 characters of base32: written for the last of a group, not for each.
+        var last: Dot?
+        for outcome in outcomes {
+            switch outcome {
+            case .failure(let refusal): throw ControlError(refusal.reason).having(count)
+            case .success(let written):
+                count += 1
+                first = first ?? written.dots.map { DotText($0.lowerBound) }
+                last = written.dots?.upperBound ?? last
+            }
+        }
+        self.last = last.map { DotText($0) } ?? self.last
+    }
+}
+
+extension ControlError {
+    fileprivate func having(_ written: Int) -> ControlError {
+        ControlError(code, message, hint: hint, written: written, version: version)
+    }
+}
