@@ -45,8 +45,7 @@ package struct AgentCore: Sendable {
     /// Returns the first effects: the devices to trust. Addresses come as inputs.
     package mutating func start(at now: Tick) -> [Effect] {
         step.output.now = now
-        home.trustMembers(&step)
-        home.openOrSeal(&step)
+        home.start(&step)
         return step.output.takeEffects()
     }
 

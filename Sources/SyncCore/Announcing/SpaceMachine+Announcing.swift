@@ -86,6 +86,7 @@ extension SpaceMachine {
         let entries = have.entries.map {
             TipTable.Entry(replica: $0.replica, tip: ReplicaTip(next: $0.next, head: $0.head, stamp: .zero))
         }
+        let membership = membership
         peers[index].claims.take(
             entries, isComplete: have.complete, held: held, isAuthor: { membership.signingKey(of: $0) != nil })
         guard peers[index].peerTips.entries.count <= Limits.vectorEntries else {

@@ -5,10 +5,9 @@ extension SpaceMachine {
     /// Handles what became durable: only now is it ours to announce and to send.
     mutating func handleDurable(_ change: StoreChange, _ step: inout CoreStep) {
         for segment in change.segments { raiseHeld(segment.segment.replica, segment.tip) }
-        stateDigest = change.stateDigest
+        log.record(stateDigest: change.stateDigest)
         compaction.hasCompany = true
-        var admitted: [DeviceID] = []
-        for addition in change.additions { admitted += membership.add(addition) }
+        let admitted = log.add(change.additions)
         if !change.additions.isEmpty {
             step.network.update(members: networkMembers)
             forks.hasAdditions = true
@@ -33,9 +32,7 @@ extension SpaceMachine {
 
     /// Raises the durable tip of a replica.
     mutating func raiseHeld(_ replica: ReplicaID, _ tip: ReplicaTip) {
-        let before = held.next(of: replica)
-        guard before < tip.next else { return }
-        held.set(replica, tip)
+        guard let before = log.raise(replica, to: tip) else { return }
         for index in peers.indices { peers[index].claims.recordHeld(replica, from: before, to: tip.next) }
     }
 

@@ -63,7 +63,7 @@ extension SpaceMachine {
     /// costs them a fifth of the store's time. The wait is at most five seconds, for a machine that slept meanwhile. Without
     /// writes it is a moment, for a writer that begins.
     mutating func handleCompacted(firstHeld: VersionVector, isLast: Bool, _ step: CoreStep) {
-        self.firstHeld = firstHeld
+        log.record(firstHeld: firstHeld)
         guard case .stepping(let vector) = compaction.progress else { return }
         let took = Tick.Span(nanoseconds: min((step.now - compaction.steppedAt).nanoseconds, 1_250_000_000))
         let rest = compaction.hasCompany ? Tick.Span(nanoseconds: took.nanoseconds * 4) : took

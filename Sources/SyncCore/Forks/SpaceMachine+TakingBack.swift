@@ -52,7 +52,7 @@ extension SpaceMachine {
         machine.peers = peers
         for index in machine.peers.indices { machine.peers[index].claims = PeerClaims() }
         (machine.haveOwnReturned, machine.forks.shown) = (haveOwnReturned, forks.shown)
-        (machine.mayStayOpen, machine.isSealing, machine.isStoreRefusing) = (mayStayOpen, isSealing, isStoreRefusing)
+        (machine.sealer, machine.isStoreRefusing) = (sealer, isStoreRefusing)
         self = machine
         trustMembers(&step)
         step.network.wakeDials(at: step.now)

@@ -134,7 +134,7 @@ extension SpaceMachine {
     ) {
         guard !pulls.contains(where: { $0.replica == replica && !isWalk($0) }), !forked.contains(replica),
             !isBeingTakenBack(replica), !isAwaited(replica), isUrgent || !hasGivenWay(replica),
-            !isSealing || replica.device != configuration.own,
+            !sealer.isSealing || replica.device != configuration.own,
             membership.signingKey(of: replica.device) != nil
         else { return }
         let from = frontier(of: replica).next

@@ -162,6 +162,7 @@ extension SpaceMachine {
 
     /// Records that a peer holds what it sent.
     private mutating func claim(_ index: Int, _ replica: ReplicaID, _ tip: ReplicaTip) {
+        let membership = membership
         peers[index].claims.advance(
             replica, tip, held: held, isAuthor: { membership.signingKey(of: $0) != nil })
     }

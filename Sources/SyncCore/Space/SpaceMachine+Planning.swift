@@ -8,6 +8,20 @@ extension SpaceMachine {
         handleDurable(change, &step)
     }
 
+    mutating func handleSealed(_ change: StoreChange, _ step: inout CoreStep) {
+        sealer.handleSealed()
+        if !change.segments.isEmpty { handleDurable(change, &step) }
+    }
+
+    mutating func handleSealFailed(_ code: String, _ step: inout CoreStep) {
+        sealer.handleSealFailed(code, retryAfter: configuration.timing.storeRetry, &step)
+    }
+
+    mutating func start(_ step: inout CoreStep) {
+        trustMembers(&step)
+        sealer.plan(&step)
+    }
+
     mutating func plan(_ step: inout CoreStep) {
         persistReady(&step)
         releaseHeldBack(&step)
@@ -18,7 +32,7 @@ extension SpaceMachine {
         step.network.planDials(&step.output)
         pumpServes(&step)
         pumpStates(&step)
-        openOrSeal(&step)
+        sealer.plan(&step)
         planStability(&step)
         planCompaction(&step)
         planEventRetention(&step)
@@ -44,7 +58,7 @@ extension SpaceMachine {
         return [
             up.compactMap(\.haveDue).min(), pauses.min(), questions.min(),
             pulls.compactMap { progressDeadline(of: $0) }.min(), up.compactMap(\.acknowledgements.dueAt).min(),
-            storeRetryAt, sealRetryAt, acknowledgeDeadline(step), collectionDeadline, compactionDeadline,
+            storeRetryAt, sealer.retryAt, acknowledgeDeadline(step), collectionDeadline, compactionDeadline,
             stateDeadlines(step).min(), cutDeadlines.min(), eventRetentionDeadline, redoDeadline, forks.lookAt,
             replicaDeadline, returningDeadline(step),
         ].compactMap(\.self).min()

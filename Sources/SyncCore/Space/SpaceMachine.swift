@@ -6,11 +6,8 @@ import SyncModel
 /// its frontier (durable, being persisted, waiting) is one chain. Nothing leaves before its local commit.
 struct SpaceMachine: Sendable {
     let configuration: CoreConfiguration
-    let space: SpaceID
-    var membership: Membership
-    /// The tips that are durable here, and therefore what we announce.
-    var held: TipTable
-    var stateDigest: Sum256
+    var log: SpaceLog
+    var sealer = Sealer()
 
     /// The peers with a session, in the order the sessions opened.
     var peers: [SpacePeer] = []
@@ -30,24 +27,14 @@ struct SpaceMachine: Sendable {
     var storeRetryAt: Tick?
     /// The last commit was refused.
     var isStoreRefusing = false
-    /// The store was told that local writes may stay open.
-    var mayStayOpen = false
-    /// True while the store has not answered a request to seal them: our own histories may end further on than is held.
-    var isSealing = false
-    /// The time to ask again for what the store refused to seal.
-    var sealRetryAt: Tick?
     /// Replicas of which two histories were seen and neither was reverted here: they are not asked for.
     var forked: [ReplicaID] = []
     var forks: ForkKeeping
     /// The number of times that a peer proved a head of our own beyond what is held, with bytes that do not continue it.
     var unfitOwnSegments = 0
 
-    /// The counter of each replica from which on changes are held. What was before came as state or was dropped.
-    var firstHeld: VersionVector
     var compaction = Compaction()
     var eventRetention = EventRetention()
-    /// The join of the vectors at which something was forgotten here, or state was taken.
-    var floor: VersionVector
     /// The state that is being taken from a peer.
     var intake: StateIntake?
     /// True if something of this state, or of an earlier one, may be staged.
@@ -66,11 +53,18 @@ struct SpaceMachine: Sendable {
     /// Budgets of acknowledgements taken from each member.
     var acknowledging: DeviceBudgets
     var stability = Stability()
-    /// The cuts of devices, as far as the store has them durable.
-    var cuts: CutTable
     var cutKeeping = CutKeeping()
-    /// True while objects are incomplete, see `StoreChange`: nothing is acknowledged, collected or handed over as state.
-    var isIncomplete: Bool
+
+    // MARK: What all parts of the space read
+
+    var space: SpaceID { log.space }
+    var held: TipTable { log.held }
+    var stateDigest: Sum256 { log.stateDigest }
+    var firstHeld: VersionVector { log.firstHeld }
+    var floor: VersionVector { log.floor }
+    var membership: Membership { log.membership }
+    var cuts: CutTable { log.cuts }
+    var isIncomplete: Bool { log.isIncomplete }
 
     struct Read: Sendable {
         let id: ReadID
@@ -91,14 +85,8 @@ struct SpaceMachine: Sendable {
         hasStaging: Bool, at now: Tick
     ) {
         self.configuration = configuration
-        self.space = space
-        self.membership = membership
-        stateDigest = history.stateDigest
-        firstHeld = history.firstHeld
-        floor = history.floor
+        log = SpaceLog(space: space, membership: membership, history)
         self.hasStaging = hasStaging
-        cuts = history.cuts
-        isIncomplete = history.isIncomplete
         forks = ForkKeeping(
             settled: history.settled, gaveWay: history.gaveWay, awaited: history.awaited,
             hasTakenBack: history.hasTakenBack, mayRelease: !history.awaited.isEmpty,
@@ -106,8 +94,6 @@ struct SpaceMachine: Sendable {
         replicas = ReplicaKeeping(configuration)
         acknowledging = DeviceBudgets(
             atOnce: configuration.bounds.acknowledgementsAtOnce, every: configuration.timing.acknowledgementEvery)
-        held = TipTable()
-        for known in history.tips { held.set(known.replica, known.tip) }
         for signed in history.acknowledgements { _ = acknowledgements.take(signed) }
     }
 }

@@ -24,14 +24,13 @@ struct CutKeeping: Sendable {
 // Devices that were cut: no member waits for them, and they may come back.
 extension SpaceMachine {
     mutating func recordCompleteness(isIncomplete: Bool, _ step: inout CoreStep) {
-        guard isIncomplete != self.isIncomplete else { return }
-        self.isIncomplete = isIncomplete
+        guard log.record(isIncomplete: isIncomplete) else { return }
         if isIncomplete { restartIntake(&step) }
     }
 
     /// Takes all cuts that are durable.
     mutating func recordCuts(_ cuts: CutTable, _ step: inout CoreStep) {
-        self.cuts = cuts
+        log.record(cuts)
         stability.isMoved = true
         trustMembers(&step)
         for index in peers.indices where peers[index].isUp && cuts.isBarred(peers[index].device) {
@@ -66,7 +65,7 @@ extension SpaceMachine {
 
     var cutDeadlines: [Tick] {
         var deadlines = cutKeeping.readmissions.map(\.retryAt) + cutKeeping.settlements.map(\.retryAt)
-        if case .due(let at) = cutKeeping.rewriting, !mayStayOpen { deadlines.append(at) }
+        if case .due(let at) = cutKeeping.rewriting, !sealer.mayStayOpen { deadlines.append(at) }
         return deadlines
     }
 
@@ -82,6 +81,7 @@ extension SpaceMachine {
     /// Admits a cut device again if it has heard of the cut and still connects. Retiring does not revoke access; it says that
     /// no member waits for the device. What the device writes from then on knows all that was forgotten meanwhile.
     private mutating func planReadmissions(_ step: inout CoreStep) {
+        let cuts = cuts
         cutKeeping.readmissions.removeAll { !cuts.isAway($0.device) || $0.retryAt <= step.now }
         guard membership.signingKey(of: configuration.own) != nil, !cuts.isAway(configuration.own) else { return }
         // A cut that came with a state is known before its change is held: what is written then does not know it.
@@ -128,6 +128,7 @@ extension SpaceMachine {
     /// Two cuts that make each other void are never both settled. Otherwise no member could have heard of both, so the
     /// remaining members of each would all be away for the other, and be more than the other's.
     private mutating func planSettling(_ step: inout CoreStep) {
+        let cuts = cuts
         cutKeeping.settlements.removeAll { cuts.isSettled($0.cut) || $0.retryAt <= step.now }
         guard membership.signingKey(of: configuration.own) != nil, !cuts.isAway(configuration.own) else { return }
         for cut in cuts.cuts
@@ -167,7 +168,7 @@ extension SpaceMachine {
         case .idle, .done(_):
             if case .done(cuts) = cutKeeping.rewriting { return }
             guard mayRewrite else { return }
-        case .due(let at): guard step.now >= at, !mayStayOpen else { return }
+        case .due(let at): guard step.now >= at, !sealer.mayStayOpen else { return }
         case .stepping: return
         }
         if configuration.faults.contains(.forgetVoidWork) {
@@ -198,7 +199,7 @@ extension SpaceMachine {
         // It holds marks of what was written again already.
         guard !forks.hasTakenBack, !forks.isTakingBack else { return false }
         let dots = cuts.cuts(of: own).map(\.dot)
-        guard !dots.isEmpty, !mayStayOpen, !cuts.isAway(own) else { return false }
+        guard !dots.isEmpty, !sealer.mayStayOpen, !cuts.isAway(own) else { return false }
         let away = releasedDevices
         return membership.members.allSatisfy { member in
             if away.contains(member.device) { return true }

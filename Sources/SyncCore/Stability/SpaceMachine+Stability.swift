@@ -113,7 +113,7 @@ extension SpaceMachine {
     /// The time of the next step of collection; nil if none is due. Collection waits while local writes may stay open: what
     /// they are folded into must be what they saw.
     var collectionDeadline: Tick? {
-        guard !mayStayOpen, !isIncomplete, case .due(let at, _, _) = stability.collection else { return nil }
+        guard !sealer.mayStayOpen, !isIncomplete, case .due(let at, _, _) = stability.collection else { return nil }
         return at
     }
 
@@ -122,7 +122,8 @@ extension SpaceMachine {
         if case .idle = stability.collection, !stable.isEmpty, stable != stability.collected {
             stability.collection = .due(at: step.now, stable, after: nil)
         }
-        guard !mayStayOpen, case .due(let at, let vector, let after) = stability.collection, step.now >= at else {
+        guard !sealer.mayStayOpen, case .due(let at, let vector, let after) = stability.collection, step.now >= at
+        else {
             return
         }
         // What was stable when the pass began may be so no longer: a member was put back, or a new one came.
@@ -138,7 +139,7 @@ extension SpaceMachine {
     mutating func handleCollected(next: Dot?, hasForgotten: Bool, _ step: CoreStep) {
         guard case .stepping(let vector, _) = stability.collection else { return }
         // As the store has raised its own: from now on, not only from the next start.
-        if hasForgotten { floor.join(vector) }
+        if hasForgotten { log.recordForgotten(upTo: vector) }
         if let next {
             stability.collection = .due(at: step.now + configuration.timing.collectionPause, vector, after: next)
         } else {

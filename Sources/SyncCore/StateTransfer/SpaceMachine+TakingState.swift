@@ -254,8 +254,7 @@ extension SpaceMachine {
         let source = intake.flatMap { peerIndex($0.connection) }.map { peers[$0].device }
         if intake?.id == id { intake = nil }
         hasStaging = false
-        firstHeld = joined.firstHeld
-        floor = joined.floor
+        log.record(joined)
         var moved: [ReplicaID] = []
         for entry in joined.tips where held.next(of: entry.replica) < entry.tip.next {
             raiseHeld(entry.replica, entry.tip)
