@@ -122,6 +122,45 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == ["identity.pem"])
     }
 
+    /// Its certificate has a serial number of 21 bytes, one more than RFC 5280 allows. Line ends of another system and text
+    /// outside the blocks change nothing.
+    @Test func `a key file of an earlier version is read and kept`() throws {
+        let directory = try TemporaryDirectory()
+        let file = URL(fileURLWithPath: directory.path + "/identity.pem")
+        for text in [Self.earlier, Self.earlier.replacing("\n", with: "\r\n"), "The desk's keys.\n\n" + Self.earlier] {
+            try Data(text.utf8).write(to: file)
+            try directory.setMode(0o600, of: "identity.pem")
+            let identity = try DeviceIdentity.loadOrCreate(in: directory.path)
+            #expect("\(identity.deviceID)" == "C6SMUY7-6IV2QQV-64ICNPX-5V2QYWW-OXEWBO7-I5HKNLY-SPPC6T4-HHB2RAY")
+            #expect(try Data(contentsOf: file) == Data(text.utf8))
+        }
+    }
+
+    private static let earlier = """
+        -----BEGIN PRIVATE KEY-----
+        MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgGQTVmFksLzHV+XUs
+        WBvhwGUSOO936BU0f4tAwdvcShihRANCAARgU4gzNAPQOzcvusSeUz+10to0iCtJ
+        hYd/AIZfhY1iAzNwCqM//9fsuVtK4mxWuOHSsz9FDjNvbwoIIzaPcgBn
+        -----END PRIVATE KEY-----
+        -----BEGIN CERTIFICATE-----
+        MIIBIzCBy6ADAgECAhUAhFkZhhFDu3VteONmNmvSecoEM7wwCgYIKoZIzj0EAwIw
+        EjEQMA4GA1UEAwwHbGFueWFyZDAeFw0yNjExMjQxMTUxMDlaFw00NjExMjUxMTUx
+        MDlaMBIxEDAOBgNVBAMMB2xhbnlhcmQwWTATBgcqhkjOPQIBBggqhkjOPQMBBwNC
+        AARgU4gzNAPQOzcvusSeUz+10to0iCtJhYd/AIZfhY1iAzNwCqM//9fsuVtK4mxW
+        uOHSsz9FDjNvbwoIIzaPcgBnMAoGCCqGSM49BAMCA0cAMEQCIFINdEcJ9qEBJUuq
+        B5ZOpjrkQxUJM5VHgxZS4iK+lwJDAiAnvK26HcWSanCHeEVAkNcjRBv0hKdQ3E43
+        e0gSFC9xnQ==
+        -----END CERTIFICATE-----
+        -----BEGIN LANYARD SIGNING KEY-----
+        yq/N19mhmmFC8JgVIM7C1UDNQXBF4GYyJLV0szZAcAI=
+        -----END LANYARD SIGNING KEY-----
+        -----BEGIN LANYARD BINDING-----
+        JOfdmePvJBy2O/rfwePoSw6jVrXIo7JJCBYEDY+rTSlDZHoNFLU3xf70BIXw7Vui
+        wr+v9NqcaFkooe4bYBBURw==
+        -----END LANYARD BINDING-----
+
+        """
+
     @Test func `a directory that cannot be made is a typed error`() {
         #expect(throws: IdentityError.failed(path: "/proc/lanyard", operation: "Making", errno: ENOENT)) {
             try DeviceIdentity.loadOrCreate(in: "/proc/lanyard")

@@ -51,6 +51,26 @@ import Testing
         try await nobody.closed()
     }
 
+    /// The stranger proves that it has the key. BoringSSL reads no RSA exponent of more than 33 bits, and NIOSSL's
+    /// `extractPublicKey` would end the process for such a key: the handshake has to refuse it before.
+    @Test(arguments: [
+        (["ec", "-pkeyopt", "ec_paramgen_curve:P-384"], EndReason.notPaired),
+        (["rsa:2048"], .notPaired),
+        (["rsa:2048", "-pkeyopt", "rsa_keygen_pubexp:18446744073709551629"], .tlsFailed),
+    ])
+    func `a key of another kind is refused, also one that cannot be read`(
+        kind: [String], reason: EndReason
+    ) async throws {
+        let (server, address) = try await server()
+        let directory = try TemporaryDirectory()
+        let (key, certificate) = (directory.path + "/key.pem", directory.path + "/certificate.pem")
+        try OpenSSL.run(
+            ["req", "-x509", "-subj", "/CN=lanyard", "-nodes", "-keyout", key, "-out", certificate, "-newkey"] + kind)
+        let stranger = try OpenSSL.Client(address, ["-cert", certificate, "-key", key])
+        try await server.expectTurnedAway(reason)
+        _ = try await stranger.output()
+    }
+
     @Test func `TLS 1.2 is refused, also with a member's key`() async throws {
         let member = try await Node()
         let (server, address) = try await server(trusting: member)

@@ -14,7 +14,7 @@ import Testing
         let ticket = member.directory.path + "/session"
         let key = member.directory.path + "/identity.pem"
 
-        let first = try OpenSSL(address, ["-cert", key, "-key", key, "-sess_out", ticket])
+        let first = try OpenSSL.Client(address, ["-cert", key, "-key", key, "-sess_out", ticket])
         let inbound = try await server.opened(.inbound)
         // The first frame comes after the session tickets: close once it has left.
         try await server.events.first("the first frame to leave") { events in
@@ -25,7 +25,7 @@ import Testing
         #expect(met.contains("Server certificate"))
         #expect(FileManager.default.fileExists(atPath: ticket), "without a session the test would show nothing")
 
-        let second = try OpenSSL(address, ["-sess_in", ticket])
+        let second = try OpenSSL.Client(address, ["-sess_in", ticket])
         try await server.expectTurnedAway(.noCertificate)
         let answer = try await second.output()
         #expect(!answer.contains("\nReused, TLSv1.3"))
@@ -40,7 +40,7 @@ import Testing
         let key = member.directory.path + "/identity.pem"
         for arguments in [["-sess_out", ticket], ["-sess_in", ticket]] {
             let number = server.events.all.count { if case .opened = $0 { true } else { false } }
-            let client = try OpenSSL(address, ["-cert", key, "-key", key] + arguments)
+            let client = try OpenSSL.Client(address, ["-cert", key, "-key", key] + arguments)
             let inbound = try await server.events.first("connection \(number + 1)") { events in
                 let opened = events.compactMap { if case .opened(let number, _, _, _, _) = $0 { number } else { nil } }
                 return opened.count > number ? opened[number] : nil
@@ -52,37 +52,4 @@ import Testing
             #expect(!(try await client.output()).contains("\nReused, TLSv1.3"))
         }
     }
-}
-
-/// `openssl s_client` with this agent's protocol, from Debian's package openssl.
-private final class OpenSSL: Sendable {
-    private let process: Process
-    private let standardOutput = Pipe()
-    private let standardInput = Pipe()
-
-    init(_ address: HostPort, _ arguments: [String]) throws {
-        process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments =
-            ["openssl", "s_client", "-connect", "\(address)", "-tls1_3", "-alpn", "lanyard/1", "-ign_eof"] + arguments
-        process.standardOutput = standardOutput
-        process.standardError = standardOutput
-        // Stays open: at its end the client would leave before the server had answered.
-        process.standardInput = standardInput
-        try process.run()
-    }
-
-    /// All it said, once it has ended.
-    func output() async throws -> String {
-        try await bounded("openssl to end") { [standardOutput] in
-            try await withCheckedThrowingContinuation { continuation in
-                Thread.detachNewThread {
-                    let data = standardOutput.fileHandleForReading.readDataToEndOfFile()
-                    continuation.resume(returning: String(decoding: data, as: UTF8.self))
-                }
-            }
-        }
-    }
-
-    deinit { if process.isRunning { process.terminate() } }
 }

@@ -1,7 +1,5 @@
 import NIOSSL
-import SwiftASN1
 import SyncModel
-import X509
 
 /// The public key a peer proved in TLS. Nothing else in its certificate is looked at.
 struct PeerKey: Hashable {
@@ -9,16 +7,14 @@ struct PeerKey: Hashable {
     let subjectPublicKeyInfo: [UInt8]
     let device: DeviceID
 
-    /// Reads the key; nil for a certificate whose key cannot be read, or is of a kind that no device here has.
+    /// Reads the key of a certificate that BoringSSL has taken as the leaf of a chain; nil when it cannot be written as DER.
     ///
-    /// NIOSSL's `extractPublicKey` is not used: it ends the process for a key that does not parse, say a point off its curve,
-    /// and these bytes are a stranger's.
+    /// Never call it with other certificates: NIOSSL's `extractPublicKey` ends the process for a key that does not parse,
+    /// say a point off its curve. A handshake parses the peer's key before it calls our verification and ends without one
+    /// (`tls13_process_certificate`), since it checks the peer's signature with that key.
     init?(_ certificate: NIOSSLCertificate) {
-        var serializer = DER.Serializer()
-        guard let der = try? certificate.toDERBytes(), let parsed = try? Certificate(derEncoded: der),
-            (try? serializer.serialize(parsed.publicKey)) != nil
-        else { return nil }
-        subjectPublicKeyInfo = serializer.serializedBytes
-        device = DeviceID(subjectPublicKeyInfo: subjectPublicKeyInfo)
+        guard let bytes = try? certificate.extractPublicKey().toSPKIBytes() else { return nil }
+        subjectPublicKeyInfo = bytes
+        device = DeviceID(subjectPublicKeyInfo: bytes)
     }
 }

@@ -1,9 +1,7 @@
 package import Crypto
 import Foundation
 import NIOSSL
-import SwiftASN1
 package import SyncModel
-import X509
 
 /// The keys that make this machine a device: a P-256 device key for TLS, an Ed25519 signing key for its changes, and the
 /// device key's signature that binds the two. They live in one file, so there is never half an identity.
@@ -63,28 +61,35 @@ extension DeviceIdentity {
     private init(pem bytes: [UInt8], path: String) throws(IdentityError) {
         func damaged(_ part: String) -> IdentityError { .damaged(path: path, part: part) }
         guard let text = String(validating: bytes, as: UTF8.self),
-            let documents = try? PEMDocument.parseMultiple(pemString: text),
-            documents.map(\.discriminator) == Block.allCases.map(\.rawValue)
+            let blocks = PEMBlock.blocks(of: text), blocks.map(\.label) == Block.allCases.map(\.rawValue)
         else { throw damaged("its parts are not the four expected") }
-        guard let key = try? P256.Signing.PrivateKey(pemRepresentation: documents[0].pemString) else {
+        guard let key = try? P256.Signing.PrivateKey(pemRepresentation: blocks[0].text) else {
             throw damaged("the device key cannot be read")
         }
-        guard let signingKey = try? Curve25519.Signing.PrivateKey(rawRepresentation: documents[2].derBytes) else {
+        guard let signingKey = try? Curve25519.Signing.PrivateKey(rawRepresentation: blocks[2].bytes) else {
             throw damaged("the signing key cannot be read")
         }
         self.signingKey = signingKey
         subjectPublicKeyInfo = Array(key.publicKey.derRepresentation)
         deviceID = DeviceID(subjectPublicKeyInfo: subjectPublicKeyInfo)
-        binding = documents[3].derBytes
+        binding = blocks[3].bytes
         guard Self.isBound(binding, to: key.publicKey, signingKey) else {
             throw damaged("the signing key is not bound to the device key")
         }
-        guard let certificate = try? NIOSSLCertificate(bytes: documents[1].derBytes, format: .der),
-            PeerKey(certificate)?.subjectPublicKeyInfo == subjectPublicKeyInfo,
-            let privateKey = try? NIOSSLPrivateKey(bytes: Array(key.derRepresentation), format: .der)
+        guard let certificate = try? NIOSSLCertificate(bytes: blocks[1].bytes, format: .der),
+            let privateKey = try? NIOSSLPrivateKey(bytes: Array(key.derRepresentation), format: .der),
+            Self.isPair(certificate, privateKey),
+            PeerKey(certificate)?.subjectPublicKeyInfo == subjectPublicKeyInfo
         else { throw damaged("the certificate is not the device key's") }
         self.certificate = certificate
         self.privateKey = privateKey
+    }
+
+    /// Returns true if `certificate` is for the public half of `key`: BoringSSL takes only such two into one context.
+    private static func isPair(_ certificate: NIOSSLCertificate, _ key: NIOSSLPrivateKey) -> Bool {
+        let pair = TLSConfiguration.makeServerConfiguration(
+            certificateChain: [.certificate(certificate)], privateKey: .privateKey(key))
+        return (try? NIOSSLContext(configuration: pair)) != nil
     }
 
     private static func isBound(
@@ -105,30 +110,10 @@ extension DeviceIdentity {
                 (.deviceKey, Array(deviceKey.derRepresentation)), (.certificate, try DeviceCertificate.der(deviceKey)),
                 (.signingKey, Array(signingKey.rawRepresentation)), (.binding, Array(binding)),
             ]
-            let texts = blocks.map { PEMDocument(type: $0.0.rawValue, derBytes: $0.1).pemString + "\n" }
+            let texts = blocks.map { PEMBlock(label: $0.0.rawValue, bytes: $0.1).text + "\n" }
             return Array(texts.joined().utf8)
         } catch {
             throw .damaged(path: path, part: "new keys could not be made")
         }
-    }
-}
-
-/// The self-signed certificate that carries a device key through TLS. Only the key in it counts; it contains no name of a
-/// person or device.
-enum DeviceCertificate {
-    /// Twenty years in seconds. Lanyard ignores the dates, but some TLS stacks would refuse expired ones.
-    private static let validity: TimeInterval = 20 * 365.25 * 86_400
-
-    static func der(_ key: P256.Signing.PrivateKey) throws -> [UInt8] {
-        let name = try DistinguishedName { CommonName("lanyard") }
-        let certificate = try Certificate(
-            version: .v3, serialNumber: Certificate.SerialNumber(), publicKey: Certificate.PublicKey(key.publicKey),
-            // A day back: clocks differ.
-            notValidBefore: Date().addingTimeInterval(-86_400), notValidAfter: Date().addingTimeInterval(validity),
-            issuer: name, subject: name, signatureAlgorithm: .ecdsaWithSHA256, extensions: Certificate.Extensions(),
-            issuerPrivateKey: Certificate.PrivateKey(key))
-        var serializer = DER.Serializer()
-        try serializer.serialize(certificate)
-        return serializer.serializedBytes
     }
 }
