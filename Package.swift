@@ -31,12 +31,10 @@ let package = Package(
         .executable(name: "lanyard-sim", targets: ["lanyard-sim"]),
     ],
     dependencies: [
-        // Sockets, TLS, keys and certificates: written and reviewed by people who do nothing else.
+        // Sockets, TLS and keys: written and reviewed by people who do nothing else.
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
         .package(url: "https://github.com/apple/swift-crypto", "3.12.3"..<"5.0.0"),
-        .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
-        .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
         // SQLite with a pool of readers and one writer, proven on many devices.
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         // The control API's HTTP server.
@@ -71,8 +69,6 @@ let package = Package(
                 "SyncModel", nio, nioPosix, crypto, logging,
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "NIOTLS", package: "swift-nio"),
-                .product(name: "X509", package: "swift-certificates"),
-                .product(name: "SwiftASN1", package: "swift-asn1"),
                 .product(name: "SwiftProtobuf", package: "swift-protobuf"),
             ], swiftSettings: common),
         .systemLibrary(

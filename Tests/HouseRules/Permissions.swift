@@ -14,8 +14,8 @@ enum Permissions {
         ("SyncStore", "SyncModel CStore Crypto Dispatch Glibc Synchronization GRDB GRDBSQLite"),
         (
             "SyncTransport",
-            "SyncModel Crypto Foundation FoundationEssentials Glibc Logging NIOCore NIOPosix NIOSSL NIOTLS X509 SwiftASN1 "
-                + "SwiftProtobuf Synchronization"
+            "SyncModel Crypto Foundation FoundationEssentials Glibc Logging NIOCore NIOPosix NIOSSL NIOTLS SwiftProtobuf "
+                + "Synchronization"
         ),
         // `stat` is attributed to CoreFoundation once Foundation is in the target.
         (
