@@ -20,9 +20,9 @@ extension AgentCore {
     package var load: CoreLoad {
         let sessions = step.network.sessions
         return CoreLoad(
-            waitingRoomBytes: home.room.bytes, unconfirmedBytes: home.peers.map(\.unconfirmedBytes).max() ?? 0,
+            waitingRoomBytes: home.room.bytes, unconfirmedBytes: home.sender.greatestUnconfirmedBytes,
             bufferedBytes: sessions.map(\.bufferedBytes).max() ?? 0, sessions: sessions.count,
-            pulls: home.pulls.count, reads: home.reads.count, dialTargets: step.network.book.targets.count,
+            pulls: home.pulls.count, reads: home.sender.readCount, dialTargets: step.network.book.targets.count,
             outstandingWantBytes: home.pulls.reduce(0) { $0 + max(0, $1.creditBytes) },
             stateBytes: home.intake.map { $0.creditBytes + $0.queuedBytes + $0.stagingBytes } ?? 0,
             outlets: home.outlets.count + home.unansweredOutlets.count)

@@ -176,7 +176,7 @@ extension SpaceMachine {
     ) -> Bool {
         isGivingWay(theirs, replica) || ours.isSamePlace(as: theirs)
             || session.forks.agreed[replica]?.isSamePlace(as: theirs) ?? false
-            || session.sentTips[replica]?.isSamePlace(as: theirs) ?? false
+            || sender.sentTip(of: replica, to: session.id)?.isSamePlace(as: theirs) ?? false
     }
 
     /// True if the peer may be about to revert its own writes: it holds what is known to have given way. Held here, those

@@ -154,9 +154,7 @@ extension SpaceMachine {
     /// Ends the wants for one of our replicas without changes: the history may not be the peer's.
     mutating func endServes(of replica: ReplicaID, _ index: Int, _ step: inout CoreStep) {
         guard replica.device == configuration.own else { return }
-        let ended = peers[index].serves.filter { $0.replica == replica }
-        peers[index].serves.removeAll { $0.replica == replica }
-        for serve in ended { sendSegments([], of: replica, wantID: serve.wantID, isLast: true, to: index, &step) }
+        sender.endServes(of: replica, for: peers[index].id, &step)
     }
 
     // MARK: Wants that end

@@ -50,6 +50,7 @@ extension SpaceMachine {
             configuration: configuration, space: space, membership: members, history: history, hasStaging: false,
             at: step.now)
         machine.peers = peers
+        (machine.announcer, machine.sender) = (announcer, sender)
         for index in machine.peers.indices { machine.peers[index].claims = PeerClaims() }
         (machine.haveOwnReturned, machine.forks.shown) = (haveOwnReturned, forks.shown)
         (machine.sealer, machine.isStoreRefusing) = (sealer, isStoreRefusing)

@@ -151,7 +151,7 @@ extension SpaceMachine {
     ) {
         if segment.end == frontier.next {
             claim(index, segment.replica, frontier)
-            peers[index].confirm()
+            sender.confirm(peers[index].claims.tips, by: peers[index].id)
         } else {
             // Which head the peer has there is not kept; it says so itself.
             requestHave(index, &step)

@@ -8,6 +8,8 @@ extension SpaceMachine {
 
     mutating func handleOpened(_ id: ConnectionID, _ device: DeviceID, _ step: CoreStep) {
         peers.append(SpacePeer(id: id, device: device, openedAt: step.now))
+        announcer.open(id)
+        sender.open(id)
     }
 
     /// Handles a session that is up.
@@ -17,7 +19,7 @@ extension SpaceMachine {
         guard let index = peerIndex(id) else { return }
         peers[index].isUp = true
         peers[index].acknowledgements.isSpoken = features & SessionProtocol.acknowledgements != 0
-        peers[index].packsChanges = features & SessionProtocol.packedChanges != 0
+        sender.handleEstablished(id, packsChanges: features & SessionProtocol.packedChanges != 0)
         peers[index].stateExchange.isSpoken = features & SessionProtocol.state != 0
         sendHave(index, isComplete: false, &step)
     }
@@ -52,11 +54,15 @@ extension SpaceMachine {
         abandonIntake(of: id, &step)
         abandonOutlets(of: id, &step)
         abandonInquiry(of: id)
-        reads.removeAll { $0.connection == id }
+        sender.handleSessionEnded(id)
         if wasUp { recordLastWord(of: peers[index]) }
     }
 
-    mutating func handleClosed(_ id: ConnectionID) { peers.removeAll { $0.id == id } }
+    mutating func handleClosed(_ id: ConnectionID) {
+        peers.removeAll { $0.id == id }
+        announcer.close(id)
+        sender.close(id)
+    }
 
     // MARK: What a space asks of the network
 

@@ -42,7 +42,7 @@ extension SpaceMachine {
     /// Handles what is due with one peer.
     mutating func passDeadline(of id: ConnectionID, _ step: inout CoreStep) {
         guard let index = peerIndex(id), peers[index].isUp else { return }
-        if let due = peers[index].haveDue, step.now >= due { sendDueHave(index, &step) }
+        if let due = announcer.dueAt(id), step.now >= due { sendDueHave(index, &step) }
     }
 
     mutating func passDeadlines(_ step: inout CoreStep) {
@@ -56,7 +56,7 @@ extension SpaceMachine {
         let pauses = up.compactMap { peer in peer.pullsPausedUntil.flatMap { $0 > now ? $0 : nil } }
         let questions = up.compactMap { $0.forks.question?.deadline }
         return [
-            up.compactMap(\.haveDue).min(), pauses.min(), questions.min(),
+            up.compactMap { announcer.dueAt($0.id) }.min(), pauses.min(), questions.min(),
             pulls.compactMap { progressDeadline(of: $0) }.min(), up.compactMap(\.acknowledgements.dueAt).min(),
             storeRetryAt, sealer.retryAt, acknowledgeDeadline(step), collectionDeadline, compactionDeadline,
             stateDeadlines(step).min(), cutDeadlines.min(), eventRetentionDeadline, redoDeadline, forks.lookAt,

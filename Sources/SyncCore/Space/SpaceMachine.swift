@@ -8,6 +8,8 @@ struct SpaceMachine: Sendable {
     let configuration: CoreConfiguration
     var log: SpaceLog
     var sealer = Sealer()
+    var announcer: Announcer
+    var sender: ChangeSender
 
     /// The peers with a session, in the order the sessions opened.
     var peers: [SpacePeer] = []
@@ -21,8 +23,6 @@ struct SpaceMachine: Sendable {
     /// entry for each two members.
     var late: [Supply: Tick] = [:]
     var persisting: Persisting?
-    /// The reads under way, each with the connection that asked.
-    var reads: [Read] = []
     /// The time at which the store may be asked again, while it refuses writes. Nothing is pulled until then.
     var storeRetryAt: Tick?
     /// The last commit was refused.
@@ -66,12 +66,6 @@ struct SpaceMachine: Sendable {
     var cuts: CutTable { log.cuts }
     var isIncomplete: Bool { log.isIncomplete }
 
-    struct Read: Sendable {
-        let id: ReadID
-        let connection: ConnectionID
-        let wantID: UInt64
-    }
-
     struct Persisting: Sendable {
         let id: PersistID
         let segments: [VerifiedSegment]
@@ -86,6 +80,8 @@ struct SpaceMachine: Sendable {
     ) {
         self.configuration = configuration
         log = SpaceLog(space: space, membership: membership, history)
+        announcer = Announcer(configuration)
+        sender = ChangeSender(configuration, space: space)
         self.hasStaging = hasStaging
         forks = ForkKeeping(
             settled: history.settled, gaveWay: history.gaveWay, awaited: history.awaited,
