@@ -97,7 +97,7 @@ extension Agent {
         let transport = SessionTransport(identity: identity, eventLoop: eventLoop, logger: logger, events: relay)
         let loop = AgentLoop(
             eventLoop: eventLoop, transport: transport, store: driver, state: state, core: core, journal: journal,
-            feed: feed, objectFeed: objectFeed, logger: logger, sign: { identity.sign($0) })
+            eventSignal: eventSignal, objectSignal: objectSignal, logger: logger, sign: { identity.sign($0) })
         let bulk = BulkLoop(
             eventLoop: eventLoop, transport: transport, driver: blobDriver, arrivals: arrivals,
             core: BulkCore(
@@ -112,16 +112,16 @@ extension Agent {
         if let sqlite {
             let states = StateDriver(driver: driver, store: sqlite, eventLoop: eventLoop)
             states.answer = { [weak loop] input in loop?.step(.state(input)) }
-            states.committed = { [weak loop] commit in loop?.note(commit) }
+            states.committed = { [weak loop] commit in loop?.record(commit) }
             loop.states = states
             let compaction = CompactionDriver(
                 store: sqlite, eventLoop: eventLoop, retention: configuration.historyRetention)
             compaction.answer = { [weak loop] input in loop?.step(input) }
-            compaction.dropped = { [weak loop] dropped in loop?.noteCompacted(dropped) }
+            compaction.dropped = { [weak loop] dropped in loop?.handleCompacted(dropped) }
             loop.compaction = compaction
         }
         bulk.askForBulk = { [weak loop] device in loop?.step(.askForBulk(device)) }
-        bulk.blobsChanged = { [peerFeed] in peerFeed.touch() }
+        bulk.blobsChanged = { [peerSignal] in peerSignal.touch() }
         blobDriver.inlet.connect(to: bulk)
         let pairing = PairingDriver(
             loop: loop, writer: writer, identity: identity, tickets: tickets,
@@ -131,7 +131,7 @@ extension Agent {
             })
         let discovery = DiscoveryDriver(loop: loop)
         loop.membershipChanged = { [weak discovery] in discovery?.membershipChanged() }
-        loop.peersChanged = { [peerFeed] in peerFeed.touch() }
+        loop.peersChanged = { [peerSignal] in peerSignal.touch() }
         install(Parts(relay: relay, loop: loop, bulk: bulk, discovery: discovery, pairing: pairing))
     }
 

@@ -15,12 +15,12 @@ package final class Agent: Sendable {
     package let device: DeviceID
     /// The bytes of attachments.
     package let attachments: AttachmentService
-    /// The feed that wakes readers of events.
-    package let feed = EventFeed()
-    /// The feed that wakes watchers of objects.
-    package let objectFeed = EventFeed()
-    /// The feed that wakes watchers of peers.
-    package let peerFeed = EventFeed()
+    /// The signal that wakes readers of events.
+    package let eventSignal = ChangeSignal()
+    /// The signal that wakes watchers of objects.
+    package let objectSignal = ChangeSignal()
+    /// The signal that wakes watchers of peers.
+    package let peerSignal = ChangeSignal()
     package let journal: AgentJournal
     package let log: AgentLog
     package let logger: Logger
@@ -74,7 +74,7 @@ package final class Agent: Sendable {
         let parts = NIOLoopBoundBox<Parts?>.makeEmptyBox(valueType: Parts.self, eventLoop: eventLoop)
         self.parts = parts
         writer = LocalWriter(store: driver, journal: journal) { commit in
-            eventLoop.execute { parts.value?.loop.noteAppended(commit) }
+            eventLoop.execute { parts.value?.loop.handleAppended(commit) }
         }
     }
 
@@ -114,9 +114,9 @@ package final class Agent: Sendable {
     /// Says goodbye to peers and neighbours, then closes the store. Everything acknowledged is durable already; this is
     /// politeness, bounded well under two seconds.
     package func stop() async {
-        feed.finish()
-        objectFeed.finish()
-        peerFeed.finish()
+        eventSignal.finish()
+        objectSignal.finish()
+        peerSignal.finish()
         try? await eventLoop.flatSubmit { [self] in
             running.loop.stop()
             running.bulk.stop()

@@ -13,7 +13,7 @@ extension AgentLoop {
         }.whenComplete { result in
             switch result {
             case .success(let state?):
-                loop.value.noteTakenBack(state)
+                loop.value.handleTakenBack(state)
                 loop.value.step(.takenBack(.done(StoredHistory(state))))
             case .success(nil): loop.value.step(.takenBack(.nothing))
             case .failure(StoreError.notApplicable): loop.value.step(.takenBack(.impossible))
@@ -29,7 +29,7 @@ extension AgentLoop {
         }.whenComplete { result in
             switch result {
             case .success(let step):
-                loop.value.noteAppended(step.commit)
+                loop.value.handleAppended(step.commit)
                 loop.value.step(.redone(hasMore: step.hasMore, isWaiting: step.isWaiting))
             case .failure(let error): loop.value.step(.redoFailed(code: StoreDriver.code(of: error)))
             }

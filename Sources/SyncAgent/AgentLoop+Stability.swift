@@ -15,7 +15,7 @@ extension AgentLoop {
                 // An acknowledgement may count now.
                 loop.value.peersChanged()
             case .failure(let error):
-                loop.value.journal.note(code: StoreDriver.code(of: error))
+                loop.value.journal.record(code: StoreDriver.code(of: error))
                 loop.value.step(.headsRead(id, []))
             }
         }
@@ -44,11 +44,11 @@ extension AgentLoop {
             case .success(let step):
                 if let commit = step.commit {
                     loop.value.logger.info("Events went.", metadata: ["events": "\(step.droppedCount)"])
-                    loop.value.noteAppended(commit)
+                    loop.value.handleAppended(commit)
                 }
                 loop.value.step(.droppedEvents(hasMore: step.hasMore))
             case .failure(let error):
-                loop.value.journal.note(code: StoreDriver.code(of: error))
+                loop.value.journal.record(code: StoreDriver.code(of: error))
                 loop.value.step(.droppedEvents(hasMore: false))
             }
         }
@@ -66,8 +66,8 @@ extension AgentLoop {
         let loop = NIOLoopBound(self, eventLoop: eventLoop)
         store.append([.operations([operation])]).whenComplete { result in
             switch result {
-            case .success(let result): loop.value.noteAppended(result.commit)
-            case .failure(let error): loop.value.journal.note(code: StoreDriver.code(of: error))
+            case .success(let result): loop.value.handleAppended(result.commit)
+            case .failure(let error): loop.value.journal.record(code: StoreDriver.code(of: error))
             }
         }
     }
@@ -79,7 +79,7 @@ extension AgentLoop {
         }.whenComplete { result in
             switch result {
             case .success(let step):
-                loop.value.noteAppended(step.commit)
+                loop.value.handleAppended(step.commit)
                 loop.value.step(.rewritten(hasMore: step.hasMore))
             case .failure(let error): loop.value.step(.rewriteFailed(code: StoreDriver.code(of: error)))
             }
@@ -93,7 +93,7 @@ extension AgentLoop {
         }.whenComplete { result in
             switch result {
             case .success(let step):
-                if step.objects > 0 { loop.value.noteCollected(step.counts) }
+                if step.objects > 0 { loop.value.handleCollected(step.counts) }
                 loop.value.step(.collected(next: step.next, hasForgotten: step.objects > 0))
             case .failure(let error): loop.value.step(.collectFailed(code: StoreDriver.code(of: error)))
             }

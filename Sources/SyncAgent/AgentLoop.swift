@@ -15,10 +15,10 @@ final class AgentLoop: CoreLoop {
     let store: StoreDriver
     let journal: AgentJournal
     let logger: Logger
-    /// The feed that is told after every durable change, with the streams that grew.
-    let feed: EventFeed
-    /// The feed that is told after every durable change to an object.
-    let objectFeed: EventFeed
+    /// Touched after every durable change that made a stream grow.
+    let eventSignal: ChangeSignal
+    /// Touched after every durable change to an object.
+    let objectSignal: ChangeSignal
     private var objectPosition: Int64 = 0
     /// The loop of attachments: it hears which peers can move bytes, and of records that came or went.
     var bulk: BulkLoop?
@@ -45,7 +45,7 @@ final class AgentLoop: CoreLoop {
 
     init(
         eventLoop: any EventLoop, transport: SessionTransport, store: StoreDriver, state: StoreState, core: AgentCore,
-        journal: AgentJournal, feed: EventFeed, objectFeed: EventFeed, logger: Logger,
+        journal: AgentJournal, eventSignal: ChangeSignal, objectSignal: ChangeSignal, logger: Logger,
         sign: @escaping ([UInt8]) -> [UInt8]
     ) {
         self.eventLoop = eventLoop
@@ -55,8 +55,8 @@ final class AgentLoop: CoreLoop {
         digest = state.digest
         counts = state.counts
         self.journal = journal
-        self.feed = feed
-        self.objectFeed = objectFeed
+        self.eventSignal = eventSignal
+        self.objectSignal = objectSignal
         self.logger = logger
         self.sign = sign
         timer = DeadlineTimer(eventLoop: eventLoop)
@@ -84,32 +84,32 @@ final class AgentLoop: CoreLoop {
     func step(_ input: Input) { stepCore(input) }
 
     /// A local write is durable: the log grew and others may lack it.
-    func noteAppended(_ commit: Commit) {
-        note(commit)
+    func handleAppended(_ commit: Commit) {
+        record(commit)
         if !commit.segments.isEmpty { step(.appended(StoreChange(commit))) }
     }
 
-    func note(_ commit: Commit) {
+    func record(_ commit: Commit) {
         digest = commit.digest
         take(commit.counts)
-        bulk?.noteChangesMoved()
+        bulk?.handleChangesMoved()
         sample()
-        feed.publish(commit.streams)
+        if !commit.streams.isEmpty { eventSignal.touch() }
         if commit.objectPosition != objectPosition {
             objectPosition = commit.objectPosition
-            objectFeed.touch()
-            bulk?.noteRecordsChanged()
+            objectSignal.touch()
+            bulk?.handleRecordsChanged()
         }
         peersChanged()
     }
 
     /// Records that events and objects were removed, and wakes all watchers.
-    func noteTakenBack(_ state: StoreState) {
+    func handleTakenBack(_ state: StoreState) {
         digest = state.digest
         counts = state.counts
-        bulk?.noteChangesMoved()
-        bulk?.noteRecordsChanged()
-        objectFeed.touch()
+        bulk?.handleChangesMoved()
+        bulk?.handleRecordsChanged()
+        objectSignal.touch()
         peersChanged()
     }
 
@@ -120,14 +120,14 @@ final class AgentLoop: CoreLoop {
     }
 
     /// A step of collection is durable: counts change, and nothing that anybody reads.
-    func noteCollected(_ counts: StoreCounts) {
+    func handleCollected(_ counts: StoreCounts) {
         take(counts)
         peersChanged()
     }
 
     /// - Parameter dropped: changes that compaction dropped until now, by all its steps.
-    func noteCompacted(_ dropped: Int64) {
-        noteDropped(dropped)
+    func handleCompacted(_ dropped: Int64) {
+        recordDropped(dropped)
         peersChanged()
     }
 
@@ -135,10 +135,10 @@ final class AgentLoop: CoreLoop {
     private func take(_ counts: StoreCounts) {
         let dropped = self.counts.droppedChanges
         self.counts = counts
-        noteDropped(dropped)
+        recordDropped(dropped)
     }
 
-    private func noteDropped(_ dropped: Int64) {
+    private func recordDropped(_ dropped: Int64) {
         let more = max(0, dropped - counts.droppedChanges)
         counts.changes -= more
         counts.droppedChanges += more
@@ -188,7 +188,7 @@ final class AgentLoop: CoreLoop {
             case .bulkWanted(let device): bulk?.step(.bulkWanted(device))
             case .report(let report):
                 touchedPeers = true
-                journal.note(report, logger: logger)
+                journal.record(report, logger: logger)
             }
         }
         if touchedPeers { peersChanged() }
@@ -199,7 +199,7 @@ final class AgentLoop: CoreLoop {
         store.apply(segments).whenComplete { result in
             switch result {
             case .success(let commit):
-                loop.value.note(commit)
+                loop.value.record(commit)
                 loop.value.step(.persisted(id, StoreChange(commit)))
             case .failure(let error):
                 loop.value.step(.persistFailed(id, code: StoreDriver.code(of: error)))
@@ -212,7 +212,7 @@ final class AgentLoop: CoreLoop {
         store.seal().whenComplete { result in
             switch result {
             case .success(let commit):
-                loop.value.note(commit)
+                loop.value.record(commit)
                 loop.value.step(.sealed(StoreChange(commit)))
             case .failure(let error): loop.value.step(.sealFailed(code: StoreDriver.code(of: error)))
             }
@@ -225,7 +225,7 @@ final class AgentLoop: CoreLoop {
             switch result {
             case .success(let segments): loop.value.step(.segmentsRead(id, segments))
             case .failure(let error):
-                loop.value.journal.note(code: StoreDriver.code(of: error))
+                loop.value.journal.record(code: StoreDriver.code(of: error))
                 loop.value.step(.segmentsRead(id, []))
             }
         }
@@ -277,7 +277,7 @@ final class AgentLoop: CoreLoop {
     }
 
     func turnedAway(_ remote: HostPort, device: DeviceID?, reason: EndReason) {
-        journal.note(code: reason.rawValue)
+        journal.record(code: reason.rawValue)
     }
 }
 

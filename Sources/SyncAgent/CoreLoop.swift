@@ -103,12 +103,12 @@ extension CoreLoop {
     }
 
     func handleClosed(_ connection: UInt64, reason: EndReason) {
-        if reason.isRefusal { journal.note(code: reason.rawValue) }
+        if reason.isRefusal { journal.record(code: reason.rawValue) }
         step(.closed(ConnectionID(rawValue: connection), code: reason.rawValue))
     }
 
     func handleDialFailed(_ connection: UInt64, reason: EndReason) {
-        journal.note(code: reason.rawValue)
+        journal.record(code: reason.rawValue)
         step(.dialFailed(ConnectionID(rawValue: connection), code: reason.rawValue))
     }
 }

@@ -68,7 +68,7 @@ final class LocalWriter: Sendable {
             committed(result.commit)
             answer(group, result.outcomes)
         } catch {
-            journal.note(code: StoreDriver.code(of: error))
+            journal.record(code: StoreDriver.code(of: error))
             for request in group { request.answer.resume(throwing: error) }
         }
         let hasMore = state.withLock { state in

@@ -59,7 +59,7 @@ final class DiscoveryThread {
             handleDeadlines()
             loop.wake(at: nextDeadline)
             guard let ready = loop.iterate() else { break }
-            if let monitor, ready.contains(monitor.descriptor), monitor.drain() { noteInterfaceChange() }
+            if let monitor, ready.contains(monitor.descriptor), monitor.drain() { handleInterfaceChange() }
             if ready.contains(mailbox.wakeDescriptor) { goesOn = obey(mailbox.takeAll()) }
         }
         // The daemon says goodbye for a client that leaves, also if the process dies before this line.
@@ -238,7 +238,7 @@ final class DiscoveryThread {
     }
 
     /// A link that comes up is several messages within milliseconds: the first is told at once, the rest together.
-    private func noteInterfaceChange() {
+    private func handleInterfaceChange() {
         changeDueAt = changeDueAt ?? max(quietAboutInterfacesUntil, PollLoop.now())
     }
 

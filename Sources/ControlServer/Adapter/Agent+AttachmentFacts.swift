@@ -49,11 +49,11 @@ extension Agent {
         facts.refusal = view.refusal.map { refusal(code: $0, size: view.size) }
         facts.connectedCount = now.peers.count { $0.state == .connected }
         facts.last = last.map { (now.name(of: $0.device), $0.when) }
-        try notePolicy(&facts, blob, view)
+        try addPolicy(&facts, blob, view)
         return (.known(facts, holder: last?.device ?? author), view.liars.isEmpty ? nil : view.pardonAt)
     }
 
-    private func notePolicy(
+    private func addPolicy(
         _ facts: inout AttachmentFacts, _ blob: BlobHash, _ view: BulkWantView
     ) throws(ControlError) {
         let missing = try read { () throws(StoreError) in try store.missingBlob(blob, space: .home) }

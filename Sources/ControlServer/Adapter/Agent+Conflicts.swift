@@ -48,10 +48,10 @@ extension Agent {
     ) async throws(ControlError) -> [ConflictEntry] {
         try checkSpace(space)
         while true {
-            let version = objectFeed.version
+            let version = objectSignal.version
             let now = try await conflicts(space: space, collection: collection)
-            if now != known || objectFeed.isFinished || Task.isCancelled { return now }
-            await objectFeed.wait(beyond: version)
+            if now != known || objectSignal.isFinished || Task.isCancelled { return now }
+            await objectSignal.wait(beyond: version)
             if Task.isCancelled { return now }
         }
     }

@@ -19,7 +19,7 @@ extension Agent {
             found = try await reading { () throws(ControlError) in try page(query, for: consumer, limit: limit) }
         }
         if let consumer = found.consumer {
-            try await controlled { try await note(found.page, of: consumer, moving: query.after == nil) }
+            try await controlled { try await record(found.page, of: consumer, moving: query.after == nil) }
         }
         return ControlAPI.EventPage(
             query, found.page.events, streamExists: found.streamExists, rewind: found.page.rewind,
@@ -93,7 +93,7 @@ extension Agent {
     }
 
     /// Records durably which events are handed out, and the position up to which all have been, before the page is returned.
-    private func note(_ page: ConsumerPage, of consumer: Consumer, moving: Bool) async throws {
+    private func record(_ page: ConsumerPage, of consumer: Consumer, moving: Bool) async throws {
         let before = consumer.cursor
         let settled = moving ? page.settled(before) : nil
         let isWorthIt =

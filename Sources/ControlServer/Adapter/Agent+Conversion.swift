@@ -64,11 +64,11 @@ private struct FoundConversions {
             guard type != .constant, type.takes(json) else {
                 throw .cannotConvert("\(object.key.collection)/\(object.key.id)", field.string, to: type.rawValue)
             }
-            note(object.key, field, from: shown.type, to: type, repeats: type.holdsEachOnce && json.repeatsElements)
+            add(object.key, field, from: shown.type, to: type, repeats: type.holdsEachOnce && json.repeatsElements)
         }
     }
 
-    private mutating func note(
+    private mutating func add(
         _ key: ObjectKey, _ field: ExactString, from: FieldType, to type: FieldType, repeats: Bool
     ) {
         writes.append(.convert(key, field: field, to: type))

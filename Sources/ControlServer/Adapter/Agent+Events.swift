@@ -32,10 +32,10 @@ extension Agent {
         return try await controlled {
             while true {
                 // Read before looking: what is committed after the look wakes the wait.
-                let version = feed.version
+                let version = eventSignal.version
                 let page = try await page(query, limit: limit)
-                if !page.events.isEmpty || feed.isFinished || Task.isCancelled { return page }
-                await feed.wait(beyond: version)
+                if !page.events.isEmpty || eventSignal.isFinished || Task.isCancelled { return page }
+                await eventSignal.wait(beyond: version)
                 if Task.isCancelled { return page }
             }
         }

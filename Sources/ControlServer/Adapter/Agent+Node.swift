@@ -270,12 +270,12 @@ extension Agent: AgentControl {
         AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
             let task = Task { [self] in
                 var last: [Peer]?
-                while !Task.isCancelled, !peerFeed.isFinished {
-                    let version = peerFeed.version
+                while !Task.isCancelled, !peerSignal.isFinished {
+                    let version = peerSignal.version
                     guard let peers = try? await peers() else { break }
                     if peers != last { continuation.yield(peers) }
                     last = peers
-                    await peerFeed.wait(beyond: version)
+                    await peerSignal.wait(beyond: version)
                 }
                 continuation.finish()
             }

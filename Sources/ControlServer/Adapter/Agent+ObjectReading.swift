@@ -134,10 +134,10 @@ extension Agent {
         try checkSpace(query.space)
         while true {
             // Read before looking: what is committed after the look wakes the wait.
-            let version = objectFeed.version
+            let version = objectSignal.version
             let changes = try await reading { () throws(ControlError) in try self.changes(query) }
-            if !changes.isEmpty || objectFeed.isFinished || Task.isCancelled { return changes }
-            await objectFeed.wait(beyond: version)
+            if !changes.isEmpty || objectSignal.isFinished || Task.isCancelled { return changes }
+            await objectSignal.wait(beyond: version)
             if Task.isCancelled { return changes }
         }
     }

@@ -42,9 +42,9 @@ extension Agent {
         let deadline = start + .milliseconds(timeoutMilliseconds)
         func waited() -> Double { Double((clock.now - start) / .milliseconds(1)) / 1_000 }
         while true {
-            let (peerVersion, eventVersion) = (peerFeed.version, feed.version)
+            let (peerVersion, eventVersion) = (peerSignal.version, eventSignal.version)
             let now = try await controlled { try await snapshot() }
-            let isOver = clock.now >= deadline || feed.isFinished
+            let isOver = clock.now >= deadline || eventSignal.isFinished
             let isLevel =
                 now.isInStepWithConnected && !now.isWritingAgain
                 && now.standings.allSatisfy { $0.state == .inStep || connectedOnly && !$0.isConnected }
@@ -63,8 +63,8 @@ extension Agent {
                 }
             }
             await withTaskGroup(of: Void.self) { group in
-                group.addTask { [self] in await peerFeed.wait(beyond: peerVersion) }
-                group.addTask { [self] in await feed.wait(beyond: eventVersion) }
+                group.addTask { [self] in await peerSignal.wait(beyond: peerVersion) }
+                group.addTask { [self] in await eventSignal.wait(beyond: eventVersion) }
                 group.addTask { try? await Task.sleep(until: deadline, clock: clock) }
                 await group.next()
                 group.cancelAll()

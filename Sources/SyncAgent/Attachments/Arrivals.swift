@@ -85,7 +85,7 @@ final class Arrivals: Sendable {
         state.withLock { state in
             let now = NIODeadline.now()
             guard var arrival = state.arriving.removeValue(forKey: blob) else { return }
-            arrival.note(presentBytes, at: now)
+            arrival.record(presentBytes, at: now)
             state.arriving[blob] = arrival
             let progress = arrival.progress(of: blob, at: now)
             for waiter in state.waiting[blob] ?? [] { waiter.news.yield(.progress(progress)) }
@@ -136,7 +136,7 @@ private struct Arrival {
 
     init(_ layout: BlobLayout) { self.layout = layout }
 
-    mutating func note(_ presentBytes: UInt64, at now: NIODeadline) {
+    mutating func record(_ presentBytes: UInt64, at now: NIODeadline) {
         samples.removeAll { now - $0.at > Self.window }
         samples.append((now, presentBytes))
     }

@@ -62,9 +62,9 @@ package final class AttachmentService: Sendable {
     package func open(_ blob: BlobHash) async throws(BlobError) -> AttachmentDownload {
         do throws(BlobError) {
             let reader = try await reading.run { [blobs] () throws(BlobError) in try blobs.open(blob) }
-            return AttachmentDownload(reader, thread: reading) { [self] blob in noteDamaged([blob]) }
+            return AttachmentDownload(reader, thread: reading) { [self] blob in handleDamaged([blob]) }
         } catch {
-            if case .damaged(let blob) = error { noteDamaged([blob]) }
+            if case .damaged(let blob) = error { handleDamaged([blob]) }
             throw error
         }
     }
@@ -75,9 +75,9 @@ package final class AttachmentService: Sendable {
     }
 
     /// Records that another component found the blob unreadable.
-    func noteUnreadable(_ blob: BlobHash) { noteDamaged([blob]) }
+    func handleUnreadable(_ blob: BlobHash) { handleDamaged([blob]) }
 
-    private func noteDamaged(_ damaged: [BlobHash]) {
+    private func handleDamaged(_ damaged: [BlobHash]) {
         guard !damaged.isEmpty else { return }
         inlet.tell(damaged.map { .holdingChanged($0) } + [.missingChanged])
     }
@@ -161,16 +161,16 @@ package final class AttachmentService: Sendable {
     ///
     /// - Throws: `inputOutput`, `unreadable`, `diskFull`, `store`. Blobs that were removed by then are gone.
     package func sweep() async throws(BlobError) -> BlobSweep {
-        noteFreed(try await upkeep.sweep(blobs))
+        handleFreed(try await upkeep.sweep(blobs))
     }
 
     /// Sweeps like `sweep`, and gives the database's empty pages back to the file system.
     package func compact() async throws(BlobError) -> BlobSweep {
-        noteFreed(try await upkeep.compact(blobs))
+        handleFreed(try await upkeep.compact(blobs))
     }
 
     /// Tells the bulk loop after a sweep that a blob refused for lack of room may fit now.
-    private func noteFreed(_ sweep: BlobSweep) -> BlobSweep {
+    private func handleFreed(_ sweep: BlobSweep) -> BlobSweep {
         if sweep.freedBytes > 0 { inlet.tell(.roomChanged) }
         return sweep
     }
@@ -183,7 +183,7 @@ package final class AttachmentService: Sendable {
         progress: @escaping @Sendable (BlobCheck) -> Void = { _ in }
     ) async throws(BlobError) -> BlobCheck {
         let check = try await upkeep.checkAll(blobs, progress)
-        noteDamaged(check.damaged)
+        handleDamaged(check.damaged)
         return check
     }
 

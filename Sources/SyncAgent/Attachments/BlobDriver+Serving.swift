@@ -12,7 +12,7 @@ extension BlobDriver {
                 let missing = try store.store.missingBlobs(of: space, except: Set(except), limit: limit)
                 inlet.tell(.missing(id, missing.compactMap(BlobWant.init)))
             } catch {
-                note(.store(error))
+                record(.store(error))
                 inlet.tell(.missing(id, []))
                 // The core takes that for all there is.
                 inlet.tell(.missingChanged, after: .seconds(10))
@@ -27,7 +27,7 @@ extension BlobDriver {
                 let held = zip(allowed, try blobs.holdings(of: allowed))
                 inlet.tell(.lookedUp(id, held.compactMap { BulkFrame.Holding(of: $0, $1) }))
             } catch {
-                note(error)
+                record(error)
                 inlet.tell(.lookedUp(id, []))
             }
         }
@@ -41,7 +41,7 @@ extension BlobDriver {
                 }
                 inlet.tell(.hashesRead(id, found.chunks.page(from: first)))
             } catch {
-                note(error)
+                record(error)
                 inlet.tell(.hashesRead(id, nil))
             }
         }
@@ -55,9 +55,9 @@ extension BlobDriver {
             } catch .notHere {
                 inlet.tell(.chunkRead(id, nil, .notHeld))
             } catch {
-                note(error)
+                record(error)
                 inlet.tell(.chunkRead(id, nil, .unreadable))
-                noteDamage(error)
+                recordDamage(error)
             }
         }
     }
@@ -78,7 +78,7 @@ extension BlobDriver {
                 inlet.tell(small.unreadable.map { .holdingChanged($0) } + [.missingChanged])
             } catch {
                 // All count as looked at, and not held: the peer hears of them when they are.
-                note(error)
+                record(error)
                 inlet.tell(.smallRead(id, [], next: hashes.count))
             }
         }

@@ -62,7 +62,7 @@ final class BlobDriver: Sendable {
         } catch .wrongHashes {
             return .hashesWrong(blob)
         } catch {
-            note(error)
+            record(error)
             return .refused(blob, code: error.code)
         }
     }
@@ -78,7 +78,7 @@ final class BlobDriver: Sendable {
             working.withLock { $0[partial.hash] = partial }
             inlet.tell(.begun(partial.hash, partial.layout, present: present))
         } catch {
-            note(error)
+            record(error)
             inlet.tell(.refused(partial.hash, code: error.code))
         }
     }
@@ -111,7 +111,7 @@ final class BlobDriver: Sendable {
         } catch .wrongChunk {
             return .wrong
         } catch {
-            note(error)
+            record(error)
             return .refused(code: error.code)
         }
     }
@@ -130,7 +130,7 @@ final class BlobDriver: Sendable {
             }
             return .finished(blob)
         } catch {
-            note(error)
+            record(error)
             return .finishFailed(blob, code: error.code)
         }
     }
@@ -138,7 +138,7 @@ final class BlobDriver: Sendable {
     func putAside(_ blob: BlobHash) {
         writing.start { [self] in
             guard let partial = working.withLock({ $0.removeValue(forKey: blob) }) else { return }
-            do throws(BlobError) { try partial.checkpoint() } catch { note(error) }
+            do throws(BlobError) { try partial.checkpoint() } catch { record(error) }
         }
     }
 
@@ -148,7 +148,7 @@ final class BlobDriver: Sendable {
                 let received = try blobs.receive(batch.map { (hash: $0.hash, bytes: $0.bytes) })
                 inlet.tell(.smallWritten(id, right: received.right, wrong: received.wrong, code: nil))
             } catch {
-                note(error)
+                record(error)
                 inlet.tell(.smallWritten(id, right: [], wrong: [], code: error.code))
             }
         }
@@ -156,10 +156,10 @@ final class BlobDriver: Sendable {
 
     // MARK: What went wrong
 
-    func note(_ error: BlobError) { journal.note(code: error.code) }
+    func record(_ error: BlobError) { journal.record(code: error.code) }
 
     /// Marks the blob as missing: peers hear that it is not held, and it is fetched again.
-    func noteDamage(_ error: BlobError) {
+    func recordDamage(_ error: BlobError) {
         if case .damaged(let blob) = error { inlet.tell([.holdingChanged(blob), .missingChanged]) }
     }
 }

@@ -21,7 +21,7 @@ final class BlobUpkeep: Sendable {
     ) {
         let sweeps = eventLoop.scheduleRepeatedTask(initialDelay: .zero, delay: Self.pause) { _ in
             Task {
-                do throws(BlobError) { try await sweep() } catch { journal.note(code: error.code) }
+                do throws(BlobError) { try await sweep() } catch { journal.record(code: error.code) }
             }
         }
         state.withLock { $0.sweeps = sweeps }

@@ -52,7 +52,7 @@ final class BulkLoop: CoreLoop {
     }
 
     func step(_ input: BulkInput) {
-        if !isStopped { note(input) }
+        if !isStopped { record(input) }
         stepCore(input)
     }
 
@@ -64,7 +64,7 @@ final class BulkLoop: CoreLoop {
     }
 
     /// Tells the core of commits. It need not hear of all: what it hears is good for longer.
-    func noteChangesMoved() {
+    func handleChangesMoved() {
         guard !isStopped, politeSince.map({ now - $0 >= .milliseconds(50) }) ?? true else { return }
         politeSince = now
         step(.changesMoved)
@@ -72,7 +72,7 @@ final class BulkLoop: CoreLoop {
 
     /// Tells the core that a commit changed objects, and with them perhaps the missing blobs. Commits come in bursts: the first
     /// is told at once, those within a moment after it together.
-    func noteRecordsChanged() {
+    func handleRecordsChanged() {
         guard !isStopped else { return }
         guard recordsPause == nil else {
             hasNewRecords = true
@@ -87,24 +87,24 @@ final class BulkLoop: CoreLoop {
         recordsPause = nil
         guard hasNewRecords else { return }
         hasNewRecords = false
-        noteRecordsChanged()
+        handleRecordsChanged()
     }
 
     /// Updates waiting callers and metrics before the core sees the input.
-    private func note(_ input: BulkInput) {
+    private func record(_ input: BulkInput) {
         switch input {
         case .received(_, .chunk(let chunk), _): figures.bytesIn += UInt64(chunk.bytes.count)
         case .received(_, .smallBlobs(let small), _):
             figures.bytesIn += small.blobs.reduce(0) { $0 + UInt64($1.bytes.count) }
         case .begun(let blob, let layout, let present): arrivals.resumed(blob, layout, present)
         case .refused(let blob, _): arrivals.ended(blob)
-        case .finished(let blob): noteArrived([blob])
-        case .smallWritten(_, let right, _, _): noteArrived(right)
+        case .finished(let blob): handleArrived([blob])
+        case .smallWritten(_, let right, _, _): handleArrived(right)
         default: break
         }
     }
 
-    private func noteArrived(_ blobs: [BlobHash]) {
+    private func handleArrived(_ blobs: [BlobHash]) {
         guard !blobs.isEmpty else { return }
         for blob in blobs { arrivals.arrived(blob) }
         lastRefusal = nil
@@ -139,12 +139,12 @@ final class BulkLoop: CoreLoop {
                 driver.readHashes(id, space, blob, first: first)
             case .readChunk(let id, let space, let blob, let chunk): driver.readChunk(id, space, blob, chunk: chunk)
             case .readSmall(let id, let space, let blobs): driver.readSmall(id, space, blobs)
-            case .noteHolder(let blob, let device): holders.note(blob, device)
+            case .noteHolder(let blob, let device): holders.record(blob, device)
             case .progress(let blob, let presentBytes):
                 arrivals.progressed(blob, to: presentBytes)
                 blobsChanged()
             case .nobodyHas(let blob): arrivals.failed(blob, .nobodyHas)
-            case .report(let report): note(report)
+            case .report(let report): record(report)
             }
         }
     }
@@ -170,14 +170,14 @@ final class BulkLoop: CoreLoop {
         send(id) { () throws(WireError) in try BulkFrameCodec.encode(frame) }
     }
 
-    private func note(_ report: BulkReport) {
+    private func record(_ report: BulkReport) {
         if case .refusedHere(let blob, let code) = report {
             arrivals.failed(blob, .refused(code: code))
             // One line for a disk that is full, not one for each blob.
-            if code == lastRefusal { return journal.note(code: code) }
+            if code == lastRefusal { return journal.record(code: code) }
             lastRefusal = code
         }
-        journal.note(report, logger: logger)
+        journal.record(report, logger: logger)
     }
 }
 

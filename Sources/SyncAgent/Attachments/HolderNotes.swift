@@ -18,7 +18,7 @@ final class HolderNotes {
         self.eventLoop = eventLoop
     }
 
-    func note(_ blob: BlobHash, _ device: DeviceID) {
+    func record(_ blob: BlobHash, _ device: DeviceID) {
         pending[device, default: []].append(blob)
         count += 1
         if count >= Self.limit { return write() }
@@ -31,7 +31,7 @@ final class HolderNotes {
         task?.cancel()
         task = nil
         guard count > 0 else { return }
-        for (device, blobs) in pending { store.noteHolders(blobs, device) }
+        for (device, blobs) in pending { store.recordHolders(blobs, device) }
         pending = [:]
         count = 0
     }

@@ -129,7 +129,7 @@ extension Agent {
                 try await thread.run { [backupTurn] () throws(BlobError) in
                     AgentBackup(
                         try StoreBackup(attachments.blobs, isStopped: { stopping.isAsked }), identity: identity,
-                        thread: thread, damaged: { attachments.noteUnreadable($0) },
+                        thread: thread, damaged: { attachments.handleUnreadable($0) },
                         ended: { backupTurn.giveBack() })
                 }
             } onCancel: {

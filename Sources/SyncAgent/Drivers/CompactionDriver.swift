@@ -65,10 +65,10 @@ final class CompactionDriver {
                 promise.fail(error)
             }
         }
-        promise.futureResult.whenComplete { result in loop.value.note(result) }
+        promise.futureResult.whenComplete { result in loop.value.handle(result) }
     }
 
-    private func note(_ result: Result<CompactionStep, any Error>) {
+    private func handle(_ result: Result<CompactionStep, any Error>) {
         switch result {
         case .success(let step):
             sum.changes += step.changes

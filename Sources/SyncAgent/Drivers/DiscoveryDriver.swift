@@ -29,7 +29,7 @@ final class DiscoveryDriver {
         let bound = NIOLoopBound(self, eventLoop: loop.eventLoop)
         let eventLoop = loop.eventLoop
         let discovery = AvahiDiscovery(configuration: configuration) { event in
-            eventLoop.execute { bound.value.note(event) }
+            eventLoop.execute { bound.value.handle(event) }
         }
         self.discovery = discovery
         loop.step(.announced(instance: "", listenPort: listenPort))
@@ -71,11 +71,11 @@ final class DiscoveryDriver {
         }
     }
 
-    private func note(_ event: DiscoveryEvent) {
+    private func handle(_ event: DiscoveryEvent) {
         switch event {
         case .state(let state):
             self.state = state
-            note(state)
+            record(state)
         case .announced(let instance):
             self.instance = instance
             loop.step(.announced(instance: instance, listenPort: listenPort))
@@ -92,7 +92,7 @@ final class DiscoveryDriver {
         loop.peersChanged()
     }
 
-    private func note(_ state: DiscoveryState) {
+    private func record(_ state: DiscoveryState) {
         switch state {
         case .running:
             complaint?.cancel()
@@ -111,7 +111,7 @@ final class DiscoveryDriver {
         let bound = NIOLoopBound(self, eventLoop: loop.eventLoop)
         complaint = loop.eventLoop.scheduleTask(in: Self.patience) {
             bound.value.complaint = nil
-            bound.value.loop.journal.note(code: "discovery_unavailable")
+            bound.value.loop.journal.record(code: "discovery_unavailable")
         }
     }
 

@@ -24,7 +24,7 @@ final class PairingDriver {
         let (store, journal, logger) = (loop.store, loop.journal, loop.logger)
         tickets = StoredTickets(records) { record in
             _ = store.write { store throws(StoreError) in try store.save(record) }
-            journal.note(code: "invitations_ended")
+            journal.record(code: "invitations_ended")
             logger.warning("Three wrong tickets were shown: all invitations were ended.")
         }
         let driver = NIOLoopBound(self, eventLoop: loop.eventLoop)

@@ -37,7 +37,7 @@ package final class AgentJournal: Sendable {
 
     package init(own: DeviceID) { self.own = own }
 
-    package func note(code: String) {
+    package func record(code: String) {
         state.withLock { state in
             guard state.occurrences[code] != nil || state.occurrences.count < Self.limit else { return }
             state.occurrences[code, default: Occurrence(code: code, lastMilliseconds: 0, count: 0)].count += 1
@@ -90,14 +90,14 @@ package final class AgentJournal: Sendable {
     package var floodingDevices: [DeviceID] { state.withLock { $0.flooding.sorted() } }
     package var lastSeen: [DeviceID: Int64] { state.withLock(\.lastSync) }
 
-    func noteSeen(_ device: DeviceID) {
+    func recordSeen(_ device: DeviceID) {
         state.withLock { $0.lastSync[device] = WallClock.milliseconds }
     }
 
-    func note(_ report: Report, logger: Logger) {
+    func record(_ report: Report, logger: Logger) {
         switch report {
         case .sessionUp(let device, let name, let endpoint, let version):
-            noteSeen(device)
+            recordSeen(device)
             state.withLock { _ = $0.diverged.remove(device) }
             logger.notice(
                 "A peer connected.",
@@ -106,32 +106,32 @@ package final class AgentJournal: Sendable {
                     "peer.address": "\(endpoint.host):\(endpoint.port)", "peer.version": "\(version)",
                 ])
         case .sessionDown(let device, let code):
-            noteSeen(device)
-            note(code: code)
+            recordSeen(device)
+            record(code: code)
             logger.notice("A peer left.", metadata: ["peer.id": "\(device.shortID)", "code": "\(code)"])
         case .refused(let device, let reason, let detail):
-            note(code: reason.rawValue)
+            record(code: reason.rawValue)
             logger.warning(
                 "A session was refused.",
                 metadata: [
                     "peer.id": "\(device?.shortID ?? "-")", "code": "\(reason.rawValue)", "detail": "\(detail)",
                 ])
-        case .peerClock(let device, let wallMilliseconds): noteClock(device, wallMilliseconds, logger)
+        case .peerClock(let device, let wallMilliseconds): recordClock(device, wallMilliseconds, logger)
         case .diverged(let device):
-            note(code: "diverged")
+            record(code: "diverged")
             if state.withLock({ $0.diverged.insert(device).inserted }) {
                 logger.error(
                     "A peer holds the same changes and another state.", metadata: ["peer.id": "\(device.shortID)"])
             }
         case .forked(let replica, let device):
-            note(code: "forked")
+            record(code: "forked")
             state.withLock { _ = $0.forks.insert(replica) }
             logger.error(
                 "Two histories under one replica were seen.",
                 metadata: ["replica": "\(replica)", "peer.id": "\(device.shortID)"])
         case .forkEnded(let replica): state.withLock { _ = $0.forks.remove(replica) }
         case .tookBack(let replica, let device):
-            note(code: "history_taken_back")
+            record(code: "history_taken_back")
             state.withLock { state in
                 state.forks.remove(replica)
                 state.tookBack.insert(replica)
@@ -144,7 +144,7 @@ package final class AgentJournal: Sendable {
                     "replica": "\(replica)", "peer.id": "\(device.shortID)", "code": "history_taken_back",
                 ])
         case .duplicateIdentity(let device):
-            note(code: CloseReason.duplicateIdentity.rawValue)
+            record(code: CloseReason.duplicateIdentity.rawValue)
             let isNews = !duplicateIdentities.contains(device)
             state.withLock { $0.duplicates[device] = WallClock.milliseconds }
             // Said once: they meet again every few seconds.
@@ -155,7 +155,7 @@ package final class AgentJournal: Sendable {
                     : "Two agents run with the identity of one device.",
                 metadata: ["device.id": "\(device.shortID)", "code": "\(CloseReason.duplicateIdentity.rawValue)"])
         case .ownChangesReturned:
-            note(code: "own_changes_returned")
+            record(code: "own_changes_returned")
             let isRestored = state.withLock { state in
                 state.ownReturned = WallClock.milliseconds
                 return state.isRestored
@@ -166,19 +166,19 @@ package final class AgentJournal: Sendable {
                 metadata: ["code": "own_changes_returned"])
         case .memberAdmitted(let device):
             logger.notice("A device became a member.", metadata: ["peer.id": "\(device.shortID)"])
-        case .revocationIgnored(let ignored): noteIgnored(ignored, logger)
-        case .tooManyHistories(let device): noteFlood(of: device, logger)
+        case .revocationIgnored(let ignored): recordIgnored(ignored, logger)
+        case .tooManyHistories(let device): recordFlood(of: device, logger)
         case .stateTaken(let device):
             logger.notice("State came in place of changes.", metadata: ["peer.id": "\(device.shortID)"])
         case .storeRefused(let code):
-            note(code: code)
+            record(code: code)
             logger.error("The store refuses writes.", metadata: ["code": "\(code)"])
         case .storeRecovered: logger.notice("The store takes writes again.")
         }
     }
 
-    private func noteIgnored(_ revocation: IgnoredRevocation, _ logger: Logger) {
-        note(code: "revocation_ignored")
+    private func recordIgnored(_ revocation: IgnoredRevocation, _ logger: Logger) {
+        record(code: "revocation_ignored")
         let isNews = state.withLock { state in
             if state.ignoredRevocations[revocation.author] != nil { return false }
             state.ignoredRevocations[revocation.author] = revocation
@@ -194,15 +194,15 @@ package final class AgentJournal: Sendable {
             ])
     }
 
-    private func noteFlood(of device: DeviceID, _ logger: Logger) {
-        note(code: "too_many_histories")
+    private func recordFlood(of device: DeviceID, _ logger: Logger) {
+        record(code: "too_many_histories")
         state.withLock { _ = $0.flooding.insert(device) }
         logger.warning(
             "A device begins more histories than are taken in.",
             metadata: ["device.id": "\(device.shortID)", "code": "too_many_histories"])
     }
 
-    func note(_ report: BulkReport, logger: Logger) {
+    func record(_ report: BulkReport, logger: Logger) {
         switch report {
         case .connected(let device):
             logger.info("A bulk connection is up.", metadata: ["peer.id": "\(device.shortID)"])
@@ -210,26 +210,26 @@ package final class AgentJournal: Sendable {
             logger.info("A bulk connection ended.", metadata: ["peer.id": "\(device.shortID)", "code": "\(code)"])
         case .fetched: logger.debug("A blob arrived.")
         case .wrongBytes(let device, _):
-            note(code: "wrong_bytes")
+            record(code: "wrong_bytes")
             logger.warning("A peer sent bytes that are not of the blob.", metadata: ["peer.id": "\(device.shortID)"])
         case .slow(let device):
-            note(code: "peer_slow")
+            record(code: "peer_slow")
             logger.info("A peer is slow with blobs.", metadata: ["peer.id": "\(device.shortID)"])
         case .refusedHere(_, let code):
-            note(code: code)
+            record(code: code)
             logger.error("A blob could not be kept.", metadata: ["code": "\(code)"])
         case .offence(let device, let code):
-            note(code: code)
+            record(code: code)
             logger.warning(
                 "A bulk connection was ended.", metadata: ["peer.id": "\(device.shortID)", "code": "\(code)"])
         }
     }
 
-    private func noteClock(_ device: DeviceID, _ wallMilliseconds: Int64, _ logger: Logger) {
+    private func recordClock(_ device: DeviceID, _ wallMilliseconds: Int64, _ logger: Logger) {
         let skew = wallMilliseconds - WallClock.milliseconds
         state.withLock { $0.skews[device] = skew }
         guard abs(skew) > Self.toleratedSkewMilliseconds else { return }
-        note(code: "clock_skew")
+        record(code: "clock_skew")
         logger.warning(
             "A peer's clock differs from ours.",
             metadata: ["peer.id": "\(device.shortID)", "skew.milliseconds": "\(skew)"])

@@ -1,8 +1,8 @@
 import Synchronization
 
-/// A signal that wakes waiting readers. It carries no events: a reader asks the store from its own position, so a slow one
-/// costs nothing and misses nothing.
-package final class EventFeed: Sendable {
+/// A signal that wakes waiting readers after a change. It carries no data: a reader asks the store from its own position, so
+/// a slow one costs nothing and misses nothing.
+package final class ChangeSignal: Sendable {
     private struct State {
         var version: UInt64 = 0
         var isFinished = false
@@ -19,11 +19,7 @@ package final class EventFeed: Sendable {
 
     package var isFinished: Bool { state.withLock(\.isFinished) }
 
-    func publish(_ streams: [String]) {
-        guard !streams.isEmpty else { return }
-        touch()
-    }
-
+    /// Wakes all that wait.
     package func touch() {
         wake { $0.version += 1 }
     }
