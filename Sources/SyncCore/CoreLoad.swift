@@ -20,10 +20,10 @@ extension AgentCore {
     package var load: CoreLoad {
         let sessions = step.network.sessions
         return CoreLoad(
-            waitingRoomBytes: home.room.bytes, unconfirmedBytes: home.sender.greatestUnconfirmedBytes,
+            waitingRoomBytes: home.receiver.waiting.bytes, unconfirmedBytes: home.sender.greatestUnconfirmedBytes,
             bufferedBytes: sessions.map(\.bufferedBytes).max() ?? 0, sessions: sessions.count,
-            pulls: home.pulls.count, reads: home.sender.readCount, dialTargets: step.network.book.targets.count,
-            outstandingWantBytes: home.pulls.reduce(0) { $0 + max(0, $1.creditBytes) },
+            pulls: home.puller.count, reads: home.sender.readCount, dialTargets: step.network.book.targets.count,
+            outstandingWantBytes: home.puller.outstandingBytes,
             stateBytes: home.intake.map { $0.creditBytes + $0.queuedBytes + $0.stagingBytes } ?? 0,
             outlets: home.outlets.count + home.unansweredOutlets.count)
     }

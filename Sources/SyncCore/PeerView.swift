@@ -120,12 +120,12 @@ extension SpaceMachine {
             view.theyLack = held.operations(beyond: peer.peerTips)
         }
         view.operationsPerSecond = peer?.progress.perSecond(at: now) ?? 0
-        view.outstandingBytes = pulls.reduce(0) { $0 + ($1.connection == view.connection ? $1.creditBytes : 0) }
+        view.outstandingBytes = puller.wants.reduce(0) { $0 + ($1.connection == view.connection ? $1.creditBytes : 0) }
         return view
     }
 
     fileprivate var isInStepWithConnected: Bool {
-        room.isEmpty && persisting == nil && pulls.isEmpty && intake == nil
+        receiver.isEmpty && puller.isEmpty && intake == nil
             && upPeers.allSatisfy { peers[$0].peerTipsAreComplete && peers[$0].peerTips.digest == held.digest }
     }
 }

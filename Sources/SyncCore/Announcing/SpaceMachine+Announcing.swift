@@ -6,7 +6,9 @@ extension SpaceMachine {
     private var announced: TipTable {
         var tips = held
         if configuration.faults.contains(.acknowledgeWaitingRoom) {
-            for entry in held.entries { if let tip = room.tip(of: entry.replica) { tips.set(entry.replica, tip) } }
+            for entry in held.entries {
+                if let tip = receiver.waiting.tip(of: entry.replica) { tips.set(entry.replica, tip) }
+            }
         }
         if configuration.faults.contains(.offByOneVector), let last = tips.entries.last {
             tips.set(last.replica, ReplicaTip(next: last.tip.next + 1, head: last.tip.head, stamp: last.tip.stamp))
@@ -70,7 +72,7 @@ extension SpaceMachine {
         peers[index].progress.record(peers[index].claims.operations, at: step.now)
         sender.confirm(peers[index].claims.tips, by: peers[index].id)
         handleTips(index, &step)
-        if have.vectorDigest == held.digest, have.stateDigest != stateDigest, persisting == nil {
+        if have.vectorDigest == held.digest, have.stateDigest != stateDigest, !receiver.isPersisting {
             step.emit(.report(.diverged(peers[index].device)))
         }
     }

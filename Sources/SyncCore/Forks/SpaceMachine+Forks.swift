@@ -220,8 +220,8 @@ extension SpaceMachine {
             return considerOffer(index, &step)
         }
         if peers[index].forks.suspects[entry.replica] != nil || entry.tip.next > held.next(of: entry.replica) {
-            let isPaused = peers[index].pullsPausedUntil.map { $0 > step.now } ?? false
-            if forks.inquiry == nil, !isPaused, storeRetryAt == nil { walk(entry, index, &step) }
+            let isPaused = puller.isPaused(peers[index].id, at: step.now)
+            if forks.inquiry == nil, !isPaused, receiver.storeRetryAt == nil { walk(entry, index, &step) }
         } else {
             let id = ReadID(rawValue: step.nextID())
             peers[index].forks.comparison = ForkExchange.Comparison(id: id, entry: entry)
@@ -304,12 +304,12 @@ extension SpaceMachine {
         guard var inquiry = forks.inquiry, let index = peerIndex(inquiry.connection) else { return }
         if mayTakeBack(inquiry.replica, for: peers[index]) {
             cancelPulls(of: inquiry.replica, &step)
-            room.remove([inquiry.replica])
+            receiver.drop([inquiry.replica])
         } else {
             cancelPulls(of: inquiry.replica, on: inquiry.connection, &step)
         }
-        let wantID = ask(
-            index, for: inquiry.replica, from: inquiry.start.end, to: inquiry.goal.next,
+        let wantID = puller.ask(
+            inquiry.connection, for: inquiry.replica, from: inquiry.start.end, to: inquiry.goal.next,
             creditBytes: configuration.bounds.wantWindowBytes, &step)
         inquiry.stage = .walking(wantID: wantID)
         forks.inquiry = inquiry
@@ -403,7 +403,7 @@ extension SpaceMachine {
         case .beginning, .anchoring, .takingBack: break
         case .walking(let wantID):
             // The peer did not answer in time: later again.
-            if !pulls.contains(where: { $0.wantID == wantID }) { forks.inquiry = nil }
+            if !puller.contains(wantID: wantID) { forks.inquiry = nil }
         case .cutShort:
             // Where it said meanwhile from where on it has changes, those are looked at.
             guard let index = peerIndex(inquiry.connection),
@@ -443,7 +443,7 @@ extension SpaceMachine {
     /// True if the store works on nothing. Otherwise the answer to what is under way would arrive when it means something
     /// else.
     private var isStoreIdle: Bool {
-        if persisting != nil || stability.isAcknowledging || intake?.phase == .joining { return false }
+        if receiver.isPersisting || stability.isAcknowledging || intake?.phase == .joining { return false }
         if case .stepping = stability.collection { return false }
         if case .stepping = compaction.progress { return false }
         return true

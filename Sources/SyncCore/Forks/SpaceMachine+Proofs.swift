@@ -161,18 +161,12 @@ extension SpaceMachine {
 
     /// - Parameter connection: the connection of the pulls; nil for all.
     mutating func cancelPulls(of replica: ReplicaID, on connection: ConnectionID? = nil, _ step: inout CoreStep) {
-        for pull in pulls where pull.replica == replica && connection ?? pull.connection == pull.connection {
-            pulls.removeAll { $0 == pull }
-            cancel(pull, &step)
-        }
+        puller.cancel(&step) { $0.replica == replica && connection ?? $0.connection == $0.connection }
     }
 
     /// Takes back the want of a walk.
     mutating func cancelWalk(_ inquiry: ForkInquiry, _ step: inout CoreStep) {
         guard case .walking(let wantID) = inquiry.stage else { return }
-        for pull in pulls where pull.wantID == wantID {
-            pulls.removeAll { $0 == pull }
-            cancel(pull, &step)
-        }
+        puller.cancel(&step) { $0.wantID == wantID }
     }
 }

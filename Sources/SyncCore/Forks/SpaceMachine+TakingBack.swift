@@ -4,12 +4,12 @@ import SyncModel
 extension SpaceMachine {
     /// The rest of a history may have come to the store in the middle of a stop.
     mutating func releaseHeldBack(_ step: inout CoreStep) {
-        guard forks.mayRelease, persisting == nil, storeRetryAt == nil, !isJoiningState, !forks.isTakingBack else {
+        guard forks.mayRelease, !receiver.isPersisting, receiver.storeRetryAt == nil, !isJoiningState,
+            !forks.isTakingBack
+        else {
             return
         }
-        let id = PersistID(rawValue: step.nextID())
-        persisting = Persisting(id: id, segments: [], tips: TipTable())
-        step.emit(.persist(id, []))
+        receiver.persist([], &step)
     }
 
     mutating func handleTakenBack(_ result: TakingBackResult, _ step: inout CoreStep) {
@@ -29,7 +29,7 @@ extension SpaceMachine {
             giveUp(isProven: true, &step)
         case .refused(let code):
             forks.inquiry = nil
-            waitForStore(code, &step)
+            receiver.waitForStore(code, &step)
         case .done(let history):
             let device = peerIndex(inquiry.connection).map { peers[$0].device } ?? inquiry.replica.device
             begin(anew: history, &step)
@@ -53,7 +53,9 @@ extension SpaceMachine {
         (machine.announcer, machine.sender) = (announcer, sender)
         for index in machine.peers.indices { machine.peers[index].claims = PeerClaims() }
         (machine.haveOwnReturned, machine.forks.shown) = (haveOwnReturned, forks.shown)
-        (machine.sealer, machine.isStoreRefusing) = (sealer, isStoreRefusing)
+        machine.sealer = sealer
+        machine.receiver.continueSessions(of: receiver)
+        machine.puller.continueSessions(of: puller)
         self = machine
         trustMembers(&step)
         step.network.wakeDials(at: step.now)

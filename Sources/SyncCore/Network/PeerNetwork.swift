@@ -41,6 +41,8 @@ struct PeerNetwork: Sendable {
     /// Every connection that has not closed, in the order they opened.
     var connections: [ConnectionID] { sessions.map(\.id) }
 
+    func isUp(_ id: ConnectionID) -> Bool { session(id)?.state == .up }
+
     /// True if no session is up or on its way there.
     var isAlone: Bool { sessions.allSatisfy { $0.state == .closing } }
 

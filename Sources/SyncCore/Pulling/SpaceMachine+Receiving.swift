@@ -4,18 +4,18 @@ import SyncModel
 extension SpaceMachine {
     /// The end of a replica's verified chain: waiting, being persisted, or durable.
     func frontier(of replica: ReplicaID) -> ReplicaTip {
-        room.tip(of: replica) ?? persisting?.tips[replica] ?? held[replica]
+        receiver.tip(of: replica) ?? held[replica]
             ?? ReplicaTip.empty(space: space, replica: replica)
     }
 
     mutating func handleChanges(_ index: Int, _ changes: Frame.Changes, _ step: inout CoreStep) {
         guard changes.space == space else { return }
-        guard peers[index].assembly == nil || changes.segments.first?.isPacked != true,
+        guard !receiver.isAssembling(peers[index].id) || changes.segments.first?.isPacked != true,
             let changes = try? changes.unpacked()
         else { return refuse(index, .badSegment, detail: "packed", &step) }
         let id = peers[index].id
         let byteCount = changes.segments.reduce(0) { $0 + $1.bytes.count }
-        recordPullProgress(id, changes.wantID, bytes: byteCount, step)
+        puller.recordProgress(id, changes.wantID, bytes: byteCount, at: step.now)
         recordProofProgress(index, changes.wantID, step)
         for part in changes.segments {
             guard let index = peerIndex(id), peers[index].isUp else { return }
@@ -30,7 +30,7 @@ extension SpaceMachine {
         }
         if changes.last {
             // Of what was asked for: whatever else a peer says that it does not have costs nothing.
-            let isAnswer = pulls.contains { $0.connection == id && $0.wantID == changes.wantID }
+            let isAnswer = puller.contains(wantID: changes.wantID, on: id)
             if changes.firstHeld > 0, isAnswer, let index = peerIndex(id) {
                 peers[index].stateExchange.firstHeld.advance(changes.replica, to: changes.firstHeld)
             }
@@ -39,28 +39,17 @@ extension SpaceMachine {
         }
     }
 
-    /// Joins the parts of a segment; nil while it goes on.
+    /// Joins the parts of a segment; nil while it goes on, and where a part does not fit.
     private mutating func assemble(
         _ index: Int, _ changes: Frame.Changes, _ part: Frame.SegmentPart, _ step: inout CoreStep
     ) -> Segment? {
-        var data = part.bytes
-        if let open = peers[index].assembly {
-            guard open.wantID == changes.wantID, open.replica == changes.replica, open.start == part.start,
-                open.end == part.end, open.bytes.count + part.bytes.count <= Limits.changeBytes
-            else {
-                refuse(index, .badSegment, detail: "parts", &step)
-                return nil
-            }
-            data = open.bytes + part.bytes
+        switch receiver.assemble(changes, part, from: peers[index].id) {
+        case .unfinished: return nil
+        case .unfit:
+            refuse(index, .badSegment, detail: "parts", &step)
+            return nil
+        case .whole(let segment): return segment
         }
-        guard part.signature.isEmpty, !configuration.faults.contains(.applyBeyondSignature) else {
-            peers[index].assembly = nil
-            return Segment(
-                replica: changes.replica, start: part.start, end: part.end, bytes: data, signature: part.signature)
-        }
-        peers[index].assembly = SpacePeer.Assembly(
-            wantID: changes.wantID, replica: changes.replica, start: part.start, end: part.end, bytes: data)
-        return nil
     }
 
     private mutating func take(_ index: Int, _ segment: Segment, isPush: Bool, _ step: inout CoreStep) {
@@ -85,8 +74,8 @@ extension SpaceMachine {
             // While another peer is asked for it that can wait, but must not be forgotten: the push was this peer's last
             // message about it.
             guard isPush else { return }
-            if pulls.contains(where: { $0.replica == replica }) || intake != nil {
-                peers[index].missedPush = true
+            if puller.contains(replica) || intake != nil {
+                puller.recordMissedPush(of: peers[index].id)
             } else {
                 requestHave(index, &step)
             }
@@ -106,13 +95,13 @@ extension SpaceMachine {
             } else {
                 verified = try fresh.verified(from: frontier, space: space, signingKey: signingKey)
             }
-            if frontier.next == 0 { replicas.beginning.take(replica.device, at: step.now) }
-            room.append(verified)
-            recordAdmissions(verified)
+            if frontier.next == 0 { newcomers.recordBegun(by: replica.device, at: step.now) }
+            receiver.append(verified)
+            newcomers.recordAdmissions(verified, receiver.waiting, membership)
             recordReturning(verified, from: peers[index].device, step)
             if isPush { claim(index, replica, verified.tip) }
             if configuration.faults.contains(.sendBeforeCommit) { pushUncommitted(verified, besides: index, &step) }
-            limitRoom(&step)
+            if receiver.limitRoom(held: held) { step.counters.segmentsEvicted += 1 }
         } catch {
             recordOwnKey(index, segment, &step)
             if !suspectFork(index, segment) { refuseBadSegment(index, error, &step) }
@@ -122,7 +111,7 @@ extension SpaceMachine {
     /// A history that may not begin here now. It is asked for once it may; until then no more of it is to be pushed.
     private mutating func leaveOut(_ index: Int, _ segment: Segment, isPush: Bool, _ step: inout CoreStep) {
         let replica = segment.replica
-        recordRefusedReplica(replica.device, &step)
+        newcomers.recordRefused(replica.device, &step)
         guard isPush, let walked = try? segment.walked(from: .empty(space: space, replica: replica)) else { return }
         claim(index, replica, walked.tip)
         prune(index, replica, &step)
@@ -168,9 +157,7 @@ extension SpaceMachine {
     }
 
     private mutating func prune(_ index: Int, _ replica: ReplicaID, _ step: inout CoreStep) {
-        guard !peers[index].pruned.contains(replica) else { return }
-        peers[index].pruned.append(replica)
-        send(index, .prune(Frame.Prune(space: space, replica: replica)), &step)
+        receiver.prune(replica, in: space, by: peers[index].id, &step)
     }
 
     /// The planted bug `sendBeforeCommit`.
@@ -178,39 +165,26 @@ extension SpaceMachine {
         for index in upPeers where index != source { offer(segment, to: index, &step) }
     }
 
-    private mutating func limitRoom(_ step: inout CoreStep) {
-        let before = room.bytes
-        // One segment beyond the limit may always come: it may be what the others wait for.
-        room.evict(to: configuration.bounds.waitingRoomBytes + Limits.segmentBytes, held: held)
-        if room.bytes < before { step.counters.segmentsEvicted += 1 }
-    }
-
     // MARK: Persisting
 
     mutating func persistReady(_ step: inout CoreStep) {
-        guard persisting == nil, storeRetryAt == nil, !room.isEmpty, !isJoiningState, !forks.isTakingBack,
-            forks.inquiry?.stage != .walked
+        guard !receiver.isPersisting, receiver.storeRetryAt == nil, !receiver.waiting.isEmpty, !isJoiningState,
+            !forks.isTakingBack, forks.inquiry?.stage != .walked
         else { return }
-        let batch = takeReady(step)
+        let batch = newcomers.takeReady(
+            of: &receiver, held: held, byteBudget: persistBudgetBytes, heldUp: waitingForRewriting(step), at: step.now)
         forgetReturned(step)
-        guard !batch.isEmpty else { return }
-        let id = PersistID(rawValue: step.nextID())
-        var tips = TipTable()
-        for segment in batch { tips.set(segment.segment.replica, segment.tip) }
-        persisting = Persisting(id: id, segments: batch, tips: tips)
-        step.emit(.persist(id, batch))
+        if !batch.isEmpty { receiver.persist(batch, &step) }
     }
 
     mutating func handlePersisted(_ id: PersistID, _ change: StoreChange, _ step: inout CoreStep) {
-        guard let batch = persisting, batch.id == id else { return }
-        persisting = nil
+        guard let batch = receiver.handlePersisted(id) else { return }
         forks.mayRelease = false
         // Others may have come with it that the store had, and more of those.
-        room.remove(
+        receiver.drop(
             change.segments.filter { batch.tips.next(of: $0.segment.replica) < $0.tip.next }.map(\.segment.replica))
         recordReturned(batch.segments.map(\.segment.replica), &step)
-        if isStoreRefusing { step.emit(.report(.storeRecovered)) }
-        isStoreRefusing = false
+        receiver.recordStoreRecovered(&step)
         handleDurable(change, &step)
     }
 
@@ -221,22 +195,11 @@ extension SpaceMachine {
         step.emit(.report(.ownChangesReturned))
     }
 
-    /// Handles a refused batch, of which nothing was written. Everything volatile is dropped and becomes wanted again once
-    /// the store takes writes.
+    /// Handles a refused batch: what waited is asked for again once the store takes writes.
     mutating func handlePersistFailed(_ id: PersistID, _ code: String, _ step: inout CoreStep) {
-        guard persisting?.id == id else { return }
-        persisting = nil
+        guard receiver.handlePersistFailed(id) else { return }
         if forks.inquiry?.isWalking ?? false { forks.inquiry = nil }
-        room.removeAll()
-        for pull in pulls { cancel(pull, &step) }
-        pulls = []
-        waitForStore(code, &step)
-    }
-
-    /// Pauses pulls after the store refused something that is asked for again.
-    mutating func waitForStore(_ code: String, _ step: inout CoreStep) {
-        storeRetryAt = step.now + configuration.timing.storeRetry
-        if !isStoreRefusing { step.emit(.report(.storeRefused(code: code))) }
-        isStoreRefusing = true
+        puller.cancel(&step) { _ in true }
+        receiver.waitForStore(code, &step)
     }
 }

@@ -53,7 +53,7 @@ extension SpaceMachine {
 
     private func isBehindReturn(_ replica: ReplicaID) -> Bool {
         if held.next(of: replica) > 0 { return cuts.end(of: replica) == nil }
-        return room.tip(of: replica) != nil && cutKeeping.returning[replica]?.until == nil
+        return receiver.waiting.tip(of: replica) != nil && cutKeeping.returning[replica]?.until == nil
     }
 
     /// The time at which histories that wait for their rewriting are taken in without it.
@@ -68,14 +68,14 @@ extension SpaceMachine {
     func waitingForRewriting(_ step: CoreStep) -> Set<ReplicaID> {
         guard !cutKeeping.returning.isEmpty else { return [] }
         let waiting = cutKeeping.returning.compactMap { replica, returning -> ReplicaID? in
-            guard let until = returning.until, step.now < until, let tip = room.tip(of: replica),
+            guard let until = returning.until, step.now < until, let tip = receiver.waiting.tip(of: replica),
                 returning.rewritten < tip.next
             else { return nil }
             return replica
         }
-        let bytes = waiting.reduce(0) { $0 + room.bytes(of: $1) }
+        let bytes = waiting.reduce(0) { $0 + receiver.waiting.bytes(of: $1) }
         guard waiting.count <= Self.waitingHistories, bytes <= configuration.bounds.persistBatchBytes else { return [] }
-        return Set(waiting.filter { !room.isNamedByOthers($0, beyond: held.next(of: $0)) })
+        return Set(waiting.filter { !receiver.waiting.isNamedByOthers($0, beyond: held.next(of: $0)) })
     }
 
     /// The number of histories that may wait at once.
@@ -91,13 +91,13 @@ extension SpaceMachine {
 
     mutating func forgetReturned(_ step: CoreStep) {
         guard !cutKeeping.returning.isEmpty else { return }
-        guard !room.isEmpty else {
+        guard !receiver.waiting.isEmpty else {
             cutKeeping.returning = [:]
             return
         }
         // A device that is retired anew is waited for anew, whatever else waits in the room.
         cutKeeping.returning = cutKeeping.returning.filter { replica, returning in
-            returning.until.map { step.now < $0 || room.tip(of: replica) != nil } ?? true
+            returning.until.map { step.now < $0 || receiver.waiting.tip(of: replica) != nil } ?? true
         }
     }
 }

@@ -10,6 +10,8 @@ extension SpaceMachine {
         peers.append(SpacePeer(id: id, device: device, openedAt: step.now))
         announcer.open(id)
         sender.open(id)
+        puller.open(id)
+        receiver.open(id)
     }
 
     /// Handles a session that is up.
@@ -50,7 +52,7 @@ extension SpaceMachine {
         guard let index = peerIndex(id) else { return }
         let wasUp = peers[index].isUp
         peers[index].isUp = false
-        abandonPulls(of: id)
+        puller.handleSessionEnded(id)
         abandonIntake(of: id, &step)
         abandonOutlets(of: id, &step)
         abandonInquiry(of: id)
@@ -62,6 +64,8 @@ extension SpaceMachine {
         peers.removeAll { $0.id == id }
         announcer.close(id)
         sender.close(id)
+        puller.close(id)
+        receiver.close(id)
     }
 
     // MARK: What a space asks of the network

@@ -4,7 +4,7 @@ import SyncModel
 extension SpaceMachine {
     mutating func handleAppended(_ change: StoreChange, _ step: inout CoreStep) {
         // With what is done again may have come what others wrote, and may come from them as well.
-        room.remove(change.segments.map(\.segment.replica).filter { $0.device != configuration.own })
+        receiver.drop(change.segments.map(\.segment.replica).filter { $0.device != configuration.own })
         handleDurable(change, &step)
     }
 
@@ -47,20 +47,18 @@ extension SpaceMachine {
 
     mutating func passDeadlines(_ step: inout CoreStep) {
         passPullDeadlines(&step)
-        if let retry = storeRetryAt, step.now >= retry { storeRetryAt = nil }
+        receiver.passDeadline(at: step.now)
     }
 
     func nextDeadline(_ step: CoreStep) -> Tick? {
-        let now = step.now
         let up = upPeers.map { peers[$0] }
-        let pauses = up.compactMap { peer in peer.pullsPausedUntil.flatMap { $0 > now ? $0 : nil } }
         let questions = up.compactMap { $0.forks.question?.deadline }
         return [
-            up.compactMap { announcer.dueAt($0.id) }.min(), pauses.min(), questions.min(),
-            pulls.compactMap { progressDeadline(of: $0) }.min(), up.compactMap(\.acknowledgements.dueAt).min(),
-            storeRetryAt, sealer.retryAt, acknowledgeDeadline(step), collectionDeadline, compactionDeadline,
+            up.compactMap { announcer.dueAt($0.id) }.min(), questions.min(),
+            puller.deadline(at: step.now), up.compactMap(\.acknowledgements.dueAt).min(),
+            receiver.storeRetryAt, sealer.retryAt, acknowledgeDeadline(step), collectionDeadline, compactionDeadline,
             stateDeadlines(step).min(), cutDeadlines.min(), eventRetentionDeadline, redoDeadline, forks.lookAt,
-            replicaDeadline, returningDeadline(step),
+            newcomers.lookAt, returningDeadline(step),
         ].compactMap(\.self).min()
     }
 }

@@ -10,23 +10,15 @@ struct SpaceMachine: Sendable {
     var sealer = Sealer()
     var announcer: Announcer
     var sender: ChangeSender
+    var puller: Puller
+    var receiver: ChangeReceiver
+    var newcomers: Newcomers
 
     /// The peers with a session, in the order the sessions opened.
     var peers: [SpacePeer] = []
     /// True once a report said that changes of our own came back.
     var haveOwnReturned = false
 
-    var room = WaitingRoom()
-    var replicas: ReplicaKeeping
-    var pulls: [Pull] = []
-    /// Peers that did not fill the last want of an author's changes, until when they are asked last for more of it. At most one
-    /// entry for each two members.
-    var late: [Supply: Tick] = [:]
-    var persisting: Persisting?
-    /// The time at which the store may be asked again, while it refuses writes. Nothing is pulled until then.
-    var storeRetryAt: Tick?
-    /// The last commit was refused.
-    var isStoreRefusing = false
     /// Replicas of which two histories were seen and neither was reverted here: they are not asked for.
     var forked: [ReplicaID] = []
     var forks: ForkKeeping
@@ -66,13 +58,6 @@ struct SpaceMachine: Sendable {
     var cuts: CutTable { log.cuts }
     var isIncomplete: Bool { log.isIncomplete }
 
-    struct Persisting: Sendable {
-        let id: PersistID
-        let segments: [VerifiedSegment]
-        /// Replica → tip once it is durable, in the order of the batch.
-        let tips: TipTable
-    }
-
     /// - Parameter history: the contents of the space's store.
     init(
         configuration: CoreConfiguration, space: SpaceID, membership: Membership, history: StoredHistory,
@@ -82,12 +67,14 @@ struct SpaceMachine: Sendable {
         log = SpaceLog(space: space, membership: membership, history)
         announcer = Announcer(configuration)
         sender = ChangeSender(configuration, space: space)
+        puller = Puller(configuration, space: space)
+        receiver = ChangeReceiver(configuration)
+        newcomers = Newcomers(configuration)
         self.hasStaging = hasStaging
         forks = ForkKeeping(
             settled: history.settled, gaveWay: history.gaveWay, awaited: history.awaited,
             hasTakenBack: history.hasTakenBack, mayRelease: !history.awaited.isEmpty,
             redoAt: now + configuration.timing.redoAfter)
-        replicas = ReplicaKeeping(configuration)
         acknowledging = DeviceBudgets(
             atOnce: configuration.bounds.acknowledgementsAtOnce, every: configuration.timing.acknowledgementEvery)
         for signed in history.acknowledgements { _ = acknowledgements.take(signed) }

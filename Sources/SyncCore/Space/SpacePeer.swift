@@ -21,24 +21,6 @@ struct SpacePeer: Sendable {
     var stateExchange = StateExchange()
     var forks = ForkExchange()
 
-    // Receiving
-    /// Parts of a segment that spans frames, and the want they belong to.
-    var assembly: Assembly?
-    /// The time until which nothing is asked of the peer, since it ended a want early or let one starve.
-    var pullsPausedUntil: Tick?
-    /// A push was dropped that nothing will announce again: the peer is asked what it holds once the pulls have ended.
-    var missedPush = false
-    /// Replicas for which we asked this peer to stop pushing.
-    var pruned: [ReplicaID] = []
-
-    struct Assembly: Sendable, Equatable {
-        let wantID: UInt64
-        let replica: ReplicaID
-        let start: UInt64
-        let end: UInt64
-        var bytes: [UInt8]
-    }
-
     init(id: ConnectionID, device: DeviceID, openedAt: Tick) {
         self.id = id
         self.device = device

@@ -23,7 +23,7 @@ extension SpaceMachine {
         passStateDeadlines(&step)
         goOnWithIntake(&step)
         forgetOldOffers()
-        guard intake == nil, storeRetryAt == nil, stateRetryAt.map({ $0 <= step.now }) ?? true else { return }
+        guard intake == nil, receiver.storeRetryAt == nil, stateRetryAt.map({ $0 <= step.now }) ?? true else { return }
         stateRetryAt = nil
         if let index = stateSource(step) {
             let id = StateID(rawValue: step.nextID())
@@ -161,10 +161,8 @@ extension SpaceMachine {
 
     /// Cancels pulls of changes that now come as state.
     private mutating func leavePullsToState(_ step: inout CoreStep) {
-        for pull in pulls where comesAsState(pull.replica, from: frontier(of: pull.replica).next) {
-            pulls.removeAll { $0 == pull }
-            cancel(pull, &step)
-        }
+        let obsolete = puller.wants.filter { comesAsState($0.replica, from: frontier(of: $0.replica).next) }
+        puller.cancel(&step) { obsolete.contains($0) }
     }
 
     mutating func handleStateQuestion(_ index: Int, _ question: Frame.StateQuestion, _ step: inout CoreStep) {
@@ -199,7 +197,7 @@ extension SpaceMachine {
     /// Stages one batch at a time, and grants as much credit as there is room.
     private mutating func goOnWithIntake(_ step: inout CoreStep) {
         guard var intake, let index = peerIndex(intake.connection) else { return }
-        if intake.phase == .reviewed, persisting == nil {
+        if intake.phase == .reviewed, !receiver.isPersisting {
             if forks.isTakingBack { return }
             self.intake?.phase = .joining
             step.emit(.state(.join(intake.id)))
@@ -261,12 +259,9 @@ extension SpaceMachine {
             moved.append(entry.replica)
         }
         // What waited was checked behind another end.
-        room.remove(moved)
-        for pull in pulls where moved.contains(pull.replica) {
-            pulls.removeAll { $0 == pull }
-            cancel(pull, &step)
-        }
-        if let source { late[Supply(peer: source, author: source)] = nil }
+        receiver.drop(moved)
+        puller.cancel(&step) { moved.contains($0.replica) }
+        if let source { puller.recordPrompt(Supply(peer: source, author: source)) }
         step.counters.statesTaken += 1
         if moved.isEmpty, let source, let index = peers.firstIndex(where: { $0.device == source && $0.isUp }) {
             // Only what it knows of cuts was taken, or there was nothing else: once it knows ours there will be more.
@@ -357,7 +352,7 @@ extension SpaceMachine {
 
     /// A peer's state is noted under its own name.
     private func isStateLate(_ device: DeviceID, _ step: CoreStep) -> Bool {
-        isLate(Supply(peer: device, author: device), step)
+        puller.isLate(Supply(peer: device, author: device), at: step.now)
     }
 
     /// True if so little comes that changes, which are not asked for meanwhile, should come from another peer instead.
@@ -384,7 +379,7 @@ extension SpaceMachine {
             return
         }
         if let index = peerIndex(intake.connection) {
-            recordLate(peers[index].device, with: peers[index].device, step)
+            puller.recordLate(Supply(peer: peers[index].device, author: peers[index].device), at: step.now)
         }
         let connection = intake.connection
         dropIntake(pausing: configuration.timing.statePause, &step)
