@@ -131,7 +131,7 @@ extension SpaceMachine {
     /// An offence of the relay, which checks before it forwards. (The bytes of a fork look the same from here: a signature
     /// that fits the head the peer claims proves that its author signed that head, not that these bytes lead to it.)
     private mutating func refuseBadSegment(_ index: Int, _ error: SegmentError, _ step: inout CoreStep) {
-        refuse(index, .badSegment, detail: "\(error)", &step)
+        refuse(index, .badSegment, detail: error.code, &step)
     }
 
     /// A push of what is here already: the peer holds it too, should push no more of it, and wants to hear that we have it.

@@ -67,6 +67,21 @@ package enum SegmentError: Error, Equatable, Sendable {
     case stampNotIncreasing
     /// The chain's head does not carry the author's signature.
     case badSignature
+
+    /// The stable name of the error: peers are told it, and it stands in logs.
+    package var code: String {
+        switch self {
+        case .codec(.truncated): "truncated"
+        case .codec(.varintNotShortest): "varint_not_shortest"
+        case .codec(.outOfRange(let field)): "out_of_range_\(field)"
+        case .codec(.unknownVersion): "unknown_version"
+        case .codec(.trailingBytes): "trailing_bytes"
+        case .notConsecutive: "not_consecutive"
+        case .misplacedContext: "misplaced_context"
+        case .stampNotIncreasing: "stamp_not_increasing"
+        case .badSignature: "bad_signature"
+        }
+    }
 }
 
 extension Segment {
