@@ -134,7 +134,7 @@ package protocol ReplicaStore: AnyObject, Sendable {
     func allowed(_ blobs: [BlobHash], space: SpaceID) throws(StoreError) -> [BlobHash]
     /// Notes that a device said that it holds all of these, in one transaction, or none where it said so just before.
     /// Nothing is noted of a blob that no record named.
-    func noteHolders(_ blobs: [BlobHash], device: DeviceID, at wallMilliseconds: Int64) throws(StoreError)
+    func recordHolders(_ blobs: [BlobHash], device: DeviceID, at wallMilliseconds: Int64) throws(StoreError)
     /// Returns the peers that last claimed to hold the blob, the newest claim first.
     func lastHolders(of blob: BlobHash) throws(StoreError) -> [BlobHolder]
 
@@ -233,8 +233,8 @@ extension ReplicaStore {
     /// Returns nil, for stores that keep every change.
     package func beginning(of key: ObjectKey, space: SpaceID) throws(StoreError) -> ObjectBeginning? { nil }
 
-    package func noteHolder(_ blob: BlobHash, device: DeviceID, at wallMilliseconds: Int64) throws(StoreError) {
-        try noteHolders([blob], device: device, at: wallMilliseconds)
+    package func recordHolder(_ blob: BlobHash, device: DeviceID, at wallMilliseconds: Int64) throws(StoreError) {
+        try recordHolders([blob], device: device, at: wallMilliseconds)
     }
 
     /// Creates the consumer at position 0 when it is unknown.
@@ -257,7 +257,7 @@ extension ReplicaStore {
     }
 
     /// Notes how far events were handed out, so that the ones given twice can be marked `redelivered`.
-    package func noteDelivered(
+    package func recordDelivered(
         consumer: String, stream: String, space: SpaceID, position: Int64
     ) throws(StoreError) {
         _ = try changeConsumer(consumer, stream: stream, space: space) { $0.deliver(position, newest: $1) }

@@ -159,8 +159,8 @@ struct EventContractTests {
         #expect(try store.consumer("c", stream: "s", space: .home).delivered == 4)
         // A cursor never stands before events that are still to come.
         #expect(try move(99) == 9)
-        try store.noteDelivered(consumer: "d", stream: "s", space: .home, position: 7)
-        try store.noteDelivered(consumer: "d", stream: "s", space: .home, position: 3)
+        try store.recordDelivered(consumer: "d", stream: "s", space: .home, position: 7)
+        try store.recordDelivered(consumer: "d", stream: "s", space: .home, position: 3)
         bed.crash(store)
         let reopened = try bed.open()
         #expect(

@@ -65,7 +65,7 @@ private struct StorePair {
         case 10:
             let position = Int64(below(60))
             return try both("deliver") {
-                try $0.noteDelivered(consumer: "d", stream: "b", space: .home, position: position)
+                try $0.recordDelivered(consumer: "d", stream: "b", space: .home, position: position)
                 return ""
             }
         case 11: return try both("remove a consumer") { "\(try $0.removeConsumer("c", space: .home))" }

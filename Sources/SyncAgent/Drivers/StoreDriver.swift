@@ -91,7 +91,7 @@ package final class StoreDriver: Sendable {
 
     /// Records the holders of blobs, to tell people which device had one last; a failure is not reported.
     func recordHolders(_ blobs: [BlobHash], _ device: DeviceID) {
-        writer.async { [store] in try? store.noteHolders(blobs, device: device, at: WallClock.milliseconds) }
+        writer.async { [store] in try? store.recordHolders(blobs, device: device, at: WallClock.milliseconds) }
     }
 
     package func write<Value: Sendable>(

@@ -15,7 +15,7 @@ struct LiarChecker: Checker {
             lies[device]?[blob].map { now < $0.until } ?? false
         }
 
-        mutating func note(_ device: DeviceID, _ blob: BlobHash, _ step: BulkStep) {
+        mutating func record(_ device: DeviceID, _ blob: BlobHash, _ step: BulkStep) {
             let count = lies[device]?[blob]?.count ?? 0
             let pause = step.timing.lieLeast.nanoseconds << Int64(min(count, 16))
             let most = step.timing.lieGreatest.nanoseconds
@@ -52,7 +52,7 @@ struct LiarChecker: Checker {
             let asked: (connection: ConnectionID, blobs: [BlobHash])
             switch effect {
             case .report(.wrongBytes(let device, let blob)):
-                knowledge.note(device, blob, step)
+                knowledge.record(device, blob, step)
                 continue
             case .send(let connection, .request(let request)): asked = (connection, [request.blob])
             case .send(let connection, .hashesRequest(let request)): asked = (connection, [request.blob])

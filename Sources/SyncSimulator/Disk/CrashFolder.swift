@@ -94,7 +94,7 @@ package final class CrashFolder: BlobFiles {
         state.withLock { state in
             guard let file = state.names[name], offset < state.files[file].count else { return }
             state.files[file][offset] ^= 0x40
-            note(.rot(file, offset: offset), &state)
+            record(.rot(file, offset: offset), &state)
         }
     }
 
@@ -110,7 +110,7 @@ package final class CrashFolder: BlobFiles {
             state.files.append([])
             let file = state.files.count - 1
             state.names[name] = file
-            note(.create(name, file), &state)
+            record(.create(name, file), &state)
             return CrashFile(file, self)
         }
     }
@@ -123,7 +123,7 @@ package final class CrashFolder: BlobFiles {
         try step { state throws(BlobError) in
             guard let file = state.names.removeValue(forKey: name) else { return false }
             state.names[target] = file
-            note(.rename(name, target), &state)
+            record(.rename(name, target), &state)
             return true
         }
     }
@@ -132,12 +132,12 @@ package final class CrashFolder: BlobFiles {
     package func remove(_ name: BlobFileName) throws(BlobError) -> UInt64? {
         try step { state throws(BlobError) in
             guard let file = state.names.removeValue(forKey: name) else { return nil }
-            note(.remove(name), &state)
+            record(.remove(name), &state)
             return UInt64(state.files[file].count)
         }
     }
 
-    package func syncFolder() throws(BlobError) { try step { state throws(BlobError) in note(.syncFolder, &state) } }
+    package func syncFolder() throws(BlobError) { try step { state throws(BlobError) in record(.syncFolder, &state) } }
 
     package func names() throws(BlobError) -> [BlobFileName] {
         state.withLock { $0.names.keys.sorted { $0.string < $1.string } }
@@ -161,7 +161,7 @@ package final class CrashFolder: BlobFiles {
         }
     }
 
-    fileprivate func note(_ action: Action, _ state: inout State) {
+    fileprivate func record(_ action: Action, _ state: inout State) {
         state.disk.take(action)
         if let databaseOperations { state.actions.append((action, databaseOperations())) }
     }
@@ -179,7 +179,7 @@ private final class CrashFile: BlobFile {
     func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(BlobError) {
         let (bytes, offset) = (Array(bytes), Int(offset))
         func put(_ bytes: [UInt8], _ state: inout CrashFolder.State) {
-            folder.note(.write(file, offset: offset, bytes), &state)
+            folder.record(.write(file, offset: offset, bytes), &state)
             state.files[file].put(bytes, at: offset)
         }
         // A full disk takes the beginning.
@@ -189,7 +189,7 @@ private final class CrashFile: BlobFile {
     }
 
     func writeOut(_ range: Range<UInt64>) throws(BlobError) {
-        try folder.step(failing: { [folder, file] state in folder.note(.failedSync(file), &state) }) { _ in }
+        try folder.step(failing: { [folder, file] state in folder.record(.failedSync(file), &state) }) { _ in }
     }
 
     func read(into target: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(BlobError) -> Int {
@@ -201,9 +201,9 @@ private final class CrashFile: BlobFile {
     }
 
     func sync() throws(BlobError) {
-        try folder.step(failing: { [folder, file] state in folder.note(.failedSync(file), &state) }) {
+        try folder.step(failing: { [folder, file] state in folder.record(.failedSync(file), &state) }) {
             state throws(BlobError) in
-            folder.note(.sync(file), &state)
+            folder.record(.sync(file), &state)
             state.syncs += 1
         }
     }

@@ -104,7 +104,7 @@ extension World {
         peer.sessions.removeAll { $0.node == node }
         peer.sessions.append(session)
         hostile = peer
-        trace.note(now, node, "is dialled by the hostile member")
+        trace.record(now, node, "is dialled by the hostile member")
         let remote = Endpoint(host: "hostile", port: 21_817)
         tell(node, session.generation, .opened(session.connection, peer.device.id, remote: remote))
         say(
@@ -144,7 +144,7 @@ extension World {
         let generation = nodes[node].generation
         if !peer.sessions.contains(where: { $0.node == node && $0.generation == generation }) { dialAsHostile(node) }
         guard let number = hostile?.sessions.firstIndex(where: { $0.node == node }) else { return }
-        trace.note(now, node, "hears the hostile member \(act)")
+        trace.record(now, node, "hears the hostile member \(act)")
         perform(act, number)
     }
 

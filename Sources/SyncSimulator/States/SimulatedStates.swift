@@ -125,10 +125,10 @@ extension World {
     private mutating func join(_ node: Int, _ store: SQLiteStore) throws(StoreError) -> JoinedState {
         let commit = try store.joinStaged(wallMilliseconds: wall(node))
         nodes[node].hasTakenState = true
-        noteCommit(node, commit)
+        recordCommit(node, commit)
         let joined = try JoinedState(store, change: StoreChange(commit))
         for entry in joined.tips { nodes[node].durable.advance(entry.replica, to: entry.tip.next) }
-        trace.note(now, node, "takes state, holds \(nodes[node].durable.entries.map(\.next)) \(commit.digest)")
+        trace.record(now, node, "takes state, holds \(nodes[node].durable.entries.map(\.next)) \(commit.digest)")
         return joined
     }
 }

@@ -27,7 +27,7 @@ extension World {
     mutating func sendState(_ copies: [[UInt8]], on number: Int, toDialer: Bool) {
         for bytes in copies {
             framesSent += 1
-            trace.note(now, links[number].other(toDialer).node, "sends \(bytes.count) bytes of state on \(number)")
+            trace.record(now, links[number].other(toDialer).node, "sends \(bytes.count) bytes of state on \(number)")
             if stateChance(per10000: options.states?.resetsPer10000 ?? 0) { return reset(number) }
             post(.frame(bytes), on: number, toDialer: toDialer)
         }

@@ -102,7 +102,7 @@ extension World {
         } catch {
             return [.finishFailed(blob, code: error.simulatedCode)]
         }
-        noteKept(node, blob)
+        recordKept(node, blob)
         return [.finished(blob)]
     }
 
@@ -118,7 +118,7 @@ extension World {
     ) -> [BulkInput] {
         do throws(BlobError) {
             let verdict = try store.receive(blobs.map { (hash: $0.hash, bytes: $0.bytes) })
-            for blob in verdict.right { noteKept(node, blob) }
+            for blob in verdict.right { recordKept(node, blob) }
             return [.smallWritten(id, right: verdict.right, wrong: verdict.wrong, code: nil)]
         } catch {
             return [.smallWritten(id, right: [], wrong: [], code: error.simulatedCode)]
@@ -126,7 +126,7 @@ extension World {
     }
 
     /// Records that the blob is whole now.
-    mutating func noteKept(_ node: Int, _ blob: BlobHash) {
+    mutating func recordKept(_ node: Int, _ blob: BlobHash) {
         nodes[node].blobs?.awaited.remove(blob)
         lookAt(node, blob, .kept)
     }

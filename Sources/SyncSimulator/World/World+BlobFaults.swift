@@ -57,7 +57,7 @@ extension World {
         case .rot: rot(node, folder)
         case .lie:
             nodes[node].blobs?.liesUntil = now + Int64.random(in: 5_000...40_000, using: &blobRandom) * 1_000_000
-            trace.note(now, node, "begins to lie")
+            trace.record(now, node, "begins to lie")
         case .cut: cutBulk()
         }
     }
@@ -65,7 +65,7 @@ extension World {
     private mutating func fillOrFail(_ node: Int, _ folder: CrashFolder) {
         if Int.random(in: 0..<2, using: &blobRandom) == 0 {
             folder.setFreeBytes(UInt64.random(in: 0...UInt64(2 * BlobLayout.chunkBytes), using: &blobRandom))
-            trace.note(now, node, "has no room for blobs")
+            trace.record(now, node, "has no room for blobs")
             let length = Int64.random(in: 200...15_000, using: &blobRandom) * 1_000_000
             queue.plan(.blobWork(node: node, generation: nil, .freeDisk), at: now + length)
         } else {
@@ -84,7 +84,7 @@ extension World {
         switch file.name {
         case .whole(let blob), .partial(let blob):
             nodes[node].blobs?.rotten.insert(blob)
-            trace.note(now, node, "has a bad sector in \(blob.shortName)")
+            trace.record(now, node, "has a bad sector in \(blob.shortName)")
         case .adding: break
         }
     }

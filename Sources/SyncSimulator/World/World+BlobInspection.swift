@@ -97,14 +97,14 @@ extension World {
     mutating func describeBlobs(_ node: SimulatedNode) {
         guard let blobs = node.blobs, let core = blobs.core else { return }
         for want in missing(node.number, except: []) {
-            trace.note(now, node.number, "lacks \(want.blob.shortName) of \(want.layout.size) bytes")
+            trace.record(now, node.number, "lacks \(want.blob.shortName) of \(want.layout.size) bytes")
         }
-        for blob in blobs.awaited.sorted() { trace.note(now, node.number, "is asked for \(blob.shortName)") }
+        for blob in blobs.awaited.sorted() { trace.record(now, node.number, "is asked for \(blob.shortName)") }
         for content in blobContents where (try? blobs.store?.status(of: content.hash)) == .whole {
-            trace.note(now, node.number, "has \(content.hash.shortName)")
+            trace.record(now, node.number, "has \(content.hash.shortName)")
         }
-        for peer in core.peerViews { trace.note(now, node.number, "moves bytes: \(peer)") }
-        trace.note(now, node.number, "\(core.transfers), \(core.load), \(core.counters)")
+        for peer in core.peerViews { trace.record(now, node.number, "moves bytes: \(peer)") }
+        trace.record(now, node.number, "\(core.transfers), \(core.load), \(core.counters)")
     }
 
     /// Called while records are at rest and bytes are not.

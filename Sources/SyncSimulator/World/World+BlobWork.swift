@@ -44,7 +44,7 @@ extension World {
         guard let content = BlobContent.byHash[blob] else { return true }
         let isHere = onDisk(node) { _, store in (try? store.add([content.bytes])) == [blob] }
         guard isHere == true else { return false }
-        noteKept(node, blob)
+        recordKept(node, blob)
         stepBulk(node, .unwanted(blob))
         stepBulk(node, .holdingChanged(blob))
         return nodes[node].isUp
@@ -68,7 +68,7 @@ extension World {
         case 6: if (try? records.setQuota(nil, space: .home)) != nil { store.setQuota(nil) }
         case _: try? records.setFetchPolicy(.all, space: .home)
         }
-        trace.note(now, node, "wants \((try? records.fetchPolicy(of: .home)) ?? .all) of all blobs")
+        trace.record(now, node, "wants \((try? records.fetchPolicy(of: .home)) ?? .all) of all blobs")
         stepBulk(node, .missingChanged)
         stepBulk(node, .roomChanged)
     }
@@ -83,7 +83,7 @@ extension World {
             return BlobWant(found)
         }
         guard let want = missing.randomElement(using: &blobRandom) else { return }
-        trace.note(now, node, "is asked for \(want.blob.shortName)")
+        trace.record(now, node, "is asked for \(want.blob.shortName)")
         nodes[node].blobs?.awaited.insert(want.blob)
         stepBulk(node, .fetch(want))
         // Some people wait for long.
@@ -110,7 +110,7 @@ extension World {
         let after = looks(node, .swept)
         check { $0.swept(before: before, after: after) }
         for (old, new) in zip(before, after) where old.status != .missing && new.status == .missing {
-            trace.note(now, node, "removes \(old.content.hash.shortName)")
+            trace.record(now, node, "removes \(old.content.hash.shortName)")
             stepBulk(node, .holdingChanged(old.content.hash))
         }
         stepBulk(node, .roomChanged)

@@ -116,8 +116,8 @@ extension World {
             case .listMissing, .lookUp, .readHashes, .readChunk, .readSmall: planRead(node, effect)
             case .begin, .write, .finish, .putAside, .writeSmall: planWrite(node, effect)
             case .noteHolder, .progress: break
-            case .nobodyHas(let blob): trace.note(now, node, "finds nobody with \(blob.shortName)")
-            case .report(let report): trace.note(now, node, "\(report.shortText)")
+            case .nobodyHas(let blob): trace.record(now, node, "finds nobody with \(blob.shortName)")
+            case .report(let report): trace.record(now, node, "\(report.shortText)")
             }
         }
     }
@@ -151,7 +151,7 @@ extension World {
     }
 
     /// Records came or went.
-    mutating func noteRecords(_ node: Int) {
+    mutating func handleRecords(_ node: Int) {
         guard let before = nodes[node].blobs?.named, nodes[node].blobs?.core != nil else { return }
         let named = namedBlobs(node)
         guard named != before else { return }

@@ -10,7 +10,7 @@ extension World {
         do { bytes = try BulkFrameCodec.encode(lie(node, instead: frame)) } catch {
             return fail("codec", "node \(node) cannot encode a bulk frame: \(error)")
         }
-        trace.note(now, node, "sends \(frame.kind), \(bytes.count) bytes on \(number)")
+        trace.record(now, node, "sends \(frame.kind), \(bytes.count) bytes on \(number)")
         if let options = options.blobs, isFaulty {
             if happens(options.resetsPer10000) { return reset(number) }
             if happens(options.latePer10000) {

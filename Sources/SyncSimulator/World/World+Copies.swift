@@ -60,7 +60,7 @@ extension World {
         nodes[node].tail = nil
         guard isFaulty, nodes[node].isUp, nodes[node].durable != tail.durable else { return }
         crash(node, losingPower: Bool.random(using: &copyRandom), restores: false)
-        trace.note(now, node, "lost the tail of its disk")
+        trace.record(now, node, "lost the tail of its disk")
         copyCounts.lostTails += 1
         putBack(node, tail)
     }
@@ -80,7 +80,7 @@ extension World {
         twin.hasTakenState = nodes[node].hasTakenState
         twin.twinOf = node
         nodes.append(twin)
-        trace.note(now, node, "is copied to node \(number)")
+        trace.record(now, node, "is copied to node \(number)")
         copyCounts.clones += 1
         if options.states != nil { copyCounts.besideStates += 1 }
         let end = options.safetySeconds * 1_000_000_000
@@ -103,7 +103,7 @@ extension World {
             nodes[node].device = SimulatedDevice.all[node]
             nodes[node].twinOf = nil
             nodes[node].backup = nil
-            trace.note(now, node, "has keys of its own")
+            trace.record(now, node, "has keys of its own")
             queue.plan(.pair(0, node), at: now + 1_000_000_000)
         }
     }

@@ -58,7 +58,7 @@ extension World {
             hasTakenBack: state.hasTakenBack, at: Tick(nanoseconds: now))
         let effects = core.start(at: Tick(nanoseconds: now))
         nodes[node].core = core
-        trace.note(now, node, "starts")
+        trace.record(now, node, "starts")
         perform(node, effects)
         startBlobs(node)
         step(node, .announced(instance: "instance\(node)-\(nodes[node].generation)", listenPort: 21_817))
@@ -138,7 +138,7 @@ extension World {
                 try? nodes[node].store?.remember(address)
             case .report(let report):
                 if case .duplicateIdentity = report { copyCounts.noticedTwins += 1 }
-                trace.note(now, node, "\(report)")
+                trace.record(now, node, "\(report)")
                 let device = nodes[node].device.id
                 check { $0.reported(node: node, device: device, report) }
             }
@@ -165,7 +165,7 @@ extension World {
         let answer: Input
         do {
             let commit = try store.apply(segments, wallMilliseconds: wall(node))
-            noteCommit(node, commit)
+            recordCommit(node, commit)
             answer = .persisted(id, StoreChange(commit))
         } catch {
             answer = .persistFailed(id, code: "\(error)")
@@ -183,7 +183,7 @@ extension World {
         }
         let isEmpty = commit.segments.isEmpty
         if !isEmpty {
-            noteCommit(node, commit)
+            recordCommit(node, commit)
             check { $0.sealed(node: node, before: before, after: commit.digest) }
         }
         let answer = Event.input(
@@ -196,14 +196,14 @@ extension World {
     mutating func commit(_ node: Int, _ writes: [LocalWrite]) -> Bool {
         guard let store = nodes[node].store else { return false }
         guard let result = try? store.append(writes, wallMilliseconds: wall(node)) else { return false }
-        noteCommit(node, result.commit)
+        recordCommit(node, result.commit)
         checkWritten(node, writes, result)
         let answer = Event.answer(node: node, generation: nodes[node].generation, result.commit)
         queue.plan(answer, at: answerTime(node, after: milliseconds(0...1)))
         return true
     }
 
-    mutating func noteCommit(_ node: Int, _ commit: Commit) {
+    mutating func recordCommit(_ node: Int, _ commit: Commit) {
         let before = nodes[node].durable
         check { $0.committed(node: node, digest: commit.digest) }
         check { $0.committed(node: node, commit.segments, before: before) }
@@ -211,13 +211,13 @@ extension World {
         for verified in commit.segments {
             nodes[node].durable.advance(verified.segment.replica, to: verified.segment.end)
         }
-        trace.note(now, node, "holds \(nodes[node].durable.entries.map(\.next)) \(commit.digest)")
-        noteRecords(node)
+        trace.record(now, node, "holds \(nodes[node].durable.entries.map(\.next)) \(commit.digest)")
+        handleRecords(node)
     }
 
     mutating func crash(_ node: Int, losingPower: Bool, restores: Bool = true) {
         guard nodes[node].isUp else { return }
-        trace.note(now, node, losingPower ? "loses power" : "is killed")
+        trace.record(now, node, losingPower ? "loses power" : "is killed")
         nodes[node].states?.crash()
         nodes[node].store?.crash(losingPower: losingPower)
         if losingPower { nodes[node].leases.reboot() }
@@ -232,7 +232,7 @@ extension World {
     /// A person puts an older state of the disk back.
     private mutating func restore(_ node: Int) {
         guard let backup = nodes[node].backup else { return }
-        trace.note(now, node, "gets an old disk")
+        trace.record(now, node, "gets an old disk")
         copyCounts.restores += 1
         putBack(node, backup)
     }

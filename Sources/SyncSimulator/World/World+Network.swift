@@ -91,7 +91,7 @@ extension World {
             return sendState(copies, on: number, toDialer: !isDialer)
         }
         framesSent += 1
-        trace.note(now, node, "sends \(frame.kind), \(bytes.count) bytes on \(number)")
+        trace.record(now, node, "sends \(frame.kind), \(bytes.count) bytes on \(number)")
         if isFaulty, chance(per10000: options.resetsPer10000) { return reset(number) }
         post(.frame(bytes), on: number, toDialer: !isDialer)
     }

@@ -134,7 +134,7 @@ extension World {
         case .crash: crash(node, losingPower: chance(per10000: options.powerLossPercent * 100))
         case .pause:
             nodes[node].pausedUntil = max(nodes[node].pausedUntil, now + milliseconds(100...20_000))
-            trace.note(now, node, "is stopped")
+            trace.record(now, node, "is stopped")
         case .disk:
             nodes[node].disk.failNextWrites(
                 chance(per10000: 5_000) ? .diskFull : .inputOutput(code: 5),
@@ -156,7 +156,7 @@ extension World {
     private mutating func beAbsent(_ node: Int) {
         let ways = nodes.indices.filter { $0 != node }.flatMap { [Way(from: node, to: $0), Way(from: $0, to: node)] }
         blocked.formUnion(ways)
-        trace.note(now, node, "is taken elsewhere")
+        trace.record(now, node, "is taken elsewhere")
         queue.plan(.unblock(ways), at: now + milliseconds(20_000...200_000))
     }
 
@@ -166,7 +166,7 @@ extension World {
             $0 != nodes[node].device.id && !core.cuts.isAway($0)
         }
         guard let device = others.randomElement(using: &random) else { return }
-        trace.note(now, node, "lets \(device.shortID) go")
+        trace.record(now, node, "lets \(device.shortID) go")
         _ = commit(node, [.retire(device)])
     }
 
@@ -181,12 +181,12 @@ extension World {
             if !isOneWay { ways.append(Way(from: other, to: node)) }
         }
         blocked.formUnion(ways)
-        trace.note(now, node, "is cut off from \(targets)")
+        trace.record(now, node, "is cut off from \(targets)")
         queue.plan(.unblock(ways), at: now + milliseconds(200...20_000))
     }
 
     mutating func heal() {
-        trace.note(now, 0, "all is well again")
+        trace.record(now, 0, "all is well again")
         healedAt = now
         endHostile()
         unblock(Array(blocked))

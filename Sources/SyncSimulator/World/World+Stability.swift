@@ -64,17 +64,17 @@ extension World {
         case .dropEvents(let stable): answer = dropEvents(node, stable)
         case .readmit(let fact):
             let isDone = commit(node, [.operations([.addMember(fact)])])
-            trace.note(now, node, "lets \(fact.device.shortID) in again\(isDone ? "" : ", in vain")")
+            trace.record(now, node, "lets \(fact.device.shortID) in again\(isDone ? "" : ", in vain")")
             answer = nil
         case .settle(let cut):
             let isDone = commit(node, [.operations([.settleCut(.init(cut))])])
-            trace.note(now, node, "settles \(cut)\(isDone ? "" : ", in vain")")
+            trace.record(now, node, "settles \(cut)\(isDone ? "" : ", in vain")")
             answer = nil
         case .rewriteVoid(let limit):
             do {
                 let rewriting = try store.rewriteVoid(limit: limit, wallMilliseconds: wall(node))
-                trace.note(now, node, "writes again what was void")
-                noteCommit(node, rewriting.commit)
+                trace.record(now, node, "writes again what was void")
+                recordCommit(node, rewriting.commit)
                 queue.plan(
                     .answer(node: node, generation: nodes[node].generation, rewriting.commit), at: answerTime(node))
                 answer = .rewritten(hasMore: rewriting.hasMore)
@@ -85,8 +85,8 @@ extension World {
         case .redoTakenBack(let limit):
             do {
                 let redone = try store.redoTakenBack(limit: limit, wallMilliseconds: wall(node))
-                trace.note(now, node, "does again what it took back")
-                noteCommit(node, redone.commit)
+                trace.record(now, node, "does again what it took back")
+                recordCommit(node, redone.commit)
                 queue.plan(.answer(node: node, generation: nodes[node].generation, redone.commit), at: answerTime(node))
                 answer = .redone(hasMore: redone.hasMore, isWaiting: redone.isWaiting)
             } catch {
@@ -107,7 +107,7 @@ extension World {
         do {
             guard try store.takeBack(other, wallMilliseconds: wall(node)) else { return .takenBack(.nothing) }
             let state = try store.state()
-            trace.note(now, node, "takes back what others have otherwise of \(other.replica)")
+            trace.record(now, node, "takes back what others have otherwise of \(other.replica)")
             nodes[node].durable = VersionVector(
                 state.tips.map { VersionVector.Entry(replica: $0.replica, next: $0.tip.next) })
             return .takenBack(.done(StoredHistory(state)))
@@ -140,8 +140,8 @@ extension World {
             return .droppedEvents(hasMore: false)
         }
         if let commit = step.commit {
-            trace.note(now, node, "lets \(step.droppedCount) events go")
-            noteCommit(node, commit)
+            trace.record(now, node, "lets \(step.droppedCount) events go")
+            recordCommit(node, commit)
             queue.plan(.answer(node: node, generation: nodes[node].generation, commit), at: answerTime(node))
         }
         return .droppedEvents(hasMore: step.hasMore)
@@ -160,7 +160,7 @@ extension World {
                 }
             let step = try store.compact(&pass)
             nodes[node].states?.pass = step.isLast ? nil : pass
-            if step.changes > 0 { trace.note(now, node, "drops \(step.changes) changes from its log") }
+            if step.changes > 0 { trace.record(now, node, "drops \(step.changes) changes from its log") }
             return .compacted(firstHeld: step.firstHeld, isLast: step.isLast)
         } catch {
             nodes[node].states?.pass = nil

@@ -236,16 +236,16 @@ struct World {
     /// The last lines of a failed run's trace: who holds what, and what each thinks of the others.
     private mutating func describeNodes() {
         for node in nodes {
-            trace.note(now, node.number, "holds \(node.durable.entries.map { "\($0.replica):\($0.next)" })")
+            trace.record(now, node.number, "holds \(node.durable.entries.map { "\($0.replica):\($0.next)" })")
             for peer in node.core?.peers(at: Tick(nanoseconds: now)) ?? [] {
                 let lacks =
                     "lacks \(peer.weLack.map(String.init) ?? "?"), they \(peer.theyLack.map(String.init) ?? "?")"
-                trace.note(now, node.number, "sees \(peer.name) \(peer.state), \(lacks), \(peer.lastFailure ?? "")")
+                trace.record(now, node.number, "sees \(peer.name) \(peer.state), \(lacks), \(peer.lastFailure ?? "")")
             }
-            trace.note(now, node.number, "\(node.core.map { "\($0.load)" } ?? "is down")")
+            trace.record(now, node.number, "\(node.core.map { "\($0.load)" } ?? "is down")")
             if let core = node.core, !core.cuts.isEmpty {
                 let away = core.cuts.away.map { "\($0.shortID) by \(core.cuts.cuts(holdingAway: $0).map(\.dot))" }
-                trace.note(
+                trace.record(
                     now, node.number, "away \(away), void work \(core.hasVoidWork), incomplete \(core.isIncomplete)")
             }
             describeBlobs(node)

@@ -8,7 +8,7 @@ struct WorldTrace {
 
     init(isKept: Bool) { self.isKept = isKept }
 
-    mutating func note(_ now: Int64, _ node: Int, _ text: @autoclosure () -> String) {
+    mutating func record(_ now: Int64, _ node: Int, _ text: @autoclosure () -> String) {
         let line = "\(now / 1_000) node\(node) \(text())"
         hasher.update(data: Array(line.utf8))
         if isKept { lines.append(line) }

@@ -155,7 +155,7 @@ package final class BlobPartial: Sendable {
         state.isNameUnsynced = false
         state.lastCheckpoint = blobs.configuration.now()
         let present = state.present
-        try note(present, &state)
+        try record(present, &state)
     }
 
     /// Removes the chunks that are no longer stored from the durable set. Bytes written in their place wait for the
@@ -163,11 +163,11 @@ package final class BlobPartial: Sendable {
     private func takeBackNotes(_ state: inout State) throws(BlobError) {
         var kept = state.noted
         for chunk in 0..<layout.chunkCount where !state.present.contains(chunk) { kept.remove(chunk) }
-        if kept != state.noted { try note(kept, &state) }
+        if kept != state.noted { try record(kept, &state) }
     }
 
-    private func note(_ durable: ChunkSet, _ state: inout State) throws(BlobError) {
-        try blobs.update { rows throws(StoreError) in try rows.note(durable, of: id) }
+    private func record(_ durable: ChunkSet, _ state: inout State) throws(BlobError) {
+        try blobs.update { rows throws(StoreError) in try rows.record(durable, of: id) }
         state.noted = durable
     }
 

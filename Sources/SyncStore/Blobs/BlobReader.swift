@@ -36,7 +36,7 @@ package struct BlobReader: Sendable {
     package mutating func read(_ chunk: Int) throws(BlobError) -> [UInt8] {
         guard chunk >= 0, chunk < layout.chunkCount else { throw .notHere(hash) }
         if let bytes = try checked(chunk) { return bytes }
-        try blobs.noteDamage(hash)
+        try blobs.recordDamage(hash)
         throw .damaged(hash)
     }
 

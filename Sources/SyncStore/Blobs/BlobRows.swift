@@ -102,7 +102,7 @@ struct BlobRows {
             "INSERT INTO blob (hash, size, place, touched) VALUES (?, ?, ?, ?)", .blob(hash.bytes),
             .integer(Int64(clamping: size)), .integer(place.rawValue), .integer(now))
         let id = access.lastInsertedRow
-        if place != .partial { try references.note(hash, isWhole: true) }
+        if place != .partial { try references.record(hash, isWhole: true) }
         return id
     }
 
@@ -115,14 +115,14 @@ struct BlobRows {
         try access.run(
             "UPDATE blob SET place = ?, present = NULL, touched = ? WHERE id = ?", .integer(place.rawValue),
             .integer(now), .integer(row.id))
-        try references.note(row.hash, isWhole: place != .partial)
+        try references.record(row.hash, isWhole: place != .partial)
     }
 
     func remove(_ row: BlobRow) throws(StoreError) {
         try removeChunks(of: row.id)
         try access.run("DELETE FROM small_blob WHERE blob = ?", .integer(row.id))
         try access.run("DELETE FROM blob WHERE id = ?", .integer(row.id))
-        try references.note(row.hash, isWhole: false)
+        try references.record(row.hash, isWhole: false)
     }
 
     // Small ones
@@ -211,7 +211,7 @@ struct BlobRows {
         return bytes.flatMap { ChunkSet(bytes: $0, count: count) } ?? ChunkSet(count: count)
     }
 
-    func note(_ present: ChunkSet, of id: Int64) throws(StoreError) {
+    func record(_ present: ChunkSet, of id: Int64) throws(StoreError) {
         try access.run(
             "UPDATE blob SET present = ? WHERE id = ? AND place = 2", .blob(present.bytes), .integer(id))
     }

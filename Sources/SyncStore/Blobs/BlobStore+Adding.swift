@@ -147,7 +147,7 @@ extension BlobStore {
             }
             guard let layout = BlobLayout(size: size) else { throw .tooLarge }
             if configuration.faults.contains(.rowBeforeFile) {
-                _ = try noteWhole(hash, layout, chunks)
+                _ = try recordWhole(hash, layout, chunks)
                 try file.sync()
                 try give(name, to: hash)
                 return
@@ -155,7 +155,7 @@ extension BlobStore {
             try give(name, to: hash)
             let isFile: Bool
             do throws(BlobError) {
-                isFile = try noteWhole(hash, layout, chunks)
+                isFile = try recordWhole(hash, layout, chunks)
             } catch .diskFull {
                 // Surely no row says that it is whole. Beside a part it stays: it may be what was renamed from there.
                 if row == nil { _ = try? files.remove(.whole(hash)) }
@@ -190,7 +190,7 @@ extension BlobStore {
 
     /// Writes the row that makes a file readable, replacing the row of a partial blob.
     /// - Returns: false if the blob was whole before: another caller added the same small blob at the same time.
-    func noteWhole(_ hash: BlobHash, _ layout: BlobLayout, _ chunks: ChunkList?) throws(BlobError) -> Bool {
+    func recordWhole(_ hash: BlobHash, _ layout: BlobLayout, _ chunks: ChunkList?) throws(BlobError) -> Bool {
         let now = configuration.now()
         return try update { rows throws(StoreError) in
             let row = try rows.find(hash)

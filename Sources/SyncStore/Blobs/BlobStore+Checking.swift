@@ -36,7 +36,7 @@ extension BlobStore {
             // Swept meanwhile.
         } catch .inputOutput(let code) where PosixFailure.isOfDisk(code) {
             // A disk that was only away for a moment loses nothing by this: what is right is found again.
-            try noteDamage(row.hash)
+            try recordDamage(row.hash)
             check.damaged.append(row.hash)
         } catch .inputOutput, .unreadable {
             // Too few descriptors, too little memory, a file that is not ours: that says nothing of the bytes, and what is

@@ -96,13 +96,13 @@ extension BlobStore {
             // It was whole, and is damaged: what the partial remembers of its bytes is of before.
             if partial.hasEnded { throw .notHere(row.hash) }
             if configuration.faults.contains(.rowBeforeFile) {
-                _ = try noteWhole(row.hash, row.layout, nil)
+                _ = try recordWhole(row.hash, row.layout, nil)
                 try give(.partial(row.hash), to: row.hash)
                 endPartial(row.hash)
                 return
             }
             try give(.partial(row.hash), to: row.hash)
-            let isFile = try noteWhole(row.hash, row.layout, nil)
+            let isFile = try recordWhole(row.hash, row.layout, nil)
             endPartial(row.hash)
             // It is in the database. Left over if this fails, and swept.
             if !isFile { _ = try? files.remove(.whole(row.hash)) }

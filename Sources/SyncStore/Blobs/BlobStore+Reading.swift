@@ -38,7 +38,7 @@ extension BlobStore {
         guard let (row, bytes) = found else { throw .notHere(hash) }
         if row.place == .database { return BlobReader(row, .bytes(bytes), self) }
         guard let file = try files.open(.whole(hash)) else {
-            try noteDamage(hash)
+            try recordDamage(hash)
             throw .damaged(hash)
         }
         return BlobReader(row, .file(file), self)
@@ -65,7 +65,7 @@ extension BlobStore {
     /// Records that the stored bytes of a blob do not match its hash: it counts as missing from now on. A small blob is
     /// removed. For a large blob the row goes first, then the name; its chunks are checked when it is requested again,
     /// and the right ones stay.
-    func noteDamage(_ hash: BlobHash) throws(BlobError) {
+    func recordDamage(_ hash: BlobHash) throws(BlobError) {
         try naming.withLock { _ throws(BlobError) in
             let isFile = try update { rows throws(StoreError) in
                 guard let row = try rows.find(hash), row.isWhole else { return false }

@@ -74,7 +74,7 @@ extension BlobStore {
     private func checked(_ row: BlobRow, _ bytes: [UInt8]?) throws(BlobError) -> [UInt8]? {
         if let bytes {
             if BlobHash(ofSmall: bytes) == row.hash { return bytes }
-            try noteDamage(row.hash)
+            try recordDamage(row.hash)
             return nil
         }
         do throws(BlobError) {

@@ -141,7 +141,7 @@ extension SQLiteStore {
         }
         guard !pass.dropped.isEmpty else { return }
         let dropped = pass.dropped
-        try update { access throws(StoreError) in try StreamRows(spaceRows(access)).noteTrimmed(dropped) }
+        try update { access throws(StoreError) in try StreamRows(spaceRows(access)).recordTrimmed(dropped) }
     }
 
     private enum Written {

@@ -204,8 +204,8 @@ struct CompactionPlan: Sendable {
         var reader = ByteReader(segment.bytes)
         while !reader.isAtEnd {
             guard let view = try? ChangeView(&reader) else { throw .corrupt(detail: "a change does not read back") }
-            note(view, in: segment)
-            try noteObjects(of: view, in: segment, rows)
+            record(view, in: segment)
+            try recordObjects(of: view, in: segment, rows)
             guard
                 let operations = view.onlyEvents(
                     of: replica, in: segment.bytes, firstOnly: faults.contains(.compactionDropsEvents), but: dropped)
@@ -237,7 +237,7 @@ struct CompactionPlan: Sendable {
         kept.append(Kept(row: segment.row, bytes: bytes, places: try places(in: segment, moved, streams, rows)))
     }
 
-    private mutating func note(_ view: ChangeView, in segment: Stored) {
+    private mutating func record(_ view: ChangeView, in segment: Stored) {
         guard !view.context.isEmpty, !faults.contains(.compactionForgetsContexts) else { return }
         named.join(VersionVector(view.context))
         seen.join(VersionVector(view.context))
@@ -276,7 +276,7 @@ struct CompactionPlan: Sendable {
 
     // MARK: Objects
 
-    private mutating func noteObjects(
+    private mutating func recordObjects(
         of view: ChangeView, in segment: Stored, _ rows: LogRows
     ) throws(StoreError) {
         var keys: Set<ObjectKey> = []

@@ -53,7 +53,7 @@ extension LogRows {
         return found
     }
 
-    func note(gaveWay ends: [ChainEnd], of replica: ReplicaID) throws(StoreError) {
+    func record(gaveWay ends: [ChainEnd], of replica: ReplicaID) throws(StoreError) {
         for end in ends {
             try access.run(
                 "INSERT OR IGNORE INTO gave_way (space, replica, end, head) VALUES (?, ?, ?, ?)", .integer(spaceRow),
@@ -141,7 +141,7 @@ extension LogRows {
 
     /// Removes the operations that admit the guests from the waiting work. They are already written, and must not be repeated
     /// in their turn: the guests may have been retired by then.
-    func noteLetIn(_ guests: [MemberFact]) throws(StoreError) {
+    func recordAdmitted(_ guests: [MemberFact]) throws(StoreError) {
         for (row, work) in try takenBack(byteBudget: .max) {
             guard let rest = work.without(guests) else { continue }
             try access.run("UPDATE taken_back SET bytes = ? WHERE id = ?", .blob(rest.segment.bytes), .integer(row))
@@ -165,7 +165,7 @@ extension LogRows {
     }
 
     /// Records how much of the waiting work was redone.
-    func note(
+    func record(
         _ progress: TakenBackWork.Progress, of rows: [(row: Int64, work: TakenBack)], _ places: [Rewriting]
     ) throws(StoreError) {
         for (row, _) in rows.prefix(progress.wholeRows) {

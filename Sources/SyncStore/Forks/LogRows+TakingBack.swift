@@ -17,7 +17,7 @@ extension LogRows {
         let gone = try rowsThatGo(&taking, state)
         let isWhole = state.firstHeld.isEmpty
         try remove(gone)
-        for (replica, ends) in taking.gaveWay { try note(gaveWay: ends, of: replica) }
+        for (replica, ends) in taking.gaveWay { try record(gaveWay: ends, of: replica) }
         for segment in taking.instead { try holdBack(restOf: segment) }
         let replica = try replicaRow(other.replica)
         if other.replica.device == device {

@@ -28,7 +28,7 @@ extension MemoryStore {
             let contents = try snapshot()
             let work = TakenBackWork(contents.takenBack, places: contents.takenBackPlaces, limit: limit)
             let result = try append(work.writes, wallMilliseconds, isSealed: true, &running) { contents, result in
-                contents.note(work.progress(result.outcomes), work.places(result.outcomes))
+                contents.record(work.progress(result.outcomes), work.places(result.outcomes))
             }
             let commit = result.serving(running.takeUnserved(), andOwn: true).commit
             return RewritingStep(
@@ -134,7 +134,7 @@ extension MemoryContents {
         write(streams)
     }
 
-    fileprivate mutating func note(_ progress: TakenBackWork.Progress, _ places: [Rewriting]) {
+    fileprivate mutating func record(_ progress: TakenBackWork.Progress, _ places: [Rewriting]) {
         takenBack.removeFirst(progress.wholeRows)
         if let start = progress.goesOnAt, let first = takenBack.first { takenBack[0] = first.rest(from: start) }
         takenBackPlaces = takenBack.isEmpty ? [] : takenBackPlaces + places

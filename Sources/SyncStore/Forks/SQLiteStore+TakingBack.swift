@@ -45,7 +45,7 @@ extension SQLiteStore {
             let work = TakenBackWork(rows.map(\.work), places: places, limit: limit)
             let result = try append(work.writes, wallMilliseconds, isSealed: true, &writing) {
                 log, result throws(StoreError) in
-                try log.note(work.progress(result.outcomes), of: rows, work.places(result.outcomes))
+                try log.record(work.progress(result.outcomes), of: rows, work.places(result.outcomes))
             }
             let hasMore = try readLog(space) { rows throws(StoreError) in try rows.hasTakenBack() } ?? false
             let commit = result.serving(writing.takeUnserved(), andOwn: true).commit
@@ -70,7 +70,7 @@ extension SQLiteStore {
         if !guests.isEmpty {
             let facts = LocalWrite.admissions(of: guests)
             said = try append(facts, wallMilliseconds, isSealed: true, &writing) { log, _ throws(StoreError) in
-                try log.noteLetIn(guests)
+                try log.recordAdmitted(guests)
             }.serving(writing.takeUnserved(), andOwn: true).commit
             writing.guests = []
         }

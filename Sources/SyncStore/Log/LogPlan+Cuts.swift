@@ -2,7 +2,7 @@ import SyncModel
 
 // The changes that count, and the effects of a moved cut.
 extension LogPlan {
-    mutating func note(
+    mutating func record(
         _ statements: [(dot: Dot, says: CutStatement)], of segment: Segment, _ context: VersionVector
     ) {
         for (dot, says) in statements {

@@ -86,10 +86,10 @@ package struct LogPlan: Sendable {
 
     private mutating func take(_ verified: VerifiedSegment, _ scan: SegmentScan) {
         let segment = verified.segment
-        if verified.isBeginning { after.noteFirst(VersionVector(verified.context), of: segment.replica) }
+        if verified.isBeginning { after.recordFirst(VersionVector(verified.context), of: segment.replica) }
         let context = after.extendContext(of: segment.replica, by: verified.context)
         // Of what came as state the sender's table says what its changes say of cuts, each at its place.
-        if verified.changeCount > 0 { note(scan.statements, of: segment, context) }
+        if verified.changeCount > 0 { record(scan.statements, of: segment, context) }
         for (counter, drop) in scan.drops {
             // Only what its author had seen: so a replica that learns of it lacks none of these.
             var seen = context

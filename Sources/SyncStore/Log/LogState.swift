@@ -94,15 +94,15 @@ package struct LogState: Sendable, Equatable {
     }
 
     /// Takes over what was noted of a replica.
-    package mutating func note(
+    package mutating func record(
         named: VersionVector, first: VersionVector, isHearsay: Bool, of replica: ReplicaID
     ) {
         self.named[replica] = named.isEmpty ? nil : named
-        noteFirst(first, of: replica, isHearsay: isHearsay)
+        recordFirst(first, of: replica, isHearsay: isHearsay)
     }
 
     /// Takes over what the first change of a replica named: before any context of it is asked for.
-    package mutating func noteFirst(_ context: VersionVector, of replica: ReplicaID, isHearsay: Bool = false) {
+    package mutating func recordFirst(_ context: VersionVector, of replica: ReplicaID, isHearsay: Bool = false) {
         firsts.note(context, of: replica, isHearsay: isHearsay)
     }
 

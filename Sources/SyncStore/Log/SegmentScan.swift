@@ -88,7 +88,7 @@ package struct SegmentScan: Sendable {
             }
             let term = EventItem.digestTerm(dot: dot, stamp: change.stamp, event: event, in: segment.bytes)
             let index = streams.index(of: event.stream, in: segment.bytes)
-            note(index, event.stream, change, segment.bytes)
+            record(index, event.stream, change, segment.bytes)
             guard runs[index].isCollected else {
                 digest += term
                 return
@@ -132,7 +132,7 @@ package struct SegmentScan: Sendable {
         ordinalCount += 1
     }
 
-    private mutating func note(_ index: Int, _ stream: Range<Int>, _ change: ChangeView, _ bytes: [UInt8]) {
+    private mutating func record(_ index: Int, _ stream: Range<Int>, _ change: ChangeView, _ bytes: [UInt8]) {
         if index == runs.count {
             let name = String(decoding: bytes[stream], as: UTF8.self)
             runs.append(

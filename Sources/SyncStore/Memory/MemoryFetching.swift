@@ -15,7 +15,7 @@ struct MemoryFetching: Sendable {
         holders[blob] = nil
     }
 
-    mutating func noteHolder(_ blob: BlobHash, _ device: DeviceID, at wallMilliseconds: Int64) {
+    mutating func recordHolder(_ blob: BlobHash, _ device: DeviceID, at wallMilliseconds: Int64) {
         let noted = holders[blob]?[device]
         if BlobHolder.isNews(at: wallMilliseconds, behind: noted) {
             holders[blob, default: [:]][device] = wallMilliseconds

@@ -3,7 +3,7 @@ package import SyncModel
 // Fetching
 extension MemoryStore {
     /// Records a blob as whole or not whole, as a blob store beside this one would in its transaction.
-    package func noteBlob(_ blob: BlobHash, isWhole: Bool) throws(StoreError) {
+    package func recordBlob(_ blob: BlobHash, isWhole: Bool) throws(StoreError) {
         try update { contents in
             if isWhole { contents.fetching.wholeBlobs.insert(blob) } else { contents.fetching.wholeBlobs.remove(blob) }
         }
@@ -71,12 +71,12 @@ extension MemoryStore {
         return blobs.filter { contents.references[$0]?.isHeld ?? false }
     }
 
-    package func noteHolders(
+    package func recordHolders(
         _ blobs: [BlobHash], device: DeviceID, at wallMilliseconds: Int64
     ) throws(StoreError) {
         try update { contents in
             for blob in blobs where contents.references[blob] != nil {
-                contents.fetching.noteHolder(blob, device, at: wallMilliseconds)
+                contents.fetching.recordHolder(blob, device, at: wallMilliseconds)
             }
         }
     }

@@ -93,7 +93,7 @@ extension ObjectPlan {
             }
             guard object.state.judgement.isThere else { return nil }
             if isAsItWas { return operation }
-            try noteDroppedDeletion(of: deletion.object, by: dot.replica, at: old.wallMilliseconds, reading)
+            try recordDroppedDeletion(of: deletion.object, by: dot.replica, at: old.wallMilliseconds, reading)
             return nil
         case .keepObject(let key):
             let judgement = try object(key, reading).state.judgement
@@ -173,7 +173,7 @@ extension ObjectPlan {
     private mutating func list(
         _ key: ObjectKey, _ dot: Dot, _ old: VoidChange, _ reading: some ObjectSource
     ) throws(StoreError) {
-        try noteDroppedEdit(of: key, by: dot.replica, at: old.wallMilliseconds, reading)
+        try recordDroppedEdit(of: key, by: dot.replica, at: old.wallMilliseconds, reading)
     }
 }
 

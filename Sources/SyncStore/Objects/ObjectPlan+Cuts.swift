@@ -3,7 +3,7 @@ import SyncModel
 // Void operations, which may count one day.
 extension ObjectPlan {
     /// Records a void operation on an object: it has no effect, but is found again should it count one day.
-    mutating func noteVoid(_ key: ObjectKey, _ dot: Dot, _ reading: some ObjectSource) throws(StoreError) {
+    mutating func recordVoid(_ key: ObjectKey, _ dot: Dot, _ reading: some ObjectSource) throws(StoreError) {
         let place = try load(key, reading)
         if entries[place].object.position == 0 { entries[place].object.position = nextPosition() }
         entries[place].dots.append(dot)
@@ -11,7 +11,7 @@ extension ObjectPlan {
     }
 
     /// Lists an edit that came when the object was gone, on this node.
-    mutating func noteDroppedEdit(
+    mutating func recordDroppedEdit(
         of key: ObjectKey, by replica: ReplicaID, at wallMilliseconds: Int64, _ reading: some ObjectSource
     ) throws(StoreError) {
         let place = try load(key, reading)
@@ -21,7 +21,7 @@ extension ObjectPlan {
     }
 
     /// Lists a deletion that is not done again, on this node: others had changed the object, and it stays.
-    mutating func noteDroppedDeletion(
+    mutating func recordDroppedDeletion(
         of key: ObjectKey, by replica: ReplicaID, at wallMilliseconds: Int64, _ reading: some ObjectSource
     ) throws(StoreError) {
         let place = try load(key, reading)

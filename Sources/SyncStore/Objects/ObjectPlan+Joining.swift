@@ -18,17 +18,17 @@ extension ObjectPlan {
             : []
         entries[place].object.state.join(object.delta, held: held, theirs: theirs, removes: removes) { edits }
         guard entries[place].object.state.isWhole else { throw .refused(.brokenObject) }
-        entries[place].object.noteJoined(object, onto: touched)
-        noteJoined(place)
+        entries[place].object.recordJoined(object, onto: touched)
+        recordJoined(place)
     }
 
     /// Removes a life that the sender of a state no longer has.
     package mutating func dropLife(_ birth: Dot, of key: ObjectKey, _ reading: some ObjectSource) throws(StoreError) {
         let place = try load(key, reading)
-        if entries[place].object.state.dropLives(where: { $0 == birth }) { noteJoined(place) }
+        if entries[place].object.state.dropLives(where: { $0 == birth }) { recordJoined(place) }
     }
 
-    private mutating func noteJoined(_ place: Int) {
+    private mutating func recordJoined(_ place: Int) {
         entries[place].object.position = nextPosition()
         entries[place].journal = nil
         entries[place].isChanged = true

@@ -37,12 +37,12 @@ extension ObjectPlan {
         case .appendEvent(let event):
             let dot = change.origin.dot
             try apply(.appendEvent(event), in: &change, reading)
-            change.note(WriteOutcome.Step(version: dot, changed: true, object: nil))
+            change.record(WriteOutcome.Step(version: dot, changed: true, object: nil))
             return nil
         case .setStream(let setting):
             let dot = change.origin.dot
             try apply(.setStream(setting), in: &change, reading)
-            change.note(WriteOutcome.Step(version: dot, changed: true, object: nil))
+            change.record(WriteOutcome.Step(version: dot, changed: true, object: nil))
             return nil
         }
     }
@@ -64,7 +64,7 @@ extension ObjectPlan {
         for operation in planned.operations { try apply(operation, in: &change, reading) }
         let isLocal = setLocal(planned, of: key, at: change.wallMilliseconds)
         let after = try self.object(key, reading)
-        change.note(
+        change.record(
             WriteOutcome.Step(
                 version: after.version, changed: isLocal || !planned.operations.isEmpty,
                 object: planned.isBrief ? nil : after))
@@ -103,13 +103,13 @@ extension ObjectPlan {
         let edit: Operation.SchemaEdit?
         do throws(ObjectRefusal) { edit = try schema.setting(wish, collection: collection) } catch { return error }
         guard let edit else {
-            change.note(WriteOutcome.Step(version: nil, changed: false, object: nil))
+            change.record(WriteOutcome.Step(version: nil, changed: false, object: nil))
             return nil
         }
         if let loss = try hidden(by: schema.typeChanges(by: edit), in: collection, reading) { return loss }
         let dot = change.origin.dot
         try apply(.editSchema(edit), in: &change, reading)
-        change.note(WriteOutcome.Step(version: dot, changed: true, object: nil))
+        change.record(WriteOutcome.Step(version: dot, changed: true, object: nil))
         return nil
     }
 

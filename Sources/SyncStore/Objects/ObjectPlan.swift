@@ -52,7 +52,7 @@ package struct ObjectPlan: Sendable {
             }
         }
 
-        mutating func note(edit change: Change, of lives: [Dot]) {
+        mutating func record(edit change: Change, of lives: [Dot]) {
             edits.append(
                 ObjectLives.EarlierEdit(
                     lives: lives, dot: change.origin.dot, wallMilliseconds: change.wallMilliseconds))
@@ -72,7 +72,7 @@ package struct ObjectPlan: Sendable {
             isChanged = true
         }
 
-        mutating func note(_ change: Change, span: UInt64, position: Int64) {
+        mutating func record(_ change: Change, span: UInt64, position: Int64) {
             object.position = position
             // The last of its dots, as `LifeRecord.Touch`.
             object.version = change.origin.advanced(by: max(span, 1) - 1).dot
@@ -92,7 +92,7 @@ package struct ObjectPlan: Sendable {
         package internal(set) var operations: [Operation] = []
         package internal(set) var steps: [WriteOutcome.Step] = []
 
-        mutating func note(_ step: WriteOutcome.Step) { steps.append(step) }
+        mutating func record(_ step: WriteOutcome.Step) { steps.append(step) }
 
         package init(origin: Origin, wallMilliseconds: Int64) {
             self.origin = origin
@@ -232,7 +232,7 @@ package struct ObjectPlan: Sendable {
         case .editObject, .editAttachments, .editAgain, .deleteObject, .keepObject:
             if let (key, action) = operation.objectAction {
                 if cuts.isVoid(change.origin.dot) {
-                    try noteVoid(key, change.origin.dot, reading)
+                    try recordVoid(key, change.origin.dot, reading)
                 } else {
                     var judged = change
                     judged.origin = operation.judged(at: change.origin)
@@ -270,19 +270,19 @@ package struct ObjectPlan: Sendable {
         switch outcome {
         case .applied(let lives):
             let position = nextPosition()
-            entries[place].note(change, span: span, position: position)
-            if !action.isDeletion { entries[place].note(edit: change, of: lives) }
+            entries[place].record(change, span: span, position: position)
+            if !action.isDeletion { entries[place].record(edit: change, of: lives) }
             entries[place].journal(action, change, isAgain: isAgain)
         case .droppedWhileDeleted:
             let position = nextPosition()
-            entries[place].note(change, span: span, position: position)
+            entries[place].record(change, span: span, position: position)
             entries[place].journal = nil
             // Another deletion in the same transaction, whose author did not know of it either, lists it too.
-            if let life = action.life(at: change.origin) { entries[place].note(edit: change, of: [life]) }
+            if let life = action.life(at: change.origin) { entries[place].record(edit: change, of: [life]) }
         case .unknownLife:
             counts.lateOperations += 1
             // The life may be one that a cut took, and that a membership fact brings back.
-            if !cuts.isEmpty { try noteVoid(key, change.origin.dot, reading) }
+            if !cuts.isEmpty { try recordVoid(key, change.origin.dot, reading) }
         case .void, .repeated: return
         }
     }

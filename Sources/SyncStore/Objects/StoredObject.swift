@@ -52,7 +52,7 @@ extension StoredObject {
     }
 
     /// Updates version and time after another node's state was joined: they are taken from the node that knows more.
-    mutating func noteJoined(_ object: StateObject, onto touched: VersionVector) {
+    mutating func recordJoined(_ object: StateObject, onto touched: VersionVector) {
         let theirs = object.delta.lives.touched
         guard !touched.covers(theirs) else { return }
         version = object.version ?? version

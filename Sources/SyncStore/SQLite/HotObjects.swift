@@ -56,7 +56,7 @@ final class HotObjects: Sendable {
     }
 
     /// Notes how an object lies that was read for the running transaction.
-    func note(_ form: StoredForm, of key: ObjectKey) { state.withLock { $0.forms[key] = form } }
+    func record(_ form: StoredForm, of key: ObjectKey) { state.withLock { $0.forms[key] = form } }
 
     /// Returns the stored form of an object that the running transaction took.
     func form(of key: ObjectKey) -> StoredForm? { state.withLock { $0.forms[key] } }

@@ -38,7 +38,7 @@ extension LogRows {
             guard let replica = ReplicaID(bytes: row.blob(0)), let first,
                 let named = row.isNull(2) ? first : VectorColumn.decoded(row.blob(2))
             else { throw .corrupt(detail: "a replica's row does not read back") }
-            state.note(named: named, first: first, isHearsay: row.integer(3) == 1, of: replica)
+            state.record(named: named, first: first, isHearsay: row.integer(3) == 1, of: replica)
             return true
         }
         try access.forEach(

@@ -35,7 +35,7 @@ extension ObjectRows {
         var state: ObjectState = try Self.value(bytes, "an object's snapshot does not read back")
         var form = StoredForm(snapshotBytes: snapshotBytes, editBytes: editBytes)
         guard editBytes > 0 else {
-            hot?.note(form, of: key)
+            hot?.record(form, of: key)
             return state
         }
         let members = try members.facts(log)
@@ -53,7 +53,7 @@ extension ObjectRows {
             guard case .applied = outcome else { throw .corrupt(detail: "an edit behind a snapshot does not apply") }
             return true
         }
-        hot?.note(form, of: key)
+        hot?.record(form, of: key)
         return state
     }
 

@@ -9,7 +9,7 @@ struct ReferenceRows {
     init(_ access: SQLiteAccess) { self.access = access }
 
     /// Called in every transaction that makes a blob whole, or not whole any more.
-    func note(_ hash: BlobHash, isWhole: Bool) throws(StoreError) {
+    func record(_ hash: BlobHash, isWhole: Bool) throws(StoreError) {
         try access.run(
             "UPDATE blob_reference SET is_missing = (attachments > 0 AND NOT ?2) WHERE \(Self.ofBlob)",
             .blob(hash.bytes), .integer(isWhole ? 1 : 0))
@@ -107,7 +107,7 @@ struct ReferenceRows {
         return news
     }
 
-    func noteHolder(_ blob: BlobHash, _ device: DeviceID, at wallMilliseconds: Int64) throws(StoreError) {
+    func recordHolder(_ blob: BlobHash, _ device: DeviceID, at wallMilliseconds: Int64) throws(StoreError) {
         try access.run(
             """
             INSERT INTO holder (reference, device, noted) SELECT id, ?2, ?3 FROM blob_reference WHERE \(Self.ofBlob)

@@ -48,7 +48,7 @@ extension SQLiteStore {
         try readFetching(space) { rows throws(StoreError) in try rows.allowed(blobs) } ?? []
     }
 
-    package func noteHolders(
+    package func recordHolders(
         _ blobs: [BlobHash], device: DeviceID, at wallMilliseconds: Int64
     ) throws(StoreError) {
         let news = try read { access throws(StoreError) in
@@ -56,7 +56,7 @@ extension SQLiteStore {
         }
         guard !news.isEmpty else { return }
         try update { access throws(StoreError) in
-            for blob in news { try ReferenceRows(access).noteHolder(blob, device, at: wallMilliseconds) }
+            for blob in news { try ReferenceRows(access).recordHolder(blob, device, at: wallMilliseconds) }
         }
     }
 

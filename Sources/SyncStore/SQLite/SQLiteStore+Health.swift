@@ -24,7 +24,7 @@ extension SQLiteStore {
                 if writing.writer == nil { _ = try reopen(&writing) }
                 published.withLock { $0.condition = .ok }
             } catch {
-                noteRefusal(error, &writing)
+                recordRefusal(error, &writing)
                 throw error
             }
         }

@@ -167,7 +167,7 @@ package final class SQLiteStore: ReplicaStore {
             return value
         } catch {
             writing.hot.finish(isDurable: false)
-            noteRefusal(error, &writing)
+            recordRefusal(error, &writing)
             throw error
         }
     }
@@ -177,7 +177,7 @@ package final class SQLiteStore: ReplicaStore {
         return try reopen(&writing)
     }
 
-    func noteRefusal(_ error: StoreError, _ writing: inout Writing) {
+    func recordRefusal(_ error: StoreError, _ writing: inout Writing) {
         switch error {
         case .inputOutput:
             writing.writer?.close()
@@ -239,7 +239,7 @@ package final class SQLiteStore: ReplicaStore {
                 let writer = try usableWriter(&writing)
                 try writer.use { access throws(StoreError) in try access.run("PRAGMA wal_checkpoint(PASSIVE)") }
             } catch {
-                noteRefusal(error, &writing)
+                recordRefusal(error, &writing)
                 throw error
             }
         }

@@ -70,7 +70,7 @@ struct StreamRows {
     }
 
     /// Records that these drops are no longer in residues.
-    func noteTrimmed(_ dropped: DroppedByStream) throws(StoreError) {
+    func recordTrimmed(_ dropped: DroppedByStream) throws(StoreError) {
         for (stream, events) in dropped.streams {
             try access.run(
                 "UPDATE dropped_events SET is_trimmed = 1 WHERE stream = ? AND events = ?",

@@ -73,7 +73,7 @@ struct ArrivingObjects {
         object.state.join(staged.delta, held: header.since, theirs: VersionVector(), removes: true) { [] }
         // The join will refuse it.
         guard object.state.isWhole else { return nil }
-        object.noteJoined(staged, onto: VersionVector())
+        object.recordJoined(staged, onto: VersionVector())
         object.summary = object.summarized(schema)
         return object
     }

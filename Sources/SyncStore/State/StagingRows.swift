@@ -63,7 +63,7 @@ struct StagingRows {
     }
 
     /// All that is staged by now is as it was sent.
-    private func noteChecked() throws(StoreError) {
+    private func recordChecked() throws(StoreError) {
         for table in ["object", "residue"] {
             try access.run(
                 "UPDATE staging SET checked_\(table) = ifnull((SELECT max(id) FROM staged_\(table)), 0) WHERE space = ?",
@@ -149,9 +149,9 @@ struct StagingRows {
                     "INSERT OR REPLACE INTO staged_birth (replica, start, end) VALUES (?, ?, ?)",
                     .blob(births.replica.bytes), .integer(Int64(run.lowerBound)), .integer(Int64(run.upperBound)))
             }
-        case .check: try noteChecked()
+        case .check: try recordChecked()
         case .fact, .cuts, .schema, .stream, .dropped, .tip, .end:
-            if case .end = item { try noteChecked() }
+            if case .end = item { try recordChecked() }
             try access.run("INSERT INTO staged_item (item) VALUES (?)", .blob(item.canonicalBytes))
         }
     }

@@ -105,7 +105,7 @@ struct StateJoin {
     mutating func run(_ reached: (StateJoinPart) throws(StoreError) -> Void) throws(StoreError) {
         guard try settleCuts() else { return try staging.discard() }
         for tip in tips where held.next(of: tip.replica) == 0 && !faults.contains(.stateForgetsFirstContexts) {
-            state.noteFirst(tip.first, of: tip.replica, isHearsay: true)
+            state.recordFirst(tip.first, of: tip.replica, isHearsay: true)
         }
         try writeFacts()
         try joinSchemas()

@@ -24,7 +24,7 @@ struct BlobCompactTests {
         let (store, blobs) = try open(["a", "b"], here: ["a"])
         let hash = BlobHash.named("a")
         _ = try store.pin(hash, space: .home)
-        try store.noteHolder(hash, device: TestDevice(2).id, at: clock.now)
+        try store.recordHolder(hash, device: TestDevice(2).id, at: clock.now)
         clock.advance(hours: 1_000)
         #expect(try blobs.sweep() == BlobSweep())
         try store.write(.deleting("box/one"), at: clock.now)

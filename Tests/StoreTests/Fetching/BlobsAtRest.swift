@@ -19,7 +19,7 @@ extension ReplicaStore {
     /// Lets the bytes of these files be here.
     func bring(_ names: String...) throws {
         if let memory = self as? MemoryStore {
-            for name in names { try memory.noteBlob(.named(name), isWhole: true) }
+            for name in names { try memory.recordBlob(.named(name), isWhole: true) }
             return
         }
         _ = try blobs().add(names.map(AttachedFile.bytes))

@@ -184,20 +184,20 @@ struct FetchContractTests {
         let devices = (2...4).map { TestDevice($0).id }
         let blob = BlobHash.named("a")
         #expect(try store.lastHolders(of: blob) == [])
-        try store.noteHolders([blob, .named("b")], device: devices[0], at: 10_000)
-        try store.noteHolder(blob, device: devices[1], at: 20_000)
-        try store.noteHolder(.named("nobody's"), device: devices[2], at: 30_000)
+        try store.recordHolders([blob, .named("b")], device: devices[0], at: 10_000)
+        try store.recordHolder(blob, device: devices[1], at: 20_000)
+        try store.recordHolder(.named("nobody's"), device: devices[2], at: 30_000)
         let both = [(devices[1], 20_000), (devices[0], 10_000)].map {
             BlobHolder(device: $0.0, notedMilliseconds: $0.1)
         }
         #expect(try store.lastHolders(of: blob) == both)
         #expect(try store.lastHolders(of: .named("nobody's")) == [])
         // Said again at once is no news; later it is, and so is a clock that was put back.
-        try store.noteHolder(blob, device: devices[0], at: 10_000 + BlobHolder.resolutionMilliseconds - 1)
+        try store.recordHolder(blob, device: devices[0], at: 10_000 + BlobHolder.resolutionMilliseconds - 1)
         #expect(try store.lastHolders(of: blob) == both)
-        try store.noteHolder(blob, device: devices[0], at: 10_000 + BlobHolder.resolutionMilliseconds)
+        try store.recordHolder(blob, device: devices[0], at: 10_000 + BlobHolder.resolutionMilliseconds)
         #expect(try store.lastHolders(of: blob).map(\.device) == [devices[0], devices[1]])
-        try store.noteHolder(blob, device: devices[0], at: 5_000)
+        try store.recordHolder(blob, device: devices[0], at: 5_000)
         bed.crash(store)
         let reopened = try bed.open()
         #expect(try reopened.lastHolders(of: blob).map(\.notedMilliseconds) == [20_000, 5_000])
@@ -240,7 +240,7 @@ struct FetchContractTests {
         try store.bring("ccc")
         try store.setFetchPolicy(.upTo(1), space: .home)
         _ = try store.pin(.named("eeeee"), space: .home)
-        try store.noteHolder(.named("eeeee"), device: TestDevice(2).id, at: 1_000)
+        try store.recordHolder(.named("eeeee"), device: TestDevice(2).id, at: 1_000)
         let before = try store.missingBlobs(of: .home, except: [], limit: .max)
         store.close()
         let steps = Schema.current.steps + ["UPDATE space SET derived = 0;"]

@@ -144,7 +144,7 @@ private struct FetchWorld {
     private mutating func note() throws {
         for file in Self.files {
             let isWhole = try blobs.status(of: .named(file)) == .whole
-            try memory.noteBlob(.named(file), isWhole: isWhole)
+            try memory.recordBlob(.named(file), isWhole: isWhole)
             if isWhole { whole.insert(.named(file)) } else { whole.remove(.named(file)) }
         }
     }
