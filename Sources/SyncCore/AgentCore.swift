@@ -63,7 +63,7 @@ package struct AgentCore: Sendable {
         handle(input)
         passDeadlines()
         home.plan(&step)
-        step.network.tellBulkPeers(&step.output)
+        step.network.plan(&step.output)
         return step.output.takeEffects()
     }
 

@@ -18,16 +18,15 @@ package struct CoreLoad: Sendable, Equatable {
 
 extension AgentCore {
     package var load: CoreLoad {
-        let sessions = step.network.sessions
-        return CoreLoad(
+        CoreLoad(
             waitingRoomBytes: home.receiver.waiting.bytes, unconfirmedBytes: home.sender.greatestUnconfirmedBytes,
-            bufferedBytes: sessions.map(\.bufferedBytes).max() ?? 0, sessions: sessions.count,
-            pulls: home.puller.count, reads: home.sender.readCount, dialTargets: step.network.book.targets.count,
+            bufferedBytes: step.network.greatestBufferedBytes, sessions: step.network.connections.count,
+            pulls: home.puller.count, reads: home.sender.readCount, dialTargets: step.network.targetCount,
             outstandingWantBytes: home.puller.outstandingBytes,
             stateBytes: home.intake.map { $0.creditBytes + $0.queuedBytes + $0.stagingBytes } ?? 0,
             outlets: home.outlets.count + home.unansweredOutlets.count)
     }
 
     /// Connections the core counts as up, in the order they opened.
-    package var upConnections: [ConnectionID] { step.network.upSessions.map { step.network.sessions[$0].id } }
+    package var upConnections: [ConnectionID] { step.network.upConnections }
 }

@@ -58,7 +58,7 @@ extension AgentCore {
     package var isInStepWithConnected: Bool { home.isInStepWithConnected }
 
     package var connectedDevices: [DeviceID] {
-        Array(Set(step.network.upSessions.map { step.network.sessions[$0].device })).sorted()
+        Array(Set(step.network.upConnections.compactMap { step.network.session($0)?.device })).sorted()
     }
 }
 

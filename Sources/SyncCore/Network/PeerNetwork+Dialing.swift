@@ -201,7 +201,13 @@ extension PeerNetwork {
         book.targets.compactMap { isWanted($0, at: now) ? $0.nextAt : nil }.min()
     }
 
-    mutating func planDials(_ output: inout StepOutput) {
+    /// What the network looks at in every step, whatever the input was.
+    mutating func plan(_ output: inout StepOutput) {
+        planDials(&output)
+        tellBulkPeers(&output)
+    }
+
+    private mutating func planDials(_ output: inout StepOutput) {
         for index in book.targets.indices {
             guard isWanted(book.targets[index], at: output.now), let at = book.targets[index].nextAt, at <= output.now
             else { continue }

@@ -38,6 +38,15 @@ struct PeerNetwork: Sendable {
 
     var upSessions: [Int] { sessions.indices.filter { sessions[$0].state == .up } }
 
+    /// The connections with a session that is up, in the order they opened.
+    var upConnections: [ConnectionID] { upSessions.map { sessions[$0].id } }
+
+    /// The bytes that the transport holds for the peer that has the most.
+    var greatestBufferedBytes: Int { sessions.map(\.bufferedBytes).max() ?? 0 }
+
+    /// The number of addresses that may be dialled.
+    var targetCount: Int { book.targets.count }
+
     /// Every connection that has not closed, in the order they opened.
     var connections: [ConnectionID] { sessions.map(\.id) }
 

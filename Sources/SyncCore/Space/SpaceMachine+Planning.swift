@@ -29,7 +29,6 @@ extension SpaceMachine {
         planProofs(&step)
         planState(&step)
         planPulls(&step)
-        step.network.planDials(&step.output)
         pumpServes(&step)
         pumpStates(&step)
         sealer.plan(&step)
