@@ -47,6 +47,7 @@ crash_disk *crash_disk_create(const char *name) {
     crash_disk *disk = must(calloc(1, sizeof(crash_disk)));
     disk->vfs_name = must(strdup(name));
     disk->random = 1;
+    disk->keeps_history = true;
     pthread_mutex_init(&disk->mutex, NULL);
     disk_register_vfs(disk);
     return disk;
@@ -54,6 +55,14 @@ crash_disk *crash_disk_create(const char *name) {
 
 void crash_disk_destroy(crash_disk *disk) {
     sqlite3_vfs_unregister(&disk->vfs);
+    pthread_mutex_lock(&disk->mutex);
+    disk->is_destroyed = true;
+    bool is_unused = disk->open_count == 0;
+    pthread_mutex_unlock(&disk->mutex);
+    if (is_unused) disk_free(disk);
+}
+
+void disk_free(crash_disk *disk) {
     for (int index = 0; index < disk->file_count; index++) {
         disk_file *file = &disk->files[index];
         for (int region = 0; region < SHM_REGION_LIMIT; region++) free(file->shm_regions[region]);
@@ -122,4 +131,14 @@ void crash_disk_fail(crash_disk *disk, crash_fault fault, int64_t first, int64_t
     disk->fault_first = first;
     disk->fault_count = count;
     pthread_mutex_unlock(&disk->mutex);
+}
+
+void crash_disk_forget_history(crash_disk *disk) {
+    pthread_mutex_lock(&disk->mutex);
+    disk->keeps_history = false;
+    pthread_mutex_unlock(&disk->mutex);
+}
+
+void crash_disk_fail_like(crash_disk *disk, crash_disk *other) {
+    crash_disk_fail(disk, other->fault, other->fault_first - crash_disk_operation_count(other), other->fault_count);
 }

@@ -67,11 +67,18 @@ struct crash_disk {
     int64_t fault_first;
     int64_t fault_count;
     uint64_t random;
+    bool keeps_history;
+    // Freed with the last open file once it is destroyed.
+    int open_count;
+    bool is_destroyed;
 };
 
 /// The slot of a name; made when `creating`, else -1 when there is none.
 int disk_find(crash_disk *disk, const char *name, bool creating);
 void disk_record(crash_disk *disk, operation_kind kind, int file, int64_t offset, int64_t count, const void *bytes);
+/// Removes from the list what a sync of the file made durable.
+void disk_forget_synced(crash_disk *disk, int synced);
+void disk_free(crash_disk *disk);
 /// Counts an operation (or a read) and says whether it is to fail.
 bool disk_fails(crash_disk *disk, crash_fault fault);
 uint64_t disk_random(uint64_t *state);

@@ -98,12 +98,67 @@ static void copy_bytes(byte_array *target, const byte_array *source) {
     if (source->count > 0) bytes_write(target, source->start, 0, source->count);
 }
 
+void disk_forget_synced(crash_disk *disk, int synced) {
+    int64_t deleted_at[FILE_LIMIT], failed_at = -1;
+    for (int index = 0; index < FILE_LIMIT; index++) deleted_at[index] = -1;
+    for (int64_t index = 0; index < disk->operation_count; index++) {
+        const operation *done = &disk->operations[index];
+        if (done->kind == OPERATION_DELETE) deleted_at[done->file] = index;
+        if (done->kind == OPERATION_FAILED_SYNC && done->file == synced) failed_at = index;
+    }
+    for (int index = 0; index < disk->file_count; index++) {
+        if (deleted_at[index] < 0) continue;
+        bytes_truncate(&disk->files[index].original, 0);
+        disk->files[index].existed = false;
+    }
+    disk_file *file = &disk->files[synced];
+    int64_t kept = 0;
+    for (int64_t index = 0; index < disk->operation_count; index++) {
+        operation *done = &disk->operations[index];
+        bool is_deleted = index <= deleted_at[done->file];
+        if (!is_deleted && done->file != synced) {
+            disk->operations[kept++] = *done;
+            continue;
+        }
+        // After a failed sync, no later one brings what had waited for it.
+        if (!is_deleted && index > failed_at) {
+            if (done->kind == OPERATION_WRITE) bytes_write(&file->original, done->bytes, done->offset, done->count);
+            if (done->kind == OPERATION_TRUNCATE) bytes_truncate(&file->original, done->offset);
+        }
+        free(done->bytes);
+    }
+    disk->operation_count = kept;
+    file->existed = true;
+}
+
+crash_disk *crash_disk_copy(crash_disk *disk, bool is_synced, const char *name) {
+    crash_disk *copy = crash_disk_create(name);
+    pthread_mutex_lock(&disk->mutex);
+    copy->keeps_history = disk->keeps_history;
+    for (int index = 0; index < disk->file_count; index++) {
+        const disk_file *file = &disk->files[index];
+        // All slots, so that the operations on them are about the same files.
+        disk_file *copied = &copy->files[disk_find(copy, file->name, true)];
+        copied->exists = file->exists;
+        copy_bytes(&copied->bytes, &file->bytes);
+        copied->existed = is_synced ? file->exists : file->existed;
+        copy_bytes(&copied->original, is_synced ? &file->bytes : &file->original);
+    }
+    for (int64_t index = 0; !is_synced && index < disk->operation_count; index++) {
+        const operation *done = &disk->operations[index];
+        disk_record(copy, done->kind, done->file, done->offset, done->count, done->bytes);
+    }
+    pthread_mutex_unlock(&disk->mutex);
+    return copy;
+}
+
 crash_disk *crash_disk_after_power_loss(
     crash_disk *disk, int64_t operation_count, crash_loss loss, uint64_t seed, const char *name) {
     crash_disk *found = crash_disk_create(name);
     replayed_file files[FILE_LIMIT] = {0};
     uint64_t random = seed * 0x9e3779b97f4a7c15u | 1;
     pthread_mutex_lock(&disk->mutex);
+    found->keeps_history = disk->keeps_history;
     if (operation_count > disk->operation_count) operation_count = disk->operation_count;
     for (int index = 0; index < disk->file_count; index++) {
         files[index].exists = disk->files[index].existed;

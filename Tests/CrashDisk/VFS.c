@@ -64,6 +64,7 @@ static int file_sync(sqlite3_file *base, int flags) {
     }
     disk_record(open->disk, OPERATION_SYNC, open->file, 0, 0, NULL);
     open->disk->sync_count++;
+    if (!open->disk->keeps_history) disk_forget_synced(open->disk, open->file);
     return leave(open, SQLITE_OK);
 }
 
@@ -200,6 +201,11 @@ static int file_shm_unmap(sqlite3_file *base, int deleting) {
 
 static int file_close(sqlite3_file *base) {
     file_unlock(base, SQLITE_LOCK_NONE);
+    crash_disk *disk = ((open_file *)base)->disk;
+    pthread_mutex_lock(&disk->mutex);
+    bool is_last = --disk->open_count == 0 && disk->is_destroyed;
+    pthread_mutex_unlock(&disk->mutex);
+    if (is_last) disk_free(disk);
     return SQLITE_OK;
 }
 
@@ -233,6 +239,7 @@ static int vfs_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *base, int 
     memset(open, 0, sizeof(open_file));
     pthread_mutex_lock(&disk->mutex);
     int file = disk_find(disk, name ? name : "temporary", (flags & SQLITE_OPEN_CREATE) != 0);
+    if (file >= 0) disk->open_count++;
     pthread_mutex_unlock(&disk->mutex);
     if (file < 0) return SQLITE_CANTOPEN;
     open->base.pMethods = &disk_file_methods;
@@ -272,9 +279,11 @@ static int vfs_access(sqlite3_vfs *vfs, const char *name, int flags, int *result
     return SQLITE_OK;
 }
 
+/// The name without its directory: a copy of the disk is used in another one.
 static int vfs_full_path(sqlite3_vfs *vfs, const char *name, int count, char *target) {
     (void)vfs;
-    sqlite3_snprintf(count, target, "%s", name);
+    const char *slash = strrchr(name, '/');
+    sqlite3_snprintf(count, target, "%s", slash ? slash + 1 : name);
     return SQLITE_OK;
 }
 

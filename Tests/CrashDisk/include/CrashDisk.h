@@ -1,6 +1,7 @@
 #ifndef CRASH_DISK_H
 #define CRASH_DISK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /// A disk in memory under an SQLite VFS of its own, for proofs of durability.
@@ -36,7 +37,7 @@ typedef enum {
 /// Makes an empty disk and registers it as the VFS `name`, not as the default one.
 crash_disk *_Nonnull crash_disk_create(const char *_Nonnull name);
 
-/// Unregisters and frees it. Nothing on it may be open.
+/// Unregisters it, and frees it as soon as no file on it is open.
 void crash_disk_destroy(crash_disk *_Nonnull disk);
 
 /// Operations that changed the disk so far: writes, truncations, syncs, deletions.
@@ -54,5 +55,16 @@ void crash_disk_fail(crash_disk *_Nonnull disk, crash_fault fault, int64_t first
 /// The disk as it would be found after the power went with `operation_count` operations done.
 crash_disk *_Nonnull crash_disk_after_power_loss(
     crash_disk *_Nonnull disk, int64_t operation_count, crash_loss loss, uint64_t seed, const char *_Nonnull name);
+
+/// Keeps of the operations only those that a loss of power may still undo, which is all that long runs need: then only the
+/// newest operation can be the last before a loss of power. A failed sync loses all that waited for it.
+void crash_disk_forget_history(crash_disk *_Nonnull disk);
+
+/// A copy of the disk as a process reads it. If `is_synced`, all of it is durable: a backup, a disk image. Otherwise only what
+/// is durable on the original: the process was killed, the machine went on.
+crash_disk *_Nonnull crash_disk_copy(crash_disk *_Nonnull disk, bool is_synced, const char *_Nonnull name);
+
+/// Fails from now on as the other disk would have.
+void crash_disk_fail_like(crash_disk *_Nonnull disk, crash_disk *_Nonnull other);
 
 #endif
