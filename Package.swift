@@ -105,7 +105,9 @@ let package = Package(
             swiftSettings: common),
         .target(
             name: "SyncSimulator",
-            dependencies: ["SyncModel", "SyncCore", "SyncStore", "LawHistories", "ReferenceModels", crypto],
+            dependencies: [
+                "SyncModel", "SyncCore", "SyncStore", "LawHistories", "ReferenceModels", "CrashDisk", crypto,
+            ],
             swiftSettings: common),
         .executableTarget(name: "lanyard-sim", dependencies: ["SyncSimulator", arguments], swiftSettings: common),
         .testTarget(

@@ -76,20 +76,19 @@ extension Agent {
         var membership = Membership(own: own, sinceMilliseconds: WallClock.milliseconds)
         for addition in state.additions { _ = membership.add(addition) }
         var generator = SystemRandomNumberGenerator()
-        let sqlite = driver.store as? SQLiteStore
         var settings = CoreConfiguration(
             own: device, name: configuration.name, agentVersion: version, runID: generator.next(),
             seed: generator.next())
-        settings.exchangesState = sqlite != nil && configuration.exchangesState
-        settings.collectsDeletions = sqlite != nil
+        settings.exchangesState = configuration.exchangesState
+        settings.collectsDeletions = true
         settings.dropsEvents = true
-        settings.compacts = sqlite != nil && configuration.historyRetention != .forever
+        settings.compacts = configuration.historyRetention != .forever
         if DataDirectory.isRestored(configuration.dataDirectory) { journal.expectOwnChanges() }
         let core = AgentCore(
             configuration: settings, space: .home, membership: membership,
             tips: state.tips.map { ($0.replica, $0.tip) }, stateDigest: state.digest,
             acknowledgements: state.acknowledgements,
-            firstHeld: state.firstHeld, floor: state.floor, hasStaging: (try? sqlite?.hasStaging()) ?? false,
+            firstHeld: state.firstHeld, floor: state.floor, hasStaging: (try? driver.store.hasStaging()) ?? false,
             cuts: state.cuts, isIncomplete: state.isIncomplete, settled: state.settled, gaveWay: state.gaveWay,
             awaited: state.awaited, hasTakenBack: state.hasTakenBack, blocked: state.blocked,
             at: Tick(nanoseconds: Int64(NIODeadline.now().uptimeNanoseconds)))
@@ -109,17 +108,15 @@ extension Agent {
         relay.connect(sessions: loop, bulk: bulk)
         loop.bulk = bulk
         loop.supersededMilliseconds = configuration.historyRetention.milliseconds
-        if let sqlite {
-            let states = StateDriver(driver: driver, store: sqlite, eventLoop: eventLoop)
-            states.answer = { [weak loop] input in loop?.step(.state(input)) }
-            states.committed = { [weak loop] commit in loop?.record(commit) }
-            loop.states = states
-            let compaction = CompactionDriver(
-                store: sqlite, eventLoop: eventLoop, retention: configuration.historyRetention)
-            compaction.answer = { [weak loop] input in loop?.step(input) }
-            compaction.dropped = { [weak loop] dropped in loop?.handleCompacted(dropped) }
-            loop.compaction = compaction
-        }
+        let states = StateDriver(driver: driver, store: driver.store, eventLoop: eventLoop)
+        states.answer = { [weak loop] input in loop?.step(.state(input)) }
+        states.committed = { [weak loop] commit in loop?.record(commit) }
+        loop.states = states
+        let compaction = CompactionDriver(
+            store: driver.store, eventLoop: eventLoop, retention: configuration.historyRetention)
+        compaction.answer = { [weak loop] input in loop?.step(input) }
+        compaction.dropped = { [weak loop] dropped in loop?.handleCompacted(dropped) }
+        loop.compaction = compaction
         bulk.askForBulk = { [weak loop] device in loop?.step(.askForBulk(device)) }
         bulk.blobsChanged = { [peerSignal] in peerSignal.touch() }
         blobDriver.inlet.connect(to: bulk)

@@ -57,7 +57,7 @@ package final class Agent: Sendable {
     }
 
     init(
-        configuration: AgentConfiguration, version: String, identity: DeviceIdentity, store: any ReplicaStore,
+        configuration: AgentConfiguration, version: String, identity: DeviceIdentity, store: SQLiteStore,
         blobs: BlobStore, eventLoop: any EventLoop, log: AgentLog
     ) {
         self.configuration = configuration
@@ -79,7 +79,7 @@ package final class Agent: Sendable {
     }
 
     /// The store, for reads inside `reading` and on threads that may wait.
-    package var store: any ReplicaStore {
+    package var store: SQLiteStore {
         assert(ReadQueue.mayBlock, "a read would block the cooperative pool: it belongs inside `reading`")
         return driver.store
     }
@@ -195,7 +195,7 @@ package final class Agent: Sendable {
 
     /// Moves a cursor or notes a delivery: a durable write beside the log.
     package func update<Value: Sendable>(
-        _ body: @escaping @Sendable (any ReplicaStore) throws(StoreError) -> Value
+        _ body: @escaping @Sendable (SQLiteStore) throws(StoreError) -> Value
     ) async throws -> Value {
         try await driver.write(body).get()
     }

@@ -60,7 +60,7 @@ final class LocalWriter: Sendable {
     }
 
     /// Commits the next group, on the store's thread.
-    private func commit(to replica: any ReplicaStore) {
+    private func commit(to replica: SQLiteStore) {
         let group = state.withLock { $0.takeGroup() }
         let writes = group.count == 1 ? group[0].writes : group.flatMap(\.writes)
         do {

@@ -7,9 +7,10 @@ extension PlantedBug {
     private static let knownSeeds: [PlantedBug: UInt64] = [
         .counterAddsTwice: 13, .cutKeepsObjects: 13, .detachTakesSameFile: 13, .compactionDropsEvents: 14,
         .cutAtStable: 14,
-        .reuseCounter: 20, .believeFirstSize: 25, .forgetLostWant: 28, .leaseIgnoresTail: 28, .stateForgetsEvents: 29,
-        .stateWithoutLiveDots: 29, .stateForgetsFirstContexts: 33, .settleAlone: 49, .stateForgetsDrops: 50,
+        .reuseCounter: 20, .believeFirstSize: 25, .leaseIgnoresTail: 28, .stateForgetsEvents: 29,
+        .stateWithoutLiveDots: 29, .settleAlone: 49, .stateForgetsDrops: 50,
         .stateStagedByName: 52, .compactionForgetsContexts: 66, .trustOldPages: 78, .cutAsksNobody: 86,
-        .beginUninvited: 99, .forgetCancelled: 111, .fileBeforeRow: 122,
+        .beginUninvited: 99, .stateForgetsFirstContexts: 102, .forgetCancelled: 111, .fileBeforeRow: 122,
+        .forgetLostWant: 127,
     ]
 }

@@ -55,7 +55,8 @@ enum Permissions {
         // Checkers compare with the models that the laws are compared with.
         ("SyncSimulator/Ledger", "SyncModel SyncCore SyncStore LawHistories ReferenceModels"),
         ("SyncSimulator/Checkers", "SyncModel SyncCore SyncStore LawHistories ReferenceModels"),
-        // A database wants a directory, in memory as it may be.
+        // SQLite on a file system of our own, and the directory that a store wants beside it.
+        ("SyncSimulator/Disk/SimulatedDisk.swift", "SyncModel SyncStore CrashDisk Synchronization"),
         ("SyncSimulator/Disk/ScratchDirectory.swift", "Glibc"),
         ("lanyard-sim", "SyncSimulator ArgumentParser"),
     ]

@@ -7,8 +7,8 @@ import Testing
 struct CoalescingTests {
     /// A machine that works alone at times, and another that hears of it at others.
     private struct Pair {
-        let author: any ReplicaStore
-        let peer: any ReplicaStore
+        let author: SQLiteStore
+        let peer: SQLiteStore
         let coalesces: Bool
         var positions: [String: Int64] = [:]
 
@@ -140,7 +140,7 @@ struct CoalescingTests {
     }
 
     private static func expectSame(
-        _ left: any ReplicaStore, _ right: any ReplicaStore, sourceLocation: SourceLocation = #_sourceLocation
+        _ left: SQLiteStore, _ right: SQLiteStore, sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
         #expect(try left.state().digest == right.state().digest, sourceLocation: sourceLocation)
         #expect(try left.attachments() == right.attachments(), sourceLocation: sourceLocation)

@@ -15,11 +15,11 @@ struct CollectionContractTests {
 
     private static func delete(_ key: ObjectKey) -> LocalWrite { .planned([.delete(key, ifVersion: nil)]) }
 
-    private static func held(_ store: any ReplicaStore) throws -> VersionVector {
+    private static func held(_ store: SQLiteStore) throws -> VersionVector {
         VersionVector(try store.state().tips.map { VersionVector.Entry(replica: $0.replica, next: $0.tip.next) })
     }
 
-    private static func collectAll(_ store: any ReplicaStore, limit: Int = 100) throws -> Int {
+    private static func collectAll(_ store: SQLiteStore, limit: Int = 100) throws -> Int {
         let stable = try held(store)
         var (count, after): (Int, Dot?) = (0, nil)
         repeat {

@@ -8,14 +8,14 @@ import Testing
 struct ConsumerContractTests {
     /// Several nodes that write to one stream and hear of each other.
     struct Nodes {
-        let stores: [any ReplicaStore]
+        let stores: [SQLiteStore]
         var wall: Int64 = 1_000
 
         init(_ kind: StoreKind, _ count: UInt8 = 3) throws {
             stores = try (1...count).map { try StoreBed(kind, device: TestDevice($0)).open() }
         }
 
-        subscript(_ index: Int) -> any ReplicaStore { stores[index] }
+        subscript(_ index: Int) -> SQLiteStore { stores[index] }
 
         mutating func emit(_ payload: String, at index: Int, type: String? = nil) throws {
             wall += 10
@@ -219,7 +219,7 @@ struct ConsumerContractTests {
     }
 }
 
-extension ReplicaStore {
+extension SQLiteStore {
     fileprivate func vector(of cursor: ConsumerCursor) throws -> VersionVector {
         try vector(of: cursor, stream: "s", space: .home)
     }

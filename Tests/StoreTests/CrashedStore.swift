@@ -136,7 +136,7 @@ struct CrashHistory {
         return (number == 0 ? first : []) + [own, .editing("o/total", "count", .increment(1), creating: true)]
     }
 
-    func perform(_ step: CrashStep, on store: any ReplicaStore) throws {
+    func perform(_ step: CrashStep, on store: SQLiteStore) throws {
         switch step {
         case .append(let numbers): _ = try store.append(numbers.map { [Self.event($0)] }, wallMilliseconds: 1)
         case .write(let number): try store.write(Self.objectWrites(number), at: 1)

@@ -185,7 +185,7 @@ extension StoredEvent {
     var text: String { String(decoding: payload, as: UTF8.self) }
 }
 
-extension ReplicaStore {
+extension SQLiteStore {
     fileprivate func appendOne(_ stream: String, _ payload: String, at wall: Int) throws -> [VerifiedSegment] {
         try append([[.event(stream, payload)]], wallMilliseconds: Int64(wall)).segments
     }

@@ -5,7 +5,7 @@ import Testing
 // Stores that hear of each other, without an agent: verified segments go from one to another in an order that their
 // contexts allow.
 
-extension ReplicaStore {
+extension SQLiteStore {
     var vector: VersionVector {
         get throws {
             VersionVector(try state().tips.map { VersionVector.Entry(replica: $0.replica, next: $0.tip.next) })
@@ -25,7 +25,7 @@ extension ReplicaStore {
     /// What `source` has and this store lacks, in an order that contexts allow.
     ///
     /// - Parameter choose: which of the segments that may come next comes next.
-    func missing(from source: any ReplicaStore, choose: (Int) -> Int = { _ in 0 }) throws -> [VerifiedSegment] {
+    func missing(from source: SQLiteStore, choose: (Int) -> Int = { _ in 0 }) throws -> [VerifiedSegment] {
         let held = try state().tips
         var waiting: [VerifiedSegment] = []
         for known in try source.state().tips {
@@ -52,7 +52,7 @@ extension ReplicaStore {
 
     /// Takes everything `source` has in one transaction.
     @discardableResult
-    func pull(from source: any ReplicaStore) throws -> [VerifiedSegment] {
+    func pull(from source: SQLiteStore) throws -> [VerifiedSegment] {
         let missing = try missing(from: source)
         if !missing.isEmpty { _ = try apply(missing, wallMilliseconds: 0) }
         return missing
@@ -60,7 +60,7 @@ extension ReplicaStore {
 }
 
 /// Machines that know each other as members, with the facts already at all of them: the first and each other one said so.
-func introduced(_ beds: [StoreBed]) throws -> [any ReplicaStore] {
+func introduced(_ beds: [StoreBed]) throws -> [SQLiteStore] {
     let stores = try beds.map { try $0.open() }
     guard let first = stores.first else { return [] }
     _ = try first.append(beds.map { [.addMember($0.device.fact)] }, wallMilliseconds: 1)
@@ -74,12 +74,12 @@ func introduced(_ beds: [StoreBed]) throws -> [any ReplicaStore] {
 }
 
 /// The first of the kind to test, the others in memory.
-func introduced(_ kind: StoreKind, count: Int) throws -> [any ReplicaStore] {
+func introduced(_ kind: StoreKind, count: Int) throws -> [SQLiteStore] {
     try introduced((0..<count).map { StoreBed($0 == 0 ? kind : .memory, device: TestDevice(UInt8($0 + 1))) })
 }
 
 /// Until all hold the same.
-func settle(_ stores: [any ReplicaStore]) throws {
+func settle(_ stores: [SQLiteStore]) throws {
     for _ in 0..<2 {
         for target in stores {
             for source in stores where source !== target { try target.pull(from: source) }

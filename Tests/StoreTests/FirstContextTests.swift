@@ -192,7 +192,7 @@ struct FirstContextTests {
 
 extension FirstContexts {
     /// As its signed changes say.
-    fileprivate init(of store: any ReplicaStore) throws {
+    fileprivate init(of store: SQLiteStore) throws {
         self.init()
         for known in try store.state().tips {
             guard let first = try store.verifiedSegments(of: known.replica).first else { continue }

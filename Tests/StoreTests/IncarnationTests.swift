@@ -6,7 +6,7 @@ import Testing
 @Suite("Store contract: incarnations")
 struct IncarnationTests {
     /// Appends one event and returns the replica it was written under.
-    private func write(_ store: any ReplicaStore) throws -> Dot {
+    private func write(_ store: SQLiteStore) throws -> Dot {
         let commit = try store.append([[.event("s")]], wallMilliseconds: 1)
         let segment = try #require(commit.segments.first?.segment)
         return Dot(replica: segment.replica, counter: segment.start)

@@ -179,7 +179,7 @@ struct LogContractTests {
     }
 }
 
-extension ReplicaStore {
+extension SQLiteStore {
     func allEvents(_ stream: String) throws -> [StoredEvent] {
         try events(
             EventQuery(space: .home, stream: stream, order: .arrival(after: 0), limit: .max, byteBudget: .max))

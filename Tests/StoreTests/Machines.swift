@@ -9,12 +9,12 @@ final class Machines {
     func open(_ device: UInt8, _ faults: StoreFaults = [], kind: StoreKind = .sqliteInTmpfs) throws -> SQLiteStore {
         let bed = StoreBed(kind, device: TestDevice(device))
         beds.append(bed)
-        return try #require(try bed.open(faults: faults) as? SQLiteStore)
+        return try bed.open(faults: faults)
     }
 
     /// After a crash of the one that was opened as the `index`th.
     func reopen(_ store: SQLiteStore, _ index: Int) throws -> SQLiteStore {
         beds[index].crash(store)
-        return try #require(try beds[index].open() as? SQLiteStore)
+        return try beds[index].open()
     }
 }

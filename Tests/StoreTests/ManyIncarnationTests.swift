@@ -16,7 +16,7 @@ import Testing
     }
 
     /// One event each, under one incarnation or under as many as there are events.
-    private func write(_ bed: StoreBed, closing: Bool) throws -> any ReplicaStore {
+    private func write(_ bed: StoreBed, closing: Bool) throws -> SQLiteStore {
         let store = try bed.open()
         for number in 0..<Self.count {
             if closing { try store.closeIncarnation() }

@@ -2,7 +2,7 @@ import SyncModel
 import SyncStore
 import Testing
 
-/// The memory store and the SQLite store side by side through the same random history, compared after every step.
+/// Stores on two kinds of disk side by side through the same random history, compared after every step.
 @Suite("Random histories")
 struct RandomHistoryTests {
     @Test(arguments: 1...12)
@@ -18,10 +18,10 @@ struct RandomHistoryTests {
 private struct StorePair {
     private var random: SeededGenerator
     private let beds: [StoreBed]
-    private var stores: [any ReplicaStore]
+    private var stores: [SQLiteStore]
     private var backups: [StoreBed] = []
-    /// Peers whose changes arrive: memory stores that also hear of each other.
-    private let peers: [any ReplicaStore]
+    /// Peers whose changes arrive, and that also hear of each other.
+    private let peers: [SQLiteStore]
     private var wall: Int64 = 1_000
 
     init(seed: UInt64) throws {
@@ -117,7 +117,7 @@ private struct StorePair {
         case tip(ReplicaTip)
     }
 
-    private static func verified(_ store: any ReplicaStore, _ replica: ReplicaID, on start: Start) throws
+    private static func verified(_ store: SQLiteStore, _ replica: ReplicaID, on start: Start) throws
         -> [VerifiedSegment]
     {
         var tip: ReplicaTip
@@ -133,7 +133,7 @@ private struct StorePair {
     }
 
     /// Applies everything `target` lacks, in an order its contexts allow.
-    private static func pull(from source: any ReplicaStore, into target: any ReplicaStore) throws -> [VerifiedSegment] {
+    private static func pull(from source: SQLiteStore, into target: SQLiteStore) throws -> [VerifiedSegment] {
         var waiting: [VerifiedSegment] = []
         let held = try target.state().tips
         for known in try source.state().tips {
@@ -156,7 +156,7 @@ private struct StorePair {
         return applied
     }
 
-    private func both(_ what: String, _ body: (any ReplicaStore) throws -> String) throws -> String {
+    private func both(_ what: String, _ body: (SQLiteStore) throws -> String) throws -> String {
         let results = try stores.map(body)
         #expect(results[0] == results[1], "\(what)")
         return what
@@ -173,11 +173,16 @@ private struct StorePair {
         let stream = ["a", "b", "caf\u{e9}"][below(3)]
         try same(comment) { try $0.allEvents(stream) }
         try same(comment) { try $0.canonicalEvents(stream) }
+        let all = try stores[0].allEvents(stream)
+        #expect(
+            try stores[0].canonicalEvents(stream) == all.sorted { $0.canonicalKey < $1.canonicalKey }, "\(comment)")
         let after = Int64(below(50))
         let (limit, byteBudget) = (1 + below(20), below(200))
         let page = EventQuery(
             space: .home, stream: stream, order: .arrival(after: after), limit: limit, byteBudget: byteBudget)
         try same(comment) { try $0.events(page) }
+        let found = try stores[0].events(page)
+        #expect(found == Array(all.filter { $0.position > after }.prefix(found.count)), "\(comment)")
         let keys = try stores[0].canonicalEvents(stream).map(\.canonicalKey)
         if !keys.isEmpty {
             let key = keys[below(keys.count)]
@@ -188,7 +193,7 @@ private struct StorePair {
         }
     }
 
-    private func same<Value: Equatable>(_ comment: String, _ body: (any ReplicaStore) throws -> Value) throws {
+    private func same<Value: Equatable>(_ comment: String, _ body: (SQLiteStore) throws -> Value) throws {
         let values = try stores.map(body)
         #expect(values[0] == values[1], "\(comment)")
     }

@@ -18,13 +18,13 @@ struct SealingTests {
     private func member(_ key: ExactString, _ value: JSONValue) -> JSONValue.Member { .init(key: key, value: value) }
 
     /// A store of another device that gets all that `store` serves.
-    private func follower(of store: any ReplicaStore, _ kind: StoreKind) throws -> any ReplicaStore {
+    private func follower(of store: SQLiteStore, _ kind: StoreKind) throws -> SQLiteStore {
         let other = try StoreBed(kind, device: TestDevice(2)).open()
         try serve(from: store, to: other)
         return other
     }
 
-    private func serve(from store: any ReplicaStore, to other: any ReplicaStore) throws {
+    private func serve(from store: SQLiteStore, to other: SQLiteStore) throws {
         for known in try store.state().tips {
             let held = try other.state().tips.first { $0.replica == known.replica }?.tip
             var tip = held ?? .empty(space: .home, replica: known.replica)
@@ -179,7 +179,7 @@ struct SealingTests {
                 [.operations([.event("light", "\(number)", type: "hall")]), .operations([.event("log", "\(number)")])],
                 wallMilliseconds: 1)
         }
-        func events(_ stream: String, of store: any ReplicaStore) throws -> [StoredEvent] {
+        func events(_ stream: String, of store: SQLiteStore) throws -> [StoredEvent] {
             try store.events(
                 EventQuery(
                     space: .home, stream: stream, order: .arrival(after: 0), limit: 100, byteBudget: .max))

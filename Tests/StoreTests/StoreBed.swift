@@ -1,11 +1,13 @@
 import Foundation
 import Synchronization
 import SyncModel
+import SyncSimulator
 import SyncStore
 import Testing
 
-/// Where a store lives in a test: the implementations that one contract holds for.
+/// Where and how a store keeps its files in a test: one contract holds for all of these.
 enum StoreKind: String, CaseIterable, Sendable, CustomTestStringConvertible {
+    /// On a disk of the simulator.
     case memory
     case sqliteInTmpfs
     case sqliteOnDisk
@@ -19,7 +21,7 @@ enum StoreKind: String, CaseIterable, Sendable, CustomTestStringConvertible {
 final class StoreBed: @unchecked Sendable {
     let kind: StoreKind
     var device: TestDevice
-    private var disk = MemoryDisk()
+    private var disk = SimulatedDisk()
     private let memoryLeases: MemoryLeases
     private var folder: ScratchFolder
     private var leaseFolder: ScratchFolder
@@ -50,7 +52,7 @@ final class StoreBed: @unchecked Sendable {
 
     var directory: String { folder.path + "/data" }
 
-    func open(faults: StoreFaults = [], schema: Schema = .current) throws -> any ReplicaStore {
+    func open(faults: StoreFaults = [], schema: Schema = .current) throws -> SQLiteStore {
         let next: @Sendable () -> UInt64 = { [self] in
             incarnations.withLock {
                 $0 += 1; return $0
@@ -58,9 +60,9 @@ final class StoreBed: @unchecked Sendable {
         }
         switch kind {
         case .memory:
-            return try MemoryStore(
-                disk: disk, device: device.id, leases: hasLeases ? memoryLeases : nil, faults: faults,
-                incarnations: next, sign: device.sign)
+            return try disk.open(
+                device.id, leases: hasLeases ? memoryLeases : nil, faults: faults, schema: schema, incarnations: next,
+                sign: device.sign)
         case .sqliteInTmpfs, .sqliteOnDisk, .sqliteOfLargeObjects:
             var configuration = SQLiteConfiguration(
                 directory: directory, leases: hasLeases ? LeaseFolder(path: leaseFolder.path) : nil)
@@ -72,12 +74,9 @@ final class StoreBed: @unchecked Sendable {
     }
 
     /// The process ends without closing anything: the files stay as they are at this instant, and its locks are gone.
-    /// SQLite's store goes on living beside the copy that is opened next.
-    func crash(_ store: any ReplicaStore) {
-        if let memory = store as? MemoryStore {
-            memory.crash(losingPower: false)
-            return
-        }
+    /// A store in a folder goes on living beside the copy that is opened next.
+    func crash(_ store: SQLiteStore) {
+        if kind == .memory { return disk.crash(store, losingPower: false) }
         folder = ScratchFolder(copying: folder)
         leaseFolder = ScratchFolder(copying: leaseFolder)
     }

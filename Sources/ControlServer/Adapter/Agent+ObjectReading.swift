@@ -164,11 +164,11 @@ extension Agent {
 
 /// Reads many objects with each schema and each reference looked up once.
 struct ObjectReader {
-    private let store: any ReplicaStore
+    private let store: SQLiteStore
     private var schemas: [ExactString: CollectionSchema?] = [:]
     private var live: [ObjectKey: Bool] = [:]
 
-    init(_ store: any ReplicaStore) { self.store = store }
+    init(_ store: SQLiteStore) { self.store = store }
 
     mutating func schema(of collection: ExactString) throws(StoreError) -> CollectionSchema? {
         if let known = schemas[collection] { return known }

@@ -148,7 +148,7 @@ package final class AttachmentService: Sendable {
 
     /// The store first, then the core hears.
     private func change<Value: Sendable>(
-        _ body: @escaping @Sendable (any ReplicaStore) throws(StoreError) -> Value
+        _ body: @escaping @Sendable (SQLiteStore) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {
         let value = try await store.update(body)
         inlet.tell(.missingChanged)

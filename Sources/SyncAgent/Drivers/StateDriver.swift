@@ -100,7 +100,7 @@ final class StateDriver {
     }
 
     private func write(
-        _ id: StateID?, _ body: @escaping @Sendable (any ReplicaStore) throws(StoreError) -> StateInput?
+        _ id: StateID?, _ body: @escaping @Sendable (SQLiteStore) throws(StoreError) -> StateInput?
     ) {
         let loop = NIOLoopBound(self, eventLoop: eventLoop)
         driver.write(body).whenComplete { result in
@@ -147,7 +147,7 @@ private final class StateReception: @unchecked Sendable {
 }
 
 extension JoinedState {
-    fileprivate init(_ commit: Commit, _ store: any ReplicaStore) throws(StoreError) {
+    fileprivate init(_ commit: Commit, _ store: SQLiteStore) throws(StoreError) {
         let state = try store.state()
         self.init(
             tips: state.tips.map { TipTable.Entry(replica: $0.replica, tip: $0.tip) }, firstHeld: state.firstHeld,

@@ -6,7 +6,7 @@ package import SyncStore
 
 /// Runs the store off the event loop: writes one after the other on a thread of their own, reads beside them.
 package final class StoreDriver: Sendable {
-    package let store: any ReplicaStore
+    package let store: SQLiteStore
     /// The reads of tasks. More than there are connections: a read also turns rows into answers.
     let reads = ReadQueue(threadCount: 4)
     private let eventLoop: any EventLoop
@@ -15,7 +15,7 @@ package final class StoreDriver: Sendable {
     /// Plans of large writes, one at a time, beside both.
     private let planner = DispatchQueue(label: "lanyard.store.plan", qos: .utility)
 
-    package init(store: any ReplicaStore, eventLoop: any EventLoop) {
+    package init(store: SQLiteStore, eventLoop: any EventLoop) {
         self.store = store
         self.eventLoop = eventLoop
     }
@@ -45,7 +45,7 @@ package final class StoreDriver: Sendable {
     }
 
     /// Runs `body` on the writing thread, after all earlier writes.
-    func onWriter(_ body: @escaping @Sendable (any ReplicaStore) -> Void) {
+    func onWriter(_ body: @escaping @Sendable (SQLiteStore) -> Void) {
         writer.async { [store] in body(store) }
     }
 
@@ -95,14 +95,14 @@ package final class StoreDriver: Sendable {
     }
 
     package func write<Value: Sendable>(
-        _ body: @escaping @Sendable (any ReplicaStore) throws(StoreError) -> Value
+        _ body: @escaping @Sendable (SQLiteStore) throws(StoreError) -> Value
     ) -> EventLoopFuture<Value> {
         run(on: writer, body)
     }
 
     /// Runs a write on the store; durable when it returns.
     func update<Value: Sendable>(
-        _ body: @escaping @Sendable (any ReplicaStore) throws(StoreError) -> Value
+        _ body: @escaping @Sendable (SQLiteStore) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {
         let result = await withCheckedContinuation { continuation in
             writer.async { [store] in
@@ -119,7 +119,7 @@ package final class StoreDriver: Sendable {
     }
 
     private func run<Value: Sendable>(
-        on queue: DispatchQueue, _ body: @escaping @Sendable (any ReplicaStore) throws(StoreError) -> Value
+        on queue: DispatchQueue, _ body: @escaping @Sendable (SQLiteStore) throws(StoreError) -> Value
     ) -> EventLoopFuture<Value> {
         let promise = eventLoop.makePromise(of: Value.self)
         queue.async { [store] in

@@ -4,12 +4,12 @@ import SyncStore
 
 /// The blobs that the records of a simulated machine name. The machine may die while it is asked.
 final class RecordedNeeds: BlobNeeds {
-    private let state: Mutex<(store: (any ReplicaStore)?, folder: CrashFolder)>
+    private let state: Mutex<(store: SQLiteStore?, folder: CrashFolder)>
 
     init(_ folder: CrashFolder) { state = Mutex((nil, folder)) }
 
     /// The process that runs now, and the files beside it.
-    func set(_ store: (any ReplicaStore)?, _ folder: CrashFolder) { state.withLock { $0 = (store, folder) } }
+    func set(_ store: SQLiteStore?, _ folder: CrashFolder) { state.withLock { $0 = (store, folder) } }
 
     func need(of hash: BlobHash) throws(StoreError) -> BlobNeed {
         let (store, folder) = state.withLock { ($0.store, $0.folder) }
@@ -18,7 +18,7 @@ final class RecordedNeeds: BlobNeeds {
     }
 }
 
-extension ReplicaStore {
+extension SQLiteStore {
     func need(of hash: BlobHash) throws(StoreError) -> BlobNeed {
         guard let reference = try reference(to: hash, space: .home) else { return .neverNeeded }
         return reference.releasedMilliseconds.map { .unneeded(since: $0) } ?? .needed

@@ -8,7 +8,9 @@ import Synchronization
 struct SimulatedBlobs {
     /// Names are durable after a sync of the folder, bytes after one of their file.
     var folder: CrashFolder
-    let database: BlobDatabase
+    /// The database that rows of blobs lie in, apart from that of the records. Its process never ends: the agent that used
+    /// it opens its blobs anew.
+    let database: SQLiteStore
     let needs: RecordedNeeds
     let clock = SimulatedClock()
     /// The blob store of the running process.
@@ -41,7 +43,7 @@ struct SimulatedBlobs {
 
     init(_ device: SimulatedDevice) throws(StoreError) {
         folder = CrashFolder(FolderReplay(), nil)
-        database = try BlobDatabase(device)
+        database = try SimulatedDisk().open(device) { 0 }
         needs = RecordedNeeds(folder)
     }
 }

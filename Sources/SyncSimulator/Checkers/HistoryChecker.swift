@@ -23,7 +23,7 @@ struct HistoryChecker: Checker {
                 return nil
             }
             let members = try all.members()
-            let rewritten = try store.state().cuts.rewritten
+            let rewritten = try store.logState().cuts.rewritten
             for object in try store.changedObjects(of: nil, space: .home, after: 0, limit: .max) {
                 let touches = try store.touches(of: object.key, space: .home)
                 let held = ObjectPast(touches, from: try store.beginning(of: object.key, space: .home))
@@ -39,7 +39,7 @@ struct HistoryChecker: Checker {
                         if rewritten.contains(where: { $0.has(change.version) }) { continue }
                         return
                             "node \(inspection.node), \(object.key): version \(change.version) is not known any more; "
-                            + Self.story(held, touches, try store.state().firstHeld)
+                            + Self.story(held, touches, try store.logState().firstHeld)
                     }
                     guard let same = whole.change(of: change.version) else {
                         return "node \(inspection.node), \(object.key): no author wrote version \(change.version)"
@@ -52,7 +52,7 @@ struct HistoryChecker: Checker {
                         return
                             "node \(inspection.node), \(object.key): version \(change.version) is not what its author left: "
                             + "\(differences), \(one.judgement) and \(other.judgement); "
-                            + Self.story(held, touches, try store.state().firstHeld)
+                            + Self.story(held, touches, try store.logState().firstHeld)
                     }
                 }
             }

@@ -6,7 +6,7 @@ import SyncStore
 struct LeastEditsChecker: Checker {
     static let name = "least edits"
 
-    mutating func written(node: Int, _ writes: [LocalWrite], _ result: AppendResult, again: () -> (any SimulatedStore)?)
+    mutating func written(node: Int, _ writes: [LocalWrite], _ result: AppendResult, again: () -> SQLiteStore?)
         -> String?
     {
         // Of the last write only: what came behind another one may have changed what it put.

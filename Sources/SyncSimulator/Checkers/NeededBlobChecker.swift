@@ -12,9 +12,9 @@ struct NeededBlobChecker: Checker {
         } catch { return "node \(inspection.node) does not say which blobs it needs: \(error)" }
     }
 
-    private static func difference(_ store: any ReplicaStore) throws(StoreError) -> String? {
+    private static func difference(_ store: SQLiteStore) throws(StoreError) -> String? {
         let shown = try store.everyObject.flatMap(\.state.shownAttachments)
-        let kept = try store.state().counts.attachments
+        let kept = try store.logState().counts.attachments
         if kept != shown.count { return "counts \(kept) attachments and shows \(shown.count)" }
         var needed: [BlobHash: Int64] = [:]
         for attachment in shown { needed[attachment.file.blob, default: 0] += 1 }

@@ -12,7 +12,7 @@ struct NoEditLostChecker: Checker {
 
     mutating func inspected(_ inspection: Inspection) -> String? {
         guard inspection.isThorough, let ledger = inspection.ledger else { return nil }
-        let holdsAll = (try? inspection.store.state().firstHeld.entries.isEmpty) ?? false
+        let holdsAll = (try? inspection.store.logState().firstHeld.entries.isEmpty) ?? false
         for key in ledger.objects.keys.sorted() {
             guard let stored = (try? inspection.store.object(key, space: .home)) ?? nil else {
                 // Of an object that is gone for good nothing comes with state; whether it may be gone another checker says.

@@ -63,7 +63,7 @@ struct SameDigestChecker: Checker {
                 return "node \(node) holds changes without what they wait for"
             }
             if let wrong = try Self.misread(inspection.store, fresh) { return "node \(node) " + wrong }
-            let replayed = try fresh.state().digest
+            let replayed = try fresh.logState().digest
             if replayed == digest { return nil }
             // Of these others say whether they are in one of their two states.
             let open = inspection.leftOpen.rules.keys
@@ -77,9 +77,9 @@ struct SameDigestChecker: Checker {
 
     /// An author that is taken to have seen something else than its changes say.
     private static func misread(
-        _ store: any ReplicaStore, _ fresh: any ReplicaStore
+        _ store: SQLiteStore, _ fresh: SQLiteStore
     ) throws(StoreError) -> String? {
-        for known in try store.state().tips {
+        for known in try store.logState().tips {
             let (context, said) = (try store.context(of: known.replica), try fresh.context(of: known.replica))
             if context != said { return "takes \(known.replica) to have seen \(context), and it says \(said)" }
         }
@@ -88,9 +88,9 @@ struct SameDigestChecker: Checker {
 
     /// Returns the digest without these objects.
     private static func digest(
-        of store: any ReplicaStore, without objects: some Sequence<ObjectKey>
+        of store: SQLiteStore, without objects: some Sequence<ObjectKey>
     ) throws(StoreError) -> Sum256 {
-        var digest = try store.state().digest
+        var digest = try store.logState().digest
         for key in objects {
             guard let state = try store.object(key, space: .home)?.state else { continue }
             if let term = state.digestTerm(of: key) { digest -= term }
@@ -100,13 +100,13 @@ struct SameDigestChecker: Checker {
     }
 
     /// Returns the operations on the object in the logs, by their dots.
-    private static func history(of key: ObjectKey, past: WrittenChanges?, _ stores: any ReplicaStore...) -> String {
+    private static func history(of key: ObjectKey, past: WrittenChanges?, _ stores: SQLiteStore...) -> String {
         stores.map { store in "; log: " + ((try? ObjectLedger(store, past: past))?.log(of: key) ?? "none") }.joined()
     }
 
     /// The first object that is another.
     private static func difference(
-        _ store: any ReplicaStore, _ fresh: any ReplicaStore, past: WrittenChanges?
+        _ store: SQLiteStore, _ fresh: SQLiteStore, past: WrittenChanges?
     ) -> String {
         for collection in (try? store.collections(of: .home)) ?? [] {
             let other = (try? fresh.schema(of: collection.name, space: .home)) ?? nil
@@ -144,7 +144,7 @@ struct SameDigestChecker: Checker {
     }
 }
 
-extension ReplicaStore {
+extension SQLiteStore {
     /// All objects in the order of their keys, whatever their standing.
     var everyObject: [StoredObject] {
         get throws(StoreError) {

@@ -19,8 +19,8 @@ package struct ObjectLedger {
     package let cast: Cast
 
     /// - Parameter past: what was written before what the store holds as changes.
-    package init(_ store: any ReplicaStore, past: WrittenChanges? = nil) throws(StoreError) {
-        let replicas = try store.state().tips.map(\.replica)
+    package init(_ store: SQLiteStore, past: WrittenChanges? = nil) throws(StoreError) {
+        let replicas = try store.logState().tips.map(\.replica)
         cast = Cast(replicas)
         let histories = try WrittenChanges.held(by: store, past)
         var firsts = FirstContexts()
@@ -30,7 +30,7 @@ package struct ObjectLedger {
         }
         let inherited = histories.map { firsts.inherited(by: $0.replica) }
         cuts = ObviousCuts(
-            try store.state().cuts,
+            try store.logState().cuts,
             zip(histories, inherited).flatMap { history, inherited in
                 var context = inherited
                 return history.changes.map { change in

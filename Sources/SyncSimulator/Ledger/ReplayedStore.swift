@@ -14,14 +14,12 @@ enum ReplayedStore {
 
     /// Nil if some change never got ready, which no log that was applied in causal order brings about.
     static func make(
-        of store: any ReplicaStore, past: WrittenChanges?, faults: StoreFaults, using random: inout SplitMix64
-    ) throws(StoreError) -> MemoryStore? {
+        of store: SQLiteStore, past: WrittenChanges?, faults: StoreFaults, using random: inout SplitMix64
+    ) throws(StoreError) -> SQLiteStore? {
         var histories = try WrittenChanges.held(by: store, past).map {
             History(replica: $0.replica, changes: $0.changes)
         }
-        let fresh = try MemoryStore(
-            disk: MemoryDisk(), device: SimulatedDevice.all[0].id, leases: nil, faults: faults, incarnations: { 0 },
-            sign: { _ in [] })
+        let fresh = try SimulatedDisk().open(SimulatedDevice.all[0], faults: faults, incarnations: { 0 })
         var held = VersionVector()
         var batch: [VerifiedSegment] = []
         while true {

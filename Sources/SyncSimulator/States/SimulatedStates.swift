@@ -11,10 +11,6 @@ package struct SimulatedStates {
 
     package init() {}
 
-    func hasStaging(_ store: any SimulatedStore) -> Bool {
-        ((store as? SQLiteStore).flatMap { try? $0.hasStaging() }) ?? false
-    }
-
     /// Does what a core asks of its store about states; nil where nothing is answered.
     /// - Parameter join: takes in what is staged.
     package mutating func answer(
@@ -80,17 +76,17 @@ package struct SimulatedStates {
 extension World {
     mutating func planState(_ node: Int, _ effect: StateEffect) {
         let generation = nodes[node].generation
-        if case .close(let id) = effect { return nodes[node].states?.sources.removeValue(forKey: id)?.close() ?? () }
+        if case .close(let id) = effect { return nodes[node].states.sources.removeValue(forKey: id)?.close() ?? () }
         queue.plan(.state(node: node, generation: generation, effect), at: diskTime(node))
     }
 
     mutating func perform(_ node: Int, _ effect: StateEffect) {
-        guard let store = nodes[node].store as? SQLiteStore else { return }
+        guard let store = nodes[node].store else { return }
         if isDying(during: effect) {
             if case .join = effect { dieJoining(node, store) }
             return crash(node, losingPower: false)
         }
-        var states = nodes[node].states ?? SimulatedStates()
+        var states = nodes[node].states
         let answered = states.answer(effect, store) { store throws(StoreError) in try join(node, store) }
         nodes[node].states = states
         guard let input = answered else { return }

@@ -13,8 +13,8 @@ package struct WrittenChanges {
     }
 
     /// Adds the changes that a process left open, and the next one found and signed: no commit reports them.
-    package mutating func addFound(in store: any ReplicaStore, of device: DeviceID) throws(StoreError) {
-        for known in try store.state().tips where known.replica.device == device {
+    package mutating func addFound(in store: SQLiteStore, of device: DeviceID) throws(StoreError) {
+        for known in try store.logState().tips where known.replica.device == device {
             let end = changes[known.replica]?.last?.tip.next ?? 0
             for segment in try store.segments(of: known.replica, from: end, byteBudget: .max) { add(segment) }
         }
@@ -29,11 +29,11 @@ package struct WrittenChanges {
 
     /// Each change that a store holds as one segment, in its author's order. Signatures were checked on arrival, and are not
     /// checked again here.
-    package static func held(by store: any ReplicaStore, _ past: WrittenChanges?) throws(StoreError)
+    package static func held(by store: SQLiteStore, _ past: WrittenChanges?) throws(StoreError)
         -> [(replica: ReplicaID, changes: [VerifiedSegment])]
     {
         var histories: [(replica: ReplicaID, changes: [VerifiedSegment])] = []
-        for known in try store.state().tips {
+        for known in try store.logState().tips {
             var changes = (past?.changes[known.replica] ?? []).filter { $0.segment.end <= known.tip.next }
             let tip = changes.last?.tip ?? .empty(space: .home, replica: known.replica)
             for segment in try store.segments(of: known.replica, from: tip.next, byteBudget: .max) {

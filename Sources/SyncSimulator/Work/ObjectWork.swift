@@ -28,7 +28,7 @@ struct ObjectWork {
     static let collections: [ExactString] = ["notes", "tasks", "songs"]
 
     /// Returns one local write, planned from what the node holds now; another may be committed before it.
-    mutating func write(reading store: any ReplicaStore) -> LocalWrite {
+    mutating func write(reading store: SQLiteStore) -> LocalWrite {
         let collection = Self.collections[number(0..<Self.collections.count)]
         let schema = (try? store.schema(of: collection, space: .home)) ?? nil
         // Most collections have one before they have objects.
@@ -43,7 +43,7 @@ struct ObjectWork {
         return .planned(writes)
     }
 
-    private mutating func objectWrite(_ collection: ExactString, _ store: any ReplicaStore) -> ObjectWrite {
+    private mutating func objectWrite(_ collection: ExactString, _ store: SQLiteStore) -> ObjectWrite {
         let key = ObjectKey(collection: collection, id: ExactString("object\(number(0..<options.ids))"))
         let object = (try? store.object(key, space: .home)) ?? nil
         let schema = (try? store.schema(of: collection, space: .home)) ?? nil

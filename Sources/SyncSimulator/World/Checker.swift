@@ -14,7 +14,7 @@ package protocol Checker {
     mutating func committed(node: Int, digest: Sum256) -> String?
     /// Local writes were planned and are durable; `again` opens a copy of the disk as they left it.
     mutating func written(
-        node: Int, _ writes: [LocalWrite], _ result: AppendResult, again: () -> (any SimulatedStore)?
+        node: Int, _ writes: [LocalWrite], _ result: AppendResult, again: () -> SQLiteStore?
     ) -> String?
     /// A node sealed its open changes.
     mutating func sealed(node: Int, before: Sum256, after: Sum256) -> String?
@@ -51,7 +51,7 @@ extension Checker {
     package mutating func committed(node: Int, _ segments: [VerifiedSegment], before: VersionVector) -> String? { nil }
     package mutating func committed(node: Int, digest: Sum256) -> String? { nil }
     package mutating func written(
-        node: Int, _ writes: [LocalWrite], _ result: AppendResult, again: () -> (any SimulatedStore)?
+        node: Int, _ writes: [LocalWrite], _ result: AppendResult, again: () -> SQLiteStore?
     ) -> String? { nil }
     package mutating func sealed(node: Int, before: Sum256, after: Sum256) -> String? { nil }
     package mutating func started(node: Int, digest: Sum256) -> String? { nil }
@@ -74,7 +74,7 @@ extension Checker {
 /// A look at what a node holds while nothing moves.
 package struct Inspection {
     package let node: Int
-    package let store: any SimulatedStore
+    package let store: SQLiteStore
     /// The digest that the node kept at the moment of the inspection.
     package let digest: Sum256
     /// With everything that takes time. Of nodes that hold the same, one is looked at thoroughly.
@@ -93,7 +93,7 @@ package struct Inspection {
 /// The stored and visible state of a node that is up.
 package struct ComparedNode {
     package let number: Int
-    package let store: any SimulatedStore
+    package let store: SQLiteStore
     package let holds: VersionVector
     package let digest: Sum256
 }

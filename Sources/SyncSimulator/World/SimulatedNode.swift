@@ -12,9 +12,8 @@ struct SimulatedNode {
     let leases = MemoryLeases()
     /// Grows with every start: what was planned for an earlier process does not reach a later one.
     var generation = 0
-    var store: (any SimulatedStore)?
-    /// Nil in a world of memory stores.
-    var states: SimulatedStates?
+    var store: SQLiteStore?
+    var states = SimulatedStates()
     var core: AgentCore?
     var trusted: [DeviceID] = []
     /// The earliest `deadlinePassed` that is planned.

@@ -50,7 +50,7 @@ extension World {
         keeping.faults = bug?.blobs ?? []
         let store: BlobStore
         do {
-            store = try BlobStore(blobs.database.store, files: blobs.folder, needs: blobs.needs, keeping)
+            store = try BlobStore(blobs.database, files: blobs.folder, needs: blobs.needs, keeping)
         } catch {
             return fail("start", "node \(node) cannot open its blobs: \(error)")
         }

@@ -21,17 +21,12 @@ extension World {
         guard let state = try? nodes[node].store?.state(), !state.additions.isEmpty else { return nil }
         // As `lanyard backup` does: two copies of open changes could be sealed in two ways.
         seal(node)
-        guard let disk = try? nodes[node].disk.copy() else {
-            fail("backup", "a disk cannot be copied")
-            return nil
-        }
-        return DiskImage(disk: disk, durable: nodes[node].durable, letIn: nodes[node].letIn)
+        return DiskImage(disk: nodes[node].disk.copy(), durable: nodes[node].durable, letIn: nodes[node].letIn)
     }
 
     /// A person puts an older state of the disk back, or the disk never had what it said that it had.
     mutating func putBack(_ node: Int, _ image: DiskImage) {
-        guard let disk = try? image.disk.copy() else { return fail("restore", "a disk cannot be copied") }
-        nodes[node].disk = disk
+        nodes[node].disk = image.disk.copy()
         var elsewhere = VersionVector()
         for other in nodes where other.number != node { elsewhere.join(other.durable) }
         check { $0.restored(node: node, now: image.durable, elsewhere: elsewhere) }

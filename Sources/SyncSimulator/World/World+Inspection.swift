@@ -15,7 +15,7 @@ extension World {
         let up = nodes.compactMap { node in
             node.store.flatMap { store in
                 // A node that reports possibly wrong objects is left out; at rest no node may report that.
-                (try? store.state()).flatMap { state -> ComparedNode? in
+                (try? store.logState()).flatMap { state -> ComparedNode? in
                     if state.isIncomplete, restedAt == nil { return nil }
                     let holds = VersionVector(state.tips.map { .init(replica: $0.replica, next: $0.tip.next) })
                     return ComparedNode(number: node.number, store: store, holds: holds, digest: state.digest)
@@ -30,9 +30,9 @@ extension World {
         guard failure == nil, let store = nodes[node].store else { return }
         do throws(StoreError) {
             // The node reports possibly wrong objects; at rest no node may report that.
-            if try store.state().isIncomplete, restedAt == nil { return }
+            if try store.logState().isIncomplete, restedAt == nil { return }
             let copy = isThorough ? try copy(of: node) : store
-            let digest = try store.state().digest
+            let digest = try store.logState().digest
             let ledger = isThorough ? try ObjectLedger(copy, past: changes) : nil
             let inspection = Inspection(
                 node: node, store: copy, digest: digest, isThorough: isThorough, isLast: restedAt != nil,
@@ -45,8 +45,8 @@ extension World {
         }
     }
 
-    private func copy(of node: Int) throws(StoreError) -> any SimulatedStore {
-        try nodes[node].disk.copy().open(nodes[node].device, leases: nil, faults: bug?.store ?? [], incarnations: { 0 })
+    private func copy(of node: Int) throws(StoreError) -> SQLiteStore {
+        try nodes[node].disk.copy().open(nodes[node].device, faults: bug?.store ?? [], incarnations: { 0 })
     }
 
     /// Before anything else happens to the disk.

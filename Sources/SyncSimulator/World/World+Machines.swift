@@ -17,9 +17,9 @@ extension World {
         nodes[node].pausedUntil = 0
         let device = nodes[node].device
         let incarnations = nodes[node].incarnations
-        let store: any SimulatedStore
+        let store: SQLiteStore
         let state: StoreState
-        do {
+        do throws(StoreError) {
             store = try nodes[node].disk.open(
                 device, leases: nodes[node].leases, faults: bug?.store ?? [], incarnations: { incarnations.next() })
             state = try store.state()
@@ -28,7 +28,7 @@ extension World {
             return fail("start", "node \(node) cannot open its store: \(error)")
         }
         nodes[node].store = store
-        nodes[node].states = options.states == nil ? nil : SimulatedStates()
+        nodes[node].states = SimulatedStates()
         check { $0.started(node: node, digest: state.digest) }
         nodes[node].durable = VersionVector(
             state.tips.map { VersionVector.Entry(replica: $0.replica, next: $0.tip.next) })
@@ -53,7 +53,7 @@ extension World {
             configuration: configuration, space: .home, membership: membership,
             tips: state.tips.map { ($0.replica, $0.tip) }, stateDigest: state.digest,
             acknowledgements: state.acknowledgements, firstHeld: state.firstHeld, floor: state.floor,
-            hasStaging: nodes[node].states?.hasStaging(store) ?? false, cuts: state.cuts,
+            hasStaging: (try? store.hasStaging()) ?? false, cuts: state.cuts,
             isIncomplete: state.isIncomplete, settled: state.settled, gaveWay: state.gaveWay, awaited: state.awaited,
             hasTakenBack: state.hasTakenBack, at: Tick(nanoseconds: now))
         let effects = core.start(at: Tick(nanoseconds: now))
@@ -174,7 +174,7 @@ extension World {
     }
 
     mutating func seal(_ node: Int) {
-        guard let store = nodes[node].store, let before = try? store.state().digest else { return }
+        guard let store = nodes[node].store, let before = try? store.logState().digest else { return }
         let commit: Commit
         do { commit = try store.seal() } catch {
             let answer = Event.input(
@@ -218,8 +218,8 @@ extension World {
     mutating func crash(_ node: Int, losingPower: Bool, restores: Bool = true) {
         guard nodes[node].isUp else { return }
         trace.record(now, node, losingPower ? "loses power" : "is killed")
-        nodes[node].states?.crash()
-        nodes[node].store?.crash(losingPower: losingPower)
+        nodes[node].states.crash()
+        if let store = nodes[node].store { nodes[node].disk.crash(store, losingPower: losingPower) }
         if losingPower { nodes[node].leases.reboot() }
         nodes[node].store = nil
         nodes[node].core = nil

@@ -190,9 +190,9 @@ extension World {
         healedAt = now
         endHostile()
         unblock(Array(blocked))
+        for node in nodes { node.disk.failNextWrites(.diskFull, count: 0) }
         rekeyTwins()
         for node in nodes.indices {
-            nodes[node].disk.failNextWrites(.diskFull, count: 0)
             start(node)
             healBlobs(node)
         }
@@ -209,7 +209,7 @@ extension World {
         guard let healedAt, failure == nil else { return }
         let isLate = now - healedAt > Self.patienceNanoseconds
         let digests = nodes.map { $0.core?.held.digest }
-        let states = nodes.map { try? $0.store?.state().digest }
+        let states = nodes.map { try? $0.store?.logState().digest }
         let isLevel = Set(digests).count == 1 && digests[0] != nil && Set(states).count == 1
         if isLevel, nodes.allSatisfy({ $0.core?.isAtRest ?? false }) {
             haveRecordsRested = true
@@ -229,7 +229,7 @@ extension World {
     private var lateEnding: WorldEnding {
         WorldEnding(
             nodes: nodes.map { node in
-                let digest = (try? node.store?.state().digest) ?? .zero
+                let digest = (try? node.store?.logState().digest) ?? .zero
                 return WorldEnding.Node(
                     number: node.number, durable: node.durable, vectorDigest: node.core?.held.digest ?? .zero,
                     stateDigest: digest, recomputedDigest: digest, isInStep: node.core?.isInStepWithConnected ?? false,

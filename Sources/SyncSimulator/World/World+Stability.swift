@@ -148,22 +148,21 @@ extension World {
     }
 
     private mutating func compact(_ node: Int, upTo stable: VersionVector) -> Input {
-        guard let store = nodes[node].store as? SQLiteStore, let retention = options.states?.retentionMilliseconds
-        else {
-            return .compactFailed(code: "no database")
+        guard let store = nodes[node].store, let retention = options.states?.retentionMilliseconds else {
+            return .compactFailed(code: "no retention")
         }
         do throws(StoreError) {
             let before = Stamp(rawValue: UInt64(max(0, wall(node) - retention)) << 16)
             var pass =
-                if let pass = nodes[node].states?.pass { pass } else {
+                if let pass = nodes[node].states.pass { pass } else {
                     try store.beginCompaction(stable: stable, before: before)
                 }
             let step = try store.compact(&pass)
-            nodes[node].states?.pass = step.isLast ? nil : pass
+            nodes[node].states.pass = step.isLast ? nil : pass
             if step.changes > 0 { trace.record(now, node, "drops \(step.changes) changes from its log") }
             return .compacted(firstHeld: step.firstHeld, isLast: step.isLast)
         } catch {
-            nodes[node].states?.pass = nil
+            nodes[node].states.pass = nil
             return .compactFailed(code: "\(error)")
         }
     }

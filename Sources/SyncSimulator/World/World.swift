@@ -117,9 +117,7 @@ struct World {
         let exchangesState = options.states != nil
         nodes = (0..<options.nodes).map {
             SimulatedNode(
-                number: $0, device: SimulatedDevice.all[$0], seed: seed,
-                disk: exchangesState
-                    ? ScratchDirectory().map { .database($0) } ?? .memory(MemoryDisk()) : .memory(MemoryDisk()))
+                number: $0, device: SimulatedDevice.all[$0], seed: seed, disk: SimulatedDisk())
         }
         // Where deletions are judged by stamps, those and clocks are not to be the same by chance.
         if options.objects.policies.contains(.lastWriterWins) {
@@ -269,7 +267,7 @@ struct World {
     private var ending: WorldEnding {
         WorldEnding(
             nodes: nodes.map { node in
-                let state = try? node.store?.state()
+                let state = try? node.store?.logState()
                 let recomputed = try? node.store?.recomputedDigest(of: .home)
                 return WorldEnding.Node(
                     number: node.number, durable: node.durable, vectorDigest: node.core?.held.digest ?? .zero,

@@ -18,16 +18,4 @@ package struct BlobReference: Sendable, Hashable {
 
     /// True if an attachment needs the blob.
     package var isHeld: Bool { attachmentCount > 0 }
-
-    /// Counts one more attachment.
-    mutating func hold() {
-        attachmentCount += 1
-        releasedMilliseconds = nil
-    }
-
-    /// Counts one attachment less.
-    mutating func release(at wallMilliseconds: Int64) {
-        attachmentCount -= 1
-        if attachmentCount == 0 { releasedMilliseconds = wallMilliseconds }
-    }
 }

@@ -36,10 +36,3 @@ package struct AttachmentQuery: Sendable, Hashable {
         self.limit = limit
     }
 }
-
-extension AttachmentQuery {
-    /// True if `label`, in upper case, begins with `prefix` in letters of either case.
-    static func begins(_ label: String, with prefix: String) -> Bool {
-        label.utf8.starts(with: prefix.uppercased().utf8)
-    }
-}

@@ -25,7 +25,7 @@ package struct OverdueEvents: Sendable, Equatable {
     }
 }
 
-extension ReplicaStore {
+extension SQLiteStore {
     /// Nil while what is due may just not have been looked at.
     package func overdueEvents(
         of stream: StreamSummary, _ terms: RetentionTerms, space: SpaceID, wallMilliseconds: Int64

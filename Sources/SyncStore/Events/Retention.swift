@@ -32,7 +32,7 @@ package struct RetentionStep: Sendable {
     package let hasMore: Bool
 }
 
-extension ReplicaStore {
+extension SQLiteStore {
     /// Writes down which events the retention of their streams lets go: those that are older, that every member has
     /// acknowledged, and that every snapshot of the stream holds. The greatest per type of a `latestOnly` stream stays.
     ///

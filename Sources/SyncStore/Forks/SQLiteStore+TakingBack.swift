@@ -2,6 +2,14 @@ import Synchronization
 package import SyncModel
 
 extension SQLiteStore {
+    /// Takes back the stored changes of a replica beyond its last common change with another history of it, in one
+    /// transaction. This device's work among them is kept aside, to be done again. Changes of other authors that had seen
+    /// them wait until the other history is as long as theirs was; then `apply` applies them. Waiting work of this device is
+    /// kept aside as well, if it counts nowhere there because the device was not admitted.
+    ///
+    /// - Returns: false if one history is the beginning of the other: nothing has changed then.
+    /// - Throws: `notApplicable` if the changes that go cannot be told apart from those that came as state or were dropped
+    ///   from the log, and if a device that has no part in the fork would lose something.
     package func takeBack(_ other: OtherHistory, wallMilliseconds: Int64) throws(StoreError) -> Bool {
         try writing.withLock { writing throws(StoreError) in
             if writing.isClosed { throw .closed }
@@ -29,6 +37,10 @@ extension SQLiteStore {
         }
     }
 
+    /// Runs one step of doing again what was taken back: at most `limit` changes, in one transaction. No change is done
+    /// twice, whatever happens in between. The step ends before a change that would count nowhere, and is `isWaiting` if it
+    /// would begin with one: until the owner of the object worked on admits the device again.
+    /// - Throws: also `retired` until the device is admitted again.
     package func redoTakenBack(limit: Int, wallMilliseconds: Int64) throws(StoreError) -> RewritingStep {
         try writing.withLock { writing throws(StoreError) in
             if writing.isClosed { throw .closed }

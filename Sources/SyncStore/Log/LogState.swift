@@ -1,7 +1,7 @@
 package import SyncModel
 
-/// The summary of one space's log: all that authoring and applying must know. A value: both stores compute the next one
-/// beside the current and take it over only when its transaction is durable.
+/// The summary of one space's log: all that authoring and applying must know. A value: the store computes the next one
+/// beside the current one and takes it over only when its transaction is durable.
 ///
 /// Bounds: one tip per replica; nothing in here grows with the number of changes.
 package struct LogState: Sendable, Equatable {

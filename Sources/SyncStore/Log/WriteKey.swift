@@ -39,12 +39,6 @@ package struct AnsweredWrite: Sendable, Equatable {
         self.outcome = outcome
     }
 
-    /// The answer as it reads back.
-    var reread: AnsweredWrite {
-        guard let outcome = try? WriteOutcome(bytes: outcome.bytes) else { return self }
-        return AnsweredWrite(key: key, wallMilliseconds: wallMilliseconds, outcome: outcome)
-    }
-
     /// Nil once its time is over.
     func remembered(at wallMilliseconds: Int64) -> AnsweredWrite? {
         self.wallMilliseconds > wallMilliseconds - WriteKey.rememberedMilliseconds ? self : nil

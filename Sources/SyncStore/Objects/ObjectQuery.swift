@@ -30,7 +30,7 @@ package struct ObjectQuery: Sendable, Hashable {
     package var conditions: [Condition]
     /// Objects behind this one, in the order of (collection, id); nil from the first.
     package var after: ObjectKey?
-    /// The order for `ReplicaStore.places`, an order of one collection that contains its own starting place. Nil: by
+    /// The order for `SQLiteStore.places`, an order of one collection that contains its own starting place. Nil: by
     /// (collection, id).
     package var order: ObjectOrder?
     /// The greatest number of objects.

@@ -93,7 +93,7 @@ extension SyncModel.Operation {
     }
 }
 
-extension ReplicaStore {
+extension SQLiteStore {
     /// The same write, its large steps planned against what readers see now: the writer is not held meanwhile.
     package func prepared(_ write: LocalWrite, wallMilliseconds: Int64) throws(StoreError) -> LocalWrite {
         guard write.isLarge else { return write }

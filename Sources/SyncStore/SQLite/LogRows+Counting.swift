@@ -28,8 +28,10 @@ extension LogRows {
 }
 
 extension SQLiteStore {
+    /// Returns the number of stored changes, open ones included, that `vector` does not cover. For changes that came as state
+    /// or were dropped from the log, their operations count.
     package func changeCount(beyond vector: VersionVector) throws(StoreError) -> Int64 {
-        let lacking = try known().held.entries(beyond: vector)
+        let lacking = try logState().held.entries(beyond: vector)
         guard !lacking.isEmpty else { return 0 }
         return try readLog(space) { rows throws(StoreError) in
             var count: Int64 = 0

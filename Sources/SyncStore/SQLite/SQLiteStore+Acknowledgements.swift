@@ -1,6 +1,7 @@
 package import SyncModel
 
 extension SQLiteStore {
+    /// Keeps the newest of each member; an older one than what is kept changes nothing. Signatures are the caller's.
     package func keep(_ acknowledgements: [SignedAcknowledgement]) throws(StoreError) {
         try update { access throws(StoreError) in
             guard let rows = try LogRows(access, space: space) else { throw .corrupt(detail: "the space has no row") }
@@ -8,6 +9,7 @@ extension SQLiteStore {
         }
     }
 
+    /// The chain heads at these counters, in their order; nil where no change ends or nothing is held.
     package func heads(at entries: [VersionVector.Entry]) throws(StoreError) -> [ChainHead?] {
         try readLog(space) { rows throws(StoreError) in
             var heads: [ChainHead?] = []

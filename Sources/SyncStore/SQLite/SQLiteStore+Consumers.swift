@@ -5,10 +5,14 @@ extension SQLiteStore {
         try readLog(space) { rows throws(StoreError) in try rows.consumers() } ?? []
     }
 
+    /// Returns the consumer; nil when it never read the stream.
     package func findConsumer(_ name: String, stream: String, space: SpaceID) throws(StoreError) -> Consumer? {
         try readLog(space) { rows throws(StoreError) in try rows.consumer(name, stream) } ?? nil
     }
 
+    /// Changes a consumer in one transaction, made when it is unknown. `change` is told the newest arrival number; it may be
+    /// called twice, and what it leaves as it was costs no write.
+    /// - Returns: the consumer as it is now.
     package func changeConsumer(
         _ name: String, stream: String, space: SpaceID, _ change: (inout Consumer, _ newest: Int64) -> Void
     ) throws(StoreError) -> Consumer {
@@ -29,6 +33,33 @@ extension SQLiteStore {
         }
     }
 
+    /// Creates the consumer at position 0 when it is unknown.
+    package func consumer(_ name: String, stream: String, space: SpaceID) throws(StoreError) -> Consumer {
+        if let known = try findConsumer(name, stream: stream, space: space) { return known }
+        return try changeConsumer(name, stream: stream, space: space) { _, _ in }
+    }
+
+    /// Moves the cursor to where the client acknowledged; never backwards unless `rewinding`.
+    package func acknowledge(
+        consumer: String, stream: String, space: SpaceID, position: Int64, rewinding: Bool
+    ) throws(StoreError) {
+        _ = try changeConsumer(consumer, stream: stream, space: space) { known, newest in
+            if rewinding {
+                known.move(to: ConsumerCursor(position: position), newest: newest)
+            } else {
+                known.acknowledge(position, newest: newest)
+            }
+        }
+    }
+
+    /// Records how far events were handed out, so that the ones given twice can be marked `redelivered`.
+    package func recordDelivered(
+        consumer: String, stream: String, space: SpaceID, position: Int64
+    ) throws(StoreError) {
+        _ = try changeConsumer(consumer, stream: stream, space: space) { $0.deliver(position, newest: $1) }
+    }
+
+    /// - Returns: false when there was none.
     package func removeConsumer(_ name: String, space: SpaceID) throws(StoreError) -> Bool {
         let isKnown = try consumers(of: space).contains { Name.Bytes($0.name) == Name.Bytes(name) }
         guard isKnown else { return false }
@@ -42,17 +73,21 @@ extension SQLiteStore {
         return true
     }
 
+    /// The next events that a reader's state does not hold. What a snapshot covers as a whole is passed over unread.
     package func read(_ query: ConsumerQuery) throws(StoreError) -> ConsumerPage {
         try readLog(query.space) { rows throws(StoreError) in try ConsumerRows(rows, query.cursor).page(query) }
             ?? ConsumerPage()
     }
 
+    /// Returns the number of the stream's events that the cursor does not hold.
     package func eventCount(
         stream: String, space: SpaceID, beyond cursor: ConsumerCursor
     ) throws(StoreError) -> Int64 {
         try readLog(space) { rows throws(StoreError) in try ConsumerRows(rows, cursor).count(of: stream) } ?? 0
     }
 
+    /// Exactly the stream's events that the state holds, as a vector: of each replica all up to the last one held. Events that
+    /// are kept and not shown (of a `latestOnly` stream) count, because elsewhere they may be shown yet.
     package func vector(
         of cursor: ConsumerCursor, stream: String, space: SpaceID
     ) throws(StoreError) -> VersionVector {

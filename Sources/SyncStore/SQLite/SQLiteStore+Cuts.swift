@@ -2,6 +2,9 @@ import Synchronization
 import SyncModel
 
 extension SQLiteStore {
+    /// Runs one step of rewriting what this device had written beyond the end of a history that was cut: at most `limit`
+    /// changes, in one transaction. No change is written twice, whatever happens in between.
+    /// - Throws: also `retired` until the device is admitted again.
     package func rewriteVoid(limit: Int, wallMilliseconds: Int64) throws(StoreError) -> RewritingStep {
         try writing.withLock { writing throws(StoreError) in
             if writing.isClosed { throw .closed }

@@ -11,7 +11,8 @@ extension SQLiteStore {
             let rows = try spaceRows(access)
             let objects = ObjectRows(rows, hot: hot)
             try rows.remove(tail)
-            let sealing = try Sealing(tail, current: current, isLatestOnly: current.isLatestOnly, objects, sign: sign)
+            let sealing = try Sealing(
+                tail, current: current, isLatestOnly: current.isLatestOnly, objects, faults: faults.model, sign: sign)
             try rows.write(sealing, objects)
             return sealing
         }

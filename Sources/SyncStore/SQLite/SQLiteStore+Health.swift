@@ -10,11 +10,13 @@ extension SQLiteStore {
         }
     }
 
+    /// Sizes and condition, cheap.
     package func health() -> StoreHealth {
         let (condition, isClosed) = published.withLock { ($0.condition, $0.isClosed) }
         return StoreHealth(bytes: files.byteCount, condition: isClosed ? .refusing(.closed) : condition)
     }
 
+    /// Writes, syncs and removes a probe: whether a write would succeed now. Clears a past disk-full refusal if so.
     package func probe() throws(StoreError) {
         try writing.withLock { writing throws(StoreError) in
             if writing.isClosed { throw .closed }
@@ -30,8 +32,10 @@ extension SQLiteStore {
         }
     }
 
+    /// Lets go of memory that is only held to be faster the next time.
     package func rest() { writing.withLock { $0.hot.forget() } }
 
+    /// Checkpoints and closes; later calls throw `.closed`. Idempotent.
     package func close() { end(sealing: true) }
 
     /// Ends as a killed process does, here and now: what is open stays open, and the next process finds it so.

@@ -63,6 +63,7 @@ extension SQLiteStore {
         }
     }
 
+    /// Devices that this node has nothing to do with, sorted.
     package func blockedDevices() throws(StoreError) -> [DeviceID] {
         try read { access throws(StoreError) in
             var devices: [DeviceID] = []
@@ -74,6 +75,7 @@ extension SQLiteStore {
         }
     }
 
+    /// Blocks the device, or no longer. Idempotent.
     package func setBlocked(_ device: DeviceID, _ isBlocked: Bool) throws(StoreError) {
         try update { access throws(StoreError) in
             try access.run(

@@ -1,11 +1,15 @@
 package import SyncModel
 
 extension SQLiteStore {
+    /// Returns the answer to an earlier write with a key of this name (`WriteKey`), while it is remembered.
     package func answeredWrite(_ name: [UInt8], wallMilliseconds: Int64) throws(StoreError) -> AnsweredWrite? {
         let found = try read { access throws(StoreError) in try AnsweredWriteRows(access: access).find(name) }
         return found?.remembered(at: wallMilliseconds)
     }
 
+    /// Consecutive segments of `replica` from the change on that counter `start` belongs to, whole ones, up to about
+    /// `byteBudget` bytes but at least one; neighbours are merged while the rules of `Segment` allow it.
+    /// Empty when `start` is the tip. Served from readers: never waits for a write.
     package func segments(of replica: ReplicaID, from start: UInt64, byteBudget: Int) throws(StoreError) -> [Segment] {
         try readLog(space) { rows throws(StoreError) in
             try rows.segments(of: replica, from: start, byteBudget: byteBudget)
@@ -16,16 +20,20 @@ extension SQLiteStore {
         try readLog(query.space) { rows throws(StoreError) in try EventRows(rows).events(query) } ?? []
     }
 
+    /// Returns the place where the last events of a stream begin. Costs what it counts, not what the stream holds.
     package func start(of last: LastEvents, space: SpaceID) throws(StoreError) -> LastEvents.Place {
         try readLog(space) { rows throws(StoreError) in try EventRows(rows).start(of: last) }
             ?? LastEvents.Place(after: .max, count: 0)
     }
 
+    /// Returns the events that the retention of streams has dropped.
     package func dropped(of space: SpaceID) throws(StoreError) -> DroppedByStream {
-        let known = try known()
+        let known = try logState()
         return known.space == space ? known.dropped : DroppedByStream()
     }
 
+    /// Returns events in canonical order behind `key`; for a stream that shows only the greatest event per type, also those
+    /// that it no longer shows. At most `limit` events, and about a mebibyte of payloads, but at least one.
     package func keptEvents(
         of stream: String, space: SpaceID, after key: CanonicalKey?, limit: Int
     ) throws(StoreError) -> [StoredEvent] {
@@ -38,6 +46,7 @@ extension SQLiteStore {
         } ?? []
     }
 
+    /// Retained events of the stream that arrived after `position`.
     package func eventCount(stream: String, space: SpaceID, after position: Int64) throws(StoreError) -> Int64 {
         try readLog(space) { rows throws(StoreError) in
             try EventRows(rows).count(stream: stream, after: position)
@@ -48,6 +57,7 @@ extension SQLiteStore {
         try readLog(space) { rows throws(StoreError) in try EventRows(rows).streams() } ?? []
     }
 
+    /// Recomputes the state digest from what is stored; equals the one kept step by step.
     package func recomputedDigest(of space: SpaceID) throws(StoreError) -> Sum256 {
         try readLog(space) { rows throws(StoreError) in try rows.recomputedDigest() } ?? .zero
     }
@@ -63,6 +73,7 @@ extension SQLiteStore {
         } ?? nil
     }
 
+    /// Returns objects in the order of (collection, id).
     package func objects(_ query: ObjectQuery) throws(StoreError) -> [StoredObject] {
         try readLog(query.space) { rows throws(StoreError) in
             let objects = try ObjectRows(rows).page(query).objects
@@ -72,6 +83,7 @@ extension SQLiteStore {
         } ?? []
     }
 
+    /// Returns the first places of objects in the query's own order. Looks at every object of the collection.
     package func places(_ query: ObjectQuery) throws(StoreError) -> [ObjectOrder.Place] {
         try readLog(query.space) { rows throws(StoreError) in
             let places = try ObjectRows(rows).page(query).places
@@ -81,6 +93,7 @@ extension SQLiteStore {
         } ?? []
     }
 
+    /// Objects that changed behind `position`, each once and as it is now, by the position of its newest change.
     package func changedObjects(
         of collection: ExactString?, space: SpaceID, after position: Int64, limit: Int
     ) throws(StoreError) -> [StoredObject] {
@@ -89,6 +102,7 @@ extension SQLiteStore {
         } ?? []
     }
 
+    /// Returns the collections in the order of their names.
     package func collections(of space: SpaceID) throws(StoreError) -> [StoredCollection] {
         try readLog(space) { rows throws(StoreError) in
             let collections = try ObjectRows(rows).collections()
@@ -104,12 +118,15 @@ extension SQLiteStore {
         try readLog(space) { rows throws(StoreError) in try ObjectRows(rows).schema(of: collection) } ?? nil
     }
 
+    /// Returns the object's state at the beginning of the stored part of its history; nil if all of its history is stored.
+    /// Read after `touches`: changes dropped in between are in both, and told apart by their dots.
     package func beginning(of key: ObjectKey, space: SpaceID) throws(StoreError) -> ObjectBeginning? {
         try readLog(space) { rows throws(StoreError) in
             try BeginningRows(ObjectRows(rows)).beginning(of: key)
         } ?? nil
     }
 
+    /// Every operation on the object, in the order in which they arrived here; none for an object that never was.
     package func touches(of key: ObjectKey, space: SpaceID) throws(StoreError) -> [PastOperation] {
         let cuts = try cuts
         let touches = try readLog(space) { rows throws(StoreError) in try ObjectRows(rows).touches(of: key) } ?? []

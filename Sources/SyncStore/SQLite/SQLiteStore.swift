@@ -1,16 +1,20 @@
 import Synchronization
 package import SyncModel
 
-/// The store of an agent: one SQLite file in WAL mode, every commit synced before it is answered.
+/// The storage of an agent: the log of every replica, the objects and events shown from it, and the knowledge of its peers.
+/// One SQLite file in WAL mode.
+///
+/// All calls are synchronous and safe from any thread; writes run one after the other. A write that returns is durable
+/// (fdatasync done), a write that throws left nothing behind.
 ///
 /// One connection writes and checkpoints; reads go through a small pool and never wait for a write. Memory: the vector,
-/// a few connections' page caches (about 3 MiB), and what a call asked for. Crash safety: Tests/StoreTests/Durability.
-package final class SQLiteStore: ReplicaStore {
+/// a few connections' page caches (about 3 MiB), and what a call asked for. Crash safety: Tests/StoreTests/PowerLossTests.swift.
+package final class SQLiteStore: Sendable {
     let space = SpaceID.home
     let configuration: SQLiteConfiguration
     let files: StoreFiles
     let faults: StoreFaults
-    private let sign: @Sendable ([UInt8]) -> [UInt8]
+    let sign: @Sendable ([UInt8]) -> [UInt8]
     let lock: AgentLock
     let readers: ReaderPool
     let writing: Mutex<Writing>
@@ -255,230 +259,6 @@ package final class SQLiteStore: ReplicaStore {
         published.withLock { published in
             published.log = writing.log
             published.ownReplica = own
-        }
-    }
-}
-
-extension SQLiteStore {
-    package func append(_ writes: [LocalWrite], wallMilliseconds: Int64) throws(StoreError) -> AppendResult {
-        try writing.withLock { writing throws(StoreError) in
-            if writing.isClosed { throw .closed }
-            try signWhatWasLeft(&writing)
-            let mayStayOpen = writing.mayStayOpen && LocalWrite.mayStayOpen(writes)
-            if mayStayOpen { try foldFullTail(&writing) }
-            let state = writing.log
-            try writing.own.heedCuts(state.cuts, faults: faults)
-            let next = writing.own.nextAuthor(on: state)
-            let isSealed = !mayStayOpen || writing.tail?.isFull ?? false
-            if isSealed || writing.tail.map({ $0.replica != next.replica }) ?? false {
-                try seal(&writing)
-                writing.tail = nil
-                let result = try append(writes, wallMilliseconds, isSealed: true, &writing)
-                return result.serving(writing.takeUnserved(), andOwn: true)
-            }
-            return try append(writes, wallMilliseconds, isSealed: false, &writing).serving([], andOwn: false)
-        }
-    }
-
-    /// - Parameter noting: what else is written in the same transaction.
-    func append(
-        _ writes: [LocalWrite], _ wallMilliseconds: Int64, isSealed: Bool, _ writing: inout Writing,
-        noting: (LogRows, AppendResult) throws(StoreError) -> Void = { _, _ in }
-    ) throws(StoreError) -> AppendResult {
-        let state = writing.log
-        let before = writing.own.author
-        let sign = isSealed ? sign : { _ in [] }
-        let commit = LocalCommit(writing.own, on: state, wallMilliseconds: wallMilliseconds)
-        let planned = try write(&writing) { [hot = writing.hot] access throws(StoreError) in
-            let rows = try spaceRows(access)
-            let objects = ObjectRows(rows, hot: hot)
-            var commit = commit
-            for write in writes { try commit.take(write, reading: objects, sign: sign) }
-            let planned = try commit.finish(reading: objects, StreamRows(rows), sign: sign)
-            try noting(rows, planned.result)
-            guard planned.writesAnything else {
-                objects.giveBack(planned.objects)
-                return planned
-            }
-            try objects.write(planned.objects, segments: try rows.write(planned.log), at: wallMilliseconds)
-            try StreamRows(rows).write(planned.streams)
-            if !faults.contains(.answersKeptLater) { try AnsweredWriteRows(access: access).write(planned.answers) }
-            if !planned.log.entries.isEmpty { try rows.remember(planned.author, before: before) }
-            return planned
-        }
-        guard planned.writesAnything else { return planned.result }
-        if faults.contains(.answersKeptLater) { try keep(planned.answers, &writing) }
-        writing.log = planned.log.after
-        if !planned.log.entries.isEmpty {
-            if !isSealed {
-                var tail = writing.tail ?? OpenTail(planned.author.replica, before: state)
-                tail.add(planned)
-                writing.tail = tail
-            }
-            writing.own.committed(planned.author, sealed: writing.tail?.sealedTip)
-        }
-        publish(writing)
-        return planned.result
-    }
-
-    package func apply(_ segments: [VerifiedSegment], wallMilliseconds: Int64) throws(StoreError) -> Commit {
-        try writing.withLock { writing throws(StoreError) in
-            if writing.isClosed { throw .closed }
-            try signWhatWasLeft(&writing)
-            try seal(&writing)
-            writing.tail = nil
-            return try apply(segments, wallMilliseconds, &writing)
-        }
-    }
-
-    func apply(
-        _ segments: [VerifiedSegment], _ wallMilliseconds: Int64, _ writing: inout Writing
-    ) throws(StoreError) -> Commit {
-        let state = writing.log
-        let waiting =
-            writing.holdsBack ? try readLog(space) { rows throws(StoreError) in try rows.heldBack() } ?? [] : []
-        let released = state.applicable(
-            waiting, behind: segments, but: waiting.isEmpty ? [] : try guests(&writing))
-        var plan = try LogPlan(segments + released, on: state)
-        guard !plan.entries.isEmpty else { return plan.commit.serving(writing.takeUnserved(), andOwn: true) }
-        let hot = writing.hot
-        plan = try write(&writing) { access throws(StoreError) in
-            let rows = try spaceRows(access)
-            let objects = ObjectRows(rows, hot: hot)
-            var plan = plan
-            try plan.settleCuts(on: state, rows, faults: faults)
-            let planned = try plan.applyObjects(on: state, objects)
-            let streams = try plan.applyStreams(on: state, StreamRows(rows))
-            try objects.write(planned, segments: try rows.write(plan), at: wallMilliseconds)
-            try StreamRows(rows).write(streams)
-            if !waiting.isEmpty { try rows.releaseHeldBack(upTo: plan.after.held) }
-            return plan
-        }
-        if !waiting.isEmpty {
-            writing.holdsBack = try readLog(space) { rows throws(StoreError) in try rows.holdsBack() } ?? true
-        }
-        writing.log = plan.after
-        if !plan.commit.additions.isEmpty { writing.guests = nil }
-        writing.own.applied(plan)
-        publish(writing)
-        return plan.commit.serving(writing.takeUnserved(), andOwn: true)
-    }
-
-    // Open and sealed
-
-    package func leaveOpen() throws(StoreError) {
-        try writing.withLock { writing throws(StoreError) in
-            if writing.isClosed { throw .closed }
-            writing.mayStayOpen = true
-        }
-    }
-
-    package func seal() throws(StoreError) -> Commit {
-        try writing.withLock { writing throws(StoreError) in
-            if writing.isClosed { throw .closed }
-            writing.mayStayOpen = false
-            try signWhatWasLeft(&writing)
-            try seal(&writing)
-            return Commit(nothingOn: writing.log).serving(writing.takeUnserved(), andOwn: true)
-        }
-    }
-
-    func seal(_ writing: inout Writing) throws(StoreError) {
-        guard let tail = writing.tail else { return }
-        let sealing = try rewrite(tail, &writing, sign: sign)
-        writing.log = sealing.after
-        writing.own.sealed(tail.replica, sealing.tip)
-        writing.unserved += sealing.log.entries.map(\.verified)
-        writing.tail = faults.contains(.foldWhatWasSeen) ? tail.seen(as: sealing) : nil
-        publish(writing)
-    }
-
-    /// Seals, and runs `body` before anything else is written.
-    func sealed<Value>(_ body: () throws(StoreError) -> Value) throws(StoreError) -> Value {
-        try writing.withLock { writing throws(StoreError) in
-            if writing.isClosed { throw .closed }
-            try signWhatWasLeft(&writing)
-            try seal(&writing)
-            return try body()
-        }
-    }
-
-    func signWhatWasLeft(_ writing: inout Writing) throws(StoreError) {
-        guard let replica = writing.leftOpen else { return }
-        try write(&writing) { access throws(StoreError) in try spaceRows(access).signTail(of: replica, sign) }
-        writing.leftOpen = nil
-    }
-
-    package func acknowledge(_ acknowledgement: Acknowledgement) throws(StoreError) -> SignedAcknowledgement {
-        try writing.withLock { writing throws(StoreError) in
-            let signed = SignedAcknowledgement(writing.log.completing(acknowledgement), space: space, sign: sign)
-            try write(&writing) { access throws(StoreError) in try spaceRows(access).keep([signed]) }
-            return signed
-        }
-    }
-
-    package func collect(upTo stable: VersionVector, after: Dot?, limit: Int) throws(StoreError) -> CollectionStep {
-        try writing.withLock { writing throws(StoreError) in
-            if writing.isClosed { throw .closed }
-            if let tail = writing.tail { throw .notApplicable(tail.replica, at: tail.sealedTip.next) }
-            let state = writing.log
-            let hot = writing.hot
-            let planned = try write(&writing) { access throws(StoreError) in
-                let objects = ObjectRows(try spaceRows(access), hot: hot)
-                let plan = try CollectionPlan(stable, on: state, objects) { () throws(StoreError) in
-                    try objects.deletions(upTo: stable, after: after, limit: limit)
-                }
-                if plan.isChanged { try objects.write(plan) }
-                return plan
-            }
-            guard planned.isChanged else { return planned.step(limit: limit) }
-            writing.log = planned.log.after
-            publish(writing)
-            return planned.step(limit: limit)
-        }
-    }
-
-    package func closeIncarnation() throws(StoreError) {
-        try writing.withLock { writing throws(StoreError) in
-            if writing.isClosed { throw .closed }
-            writing.own.end()
-            publish(writing)
-        }
-    }
-
-    package func state() throws(StoreError) -> StoreState {
-        let known = published.withLock { $0 }
-        if known.isClosed { throw .closed }
-        let additions = try readLog(space) { rows throws(StoreError) in try rows.additions() } ?? []
-        return StoreState(
-            tips: known.log.tips, additions: additions, digest: known.log.digest, counts: known.log.counts,
-            ownReplica: known.ownReplica, addresses: try addresses(), lastPosition: known.log.lastPosition,
-            acknowledgements: try readLog(space) { rows throws(StoreError) in try rows.acknowledgements() } ?? [],
-            floor: known.log.floor, firstHeld: known.log.firstHeld, cuts: known.log.cuts,
-            isIncomplete: known.log.isIncomplete,
-            settled: try readLog(space) { rows throws(StoreError) in try rows.settled() } ?? [],
-            gaveWay: try readLog(space) { rows throws(StoreError) in try rows.gaveWay() } ?? [:],
-            awaited: try readLog(space) { rows throws(StoreError) in
-                try rows.heldBack().awaited(on: known.log)
-            } ?? [],
-            hasTakenBack: try readLog(space) { rows throws(StoreError) in try rows.hasTakenBack() } ?? false,
-            blocked: try blockedDevices())
-    }
-
-    var cuts: CutTable { get throws(StoreError) { try known().cuts } }
-
-    package func members() throws(StoreError) -> MemberFacts { try known().members }
-
-    package func context(of replica: ReplicaID) throws(StoreError) -> VersionVector {
-        try known().context(of: replica)
-    }
-
-    package func objectPosition() throws(StoreError) -> Int64 { try known().objectPosition }
-
-    func known() throws(StoreError) -> LogState {
-        try published.withLock { known throws(StoreError) in
-            if known.isClosed { throw .closed }
-            return known.log
         }
     }
 }

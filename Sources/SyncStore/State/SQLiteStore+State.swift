@@ -45,7 +45,7 @@ extension SQLiteStore {
     package func areStaged(_ announcements: [StateAnnouncement]) throws(StoreError) -> [Bool] {
         var staged: [Bool] = []
         for announcement in announcements { staged.append(try isStaged(announcement)) }
-        guard try known().isIncomplete, staged.contains(false) else { return staged }
+        guard try logState().isIncomplete, staged.contains(false) else { return staged }
         return try writing.withLock { writing throws(StoreError) in
             try write(&writing) { access throws(StoreError) in
                 let rows = try spaceRows(access)

@@ -21,8 +21,8 @@ import Testing
     }
 
     /// - Parameter strangers: so many more are there that know nobody yet.
-    private func connected(_ count: Int, strangers: Int = 0, onDatabases: Bool = false) throws -> Mesh {
-        var mesh = try Mesh(count + strangers, onDatabases: onDatabases)
+    private func connected(_ count: Int, strangers: Int = 0) throws -> Mesh {
+        var mesh = try Mesh(count + strangers)
         for other in 1..<count { try mesh.pair(0, other) }
         try meet(&mesh, Array(0..<count))
         return mesh
@@ -294,7 +294,7 @@ import Testing
     ) throws -> [String] {
         var random = SplitMix64(seed: seed)
         var count = Int.random(in: 2...4, using: &random)
-        var mesh = try connected(count, strangers: hasGuest ? 1 : 0, onDatabases: isCompacting)
+        var mesh = try connected(count, strangers: hasGuest ? 1 : 0)
         var written: Set<String> = []
         var counted: Set<String> = ["before"]
         try mesh.count(0, "before")

@@ -12,7 +12,7 @@ struct Mesh {
         /// As others know it.
         var fact: MemberFact
         var disk: SimulatedDisk
-        var store: any SimulatedStore
+        var store: SQLiteStore
         var core: AgentCore
         /// Rows of acknowledgements it sent, with the bytes of their frames.
         var rowsSent = 0
@@ -45,7 +45,6 @@ struct Mesh {
     private var lastConnection: UInt64 = 0
     private let faults: CoreFaults
     private let bounds: CoreConfiguration.Bounds
-    private let onDatabases: Bool
     private let configure: (inout CoreConfiguration) -> Void
     /// Is told each step of each core.
     var observe: ((_ node: Int, Input, [Effect], Tick) -> Void)?
@@ -55,18 +54,16 @@ struct Mesh {
     /// Nodes that read nothing, with what waits for them.
     private var stalled: [Int: [(sender: Int, ConnectionID, Frame)]] = [:]
 
-    /// - Parameter onDatabases: only those can drop changes from their logs.
     init(
-        _ count: Int, faults: CoreFaults = [], readers: Set<Int> = [], onDatabases: Bool = false,
+        _ count: Int, faults: CoreFaults = [], readers: Set<Int> = [],
         bounds: CoreConfiguration.Bounds = .init(), configure: @escaping (inout CoreConfiguration) -> Void = { _ in }
     ) throws {
         self.faults = faults
         self.bounds = bounds
         self.configure = configure
-        self.onDatabases = onDatabases
         for number in 0..<count {
             let device = SimulatedDevice.all[number]
-            let disk = try Self.disk(onDatabases)
+            let disk = SimulatedDisk()
             let store = try Self.open(disk, device, incarnation: 1)
             var fact = device.fact
             if readers.contains(number) {
@@ -79,15 +76,11 @@ struct Mesh {
         }
     }
 
-    private static func disk(_ onDatabases: Bool) throws -> SimulatedDisk {
-        onDatabases ? .database(try #require(ScratchDirectory())) : .memory(MemoryDisk())
-    }
-
     private static func open(
         _ disk: SimulatedDisk, _ device: SimulatedDevice, incarnation: UInt64, _ faults: StoreFaults = []
-    ) throws -> any SimulatedStore {
+    ) throws -> SQLiteStore {
         let next = Mutex(incarnation << 32)
-        return try disk.open(device, leases: nil, faults: faults) {
+        return try disk.open(device, faults: faults) {
             next.withLock {
                 $0 += 1
                 return $0
@@ -95,7 +88,7 @@ struct Mesh {
         }
     }
 
-    private func core(_ device: SimulatedDevice, _ store: some SimulatedStore) throws -> AgentCore {
+    private func core(_ device: SimulatedDevice, _ store: SQLiteStore) throws -> AgentCore {
         let state = try store.state()
         var membership = Membership(own: device.fact, sinceMilliseconds: 0)
         for addition in state.additions { _ = membership.add(addition) }
@@ -125,7 +118,7 @@ struct Mesh {
     }
 
     /// A machine that holds nothing yet.
-    mutating func add() throws { try add(try Self.disk(onDatabases)) }
+    mutating func add() throws { try add(SimulatedDisk()) }
 
     /// A machine with a copy of a node's disk, and a key of its own.
     mutating func addCopy(of node: Int, _ faults: StoreFaults = []) throws { try add(try image(of: node), faults) }
@@ -164,7 +157,7 @@ struct Mesh {
     /// The process is killed and starts again; its sessions are over.
     mutating func restart(_ node: Int) throws {
         disconnect(node)
-        nodes[node].store.crash(losingPower: false)
+        nodes[node].disk.crash(nodes[node].store, losingPower: false)
         nodes[node].store = try Self.open(nodes[node].disk, nodes[node].device, incarnation: UInt64(now.nanoseconds))
         nodes[node].core = try core(nodes[node].device, nodes[node].store)
     }
@@ -173,12 +166,12 @@ struct Mesh {
     mutating func image(of node: Int) throws -> SimulatedDisk {
         step(node, .sealed(StoreChange(of: try nodes[node].store.seal())))
         settle()
-        return try nodes[node].disk.copy()
+        return nodes[node].disk.copy()
     }
 
     /// Drops from its log what is in the vector, which all have.
     mutating func compact(_ node: Int, upTo stable: VersionVector) throws {
-        let store = try #require(nodes[node].store as? SQLiteStore)
+        let store = nodes[node].store
         var pass = try store.beginCompaction(stable: stable, before: Stamp(rawValue: .max))
         while !pass.isOver { _ = try store.compact(&pass) }
         step(node, .compacted(firstHeld: try store.state().firstHeld, isLast: true))
@@ -195,8 +188,8 @@ struct Mesh {
     /// The machine is put back to an earlier moment while it runs: it does not know, and writes on under the replica of then.
     mutating func putBack(_ node: Int, _ image: SimulatedDisk, _ faults: StoreFaults = []) throws {
         disconnect(node)
-        nodes[node].store.crash(losingPower: false)
-        nodes[node].disk = try image.copy()
+        nodes[node].disk.crash(nodes[node].store, losingPower: false)
+        nodes[node].disk = image.copy()
         nodes[node].store = try Self.open(
             nodes[node].disk, nodes[node].device, incarnation: UInt64(now.nanoseconds),
             faults.union(.reuseCounterAfterCrash))
@@ -350,7 +343,6 @@ struct Mesh {
         case .dial(let id, let endpoint):
             if dials { dialled.append((node, id, endpoint)) } else { step(node, .dialFailed(id, code: "no_dialling")) }
         case .state(let effect):
-            guard let store = store as? SQLiteStore else { break }
             let input = nodes[node].states.answer(effect, store) { store throws(StoreError) in
                 let commit = try store.joinStaged(wallMilliseconds: 1_700_000_000_000)
                 return try JoinedState(store, change: StoreChange(of: commit))
@@ -361,8 +353,7 @@ struct Mesh {
         }
     }
 
-    private mutating func compactStep(_ node: Int, _ store: any SimulatedStore, _ stable: VersionVector) {
-        guard let store = store as? SQLiteStore else { return }
+    private mutating func compactStep(_ node: Int, _ store: SQLiteStore, _ stable: VersionVector) {
         do {
             var pass =
                 try nodes[node].states.pass ?? store.beginCompaction(stable: stable, before: Stamp(rawValue: .max))

@@ -55,7 +55,7 @@ import Testing
 
     /// Node 2 is retired, and what it would have to hear first is forgotten: it gets the state in place of that.
     private func longAway(_ faults: CoreFaults = []) throws -> Mesh {
-        var mesh = try Mesh(3, faults: faults, onDatabases: true) { $0.exchangesState = true }
+        var mesh = try Mesh(3, faults: faults) { $0.exchangesState = true }
         for other in 1...2 { try mesh.pair(0, other) }
         for number in 0..<5 { try mesh.put(0, Mesh.key("\(number)"), "note") }
         mesh.pass(seconds: 200)

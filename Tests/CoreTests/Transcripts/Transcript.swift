@@ -12,7 +12,7 @@ import Testing
 ///
 /// | command | effect |
 /// |---|---|
-/// | `nodes 3 [database] [state] [compact] [dial] [pings]` | the nodes; `database`: on SQLite, which `state` and `compact` need |
+/// | `nodes 3 [state] [compact] [dial] [pings]` | the nodes; `state`, `compact`: they exchange state, and drop changes |
 /// | `pair 1 2` | each admits the other, and they connect |
 /// | `connect 1 2`, `disconnect 2` | a session of two nodes; the end of all sessions of a node |
 /// | `cross 1 2` | both learn of the other's address at the same moment (with `dial`) |
@@ -105,7 +105,7 @@ struct Transcript {
 
     private func start(_ words: [String]) throws -> Mesh {
         let count = try #require(Int(words[1]))
-        var mesh = try Mesh(count, onDatabases: words.contains("database")) { configuration in
+        var mesh = try Mesh(count) { configuration in
             configuration.exchangesState = words.contains("state")
             configuration.compacts = words.contains("compact")
         }

@@ -8,7 +8,7 @@ struct AttachmentContractTests {
     private static let day: Int64 = 86_400_000
 
     /// A store with an object.
-    private static func open(_ kind: StoreKind) throws -> (bed: StoreBed, store: any ReplicaStore) {
+    private static func open(_ kind: StoreKind) throws -> (bed: StoreBed, store: SQLiteStore) {
         let bed = StoreBed(kind)
         let store = try bed.open()
         try store.write(.putting("box/one", #"{"title":"photos"}"#))
@@ -17,7 +17,7 @@ struct AttachmentContractTests {
 
     @discardableResult
     private static func attach(
-        _ file: String, to name: String = "box/one", in store: any ReplicaStore, at wall: Int64 = 1_000
+        _ file: String, to name: String = "box/one", in store: SQLiteStore, at wall: Int64 = 1_000
     ) throws -> Dot {
         let outcome = try store.write(.attaching(ExactString(file), to: name), at: wall)
         return try #require(outcome.dots?.lowerBound)

@@ -2,7 +2,7 @@ import SyncModel
 import SyncStore
 import Testing
 
-extension ReplicaStore {
+extension SQLiteStore {
     /// That references and counts are what the attachments shown come to, and these what the objects say.
     func expectTrueReferences(_ comment: Comment = "", sourceLocation: SourceLocation = #_sourceLocation) throws {
         let attachments = try attachments()

@@ -13,7 +13,7 @@ import Testing
 
         init(_ bed: StoreBed, faults: BlobFaults = []) throws {
             self.bed = bed
-            guard let store = try bed.open() as? SQLiteStore else { throw StoreError.closed }
+            let store = try bed.open()
             self.store = store
             var configuration = BlobConfiguration(run: 1, now: { 1_000_000 })
             configuration.reserveBytes = 0

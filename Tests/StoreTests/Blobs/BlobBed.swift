@@ -61,7 +61,7 @@ final class BlobBed: @unchecked Sendable {
     func open(
         _ faults: BlobFaults = [], schema: Schema = .current, _ change: (inout BlobConfiguration) -> Void = { _ in }
     ) throws -> BlobStore {
-        guard let store = try machine.open(schema: schema) as? SQLiteStore else { throw StoreError.closed }
+        let store = try machine.open(schema: schema)
         self.store = store
         run += 1
         var configuration = BlobConfiguration(run: run, now: { [self] in clock.now })

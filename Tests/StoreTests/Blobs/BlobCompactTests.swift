@@ -11,7 +11,7 @@ struct BlobCompactTests {
     private let bed = StoreBed(.sqliteInTmpfs)
 
     /// A store with an object that has these files, the bytes of `here` among them at rest.
-    private func open(_ names: [String], here: [String]) throws -> (store: any ReplicaStore, blobs: BlobStore) {
+    private func open(_ names: [String], here: [String]) throws -> (store: SQLiteStore, blobs: BlobStore) {
         let store = try bed.open()
         let blobs = try store.blobs(clock: clock)
         try store.write(.putting("box/one", "{}"))
@@ -101,6 +101,6 @@ struct BlobCompactTests {
         #expect(try #require(attributes[.size] as? Int) < 1_000_000)
         #expect(try blobs.compact() == BlobSweep())
         #expect(try blobs.bytes(of: .named("a")) == AttachedFile.bytes(of: "a"))
-        try #require(store as? SQLiteStore).checkIntegrity()
+        try store.checkIntegrity()
     }
 }

@@ -72,14 +72,14 @@ struct CompactionTests {
     @Test func `a store opens again as it was, after each step`() throws {
         let bed = StoreBed(.sqliteInTmpfs, device: TestDevice(3))
         let (_, other) = try pair()
-        let store = try #require(try bed.open() as? SQLiteStore)
+        let store = try bed.open()
         try store.pull(from: other)
         let digest = try store.state().digest
         var pass = try store.beginCompaction(stable: store.vector, before: Stamp(rawValue: .max))
         store.close()
         var steps = 0
         while !pass.isOver {
-            let store = try #require(try bed.open() as? SQLiteStore)
+            let store = try bed.open()
             _ = try store.compact(&pass)
             let state = try store.state()
             store.close()

@@ -8,7 +8,7 @@ import Testing
 
     private func key(_ id: String) -> ObjectKey { ObjectKey(collection: "note", id: ExactString(id)) }
 
-    private func put(_ store: any ReplicaStore, _ key: ObjectKey, _ title: JSONValue, field: ExactString = "title")
+    private func put(_ store: SQLiteStore, _ key: ObjectKey, _ title: JSONValue, field: ExactString = "title")
         throws
     {
         let write = ObjectWrite.put(key, .init(fields: [JSONValue.Member(key: field, value: title)]))
@@ -16,8 +16,7 @@ import Testing
         if case .failure(let refusal) = outcome { Issue.record("\(refusal.reason)") }
     }
 
-    private func text(_ store: any ReplicaStore, _ key: ObjectKey, _ field: ExactString = "title") throws -> JSONValue?
-    {
+    private func text(_ store: SQLiteStore, _ key: ObjectKey, _ field: ExactString = "title") throws -> JSONValue? {
         guard let object = try store.object(key, space: .home), object.summary.standing == .live else { return nil }
         guard
             case .object(let members) = object.reading(
@@ -27,15 +26,15 @@ import Testing
         return members.first { $0.key == field }?.value
     }
 
-    private func retire(_ store: any ReplicaStore, _ device: TestDevice) throws {
+    private func retire(_ store: SQLiteStore, _ device: TestDevice) throws {
         _ = try store.append([.retire(device.id)], wallMilliseconds: 1_700_000_000_000)
     }
 
-    private func readmit(_ store: any ReplicaStore, _ device: TestDevice) throws {
+    private func readmit(_ store: SQLiteStore, _ device: TestDevice) throws {
         _ = try store.append([[.addMember(device.fact)]], wallMilliseconds: 1_700_000_000_000)
     }
 
-    private func expectEqual(_ stores: [any ReplicaStore], sourceLocation: SourceLocation = #_sourceLocation) throws {
+    private func expectEqual(_ stores: [SQLiteStore], sourceLocation: SourceLocation = #_sourceLocation) throws {
         #expect(Set(try stores.map { try $0.state().digest }).count == 1, sourceLocation: sourceLocation)
         for store in stores {
             #expect(try store.recomputedDigest(of: .home) == store.state().digest, sourceLocation: sourceLocation)
@@ -172,7 +171,7 @@ import Testing
     }
 
     /// 1, 2 and 3 know each other, 4 nobody yet.
-    private func threeAndAStranger(_ kind: StoreKind) throws -> [any ReplicaStore] {
+    private func threeAndAStranger(_ kind: StoreKind) throws -> [SQLiteStore] {
         let stores = try (0..<4).map {
             try StoreBed($0 == 0 ? kind : .memory, device: TestDevice(UInt8($0 + 1))).open()
         }

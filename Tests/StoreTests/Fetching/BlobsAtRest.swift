@@ -4,7 +4,7 @@ import SyncSimulator
 import SyncStore
 import Testing
 
-// Blobs beside a store of either kind. A file `AttachedFile.named` has its name as its bytes.
+// Blobs beside a store. A file `AttachedFile.named` has its name as its bytes.
 
 extension AttachedFile {
     static func bytes(of name: String) -> [UInt8] { Array(name.utf8) }
@@ -15,13 +15,9 @@ extension BlobHash {
     static func named(_ name: String) -> BlobHash { AttachedFile.named(ExactString(name)).blob }
 }
 
-extension ReplicaStore {
+extension SQLiteStore {
     /// Lets the bytes of these files be here.
     func bring(_ names: String...) throws {
-        if let memory = self as? MemoryStore {
-            for name in names { try memory.recordBlob(.named(name), isWhole: true) }
-            return
-        }
         _ = try blobs().add(names.map(AttachedFile.bytes))
     }
 
@@ -30,11 +26,10 @@ extension ReplicaStore {
         in folder: any BlobFiles = CrashFolder(), clock: SetClock = SetClock(), run: UInt64 = 1,
         _ change: (inout BlobConfiguration) -> Void = { _ in }
     ) throws -> BlobStore {
-        let store = try #require(self as? SQLiteStore)
         var configuration = BlobConfiguration(run: run, now: { clock.now })
         configuration.reserveBytes = 0
         change(&configuration)
-        return try BlobStore(store, files: folder, needs: RecordNeeds(store), configuration)
+        return try BlobStore(self, files: folder, needs: RecordNeeds(self), configuration)
     }
 
     /// The names of these files that are missing, in the order in which they are fetched.

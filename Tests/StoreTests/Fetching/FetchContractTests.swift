@@ -9,7 +9,7 @@ struct FetchContractTests {
     private static let names = ["a", "b", "ccc", "dddd", "eeeee"]
 
     /// A store with an object that has these files, attached one after the other.
-    private static func open(_ kind: StoreKind) throws -> (bed: StoreBed, store: any ReplicaStore) {
+    private static func open(_ kind: StoreKind) throws -> (bed: StoreBed, store: SQLiteStore) {
         let bed = StoreBed(kind)
         let store = try bed.open()
         try store.write(.putting("box/one", "{}"))
@@ -19,7 +19,7 @@ struct FetchContractTests {
 
     @discardableResult
     private static func attach(
-        _ file: String, to name: String = "box/one", in store: any ReplicaStore, at wall: Int64 = 1_000
+        _ file: String, to name: String = "box/one", in store: SQLiteStore, at wall: Int64 = 1_000
     ) throws -> Dot {
         let outcome = try store.write(.attaching(ExactString(file), to: name), at: wall)
         return try #require(outcome.dots?.lowerBound)

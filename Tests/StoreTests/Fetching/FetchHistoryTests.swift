@@ -4,7 +4,7 @@ import SyncSimulator
 import SyncStore
 import Testing
 
-/// Records and blobs come and go at random; at every step both stores say what a slow recount says.
+/// Records and blobs come and go at random; at every step the store says what a slow recount says.
 @Suite("Random histories of fetching")
 struct FetchHistoryTests {
     @Test(arguments: 1...12)
@@ -23,12 +23,11 @@ private struct FetchWorld {
     private let clock = SetClock()
     private let folder = CrashFolder()
     private let smallBytes: Int
-    private let beds: [StoreBed]
-    private var memory: MemoryStore
-    private var sqlite: any ReplicaStore
+    private let bed: StoreBed
+    private var store: SQLiteStore
     private var blobs: BlobStore
     /// Another machine, which has no blobs.
-    private let other: any ReplicaStore
+    private let other: SQLiteStore
     private var derivations = 0
     private var opened: UInt64 = 1
     // The model.
@@ -43,24 +42,17 @@ private struct FetchWorld {
     init(seed: UInt64) throws {
         random = SeededGenerator(seed: seed)
         smallBytes = seed % 2 == 0 ? 0 : 64 << 10
-        beds = [StoreBed(.memory), StoreBed(seed % 3 == 0 ? .sqliteOfLargeObjects : .sqliteInTmpfs)]
-        memory = try #require(try beds[0].open() as? MemoryStore)
-        sqlite = try beds[1].open()
+        bed = StoreBed(seed % 3 == 0 ? .sqliteOfLargeObjects : .sqliteInTmpfs)
+        store = try bed.open()
         other = try StoreBed(.memory, device: TestDevice(2)).open()
         let (clock, small) = (clock, smallBytes)
-        blobs = try sqlite.blobs(in: folder, clock: clock) { $0.smallBytes = small }
+        blobs = try store.blobs(in: folder, clock: clock) { $0.smallBytes = small }
         let policy = ["deleteWins", "updateWins", "ask"][Int(seed) % 3]
-        try both {
-            _ = try $0.append(
-                [[.addMember(TestDevice(1).fact)], [.addMember(TestDevice(2).fact)]], wallMilliseconds: 1)
-            try $0.write(.schema("box", #"{"deletePolicy":"\#(policy)"}"#))
-        }
-        try other.pull(from: memory)
+        _ = try store.append(
+            [[.addMember(TestDevice(1).fact)], [.addMember(TestDevice(2).fact)]], wallMilliseconds: 1)
+        try store.write(.schema("box", #"{"deletePolicy":"\#(policy)"}"#))
+        try other.pull(from: store)
     }
-
-    private var stores: [any ReplicaStore] { [memory, sqlite] }
-
-    private func both(_ body: (any ReplicaStore) throws -> Void) throws { for store in stores { try body(store) } }
 
     private mutating func below(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &random) }
 
@@ -72,44 +64,44 @@ private struct FetchWorld {
         let file = pick(Self.files)
         switch below(24) {
         case 0..<8:
-            let writes = try (0...below(4)).map { _ in LocalWrite.planned([try write(to: memory)]) }
-            try both { _ = try $0.append(writes, wallMilliseconds: wall) }
+            let writes = try (0...below(4)).map { _ in LocalWrite.planned([try write(to: store)]) }
+            _ = try store.append(writes, wallMilliseconds: wall)
             return "write"
         case 8..<10:
             let writes = try (0...below(4)).map { _ in LocalWrite.planned([try write(to: other)]) }
             _ = try other.append(writes, wallMilliseconds: wall)
             return "write apart"
         case 10..<13:
-            let missing = try memory.missing(from: other)
-            try both { if !missing.isEmpty { _ = try $0.apply(missing, wallMilliseconds: wall) } }
-            try other.pull(from: memory)
+            let missing = try store.missing(from: other)
+            if !missing.isEmpty { _ = try store.apply(missing, wallMilliseconds: wall) }
+            try other.pull(from: store)
             return "exchange"
         case 13..<16: return try bring(file)
         case 16..<18: return try damage(file)
         case 18: return try sweep()
         case 19:
             policy = pick([.all, .upTo(UInt64(below(5))), .onDemand])
-            try both { try $0.setFetchPolicy(policy, space: .home) }
+            try store.setFetchPolicy(policy, space: .home)
             return "policy \(policy)"
         case 20: return try pin(.named(file))
         case 21:
             let wasPinned = try isNamed(file) && pins.contains(.named(file))
-            for store in stores { #expect(try store.unpin(.named(file), space: .home) == wasPinned) }
+            #expect(try store.unpin(.named(file), space: .home) == wasPinned)
             pins.remove(.named(file))
             return "unpin"
         case 22:
-            for (bed, store) in zip(beds, stores) { bed.crash(store) }
+            bed.crash(store)
             return try reopen("crash")
         default:
-            for store in stores { store.close() }
+            store.close()
             derivations += 1
             return try reopen("derive anew")
         }
     }
 
-    private func isNamed(_ file: String) throws -> Bool { try !memory.attachments(.ofBlob(.named(file))).isEmpty }
+    private func isNamed(_ file: String) throws -> Bool { try !store.attachments(.ofBlob(.named(file))).isEmpty }
 
-    private mutating func write(to store: any ReplicaStore) throws -> ObjectWrite {
+    private mutating func write(to store: SQLiteStore) throws -> ObjectWrite {
         let key = pick(Self.keys)
         switch below(10) {
         case 0..<6: return .attaching(ExactString(pick(Self.files)), to: key)
@@ -140,11 +132,10 @@ private struct FetchWorld {
         return "bring \(file)"
     }
 
-    /// The memory store hears what became of the bytes, and so does the model.
+    /// The model hears what became of the bytes.
     private mutating func note() throws {
         for file in Self.files {
             let isWhole = try blobs.status(of: .named(file)) == .whole
-            try memory.recordBlob(.named(file), isWhole: isWhole)
             if isWhole { whole.insert(.named(file)) } else { whole.remove(.named(file)) }
         }
     }
@@ -158,11 +149,10 @@ private struct FetchWorld {
 
     private mutating func sweep() throws -> String {
         clock.advance(hours: 30)
+        let before = try store.references(of: .home, after: nil, limit: .max)
         _ = try blobs.sweep()
-        for reference in try memory.references(of: .home, after: nil, limit: .max)
-        where try sqlite.reference(to: reference.blob, space: .home) == nil {
+        for reference in before where try store.reference(to: reference.blob, space: .home) == nil {
             #expect(!reference.isHeld)
-            #expect(try memory.forgetReleased([reference.blob], of: .home) == [reference.blob])
             pins.remove(reference.blob)
         }
         for file in Self.files where try isNamed(file) && whole.contains(.named(file)) {
@@ -173,19 +163,18 @@ private struct FetchWorld {
     }
 
     private mutating func pin(_ blob: BlobHash) throws -> String {
-        let isNamed = try !memory.attachments(.ofBlob(blob)).isEmpty
-        for store in stores { #expect(try store.pin(blob, space: .home) == isNamed) }
+        let isNamed = try !store.attachments(.ofBlob(blob)).isEmpty
+        #expect(try store.pin(blob, space: .home) == isNamed)
         if isNamed { pins.insert(blob) }
         return "pin"
     }
 
     private mutating func reopen(_ what: String) throws -> String {
-        memory = try #require(try beds[0].open() as? MemoryStore)
         let derivation = Array(repeating: "UPDATE space SET derived = 0;", count: derivations)
-        sqlite = try beds[1].open(schema: Schema(steps: Schema.current.steps + derivation))
+        store = try bed.open(schema: Schema(steps: Schema.current.steps + derivation))
         let (clock, small) = (clock, smallBytes)
         opened += 1
-        blobs = try sqlite.blobs(in: folder, clock: clock, run: opened) { $0.smallBytes = small }
+        blobs = try store.blobs(in: folder, clock: clock, run: opened) { $0.smallBytes = small }
         return what
     }
 
@@ -193,7 +182,7 @@ private struct FetchWorld {
 
     mutating func compare(_ comment: Comment) throws {
         var records: [BlobHash: [SyncModel.Attachment]] = [:]
-        for one in try memory.attachments() { records[one.attachment.file.blob, default: []].append(one.attachment) }
+        for one in try store.attachments() { records[one.attachment.file.blob, default: []].append(one.attachment) }
         let missing = records.compactMap { blob, all -> MissingBlob? in
             guard !whole.contains(blob), let newest = all.map(\.stamp).max() else { return nil }
             return MissingBlob(blob: blob, size: all[0].file.size, stamp: newest)
@@ -203,19 +192,17 @@ private struct FetchWorld {
         let except = Set(wanted.filter { _ in below(3) == 0 }.map(\.blob))
         let limit = below(4)
         let all = Self.files.map(BlobHash.named)
-        for store in stores {
-            #expect(try store.missingBlobs(of: .home, except: [], limit: .max).map(\.asRecorded) == wanted, comment)
-            let page = wanted.filter { !except.contains($0.blob) }.prefix(limit)
-            let found = try store.missingBlobs(of: .home, except: except, limit: limit).map(\.asRecorded)
-            #expect(found == Array(page), comment)
-            #expect(try store.missingCount(of: .home) == wanted.count, comment)
-            #expect(try store.allowed(all, space: .home) == all.filter { records[$0] != nil }, comment)
-            for blob in all {
-                let one = missing.first { $0.blob == blob }
-                #expect(try store.missingBlob(blob, space: .home)?.asRecorded == one, comment)
-                let isPinned = pins.contains(blob) && records[blob] != nil
-                #expect(try store.isPinned(blob, space: .home) == isPinned, comment)
-            }
+        #expect(try store.missingBlobs(of: .home, except: [], limit: .max).map(\.asRecorded) == wanted, comment)
+        let page = wanted.filter { !except.contains($0.blob) }.prefix(limit)
+        let found = try store.missingBlobs(of: .home, except: except, limit: limit).map(\.asRecorded)
+        #expect(found == Array(page), comment)
+        #expect(try store.missingCount(of: .home) == wanted.count, comment)
+        #expect(try store.allowed(all, space: .home) == all.filter { records[$0] != nil }, comment)
+        for blob in all {
+            let one = missing.first { $0.blob == blob }
+            #expect(try store.missingBlob(blob, space: .home)?.asRecorded == one, comment)
+            let isPinned = pins.contains(blob) && records[blob] != nil
+            #expect(try store.isPinned(blob, space: .home) == isPinned, comment)
         }
     }
 }

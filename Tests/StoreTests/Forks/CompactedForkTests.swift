@@ -76,8 +76,8 @@ private struct CompactedFork {
     private let beds: [StoreBed]
     let whole: SQLiteStore
     let compacted: SQLiteStore
-    let peer: any ReplicaStore
-    private let third: any ReplicaStore
+    let peer: SQLiteStore
+    private let third: SQLiteStore
     /// It holds what gives way: nothing can be had of it before it follows, which is a core's business.
     private var hasThirdHeard = false
     let replica: ReplicaID
@@ -120,8 +120,8 @@ private struct CompactedFork {
         stores[0].close()
         (peer, third) = (stores[1], stores[2])
         let opened = try beds.map { try $0.open(faults: .reuseCounterAfterCrash) }
-        whole = try #require(opened[0] as? SQLiteStore)
-        compacted = try #require(opened[1] as? SQLiteStore)
+        whole = opened[0]
+        compacted = opened[1]
         if seed % 4 == 0 { _ = try compacted.collect(upTo: stable, after: nil, limit: 100) }
         _ = try compacted.compactAll(upTo: stable)
         start = try compacted.state().firstHeld.next(of: replica)
@@ -129,7 +129,7 @@ private struct CompactedFork {
 
     /// Somebody writes, or hears of somebody.
     private static func step(
-        on stores: [any ReplicaStore], _ writes: inout RandomWrites, _ wall: inout Int64, branching: Bool = false
+        on stores: [SQLiteStore], _ writes: inout RandomWrites, _ wall: inout Int64, branching: Bool = false
     ) throws {
         wall += Int64(writes.below(4)) - 1
         let store = writes.below(stores.count)
@@ -139,14 +139,14 @@ private struct CompactedFork {
     }
 
     private static func write(
-        on store: any ReplicaStore, _ writes: inout RandomWrites, _ wall: Int64, branching: Bool
+        on store: SQLiteStore, _ writes: inout RandomWrites, _ wall: Int64, branching: Bool
     ) throws {
         _ = try store.append([made(on: store, &writes, branching: branching)], wallMilliseconds: wall)
     }
 
     /// - Parameter branching: without what cannot be undone.
     private static func made(
-        on store: any ReplicaStore, _ writes: inout RandomWrites, branching: Bool
+        on store: SQLiteStore, _ writes: inout RandomWrites, branching: Bool
     ) -> LocalWrite {
         while true {
             let write = writes.write(on: store)

@@ -3,7 +3,7 @@ import SyncStore
 
 extension OtherHistory {
     /// What a store holds of a replica, as a peer shows it: from its first change on, or from where on it is asked for.
-    init(of replica: ReplicaID, in store: any ReplicaStore, from start: UInt64 = 0) throws {
+    init(of replica: ReplicaID, in store: SQLiteStore, from start: UInt64 = 0) throws {
         let heads = try store.heads(at: [.init(replica: replica, next: start)])
         let begin = ChainEnd(end: start, head: heads[0] ?? ChainHead(space: .home, replica: replica))
         var tip = ReplicaTip(next: start, head: begin.head, stamp: .zero)

@@ -8,9 +8,9 @@ extension TakingBackTests {
     private struct Visit {
         let fork: Fork
         let bed: StoreBed
-        var guest: any ReplicaStore
+        var guest: SQLiteStore
 
-        var stores: [any ReplicaStore] { [fork.store, fork.peer, guest] }
+        var stores: [SQLiteStore] { [fork.store, fork.peer, guest] }
 
         func follow() throws {
             #expect(try guest.takeBack(OtherHistory(of: fork.replica, in: fork.store), wallMilliseconds: 90))
@@ -24,7 +24,7 @@ extension TakingBackTests {
 
     /// - Parameter isHeard: the author had heard of what the guest wrote, and so has the others hold it.
     private func visit(
-        _ kind: StoreKind, isHeard: Bool, _ write: (any ReplicaStore) throws -> Void
+        _ kind: StoreKind, isHeard: Bool, _ write: (SQLiteStore) throws -> Void
     ) throws -> Visit {
         let bed = StoreBed(kind, device: TestDevice(9))
         let guest = try bed.open()

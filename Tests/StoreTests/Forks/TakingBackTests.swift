@@ -5,27 +5,27 @@ import Testing
 /// Taking a history back for another (design: "Incarnations"): what goes, what stays, and what is done again.
 @Suite("Store contract: forks")
 struct TakingBackTests {
-    func say(_ store: any ReplicaStore, _ bodies: String...) throws {
+    func say(_ store: SQLiteStore, _ bodies: String...) throws {
         for body in bodies { _ = try store.append([[.event("log", "\"\(body)\"")]], wallMilliseconds: 1) }
     }
 
-    func said(_ store: any ReplicaStore) throws -> [String] {
+    func said(_ store: SQLiteStore) throws -> [String] {
         try events(store).map { String(decoding: $0.payload.dropFirst().dropLast(), as: UTF8.self) }
     }
 
-    func events(_ store: any ReplicaStore) throws -> [StoredEvent] {
+    func events(_ store: SQLiteStore) throws -> [StoredEvent] {
         try store.events(
             EventQuery(space: .home, stream: "log", order: .arrival(after: 0), limit: 1_000, byteBudget: 1 << 20))
     }
 
-    func put(_ store: any ReplicaStore, _ id: ExactString, _ title: String) throws {
+    func put(_ store: SQLiteStore, _ id: ExactString, _ title: String) throws {
         let fields = [JSONValue.Member(key: "title", value: .string(ExactString(title)))]
         let write = ObjectWrite.put(ObjectKey(collection: "note", id: id), .init(fields: fields))
         let outcome = try store.append([.planned([write])], wallMilliseconds: 1_700_000_000_000).outcomes[0]
         if case .failure(let refusal) = outcome { Issue.record("\(refusal.reason)") }
     }
 
-    func titles(_ store: any ReplicaStore, _ id: ExactString) throws -> Set<String> {
+    func titles(_ store: SQLiteStore, _ id: ExactString) throws -> Set<String> {
         guard let object = try store.object(ObjectKey(collection: "note", id: id), space: .home),
             case .live(let births) = object.state.judgement
         else { return [] }
@@ -39,8 +39,8 @@ struct TakingBackTests {
 
     struct Fork {
         let bed: StoreBed
-        var store: any ReplicaStore
-        let peer: any ReplicaStore
+        var store: SQLiteStore
+        let peer: SQLiteStore
         let replica: ReplicaID
 
         mutating func reopen() throws {
@@ -50,7 +50,7 @@ struct TakingBackTests {
     }
 
     /// One machine that was put back while it ran, and another that holds what the first one wrote before.
-    func fork(_ kind: StoreKind, _ faults: StoreFaults = [], since: (any ReplicaStore) throws -> Void) throws
+    func fork(_ kind: StoreKind, _ faults: StoreFaults = [], since: (SQLiteStore) throws -> Void) throws
         -> Fork
     {
         let bed = StoreBed(kind)
@@ -75,7 +75,7 @@ struct TakingBackTests {
     }
 
     /// Until nothing is left to do again; nobody it may wait for does anything meanwhile.
-    func redo(_ store: any ReplicaStore) throws {
+    func redo(_ store: SQLiteStore) throws {
         while true {
             let step = try store.redoTakenBack(limit: 2, wallMilliseconds: 1_700_000_000_000)
             if !step.hasMore { return }
@@ -83,7 +83,7 @@ struct TakingBackTests {
         }
     }
 
-    func expectSound(_ store: any ReplicaStore, sourceLocation: SourceLocation = #_sourceLocation) throws {
+    func expectSound(_ store: SQLiteStore, sourceLocation: SourceLocation = #_sourceLocation) throws {
         let state = try store.state()
         #expect(try store.recomputedDigest(of: .home) == state.digest, sourceLocation: sourceLocation)
         let events = try events(store)
@@ -212,8 +212,8 @@ struct TakingBackTests {
             try put(guest, "both", "by the guest")
             try store.pull(from: guest)
             #expect(try titles(store, "both") == ["by the guest"])
-            _ = try (store as? SQLiteStore)?.compactAll(upTo: common)
-            #expect(try store.state().firstHeld.isEmpty == (kind == .memory))
+            _ = try store.compactAll(upTo: common)
+            #expect(try !store.state().firstHeld.isEmpty)
         }
         #expect(
             try fork.store.takeBack(

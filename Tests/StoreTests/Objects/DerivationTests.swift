@@ -16,7 +16,7 @@ struct DerivationTests {
     /// What a program that understood less leaves to one that understands more.
     private static let outdating = "UPDATE space SET derived = 0;"
 
-    private func history() throws -> [any ReplicaStore] {
+    private func history() throws -> [SQLiteStore] {
         let beds = [StoreBed(.sqliteInTmpfs)] + (2...3).map { StoreBed(.memory, device: TestDevice(UInt8($0))) }
         let stores = try introduced(beds)
         try stores[0].write(
@@ -43,7 +43,7 @@ struct DerivationTests {
         return stores
     }
 
-    private func expectSame(_ derived: any ReplicaStore, as twin: any ReplicaStore) throws {
+    private func expectSame(_ derived: SQLiteStore, as twin: SQLiteStore) throws {
         #expect(try derived.state().digest == twin.state().digest)
         #expect(try derived.state().counts == twin.state().counts)
         #expect(try derived.recomputedDigest(of: .home) == twin.state().digest)

@@ -2,8 +2,8 @@ import SyncModel
 import SyncStore
 import Testing
 
-/// Machines that write objects apart and hear of each other in random causal order, each of them once with a memory store
-/// and once with an SQLite store.
+/// Machines that write objects apart and hear of each other in random causal order, each of them twice, with stores that keep
+/// their files and objects in two ways.
 @Suite("Random histories of objects")
 struct ExchangeHistoryTests {
     @Test(arguments: 1...16)
@@ -19,9 +19,9 @@ struct ExchangeHistoryTests {
 
 private struct ObjectWorld {
     private var writes: RandomWrites
-    /// Per machine: memory, SQLite.
+    /// Two for each machine.
     private let beds: [[StoreBed]]
-    private var stores: [[any ReplicaStore]]
+    private var stores: [[SQLiteStore]]
     private var wall: Int64 = 1_000
 
     init(seed: UInt64, machineCount: Int) throws {
@@ -72,7 +72,7 @@ private struct ObjectWorld {
     }
 
     private func both(
-        _ machine: Int, _ what: String, _ body: (any ReplicaStore) throws -> String
+        _ machine: Int, _ what: String, _ body: (SQLiteStore) throws -> String
     ) throws -> String {
         let results = try stores[machine].map(body)
         #expect(results[0] == results[1], "\(what) on \(machine)")
@@ -143,7 +143,7 @@ private struct ObjectWorld {
     }
 
     private func same<Value: Equatable>(
-        _ pair: [any ReplicaStore], _ comment: String, _ body: (any ReplicaStore) throws -> Value
+        _ pair: [SQLiteStore], _ comment: String, _ body: (SQLiteStore) throws -> Value
     ) throws {
         let values = try pair.map(body)
         #expect(values[0] == values[1], "\(comment)")

@@ -13,7 +13,7 @@ struct LargeObjectTests {
     }
 
     /// A store with a book.
-    private static func shelf(_ kind: StoreKind, _ device: UInt8 = 1) throws -> (StoreBed, any ReplicaStore) {
+    private static func shelf(_ kind: StoreKind, _ device: UInt8 = 1) throws -> (StoreBed, SQLiteStore) {
         let bed = StoreBed(kind, device: TestDevice(device))
         let store = try bed.open()
         try store.write(.schema("book", #"{"fields":{"body":"text","title":"register"},"indexed":["title"]}"#))
@@ -27,7 +27,7 @@ struct LargeObjectTests {
         return (bed, store)
     }
 
-    private static func isSame(_ left: any ReplicaStore, _ right: any ReplicaStore) throws -> Bool {
+    private static func isSame(_ left: SQLiteStore, _ right: SQLiteStore) throws -> Bool {
         try left.state().digest == right.state().digest && left.json("book/one") == right.json("book/one")
             && left.object("book/one")?.state == right.object("book/one")?.state
             && left.attachments() == right.attachments()

@@ -6,7 +6,7 @@ import Testing
 @Suite("Store contract: histories of objects")
 struct ObjectHistoryTests {
     /// Who wrote, and which value field `x` was given.
-    private func summary(_ store: any ReplicaStore, _ name: String) throws -> [String] {
+    private func summary(_ store: SQLiteStore, _ name: String) throws -> [String] {
         try store.touches(of: ObjectKey(name), space: .home).map { touch in
             let action =
                 switch touch.action {

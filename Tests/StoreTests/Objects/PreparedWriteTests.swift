@@ -15,7 +15,7 @@ import Testing
     private static let after = list { $0 % 7 == 0 ? "[\($0)]" : $0 % 5 == 0 ? "\($0 + 1)" : "\((size - $0) % size)" }
     private static let nested = list { #"{"id":\#($0),"of":{"name":"n\#($0)","tags":[\#($0)]}}"# }
 
-    private func prepared(_ write: LocalWrite, _ store: any ReplicaStore) throws -> LocalWrite {
+    private func prepared(_ write: LocalWrite, _ store: SQLiteStore) throws -> LocalWrite {
         let prepared = try store.prepared(write, wallMilliseconds: 1_000)
         if case .prepared = prepared { return prepared }
         Issue.record("the write was not planned ahead")
@@ -26,7 +26,7 @@ import Testing
     func `a write that was planned ahead writes the same bytes, whatever came between`(
         kind: StoreKind, isPut: Bool
     ) throws {
-        func tips(_ prepare: (LocalWrite, any ReplicaStore) throws -> LocalWrite) throws -> [KnownReplica] {
+        func tips(_ prepare: (LocalWrite, SQLiteStore) throws -> LocalWrite) throws -> [KnownReplica] {
             let store = try StoreBed(kind).open()
             try store.write(.putting("n/a", Self.before))
             for fields in [Self.after, Self.nested, Self.before] {

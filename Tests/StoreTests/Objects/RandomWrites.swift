@@ -13,13 +13,13 @@ struct RandomWrites {
 
     mutating func pick<Element>(_ elements: [Element]) -> Element { elements[below(elements.count)] }
 
-    mutating func write(on store: any ReplicaStore) -> LocalWrite {
+    mutating func write(on store: SQLiteStore) -> LocalWrite {
         if below(12) == 0 { return .operations([.event("s", "\(below(9))")]) }
         return .planned(
             (0...below(3)).map { _ in objectWrite(on: store) }, row: below(4) == 0 ? UInt64(below(2)) : nil)
     }
 
-    private mutating func objectWrite(on store: any ReplicaStore) -> ObjectWrite {
+    private mutating func objectWrite(on store: SQLiteStore) -> ObjectWrite {
         let name = pick(Self.names)
         let number = below(5)
         switch below(20) {

@@ -66,7 +66,7 @@ extension ObjectWrite {
     }
 }
 
-extension ReplicaStore {
+extension SQLiteStore {
     /// One change.
     @discardableResult
     func write(_ writes: ObjectWrite..., at wallMilliseconds: Int64 = 1_000) throws -> WriteOutcome {

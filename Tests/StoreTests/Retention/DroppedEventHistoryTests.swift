@@ -72,7 +72,7 @@ private struct DropWorld {
     private var random: SeededGenerator
     private let faults: StoreFaults
     private let beds: [StoreBed]
-    private var stores: [any ReplicaStore]
+    private var stores: [SQLiteStore]
     private let receiverBed = StoreBed(.sqliteInTmpfs, device: TestDevice(4))
     private var receiver: SQLiteStore
     private var wall: Int64 = 1_000
@@ -84,7 +84,7 @@ private struct DropWorld {
             StoreBed($0.element, device: TestDevice(UInt8($0.offset + 1)))
         }
         stores = try beds.map { try $0.open(faults: faults) }
-        receiver = try #require(try receiverBed.open(faults: faults) as? SQLiteStore)
+        receiver = try receiverBed.open(faults: faults)
         let devices = (beds + [receiverBed]).map(\.device.fact)
         _ = try stores[0].append(devices.map { [.addMember($0)] }, wallMilliseconds: 1)
         for store in stores.dropFirst() { try store.pull(from: stores[0]) }
@@ -103,14 +103,14 @@ private struct DropWorld {
                 if below(2) == 0 {
                     _ = try receiver.apply(some(of: receiver.missing(from: stores[1])), wallMilliseconds: 0)
                 }
-                try receiver.take(stateFrom: #require(stores[below(2)] as? SQLiteStore))
+                try receiver.take(stateFrom: stores[below(2)])
             }
             if below(3) == 0 { try reopen() }
             if let difference = try soundness("round \(round)") { return difference }
         }
         try settle(stores)
         // What the first has dropped from its log comes as state.
-        try receiver.take(stateFrom: #require(stores[0] as? SQLiteStore))
+        try receiver.take(stateFrom: stores[0])
         return try soundness("settled") ?? difference()
     }
 
@@ -151,7 +151,7 @@ private struct DropWorld {
     }
 
     /// Anything that its author holds, but for some.
-    private mutating func dropByHand(on store: any ReplicaStore) throws {
+    private mutating func dropByHand(on store: SQLiteStore) throws {
         let stream = pick(Self.streams)
         let events = try store.keptEvents(of: stream, space: .home, after: nil, limit: .max)
         var (vector, kept) = (VersionVector(), [Dot]())
@@ -166,7 +166,7 @@ private struct DropWorld {
 
     private mutating func compact() throws {
         // The receiver has a log that changes and states made in turn.
-        let store = below(2) == 0 ? receiver : try #require(stores[0] as? SQLiteStore)
+        let store = below(2) == 0 ? receiver : stores[0]
         var pass = try store.beginCompaction(
             stable: stable.meet(store.vector), before: Stamp(rawValue: UInt64(max(0, wall - Int64(below(200)))) << 16))
         var steps = 1 + below(6)
@@ -180,12 +180,12 @@ private struct DropWorld {
         beds[0].crash(stores[0])
         stores[0] = try beds[0].open(faults: faults)
         receiverBed.crash(receiver)
-        receiver = try #require(try receiverBed.open(faults: faults) as? SQLiteStore)
+        receiver = try receiverBed.open(faults: faults)
     }
 
     // MARK: Comparing
 
-    private var all: [any ReplicaStore] { stores + [receiver] }
+    private var all: [SQLiteStore] { stores + [receiver] }
 
     private func soundness(_ comment: String) throws -> String? {
         for (number, store) in all.enumerated() {

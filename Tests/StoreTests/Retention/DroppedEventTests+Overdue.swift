@@ -6,7 +6,7 @@ import Testing
 // Why events are still here that are older than their stream keeps them.
 extension DroppedEventTests {
     private func overdue(
-        _ store: any ReplicaStore, _ stream: String = "s", at day: Int64, stable: VersionVector? = nil,
+        _ store: SQLiteStore, _ stream: String = "s", at day: Int64, stable: VersionVector? = nil,
         superseded: UInt64? = nil
     ) throws -> OverdueEvents? {
         let terms = RetentionTerms(stable: try stable ?? store.vector, supersededMilliseconds: superseded)

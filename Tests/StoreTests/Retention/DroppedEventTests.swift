@@ -10,7 +10,7 @@ struct DroppedEventTests {
 
     /// One event a day, from day 1 on.
     func emit(
-        _ store: any ReplicaStore, _ days: ClosedRange<Int64>, _ stream: String = "s", type: String? = nil
+        _ store: SQLiteStore, _ days: ClosedRange<Int64>, _ stream: String = "s", type: String? = nil
     )
         throws
     {
@@ -20,7 +20,7 @@ struct DroppedEventTests {
     }
 
     func set(
-        _ store: any ReplicaStore, _ stream: ExactString = "s", latestOnly: Bool = false, days: Int64?, at day: Int64
+        _ store: SQLiteStore, _ stream: ExactString = "s", latestOnly: Bool = false, days: Int64?, at day: Int64
     ) throws {
         let setting = Operation.StreamSetting(
             stream: stream, latestOnly: latestOnly, retainMilliseconds: days.map { UInt64($0 * Self.day) })
@@ -29,7 +29,7 @@ struct DroppedEventTests {
 
     @discardableResult
     private func drop(
-        _ store: any ReplicaStore, at day: Int64, stable: VersionVector? = nil, superseded: Int64? = nil,
+        _ store: SQLiteStore, at day: Int64, stable: VersionVector? = nil, superseded: Int64? = nil,
         limit: Int = 4_096
     ) throws -> RetentionStep {
         let terms = RetentionTerms(
@@ -38,7 +38,7 @@ struct DroppedEventTests {
         return try store.dropEvents(terms, of: .home, wallMilliseconds: day * Self.day)
     }
 
-    private func said(_ store: any ReplicaStore, _ stream: String = "s") throws -> [String] {
+    private func said(_ store: SQLiteStore, _ stream: String = "s") throws -> [String] {
         let events = try store.allEvents(stream)
         #expect(try store.canonicalEvents(stream).map(\.dot).sorted() == events.map(\.dot).sorted())
         #expect(try store.eventCount(stream: stream, space: .home, after: 0) == Int64(events.count))
@@ -50,7 +50,7 @@ struct DroppedEventTests {
         return events.map { String(decoding: $0.payload, as: UTF8.self) }
     }
 
-    private func expectSound(_ stores: [any ReplicaStore], sourceLocation: SourceLocation = #_sourceLocation) throws {
+    private func expectSound(_ stores: [SQLiteStore], sourceLocation: SourceLocation = #_sourceLocation) throws {
         for store in stores {
             #expect(
                 try store.recomputedDigest(of: .home) == store.state().digest, sourceLocation: sourceLocation)

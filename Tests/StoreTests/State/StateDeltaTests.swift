@@ -87,7 +87,7 @@ struct StateDeltaTests {
         _ = try sender.append([[.event("s")], [.addMember(TestDevice(1).fact)]], wallMilliseconds: 2)
         try sender.write(.putting("a/1", #"{"x":1}"#))
         let bed = StoreBed(.sqliteInTmpfs, device: TestDevice(2))
-        let receiver = try #require(try bed.open() as? SQLiteStore)
+        let receiver = try bed.open()
         try receiver.take(stateOf: sender)
         let state = try receiver.state()
         receiver.close()
@@ -243,16 +243,16 @@ struct StateDeltaTests {
 
     @Test func `a history that contradicts the one that is held is refused`() throws {
         let bed = StoreBed(.sqliteInTmpfs)
-        let sender = try #require(try bed.open() as? SQLiteStore)
+        let sender = try bed.open()
         _ = try sender.append([[.event("s", "1")]], wallMilliseconds: 1)
         let twin = bed.copy(sharingLeases: true)
         sender.close()
-        let one = try #require(try bed.open() as? SQLiteStore)
+        let one = try bed.open()
         _ = try one.append([[.event("s", "2")]], wallMilliseconds: 2)
         one.close()
-        let other = try #require(try twin.open(faults: .reuseCounterAfterCrash) as? SQLiteStore)
+        let other = try twin.open(faults: .reuseCounterAfterCrash)
         _ = try other.append([[.event("s", "3")]], wallMilliseconds: 2)
-        let held = try #require(try bed.open() as? SQLiteStore)
+        let held = try bed.open()
         let receiver = try machines.open(2)
         try receiver.pull(from: held)
         let before = try receiver.state()
@@ -271,11 +271,11 @@ struct StateDeltaTests {
         let store = try bed.open()
         try store.write(.putting("a/1", #"{"x":1}"#), .putting("b/1", #"{"x":2}"#))
         try store.write(.deleting("b/1"))
-        let expected = try #require(store as? SQLiteStore).stream(StateSource.Request(since: VersionVector()))
+        let expected = try store.stream(StateSource.Request(since: VersionVector()))
         store.close()
         let older = "UPDATE object SET touched = NULL, touched_stamp = NULL; DELETE FROM birth;"
         let opened = try bed.open(schema: Schema(steps: Schema.current.steps + [older]))
-        #expect(try #require(opened as? SQLiteStore).stream(StateSource.Request(since: VersionVector())) == expected)
+        #expect(try opened.stream(StateSource.Request(since: VersionVector())) == expected)
     }
 }
 

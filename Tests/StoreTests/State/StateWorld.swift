@@ -16,10 +16,10 @@ struct StateWorld {
     private let seed: UInt64
     private let faults: StoreFaults
     private let beds: [StoreBed]
-    private var writers: [any ReplicaStore]
+    private var writers: [SQLiteStore]
     private let receiverBeds: [StoreBed]
     private var receivers: [SQLiteStore]
-    private let oracle: any ReplicaStore
+    private let oracle: SQLiteStore
     private var wall: Int64 = 1_000
 
     /// The first difference; nil if there is none.
@@ -52,10 +52,7 @@ struct StateWorld {
     }
 
     private static func open(_ bed: StoreBed, _ faults: StoreFaults) throws -> SQLiteStore {
-        guard let store = try bed.open(faults: faults) as? SQLiteStore else {
-            preconditionFailure("receivers of state are SQLite stores")
-        }
-        return store
+        try bed.open(faults: faults)
     }
 
     // MARK: A life
@@ -83,7 +80,7 @@ struct StateWorld {
         }
     }
 
-    private mutating func write(to store: any ReplicaStore) throws {
+    private mutating func write(to store: SQLiteStore) throws {
         var group = (0...writes.below(4)).map { _ in writes.write(on: store) }
         if writes.below(3) == 0 { group.append(.operations(events())) }
         if writes.below(12) == 0 {
@@ -96,7 +93,7 @@ struct StateWorld {
     }
 
     /// Some of a stream's first events, but for some.
-    private mutating func drop(on store: any ReplicaStore) throws -> SyncModel.Operation.EventDrop? {
+    private mutating func drop(on store: SQLiteStore) throws -> SyncModel.Operation.EventDrop? {
         let stream = drops.pick(["s", "t", "l"])
         let events = try store.keptEvents(of: stream, space: .home, after: nil, limit: .max)
         var (vector, kept) = (VersionVector(), [Dot]())
@@ -117,7 +114,7 @@ struct StateWorld {
     }
 
     /// The receiver hears of some of a writer's changes, in an order that contexts allow.
-    private mutating func hear(from writer: any ReplicaStore) throws {
+    private mutating func hear(from writer: SQLiteStore) throws {
         var missing = try receivers[0].missing(from: writer)
         missing.removeLast(min(missing.count, writes.below(4)))
         if !missing.isEmpty { _ = try receivers[0].apply(missing, wallMilliseconds: 0) }
@@ -147,7 +144,7 @@ struct StateWorld {
         try compare(receivers[0], oracle, comment)
     }
 
-    private func shown(_ store: any ReplicaStore) throws -> [String] {
+    private func shown(_ store: SQLiteStore) throws -> [String] {
         let state = try store.state()
         return ["\(state.tips)", "\(state.digest)", "\(state.counts)", "\(try store.objectPosition())"]
     }
@@ -159,9 +156,8 @@ struct StateWorld {
 
     /// - Returns: whether the stream came to its end.
     private mutating func receive(
-        from sender: any ReplicaStore, dying: Bool, _ comment: String, by index: Int = 0
+        from sender: SQLiteStore, dying: Bool, _ comment: String, by index: Int = 0
     ) throws -> Bool {
-        guard let sender = sender as? SQLiteStore else { preconditionFailure("senders of state are SQLite stores") }
         let receiver = receivers[index]
         var staging = try receiver.beginStaging()
         let source = try sender.stateSource(staging.request)
@@ -229,7 +225,7 @@ struct StateWorld {
     /// Changes go on where state ended: in the end all hold the same.
     private mutating func settle() throws {
         for _ in 0..<6 { try step() }
-        let all: [any ReplicaStore] = writers + receivers.map { $0 }
+        let all: [SQLiteStore] = writers + receivers.map { $0 }
         for _ in 0..<3 {
             for target in all {
                 for source in writers where source !== target { try target.pull(from: source) }
@@ -240,8 +236,8 @@ struct StateWorld {
         for store in all { try compare(store, oracle, "settled") }
     }
 
-    private func compare(_ store: any ReplicaStore, _ expected: any ReplicaStore, _ comment: String) throws {
-        func same<Value: Equatable>(_ what: String, _ body: (any ReplicaStore) throws -> Value) throws {
+    private func compare(_ store: SQLiteStore, _ expected: SQLiteStore, _ comment: String) throws {
+        func same<Value: Equatable>(_ what: String, _ body: (SQLiteStore) throws -> Value) throws {
             let (one, other) = (try body(store), try body(expected))
             if one != other { throw Difference(text: "\(comment): \(what)\n\(one)\n\(other)") }
         }
@@ -276,9 +272,9 @@ struct StateWorld {
     }
 }
 
-extension ReplicaStore {
+extension SQLiteStore {
     /// What another store has written itself, where it is held as changes.
-    fileprivate func pullOwnChanges(of source: any ReplicaStore) throws {
+    fileprivate func pullOwnChanges(of source: SQLiteStore) throws {
         let held = try state().tips
         let firstHeld = try source.state().firstHeld
         for known in try source.state().tips where firstHeld.next(of: known.replica) == 0 {

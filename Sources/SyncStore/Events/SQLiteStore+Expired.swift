@@ -1,7 +1,7 @@
 import SyncModel
 
 // The events of a stream that are old enough to be dropped.
-extension ReplicaStore {
+extension SQLiteStore {
     /// The greatest number of types in a stream of which events are dropped: each drop names the events that stay.
     static var mostShown: Int { 1_024 }
     private static var pageCount: Int { 1_024 }

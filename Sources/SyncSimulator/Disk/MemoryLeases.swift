@@ -1,5 +1,6 @@
-import Synchronization
 package import SyncModel
+package import SyncStore
+import Synchronization
 
 /// The leases of one simulated machine: they outlive its processes and not its boots.
 package final class MemoryLeases: LeaseKeeper {
