@@ -445,8 +445,7 @@ extension SpaceMachine {
     private var isStoreIdle: Bool {
         if receiver.isPersisting || stability.isAcknowledging || intake?.phase == .joining { return false }
         if case .stepping = stability.collection { return false }
-        if case .stepping = compaction.progress { return false }
-        return true
+        return !compactor.isStepping
     }
 
     /// The session is over, and with it what was asked on it. What the store was asked for it does.

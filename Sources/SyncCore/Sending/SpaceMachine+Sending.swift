@@ -6,7 +6,7 @@ extension SpaceMachine {
     mutating func handleDurable(_ change: StoreChange, _ step: inout CoreStep) {
         for segment in change.segments { raiseHeld(segment.segment.replica, segment.tip) }
         log.record(stateDigest: change.stateDigest)
-        compaction.hasCompany = true
+        compactor.recordWritten()
         let admitted = log.add(change.additions)
         if !change.additions.isEmpty {
             step.network.update(members: networkMembers)

@@ -25,8 +25,8 @@ struct SpaceMachine: Sendable {
     /// The number of times that a peer proved a head of our own beyond what is held, with bytes that do not continue it.
     var unfitOwnSegments = 0
 
-    var compaction = Compaction()
-    var eventRetention = EventRetention()
+    var compactor: Compactor
+    var eventDropper: EventDropper
     /// The state that is being taken from a peer.
     var intake: StateIntake?
     /// True if something of this state, or of an earlier one, may be staged.
@@ -70,6 +70,8 @@ struct SpaceMachine: Sendable {
         puller = Puller(configuration, space: space)
         receiver = ChangeReceiver(configuration)
         newcomers = Newcomers(configuration)
+        compactor = Compactor(configuration.timing)
+        eventDropper = EventDropper(configuration.timing)
         self.hasStaging = hasStaging
         forks = ForkKeeping(
             settled: history.settled, gaveWay: history.gaveWay, awaited: history.awaited,
