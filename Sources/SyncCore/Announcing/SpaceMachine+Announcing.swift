@@ -19,7 +19,7 @@ extension SpaceMachine {
     mutating func sendHave(_ index: Int, isComplete: Bool, _ step: inout CoreStep) {
         let holdings = Announcer.Holdings(
             space: space, tips: announced, stateDigest: stateDigest,
-            acknowledgementsDigest: peers[index].acknowledgements.isSpoken ? acknowledgements.digest : nil)
+            acknowledgementsDigest: stability.digest(for: peers[index].id))
         announcer.announce(holdings, to: peers[index].id, isComplete: isComplete, &step)
     }
 
@@ -50,7 +50,7 @@ extension SpaceMachine {
 
     /// Handles all entries of a peer's announcement, after the last frame of it.
     private mutating func learn(_ index: Int, _ have: Frame.Have, _ step: inout CoreStep) {
-        handleAcknowledgementsDigest(index, have.acknowledgementsDigest, &step)
+        stability.handleDigest(have.acknowledgementsDigest, from: peers[index].id, log, &step)
         let entries = have.entries.map {
             TipTable.Entry(replica: $0.replica, tip: ReplicaTip(next: $0.next, head: $0.head, stamp: .zero))
         }

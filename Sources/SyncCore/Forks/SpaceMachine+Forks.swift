@@ -432,11 +432,8 @@ extension SpaceMachine {
 
     /// The vector of this device's work that other devices said they hold.
     private var shown: VersionVector {
-        var shown = VersionVector()
+        var shown = stability.acknowledgedByOthers
         for vector in forks.shown.values { shown.join(vector) }
-        for row in acknowledgements.rows where row.device != configuration.own {
-            shown.join(row.newest.acknowledgement.vector)
-        }
         return shown
     }
 
@@ -444,8 +441,7 @@ extension SpaceMachine {
     /// else.
     private var isStoreIdle: Bool {
         if receiver.isPersisting || stability.isAcknowledging || intake?.phase == .joining { return false }
-        if case .stepping = stability.collection { return false }
-        return !compactor.isStepping
+        return !collector.isStepping && !compactor.isStepping
     }
 
     /// The session is over, and with it what was asked on it. What the store was asked for it does.

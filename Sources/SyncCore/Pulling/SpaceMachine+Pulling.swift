@@ -28,7 +28,9 @@ extension SpaceMachine {
             pull(next.replica, from: sources, isUrgent: true, isNamed: next.isNamedByOthers, &step)
         }
         if newcomers.hasRefused {
-            for replica in acknowledgedElsewhere { pull(replica, from: sources, isUrgent: false, isNamed: true, &step) }
+            for replica in stability.awaitedReplicas {
+                pull(replica, from: sources, isUrgent: false, isNamed: true, &step)
+            }
         }
     }
 
@@ -64,15 +66,7 @@ extension SpaceMachine {
         return mayBegin(replica, isNamed: true, step)
             && (newcomers.missing(in: receiver.waiting, held: held)
                 .contains { $0.replica == replica && $0.isNamedByOthers }
-                || acknowledgedElsewhere.contains(replica))
-    }
-
-    /// The replicas that members' acknowledgements wait for, the next of each.
-    private var acknowledgedElsewhere: [ReplicaID] {
-        acknowledgements.rows.compactMap { row in
-            guard case .waiting(let entry?) = row.check, entry.replica.device != row.device else { return nil }
-            return entry.replica
-        }
+                || stability.awaitedReplicas.contains(replica))
     }
 
     private func isWalk(_ pull: Pull) -> Bool { forks.inquiry?.stage == .walking(wantID: pull.wantID) }

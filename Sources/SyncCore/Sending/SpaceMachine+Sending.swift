@@ -18,7 +18,7 @@ extension SpaceMachine {
         }
         if !admitted.isEmpty {
             for device in admitted { step.emit(.report(.memberAdmitted(device))) }
-            stability.isMoved = true
+            stability.recordMembersChanged()
             trustMembers(&step)
             step.network.wakeDials(at: step.now)
         }

@@ -10,6 +10,7 @@ extension SpaceMachine {
         peers.append(SpacePeer(id: id, device: device, openedAt: step.now))
         announcer.open(id)
         sender.open(id)
+        stability.open(id)
         puller.open(id)
         receiver.open(id)
     }
@@ -20,7 +21,7 @@ extension SpaceMachine {
     mutating func handleEstablished(_ id: ConnectionID, features: UInt64, _ step: inout CoreStep) {
         guard let index = peerIndex(id) else { return }
         peers[index].isUp = true
-        peers[index].acknowledgements.isSpoken = features & SessionProtocol.acknowledgements != 0
+        stability.handleEstablished(id, isSpoken: features & SessionProtocol.acknowledgements != 0)
         sender.handleEstablished(id, packsChanges: features & SessionProtocol.packedChanges != 0)
         peers[index].stateExchange.isSpoken = features & SessionProtocol.state != 0
         sendHave(index, isComplete: false, &step)
@@ -36,8 +37,8 @@ extension SpaceMachine {
         case .credit(let credit): handleCredit(index, credit, &step)
         case .changes(let changes): handleChanges(index, changes, &step)
         case .prune(let prune): handlePrune(index, prune)
-        case .acknowledgements(let sent): handleAcknowledgements(index, sent, &step)
-        case .acknowledgementRequest(let request): handleAcknowledgementRequest(index, request, &step)
+        case .acknowledgements(let sent): stability.handleAcknowledgements(sent, from: id, log, &step)
+        case .acknowledgementRequest(let request): stability.handleRequest(request, from: id, log, &step)
         case .stateOffer(let offer): handleStateOffer(index, offer, &step)
         case .stateRequest(let request): handleStateRequest(index, request, &step)
         case .stateItems(let items): handleStateItems(index, items, &step)
@@ -57,6 +58,7 @@ extension SpaceMachine {
         abandonOutlets(of: id, &step)
         abandonInquiry(of: id)
         sender.handleSessionEnded(id)
+        stability.handleSessionEnded(id)
         if wasUp { recordLastWord(of: peers[index]) }
     }
 
@@ -64,6 +66,7 @@ extension SpaceMachine {
         peers.removeAll { $0.id == id }
         announcer.close(id)
         sender.close(id)
+        stability.close(id)
         puller.close(id)
         receiver.close(id)
     }

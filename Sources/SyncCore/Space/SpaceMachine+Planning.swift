@@ -54,8 +54,8 @@ extension SpaceMachine {
         let questions = up.compactMap { $0.forks.question?.deadline }
         return [
             up.compactMap { announcer.dueAt($0.id) }.min(), questions.min(),
-            puller.deadline(at: step.now), up.compactMap(\.acknowledgements.dueAt).min(),
-            receiver.storeRetryAt, sealer.retryAt, acknowledgeDeadline(step), collectionDeadline, compactionDeadline,
+            puller.deadline(at: step.now), receiver.storeRetryAt, sealer.retryAt, stability.deadline(step),
+            collectionDeadline, compactionDeadline,
             stateDeadlines(step).min(), cutDeadlines.min(), eventRetentionDeadline, redoDeadline, forks.lookAt,
             newcomers.lookAt, returningDeadline(step),
         ].compactMap(\.self).min()

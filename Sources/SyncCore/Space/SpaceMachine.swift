@@ -40,11 +40,8 @@ struct SpaceMachine: Sendable {
 
     /// The tips that members held when their last session ended.
     var lastWords = LastWords()
-    /// The acknowledgements of the members, and what follows from them.
-    var acknowledgements = AcknowledgementTable()
-    /// Budgets of acknowledgements taken from each member.
-    var acknowledging: DeviceBudgets
-    var stability = Stability()
+    var stability: StabilityMachine
+    var collector: DeletionCollector
     var cutKeeping = CutKeeping()
 
     // MARK: What all parts of the space read
@@ -70,6 +67,8 @@ struct SpaceMachine: Sendable {
         puller = Puller(configuration, space: space)
         receiver = ChangeReceiver(configuration)
         newcomers = Newcomers(configuration)
+        stability = StabilityMachine(configuration, acknowledgements: history.acknowledgements)
+        collector = DeletionCollector(configuration)
         compactor = Compactor(configuration.timing)
         eventDropper = EventDropper(configuration.timing)
         self.hasStaging = hasStaging
@@ -77,8 +76,5 @@ struct SpaceMachine: Sendable {
             settled: history.settled, gaveWay: history.gaveWay, awaited: history.awaited,
             hasTakenBack: history.hasTakenBack, mayRelease: !history.awaited.isEmpty,
             redoAt: now + configuration.timing.redoAfter)
-        acknowledging = DeviceBudgets(
-            atOnce: configuration.bounds.acknowledgementsAtOnce, every: configuration.timing.acknowledgementEvery)
-        for signed in history.acknowledgements { _ = acknowledgements.take(signed) }
     }
 }

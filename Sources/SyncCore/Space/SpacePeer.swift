@@ -17,7 +17,6 @@ struct SpacePeer: Sendable {
     /// The growth of what the peer holds.
     var progress = ProgressMeter()
 
-    var acknowledgements = AcknowledgementExchange()
     var stateExchange = StateExchange()
     var forks = ForkExchange()
 

@@ -84,19 +84,3 @@ struct AcknowledgementTable: Sendable {
         return low < rows.count && rows[low].device == device ? low : nil
     }
 }
-
-/// The state of one session about acknowledgements: what each side knows of the other's.
-struct AcknowledgementExchange: Sendable {
-    /// True if both sides understand acknowledgements. None are sent to other peers.
-    var isSpoken = false
-    /// The acknowledgements the peer has: it claimed them, or they were sent.
-    var known: [DeviceID: AcknowledgementMark] = [:]
-    var sentAt: [DeviceID: Tick] = [:]
-    /// Members whose newest acknowledgement may be news to the peer.
-    var pending: Set<DeviceID> = []
-    /// The time at which the next pending row may be sent, if one has to wait.
-    var dueAt: Tick?
-    var requestedAt: Tick?
-
-    init() {}
-}

@@ -31,35 +31,10 @@ extension SpaceMachine {
     /// Takes all cuts that are durable.
     mutating func recordCuts(_ cuts: CutTable, _ step: inout CoreStep) {
         log.record(cuts)
-        stability.isMoved = true
+        stability.recordMembersChanged()
         trustMembers(&step)
         for index in peers.indices where peers[index].isUp && cuts.isBarred(peers[index].device) {
             close(index, .notMember, &step)
-        }
-    }
-
-    /// The devices that no member waits for: their cut is settled, so it holds whatever they write about the remaining
-    /// members, and every remaining member has acknowledged it. Until then one of them may still write on what such a device
-    /// did beyond its end, and so keep it.
-    var releasedDevices: [DeviceID] {
-        let away = cuts.away.filter { $0 != configuration.own }
-        guard !away.isEmpty else { return [] }
-        if configuration.faults.contains(.releaseBeforeAcknowledged) { return away }
-        return away.filter { device in
-            let holding = cuts.cuts(holdingAway: device)
-            // This includes devices that only a void fact admitted: a cut that makes this one void would make that fact count
-            // again.
-            return holding.contains { cuts.isSettled($0.dot) } && haveAllHeard(of: holding.map(\.dot))
-        }
-    }
-
-    /// The members that no cut keeps away.
-    private var remainingDevices: [DeviceID] { membership.members.map(\.device).filter { !cuts.isAway($0) } }
-
-    private func haveAllHeard(of cuts: [Dot]) -> Bool {
-        remainingDevices.allSatisfy { member in
-            guard let counted = acknowledgements[member]?.counted else { return false }
-            return cuts.allSatisfy(counted.covers)
         }
     }
 
@@ -143,15 +118,15 @@ extension SpaceMachine {
 
     private func maySettle(_ cut: CutTable.Cut) -> Bool {
         if configuration.faults.contains(.settleAlone) { return true }
-        guard !cuts.isDisputed(cut), haveAllHeard(of: [cut.dot]) else { return false }
+        guard !cuts.isDisputed(cut), stability.haveAllHeard(of: [cut.dot], log) else { return false }
         let waitedFor = cuts.away.filter { device in
             let holding = cuts.cuts(holdingAway: device)
             return holding.contains { $0.fact.device == device } && !holding.contains { cuts.isSettled($0.dot) }
         }
         // A device that holds changes of another knows that it is a member.
-        let known = remainingDevices.filter { device in
+        let known = log.remainingDevices.filter { device in
             waitedFor.allSatisfy { away in
-                acknowledgements[away]?.counted?.entries.contains { $0.replica.device == device } ?? false
+                stability.counted(of: away)?.entries.contains { $0.replica.device == device } ?? false
             }
         }
         // Of two halves it is the one with the least device: both name the same.
@@ -200,12 +175,12 @@ extension SpaceMachine {
         guard !forks.hasTakenBack, !forks.isTakingBack else { return false }
         let dots = cuts.cuts(of: own).map(\.dot)
         guard !dots.isEmpty, !sealer.mayStayOpen, !cuts.isAway(own) else { return false }
-        let away = releasedDevices
+        let away = stability.releasedDevices(log)
         return membership.members.allSatisfy { member in
             if away.contains(member.device) { return true }
             // What we hold we know.
             if member.device == own { return true }
-            guard let counted = acknowledgements[member.device]?.counted else { return false }
+            guard let counted = stability.counted(of: member.device) else { return false }
             return dots.allSatisfy(counted.covers)
         }
     }

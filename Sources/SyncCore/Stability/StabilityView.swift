@@ -33,7 +33,7 @@ extension SpaceMachine {
         let ours = held.vector()
         let others = membership.members.filter { $0.device != configuration.own && !cuts.isAway($0.device) }
         let members = others.compactMap { member in
-            let theirs = acknowledgements[member.device]?.counted ?? VersionVector()
+            let theirs = stability.counted(of: member.device) ?? VersionVector()
             let missing = ours.entries(beyond: theirs).map {
                 VersionVector.Entry(replica: $0.replica, next: theirs.next(of: $0.replica))
             }

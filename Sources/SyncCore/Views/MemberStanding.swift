@@ -77,7 +77,7 @@ extension SpaceMachine {
         guard connected.isEmpty else {
             return connected.first { peers[$0].peerTipsAreComplete }.map { peers[$0].peerTips.vector() }
         }
-        let acknowledged = acknowledgements[device]?.counted
+        let acknowledged = stability.counted(of: device)
         guard var known = lastWords[device] else { return acknowledged }
         if let acknowledged { known.join(acknowledged) }
         return known

@@ -1,0 +1,33 @@
+import SyncModel
+
+// Which devices no member waits for.
+extension StabilityMachine {
+    /// Returns the devices that no member waits for: their cut is settled, so it holds whatever they write about the remaining
+    /// members, and every remaining member has acknowledged it. Until then one of them may still write on what such a device
+    /// did beyond its end, and so keep it.
+    func releasedDevices(_ log: SpaceLog) -> [DeviceID] {
+        let cuts = log.cuts
+        let away = cuts.away.filter { $0 != configuration.own }
+        guard !away.isEmpty else { return [] }
+        if configuration.faults.contains(.releaseBeforeAcknowledged) { return away }
+        return away.filter { device in
+            let holding = cuts.cuts(holdingAway: device)
+            // This includes devices that only a void fact admitted: a cut that makes this one void would make that fact count
+            // again.
+            return holding.contains { cuts.isSettled($0.dot) } && haveAllHeard(of: holding.map(\.dot), log)
+        }
+    }
+
+    /// True if every remaining member has acknowledged these cuts.
+    func haveAllHeard(of cuts: [Dot], _ log: SpaceLog) -> Bool {
+        log.remainingDevices.allSatisfy { member in
+            guard let counted = counted(of: member) else { return false }
+            return cuts.allSatisfy(counted.covers)
+        }
+    }
+}
+
+extension SpaceLog {
+    /// The members that no cut keeps away.
+    var remainingDevices: [DeviceID] { membership.members.map(\.device).filter { !cuts.isAway($0) } }
+}
