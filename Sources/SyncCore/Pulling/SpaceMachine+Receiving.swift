@@ -98,7 +98,7 @@ extension SpaceMachine {
             if frontier.next == 0 { newcomers.recordBegun(by: replica.device, at: step.now) }
             receiver.append(verified)
             newcomers.recordAdmissions(verified, receiver.waiting, membership)
-            recordReturning(verified, from: peers[index].device, step)
+            returning.record(verified, from: peers[index].device, in: receiver.waiting, log, at: step.now)
             if isPush { claim(index, replica, verified.tip) }
             if configuration.faults.contains(.sendBeforeCommit) { pushUncommitted(verified, besides: index, &step) }
             if receiver.limitRoom(held: held) { step.counters.segmentsEvicted += 1 }
@@ -172,8 +172,9 @@ extension SpaceMachine {
             !forks.isTakingBack, forks.inquiry?.stage != .walked
         else { return }
         let batch = newcomers.takeReady(
-            of: &receiver, held: held, byteBudget: persistBudgetBytes, heldUp: waitingForRewriting(step), at: step.now)
-        forgetReturned(step)
+            of: &receiver, held: held, byteBudget: returning.persistBudgetBytes,
+            heldUp: returning.waiting(in: receiver.waiting, held: held, at: step.now), at: step.now)
+        returning.forgetReturned(in: receiver.waiting, at: step.now)
         if !batch.isEmpty { receiver.persist(batch, &step) }
     }
 

@@ -35,7 +35,7 @@ extension SpaceMachine {
         planStability(&step)
         planCompaction(&step)
         planEventRetention(&step)
-        planCuts(&step)
+        planRetirement(&step)
     }
 
     /// Handles what is due with one peer.
@@ -56,8 +56,8 @@ extension SpaceMachine {
             up.compactMap { announcer.dueAt($0.id) }.min(), questions.min(),
             puller.deadline(at: step.now), receiver.storeRetryAt, sealer.retryAt, stability.deadline(step),
             collectionDeadline, compactionDeadline,
-            stateDeadlines(step).min(), cutDeadlines.min(), eventRetentionDeadline, redoDeadline, forks.lookAt,
-            newcomers.lookAt, returningDeadline(step),
+            stateDeadlines(step).min(), retirementDeadline, eventRetentionDeadline, redoDeadline, forks.lookAt,
+            newcomers.lookAt, returning.deadline(at: step.now),
         ].compactMap(\.self).min()
     }
 }

@@ -13,6 +13,7 @@ struct SpaceMachine: Sendable {
     var puller: Puller
     var receiver: ChangeReceiver
     var newcomers: Newcomers
+    var returning: ReturningHistories
 
     /// The peers with a session, in the order the sessions opened.
     var peers: [SpacePeer] = []
@@ -42,7 +43,7 @@ struct SpaceMachine: Sendable {
     var lastWords = LastWords()
     var stability: StabilityMachine
     var collector: DeletionCollector
-    var cutKeeping = CutKeeping()
+    var retirement: RetirementMachine
 
     // MARK: What all parts of the space read
 
@@ -67,8 +68,10 @@ struct SpaceMachine: Sendable {
         puller = Puller(configuration, space: space)
         receiver = ChangeReceiver(configuration)
         newcomers = Newcomers(configuration)
+        returning = ReturningHistories(configuration)
         stability = StabilityMachine(configuration, acknowledgements: history.acknowledgements)
         collector = DeletionCollector(configuration)
+        retirement = RetirementMachine(configuration)
         compactor = Compactor(configuration.timing)
         eventDropper = EventDropper(configuration.timing)
         self.hasStaging = hasStaging
