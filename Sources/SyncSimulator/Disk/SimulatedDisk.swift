@@ -39,9 +39,9 @@ package final class SimulatedDisk: Sendable {
         guard let directory else { throw .unreadable(path: "/dev/shm", code: 0) }
         var configuration = files.configuration(in: directory, leases: leases)
         configuration.schema = schema
-        // The disk is there as long as a store on it.
+        // The files are there as long as a store on them.
         return try SQLiteStore(configuration, device: device, faults: faults, incarnations: incarnations) { message in
-            withExtendedLifetime((files, directory)) { sign(message) }
+            withExtendedLifetime(files) { sign(message) }
         }
     }
 
