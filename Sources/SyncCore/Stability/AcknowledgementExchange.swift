@@ -92,6 +92,7 @@ struct AcknowledgementExchange: Sendable {
 
     /// Sends the rows whose minute is over.
     mutating func sendDue(_ table: AcknowledgementTable, _ log: SpaceLog, _ step: inout CoreStep) {
+        guard let first = deadline, step.now >= first else { return }
         for id in peers.ids {
             guard let due = peers[id].dueAt, step.now >= due else { continue }
             send(to: id, table, log, &step)
