@@ -51,7 +51,10 @@ extension SpaceMachine {
             at: step.now)
         machine.peers = peers
         (machine.announcer, machine.sender) = (announcer, sender)
-        for index in machine.peers.indices { machine.peers[index].claims = PeerClaims() }
+        for index in machine.peers.indices {
+            machine.peers[index].claims = PeerClaims()
+            machine.stateSender.open(peers[index].id)
+        }
         (machine.haveOwnReturned, machine.forks.shown) = (haveOwnReturned, forks.shown)
         machine.sealer = sealer
         machine.receiver.continueSessions(of: receiver)

@@ -61,7 +61,7 @@ extension SpaceMachine {
         sender.recordWanted(want.replica, by: id)
         if let first = refusedFrom(want) {
             // Changes from there on are no use to it before it has what came before them.
-            let said = peers[index].stateExchange.isSpoken ? first : 0
+            let said = stateSender.isSpoken(with: peers[index].id) ? first : 0
             let changes = Frame.Changes(
                 space: space, replica: want.replica, wantID: want.id, segments: [], last: true, firstHeld: said)
             return send(index, .changes(changes), &step)
@@ -78,12 +78,12 @@ extension SpaceMachine {
 
     mutating func handleCredit(_ index: Int, _ credit: Frame.Credit, _ step: inout CoreStep) {
         guard !sender.handleCredit(credit, from: peers[index].id) else { return }
-        _ = handleStateCredit(index, credit, &step)
+        _ = stateSender.handleCredit(credit, from: peers[index].id, &step)
     }
 
     /// Starts reads for wants that are not held up.
     mutating func pumpServes(_ step: inout CoreStep) {
-        for index in upPeers where !holdsWants(peers[index], step) {
+        for index in upPeers where !stateSender.holdsWants(of: peers[index].id, at: step.now) {
             let peer = peers[index]
             guard let serve = sender.readyServe(for: peer.id, step, isShared: { isShared($0, with: peer) }) else {
                 continue

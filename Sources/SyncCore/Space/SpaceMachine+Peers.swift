@@ -13,6 +13,7 @@ extension SpaceMachine {
         stability.open(id)
         puller.open(id)
         receiver.open(id)
+        stateSender.open(id)
     }
 
     /// Handles a session that is up.
@@ -23,7 +24,9 @@ extension SpaceMachine {
         peers[index].isUp = true
         stability.handleEstablished(id, isSpoken: features & SessionProtocol.acknowledgements != 0)
         sender.handleEstablished(id, packsChanges: features & SessionProtocol.packedChanges != 0)
-        peers[index].stateExchange.isSpoken = features & SessionProtocol.state != 0
+        let speaksState = features & SessionProtocol.state != 0
+        stateSender.handleEstablished(id, isSpoken: speaksState)
+        peers[index].stateExchange.isSpoken = speaksState
         sendHave(index, isComplete: false, &step)
     }
 
@@ -55,7 +58,7 @@ extension SpaceMachine {
         peers[index].isUp = false
         puller.handleSessionEnded(id)
         abandonIntake(of: id, &step)
-        abandonOutlets(of: id, &step)
+        stateSender.handleSessionEnded(id, &step)
         abandonInquiry(of: id)
         sender.handleSessionEnded(id)
         stability.handleSessionEnded(id)
@@ -69,6 +72,7 @@ extension SpaceMachine {
         stability.close(id)
         puller.close(id)
         receiver.close(id)
+        stateSender.close(id)
     }
 
     // MARK: What a space asks of the network
@@ -82,6 +86,10 @@ extension SpaceMachine {
         let id = peers[index].id
         step.network.refuse(id, reason, detail: detail, &step.output)
         handleSessionEnded(id, &step)
+    }
+
+    mutating func refuse(_ index: Int, _ offence: ProtocolOffence, _ step: inout CoreStep) {
+        refuse(index, offence.reason, detail: offence.detail, &step)
     }
 
     mutating func close(_ index: Int, _ reason: CloseReason, _ step: inout CoreStep) {

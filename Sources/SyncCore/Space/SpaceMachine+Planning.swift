@@ -30,7 +30,7 @@ extension SpaceMachine {
         planState(&step)
         planPulls(&step)
         pumpServes(&step)
-        pumpStates(&step)
+        stateSender.pump(&step)
         sealer.plan(&step)
         planStability(&step)
         planCompaction(&step)
@@ -55,8 +55,8 @@ extension SpaceMachine {
         return [
             up.compactMap { announcer.dueAt($0.id) }.min(), questions.min(),
             puller.deadline(at: step.now), receiver.storeRetryAt, sealer.retryAt, stability.deadline(step),
-            collectionDeadline, compactionDeadline, stateDeadlines(step).min(),
-            retirementDeadline, eventRetentionDeadline, redoDeadline, forks.lookAt,
+            collectionDeadline, compactionDeadline, stateSender.nextDeadline(after: step.now),
+            stateDeadlines(step).min(), retirementDeadline, eventRetentionDeadline, redoDeadline, forks.lookAt,
             newcomers.lookAt, returning.deadline(at: step.now),
         ].compactMap(\.self).min()
     }

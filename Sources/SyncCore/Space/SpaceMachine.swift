@@ -34,10 +34,7 @@ struct SpaceMachine: Sendable {
     var hasStaging: Bool
     /// The time at which state may be tried again after our own store failed.
     var stateRetryAt: Tick?
-    /// States that are being handed to peers.
-    var outlets: [StateOutlet] = []
-    /// Outlets that ended before the store answered that it opened them: they cost until it does.
-    var unansweredOutlets: [StateOutlet] = []
+    var stateSender: StateSender
 
     /// The tips that members held when their last session ended.
     var lastWords = LastWords()
@@ -75,6 +72,7 @@ struct SpaceMachine: Sendable {
         compactor = Compactor(configuration.timing)
         eventDropper = EventDropper(configuration.timing)
         self.hasStaging = hasStaging
+        stateSender = StateSender(configuration, space: space)
         forks = ForkKeeping(
             settled: history.settled, gaveWay: history.gaveWay, awaited: history.awaited,
             hasTakenBack: history.hasTakenBack, mayRelease: !history.awaited.isEmpty,

@@ -12,9 +12,9 @@ extension SpaceMachine {
         case .joined(let id, let joined): handleJoined(id, joined, &step)
         case .refused(let id, let error): handleStateRefused(id, error, &step)
         case .failed(let id, let code): handleStateFailed(id, code, &step)
-        case .weighed(let id, let weight): handleWeighed(id, weight, &step)
-        case .opened(let id, let vector): handleOutletOpened(id, vector, &step)
-        case .chunkRead(let id, let chunk): handleChunk(id, chunk, step)
+        case .weighed(let id, let weight): stateSender.handleWeighed(id, weight, &step)
+        case .opened(let id, let vector): stateSender.handleOpened(id, vector, &step)
+        case .chunkRead(let id, let chunk): stateSender.handleChunk(id, chunk, at: step.now)
         }
     }
 
@@ -307,7 +307,7 @@ extension SpaceMachine {
     }
 
     private mutating func handleStateFailed(_ id: StateID, _ code: String, _ step: inout CoreStep) {
-        if handleServingFailed(id, &step) { return }
+        if stateSender.handleFailed(id, &step) { return }
         guard intake?.id == id else { return }
         step.emit(.report(.storeRefused(code: code)))
         dropIntake(pausing: configuration.timing.storeRetry, &step)
@@ -337,7 +337,7 @@ extension SpaceMachine {
     }
 
     func stateDeadlines(_ step: CoreStep) -> [Tick] {
-        var deadlines = outlets.map { $0.progressAt + configuration.timing.stateIdle }
+        var deadlines: [Tick] = []
         if let intake, intake.isWaitingForPeer {
             let span = configuration.timing.stateProgress
             deadlines.append(min(intake.progressAt + span, intake.pace.since + span))
@@ -345,7 +345,6 @@ extension SpaceMachine {
         if let at = stateRetryAt { deadlines.append(at) }
         for index in upPeers {
             if let at = peers[index].stateExchange.pausedUntil, at > step.now { deadlines.append(at) }
-            if let at = peers[index].stateExchange.holdsWantsUntil, at > step.now { deadlines.append(at) }
         }
         return deadlines
     }
@@ -369,7 +368,7 @@ extension SpaceMachine {
     }
 
     private mutating func passStateDeadlines(_ step: inout CoreStep) {
-        passOutletDeadlines(&step)
+        stateSender.passDeadlines(&step)
         let span = configuration.timing.stateProgress
         guard let intake, intake.isWaitingForPeer, step.now >= min(intake.progressAt, intake.pace.since) + span else {
             return

@@ -30,25 +30,3 @@ struct StateOutlet: Sendable {
         progressAt = now
     }
 }
-
-/// The state of a session about states.
-struct StateExchange: Sendable {
-    /// True if both sides know frames of states.
-    var isSpoken = false
-    /// The peer has offered us its state.
-    var isOffered = false
-    /// The counters from which on the peer holds changes, as far as it announced them.
-    var firstHeld = VersionVector()
-    /// The time before which the peer is not asked for state.
-    var pausedUntil: Tick?
-
-    // What we hand over
-    /// The ID under which state and changes are being weighed for the peer.
-    var weighing: StateID?
-    /// The operations that the peer lacked when state was last weighed.
-    var weighedOperations: UInt64 = 0
-    /// The floor for which we offered state.
-    var offeredFloor: VersionVector?
-    /// The time until which the wants of the peer wait for its request of state, after our offer.
-    var holdsWantsUntil: Tick?
-}

@@ -24,7 +24,7 @@ extension AgentCore {
             pulls: home.puller.count, reads: home.sender.readCount, dialTargets: step.network.targetCount,
             outstandingWantBytes: home.puller.outstandingBytes,
             stateBytes: home.intake.map { $0.creditBytes + $0.queuedBytes + $0.stagingBytes } ?? 0,
-            outlets: home.outlets.count + home.unansweredOutlets.count)
+            outlets: home.stateSender.load)
     }
 
     /// Connections the core counts as up, in the order they opened.
