@@ -34,11 +34,12 @@ package struct AgentCore: Sendable {
             acknowledgements: acknowledgements, floor: floor, firstHeld: firstHeld, cuts: cuts,
             isIncomplete: isIncomplete, settled: settled, gaveWay: gaveWay, awaited: awaited,
             hasTakenBack: hasTakenBack)
+        let settings = CoreSettings(configuration)
         home = SpaceMachine(
-            configuration: configuration, space: space, membership: membership, history: history,
+            configuration: settings, space: space, membership: membership, history: history,
             hasStaging: hasStaging, at: now)
         step = CoreStep(
-            network: PeerNetwork(configuration: configuration, blocked: blocked), output: StepOutput(at: now))
+            network: PeerNetwork(configuration: settings, blocked: blocked), output: StepOutput(at: now))
         step.network.update(members: home.networkMembers)
     }
 

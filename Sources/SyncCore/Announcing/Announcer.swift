@@ -37,14 +37,10 @@ struct Announcer: Sendable {
         case whole(Frame.Have)
     }
 
-    private let timing: CoreConfiguration.Timing
-    private let dropsHave: Bool
+    private let settings: CoreSettings
     private var exchanges = PerSession(initial: Exchange())
 
-    init(_ configuration: CoreConfiguration) {
-        timing = configuration.timing
-        dropsHave = configuration.faults.contains(.dropHave)
-    }
+    init(_ settings: CoreSettings) { self.settings = settings }
 
     mutating func open(_ id: ConnectionID) { exchanges.open(id) }
     mutating func close(_ id: ConnectionID) { exchanges.close(id) }
@@ -56,9 +52,9 @@ struct Announcer: Sendable {
 
     /// Schedules a Have soon, together with what else happens by then; at the latest after the maximum wait.
     mutating func schedule(_ id: ConnectionID, at now: Tick) {
-        let latest = exchanges[id].latest ?? now + timing.haveMaximumWait
+        let latest = exchanges[id].latest ?? now + settings.timing.haveMaximumWait
         exchanges[id].latest = latest
-        exchanges[id].due = min(latest, now + timing.haveDebounce)
+        exchanges[id].due = min(latest, now + settings.timing.haveDebounce)
     }
 
     /// True if what is due is all that is held, since the peer asked for it.
@@ -72,7 +68,7 @@ struct Announcer: Sendable {
         case (false, nil): entries = []
         case (false, let told?):
             entries = holdings.tips.entries(changedSince: told)
-            if dropsHave {
+            if settings.faults.contains(.dropHave) {
                 (exchanges[id].due, exchanges[id].latest) = (nil, nil)
                 return
             }
@@ -114,7 +110,9 @@ struct Announcer: Sendable {
     ///
     /// - Returns: true if it is to be told at once.
     mutating func handleRequest(from id: ConnectionID, at now: Tick) -> Bool {
-        guard let next = exchanges[id].toldAllAt.map({ $0 + timing.haveMaximumWait }), now < next else { return true }
+        guard let next = exchanges[id].toldAllAt.map({ $0 + settings.timing.haveMaximumWait }), now < next else {
+            return true
+        }
         exchanges[id].owesAll = true
         exchanges[id].due = min(exchanges[id].due ?? next, next)
         return false

@@ -12,7 +12,7 @@ struct Compactor: Sendable {
         case stepping(VersionVector)
     }
 
-    private let timing: CoreConfiguration.Timing
+    private let settings: CoreSettings
     private var progress = Progress.idle
     /// The time at which the next pass begins by itself; nil before the first step of the core.
     private var nextAt: Tick?
@@ -21,7 +21,7 @@ struct Compactor: Sendable {
     /// True if something was written since the step before.
     private var hasCompany = false
 
-    init(_ timing: CoreConfiguration.Timing) { self.timing = timing }
+    init(_ settings: CoreSettings) { self.settings = settings }
 
     /// True while the store works on a step.
     var isStepping: Bool {
@@ -40,10 +40,10 @@ struct Compactor: Sendable {
 
     /// Begins a pass, or asks for its next step, if the time has come.
     mutating func plan(stable: VersionVector, _ step: inout CoreStep) {
-        let beginsAt = nextAt ?? step.now + timing.compactAfter
+        let beginsAt = nextAt ?? step.now + settings.timing.compactAfter
         nextAt = beginsAt
         if case .idle = progress, step.now >= beginsAt {
-            nextAt = step.now + timing.compactEvery
+            nextAt = step.now + settings.timing.compactEvery
             if !stable.isEmpty { progress = .due(at: step.now, stable) }
         }
         guard case .due(let at, let vector) = progress, step.now >= at else { return }
@@ -66,7 +66,7 @@ struct Compactor: Sendable {
         let took = Tick.Span(nanoseconds: min((now - steppedAt).nanoseconds, 1_250_000_000))
         let rest = hasCompany ? Tick.Span(nanoseconds: took.nanoseconds * 4) : took
         hasCompany = false
-        progress = isLast ? .idle : .due(at: now + max(rest, timing.collectionPause), vector)
+        progress = isLast ? .idle : .due(at: now + max(rest, settings.timing.collectionPause), vector)
     }
 
     /// Ends the pass. No change is half done; the next pass finds what is left.

@@ -5,14 +5,14 @@ import SyncModel
 /// The store knows which are old enough; this machine decides when to look. A step: `idle` → `stepping` → `idle`, or at once
 /// another.
 struct EventDropper: Sendable {
-    private let timing: CoreConfiguration.Timing
+    private let settings: CoreSettings
     /// The time at which the store is asked next; nil before the first step of the core.
     private(set) var nextAt: Tick?
     private(set) var isStepping = false
     /// The number of times the store was asked since the core began.
     private var steps = 0
 
-    init(_ timing: CoreConfiguration.Timing) { self.timing = timing }
+    init(_ settings: CoreSettings) { self.settings = settings }
 
     /// The number of the step that the store has not answered; nil if none is under way.
     var openStep: Int? { isStepping ? steps : nil }
@@ -21,10 +21,10 @@ struct EventDropper: Sendable {
     ///
     /// - Parameter stable: the vector that every member has acknowledged.
     mutating func plan(stable: VersionVector, _ step: inout CoreStep) {
-        let looksAt = nextAt ?? step.now + timing.dropEventsEvery
+        let looksAt = nextAt ?? step.now + settings.timing.dropEventsEvery
         nextAt = looksAt
         guard step.now >= looksAt else { return }
-        nextAt = step.now + timing.dropEventsEvery
+        nextAt = step.now + settings.timing.dropEventsEvery
         guard !stable.isEmpty else { return }
         isStepping = true
         steps += 1
@@ -36,6 +36,6 @@ struct EventDropper: Sendable {
 
     mutating func handleDropped(hasMore: Bool, at now: Tick) {
         isStepping = false
-        if hasMore { nextAt = now + timing.collectionPause }
+        if hasMore { nextAt = now + settings.timing.collectionPause }
     }
 }

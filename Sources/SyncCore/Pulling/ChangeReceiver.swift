@@ -37,12 +37,7 @@ struct ChangeReceiver: Sendable {
         let tips: TipTable
     }
 
-    private let bounds: CoreConfiguration.Bounds
-    private let retryAfter: Tick.Span
-    /// The planted bug `applyBeyondSignature`.
-    private let appliesUnsigned: Bool
-    /// The planted bug `skipWaitingRoom`.
-    private let skipsRoom: Bool
+    private let settings: CoreSettings
     private var incoming = PerSession(initial: Incoming())
     private var room = WaitingRoom()
     private var batch: Batch?
@@ -51,12 +46,7 @@ struct ChangeReceiver: Sendable {
     /// True if the last commit was refused.
     private var isStoreRefusing = false
 
-    init(_ configuration: CoreConfiguration) {
-        bounds = configuration.bounds
-        retryAfter = configuration.timing.storeRetry
-        skipsRoom = configuration.faults.contains(.skipWaitingRoom)
-        appliesUnsigned = configuration.faults.contains(.applyBeyondSignature)
-    }
+    init(_ settings: CoreSettings) { self.settings = settings }
 
     mutating func open(_ id: ConnectionID) { incoming.open(id) }
     mutating func close(_ id: ConnectionID) { incoming.close(id) }
@@ -97,7 +87,7 @@ struct ChangeReceiver: Sendable {
             else { return .unfit }
             data = open.bytes + part.bytes
         }
-        guard part.signature.isEmpty, !appliesUnsigned else {
+        guard part.signature.isEmpty, !settings.faults.contains(.applyBeyondSignature) else {
             incoming[id].assembly = nil
             return .whole(
                 Segment(
@@ -131,7 +121,7 @@ struct ChangeReceiver: Sendable {
     mutating func limitRoom(held: TipTable) -> Bool {
         let before = room.bytes
         // One segment beyond the limit may always come: it may be what the others wait for.
-        room.evict(to: bounds.waitingRoomBytes + Limits.segmentBytes, held: held)
+        room.evict(to: settings.bounds.waitingRoomBytes + Limits.segmentBytes, held: held)
         return room.bytes < before
     }
 
@@ -139,7 +129,9 @@ struct ChangeReceiver: Sendable {
     mutating func takeReady(
         held: TipTable, byteBudget: Int, unless isHeldUp: (VerifiedSegment) -> Bool
     ) -> [VerifiedSegment] {
-        room.takeReady(held: held, byteBudget: byteBudget, ignoringContext: skipsRoom, unless: isHeldUp)
+        room.takeReady(
+            held: held, byteBudget: byteBudget, ignoringContext: settings.faults.contains(.skipWaitingRoom),
+            unless: isHeldUp)
     }
 
     // MARK: The store
@@ -178,7 +170,7 @@ struct ChangeReceiver: Sendable {
 
     /// Pauses pulls after the store refused something that is asked for again.
     mutating func waitForStore(_ code: String, _ step: inout CoreStep) {
-        storeRetryAt = step.now + retryAfter
+        storeRetryAt = step.now + settings.timing.storeRetry
         if !isStoreRefusing { step.emit(.report(.storeRefused(code: code))) }
         isStoreRefusing = true
     }

@@ -35,7 +35,7 @@ struct Newcomers: Sendable {
     /// Devices of which a report told the user.
     private var reported: [DeviceID] = []
 
-    init(_ configuration: CoreConfiguration) {
+    init(_ configuration: CoreSettings) {
         let (bounds, timing) = (configuration.bounds, configuration.timing)
         own = configuration.own
         replicasPerDevice = bounds.replicasPerDevice

@@ -35,21 +35,16 @@ struct Puller: Sendable {
     }
 
     private let space: SpaceID
-    private let timing: CoreConfiguration.Timing
-    private let bounds: CoreConfiguration.Bounds
-    /// The planted bug `forgetLostWant`.
-    private let forgetsLostWants: Bool
+    private let settings: CoreSettings
     private var pulls: [Pull] = []
     /// Peers that did not fill the last want of an author's changes, until when they are asked last for more of it. At most one
     /// entry for each two members.
     private var late: [Supply: Tick] = [:]
     private var asked = PerSession(initial: Asked())
 
-    init(_ configuration: CoreConfiguration, space: SpaceID) {
+    init(_ settings: CoreSettings, space: SpaceID) {
         self.space = space
-        timing = configuration.timing
-        bounds = configuration.bounds
-        forgetsLostWants = configuration.faults.contains(.forgetLostWant)
+        self.settings = settings
     }
 
     mutating func open(_ id: ConnectionID) { asked.open(id) }
@@ -61,7 +56,7 @@ struct Puller: Sendable {
     /// Ends the wants of a connection whose session ended.
     mutating func handleSessionEnded(_ id: ConnectionID) {
         asked[id].pausedUntil = nil
-        guard !forgetsLostWants else { return }
+        guard !settings.faults.contains(.forgetLostWant) else { return }
         pulls.removeAll { $0.connection == id }
     }
 
@@ -81,7 +76,7 @@ struct Puller: Sendable {
     }
 
     func hasFreeWant(_ id: ConnectionID) -> Bool {
-        pulls.count { $0.connection == id } < bounds.wantsPerSession
+        pulls.count { $0.connection == id } < settings.bounds.wantsPerSession
     }
 
     /// Asks a peer for changes.
@@ -139,17 +134,17 @@ struct Puller: Sendable {
     }
 
     /// The least grant worth a frame. A small room (tests have one) grants by halves of its window.
-    var leastGrant: Int { min(Limits.segmentBytes, bounds.wantWindowBytes / 2) }
+    var leastGrant: Int { min(Limits.segmentBytes, settings.bounds.wantWindowBytes / 2) }
 
     /// The bytes that may still be asked for of what a device wrote. Outstanding bytes never exceed the free part of the
     /// waiting room, of which waiting changes of another device take half at most. So the room may hold half as much again.
     func freeBytes(for author: DeviceID, _ receiver: ChangeReceiver) -> Int {
-        unclaimedBytes(receiver) - receiver.occupiedBytes(for: author, atMost: bounds.waitingRoomBytes / 2)
+        unclaimedBytes(receiver) - receiver.occupiedBytes(for: author, atMost: settings.bounds.waitingRoomBytes / 2)
     }
 
     /// The same where nothing waits.
     private func unclaimedBytes(_ receiver: ChangeReceiver) -> Int {
-        bounds.waitingRoomBytes - receiver.persistingBytes - outstandingBytes
+        settings.bounds.waitingRoomBytes - receiver.persistingBytes - outstandingBytes
     }
 
     /// The bytes that may still be asked of one peer of what a device wrote: at most the peer's share.
@@ -161,7 +156,7 @@ struct Puller: Sendable {
     /// peer: one that claims much and sends nothing keeps its share, and not those of others.
     private func shareBytes(_ id: ConnectionID) -> Int {
         let others = Set(pulls.map(\.connection)).subtracting([id]).count
-        return max(leastGrant, bounds.waitingRoomBytes / 4 * 3 / (others + 1))
+        return max(leastGrant, settings.bounds.waitingRoomBytes / 4 * 3 / (others + 1))
     }
 
     /// True if more may be asked of the peer, for an author of which nothing waits.
@@ -174,7 +169,7 @@ struct Puller: Sendable {
     mutating func topUp(urgent: [WaitingRoom.Missing], _ receiver: ChangeReceiver, _ step: inout CoreStep) {
         for number in pulls.indices {
             let pull = pulls[number]
-            let window = bounds.wantWindowBytes
+            let window = settings.bounds.wantWindowBytes
             let isStarved =
                 pull.creditBytes <= 0
                 && (receiver.isEmpty || urgent.contains { $0.replica == pull.replica })
@@ -202,7 +197,7 @@ struct Puller: Sendable {
 
     private func progressDeadline(of pull: Pull) -> Tick? {
         guard pull.creditBytes > 0 else { return nil }
-        return min(pull.progressAt + timing.wantProgress, pull.pace.since + timing.wantPace)
+        return min(pull.progressAt + settings.timing.wantProgress, pull.pace.since + settings.timing.wantPace)
     }
 
     /// The wants without a byte of progress, or with too little of it.
@@ -210,11 +205,11 @@ struct Puller: Sendable {
         pulls.filter { pull in progressDeadline(of: pull).map { now >= $0 } ?? false }
     }
 
-    func isWithoutProgress(_ pull: Pull, at now: Tick) -> Bool { now >= pull.progressAt + timing.wantProgress }
+    func isWithoutProgress(_ pull: Pull, at now: Tick) -> Bool { now >= pull.progressAt + settings.timing.wantProgress }
 
     /// True if the peer sends less than a want is worth keeping for.
     func isBelowPace(_ pull: Pull) -> Bool {
-        pull.pace.bytes < min(bounds.leastBytesPerPace, bounds.wantWindowBytes)
+        pull.pace.bytes < min(settings.bounds.leastBytesPerPace, settings.bounds.wantWindowBytes)
     }
 
     /// Begins to measure the pace of a want anew.
@@ -236,7 +231,7 @@ struct Puller: Sendable {
 
     func isLate(_ supply: Supply, at now: Tick) -> Bool { late[supply].map { now < $0 } ?? false }
 
-    mutating func recordLate(_ supply: Supply, at now: Tick) { late[supply] = now + timing.lateFor }
+    mutating func recordLate(_ supply: Supply, at now: Tick) { late[supply] = now + settings.timing.lateFor }
 
     mutating func recordPrompt(_ supply: Supply) { late[supply] = nil }
 

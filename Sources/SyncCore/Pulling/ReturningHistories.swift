@@ -20,10 +20,10 @@ struct ReturningHistories: Sendable {
     /// The number of histories of which marks are kept before they have come.
     private static var maximumKnown: Int { 1_024 }
 
-    private let configuration: CoreConfiguration
+    private let configuration: CoreSettings
     private var histories: [ReplicaID: History] = [:]
 
-    init(_ configuration: CoreConfiguration) { self.configuration = configuration }
+    init(_ configuration: CoreSettings) { self.configuration = configuration }
 
     /// Records a segment that waits from now on. A member that passes such work on holds what was written again of it, too,
     /// and sends it next.

@@ -1,6 +1,6 @@
 import SyncModel
 
-/// What goes out: live pushes to peers that are caught up, and answers to wants, both within byte bounds.
+/// What goes out: live pushes to peers that are caught up, and answers to wants, both within byte settings.bounds.
 ///
 /// Bounds: `inFlightBytesPerPeer` unconfirmed bytes and four times `wantsPerSession` wants a peer; one read a peer at a time.
 struct ChangeSender: Sendable {
@@ -40,17 +40,14 @@ struct ChangeSender: Sendable {
     }
 
     private let space: SpaceID
-    private let bounds: CoreConfiguration.Bounds
-    /// The planted bug `countUnpackedBuffers`.
-    private let countsUnpacked: Bool
+    private let settings: CoreSettings
     private var outgoing = PerSession(initial: Outgoing())
     /// The reads under way, each with the connection that asked.
     private var reads: [Read] = []
 
-    init(_ configuration: CoreConfiguration, space: SpaceID) {
+    init(_ settings: CoreSettings, space: SpaceID) {
         self.space = space
-        bounds = configuration.bounds
-        countsUnpacked = configuration.faults.contains(.countUnpackedBuffers)
+        self.settings = settings
     }
 
     mutating func open(_ id: ConnectionID) { outgoing.open(id) }
@@ -79,8 +76,8 @@ struct ChangeSender: Sendable {
         return expectedNext(of: segment.segment.replica) == segment.segment.start
             && !outgoing.announcedOnly.contains(segment.segment.replica)
             && segment.context.allSatisfy { expectedNext(of: $0.replica) >= $0.next }
-            && outgoing.unconfirmedBytes + bytes <= bounds.inFlightBytesPerPeer
-            && step.bufferedBytes(peer.id) + bytes <= bounds.inFlightBytesPerPeer
+            && outgoing.unconfirmedBytes + bytes <= settings.bounds.inFlightBytesPerPeer
+            && step.bufferedBytes(peer.id) + bytes <= settings.bounds.inFlightBytesPerPeer
     }
 
     mutating func push(_ segment: VerifiedSegment, to id: ConnectionID, _ step: inout CoreStep) {
@@ -116,7 +113,7 @@ struct ChangeSender: Sendable {
     // MARK: Serving wants
 
     /// True if the peer has as many wants open as it may have.
-    func isFull(_ id: ConnectionID) -> Bool { outgoing[id].serves.count >= 4 * bounds.wantsPerSession }
+    func isFull(_ id: ConnectionID) -> Bool { outgoing[id].serves.count >= 4 * settings.bounds.wantsPerSession }
 
     /// Handles a want: what the peer asks for may be pushed to it again.
     mutating func recordWanted(_ replica: ReplicaID, by id: ConnectionID) {
@@ -126,7 +123,7 @@ struct ChangeSender: Sendable {
     mutating func serve(_ want: Frame.Want, to end: UInt64, for id: ConnectionID) {
         let serve = Serve(
             wantID: want.id, replica: want.replica, next: want.from, to: end,
-            creditBytes: Int(clamping: min(want.creditBytes, UInt64(bounds.inFlightBytesPerPeer))))
+            creditBytes: Int(clamping: min(want.creditBytes, UInt64(settings.bounds.inFlightBytesPerPeer))))
         outgoing[id].serves.append(serve)
     }
 
@@ -148,7 +145,7 @@ struct ChangeSender: Sendable {
         if credit.cancel {
             outgoing[id].serves.remove(at: number)
         } else {
-            let limit = bounds.inFlightBytesPerPeer
+            let limit = settings.bounds.inFlightBytesPerPeer
             let bytes = Int(clamping: min(credit.bytes, UInt64(limit)))
             outgoing[id].serves[number].creditBytes = min(limit, outgoing[id].serves[number].creditBytes + bytes)
         }
@@ -158,7 +155,7 @@ struct ChangeSender: Sendable {
     /// Returns the want for which the store may read now: one read a peer at a time, and none while the transport still holds
     /// much of what was read before. A slow peer costs its own bound and delays no other peer.
     func readyServe(for id: ConnectionID, _ step: CoreStep, isShared: (ReplicaID) -> Bool) -> Serve? {
-        guard !outgoing[id].isReading, step.bufferedBytes(id) < bounds.outboundBufferBytes else { return nil }
+        guard !outgoing[id].isReading, step.bufferedBytes(id) < settings.bounds.outboundBufferBytes else { return nil }
         return outgoing[id].serves.first { $0.creditBytes > 0 && isShared($0.replica) }
     }
 
@@ -166,7 +163,7 @@ struct ChangeSender: Sendable {
         let read = ReadID(rawValue: step.nextID())
         outgoing[id].isReading = true
         reads.append(Read(id: read, connection: id, wantID: serve.wantID))
-        let bytes = min(serve.creditBytes, bounds.servedReadBytes)
+        let bytes = min(serve.creditBytes, settings.bounds.servedReadBytes)
         step.emit(.read(read, serve.replica, start: serve.next, bytes: bytes))
     }
 
@@ -259,7 +256,7 @@ struct ChangeSender: Sendable {
     /// never served again.
     private func bufferedByteCount(of changes: Frame.Changes) -> Int {
         var counted = changes
-        if countsUnpacked, let plain = try? changes.unpacked() { counted = plain }
+        if settings.faults.contains(.countUnpackedBuffers), let plain = try? changes.unpacked() { counted = plain }
         return counted.segments.reduce(0) { $0 + $1.bytes.count }
     }
 }

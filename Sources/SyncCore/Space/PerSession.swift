@@ -23,7 +23,9 @@ struct PerSession<Value: Sendable>: Sendable {
     }
 
     subscript(id: ConnectionID) -> Value {
-        get { ids.firstIndex(of: id).map { values[$0] } ?? initial }
+        _read {
+            if let index = ids.firstIndex(of: id) { yield values[index] } else { yield initial }
+        }
         _modify {
             if let index = ids.firstIndex(of: id) {
                 yield &values[index]

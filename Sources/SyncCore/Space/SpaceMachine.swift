@@ -5,7 +5,7 @@ import SyncModel
 /// Invariants: `held` is exactly what the store made durable. A replica's segments are verified one behind the other, so
 /// its frontier (durable, being persisted, waiting) is one chain. Nothing leaves before its local commit.
 struct SpaceMachine: Sendable {
-    let configuration: CoreConfiguration
+    let configuration: CoreSettings
     var log: SpaceLog
     var sealer = Sealer()
     var announcer: Announcer
@@ -45,17 +45,17 @@ struct SpaceMachine: Sendable {
     // MARK: What all parts of the space read
 
     var space: SpaceID { log.space }
-    var held: TipTable { log.held }
-    var stateDigest: Sum256 { log.stateDigest }
-    var firstHeld: VersionVector { log.firstHeld }
-    var floor: VersionVector { log.floor }
-    var membership: Membership { log.membership }
-    var cuts: CutTable { log.cuts }
+    var held: TipTable { _read { yield log.held } }
+    var stateDigest: Sum256 { _read { yield log.stateDigest } }
+    var firstHeld: VersionVector { _read { yield log.firstHeld } }
+    var floor: VersionVector { _read { yield log.floor } }
+    var membership: Membership { _read { yield log.membership } }
+    var cuts: CutTable { _read { yield log.cuts } }
     var isIncomplete: Bool { log.isIncomplete }
 
     /// - Parameter history: the contents of the space's store.
     init(
-        configuration: CoreConfiguration, space: SpaceID, membership: Membership, history: StoredHistory,
+        configuration: CoreSettings, space: SpaceID, membership: Membership, history: StoredHistory,
         hasStaging: Bool, at now: Tick
     ) {
         self.configuration = configuration
@@ -69,8 +69,8 @@ struct SpaceMachine: Sendable {
         stability = StabilityMachine(configuration, acknowledgements: history.acknowledgements)
         collector = DeletionCollector(configuration)
         retirement = RetirementMachine(configuration)
-        compactor = Compactor(configuration.timing)
-        eventDropper = EventDropper(configuration.timing)
+        compactor = Compactor(configuration)
+        eventDropper = EventDropper(configuration)
         self.hasStaging = hasStaging
         stateSender = StateSender(configuration, space: space)
         forks = ForkKeeping(

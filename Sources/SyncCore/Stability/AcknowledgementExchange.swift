@@ -19,10 +19,10 @@ struct AcknowledgementExchange: Sendable {
         var requestedAt: Tick?
     }
 
-    private let configuration: CoreConfiguration
+    private let configuration: CoreSettings
     private var peers = PerSession(initial: Peer())
 
-    init(_ configuration: CoreConfiguration) { self.configuration = configuration }
+    init(_ configuration: CoreSettings) { self.configuration = configuration }
 
     mutating func open(_ id: ConnectionID) { peers.open(id) }
     mutating func close(_ id: ConnectionID) { peers.close(id) }

@@ -11,12 +11,12 @@ struct DeletionCollector: Sendable {
         case stepping(VersionVector, after: Dot?)
     }
 
-    private let configuration: CoreConfiguration
+    private let configuration: CoreSettings
     private var pass = Pass.idle
     /// The vector of the newest pass that came to its end.
     private var collected = VersionVector()
 
-    init(_ configuration: CoreConfiguration) { self.configuration = configuration }
+    init(_ configuration: CoreSettings) { self.configuration = configuration }
 
     /// True while the store works on a step.
     var isStepping: Bool {

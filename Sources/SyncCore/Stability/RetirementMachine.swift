@@ -18,14 +18,14 @@ struct RetirementMachine: Sendable {
         let tips: TipTable
     }
 
-    private let configuration: CoreConfiguration
+    private let configuration: CoreSettings
     /// Devices that are being admitted again, and when to try anew if nothing comes of it.
     private var readmissions: [(device: DeviceID, retryAt: Tick)] = []
     /// Cuts that are being finalized, likewise.
     private var finalizations: [(cut: Dot, retryAt: Tick)] = []
     private var rewriting = Rewriting.idle
 
-    init(_ configuration: CoreConfiguration) { self.configuration = configuration }
+    init(_ configuration: CoreSettings) { self.configuration = configuration }
 
     /// - Parameter mayStayOpen: true if local writes may stay open.
     func deadline(mayStayOpen: Bool) -> Tick? {

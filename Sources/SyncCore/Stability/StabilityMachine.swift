@@ -3,7 +3,7 @@ import SyncModel
 /// What every member has: which acknowledgements count, the vector that is therefore stable, and when this device says what
 /// it holds itself.
 struct StabilityMachine: Sendable {
-    let configuration: CoreConfiguration
+    let configuration: CoreSettings
     /// The acknowledgements of the members.
     private var table = AcknowledgementTable()
     private var exchange: AcknowledgementExchange
@@ -24,7 +24,7 @@ struct StabilityMachine: Sendable {
     private(set) var stable = VersionVector()
 
     /// - Parameter acknowledgements: the newest of each member, as stored.
-    init(_ configuration: CoreConfiguration, acknowledgements: [SignedAcknowledgement]) {
+    init(_ configuration: CoreSettings, acknowledgements: [SignedAcknowledgement]) {
         self.configuration = configuration
         exchange = AcknowledgementExchange(configuration)
         budgets = DeviceBudgets(

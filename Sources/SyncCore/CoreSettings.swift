@@ -1,0 +1,21 @@
+import SyncModel
+
+/// The configuration of a core as its machines hold it: it never changes and stands in one place, so that machines stay small
+/// and cheap to copy.
+final class CoreSettings: Sendable {
+    let configuration: CoreConfiguration
+
+    init(_ configuration: CoreConfiguration) { self.configuration = configuration }
+
+    var own: DeviceID { configuration.own }
+    var name: String { configuration.name }
+    var agentVersion: String { configuration.agentVersion }
+    var runID: UInt64 { configuration.runID }
+    var timing: CoreConfiguration.Timing { configuration.timing }
+    var bounds: CoreConfiguration.Bounds { configuration.bounds }
+    var collectsDeletions: Bool { configuration.collectsDeletions }
+    var compacts: Bool { configuration.compacts }
+    var dropsEvents: Bool { configuration.dropsEvents }
+    var exchangesState: Bool { configuration.exchangesState }
+    var faults: CoreFaults { configuration.faults }
+}
