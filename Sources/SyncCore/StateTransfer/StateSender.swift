@@ -17,7 +17,7 @@ struct StateSender: Sendable {
         var holdsWantsUntil: Tick?
     }
 
-    private let configuration: CoreConfiguration
+    private let configuration: CoreSettings
     private let space: SpaceID
     private var exchanges = PerSession(initial: Exchange())
     /// The states that are being handed to peers. Their sessions are up.
@@ -25,7 +25,7 @@ struct StateSender: Sendable {
     /// Outlets that ended before the store answered that it opened them: they cost until it does.
     private var unansweredOutlets: [StateOutlet] = []
 
-    init(_ configuration: CoreConfiguration, space: SpaceID) {
+    init(_ configuration: CoreSettings, space: SpaceID) {
         self.configuration = configuration
         self.space = space
     }
