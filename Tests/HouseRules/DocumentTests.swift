@@ -33,6 +33,7 @@ import Testing
         "Sources/Decisions/26-local-writes.md",
         "Sources/Decisions/27-encodings.md",
         "Sources/Decisions/28-checking.md",
+        "Sources/Decisions/29-core-machines.md",
         "Sources/GLOSSARY.md",
         "Sources/PROTOCOL.md",
         "Sources/SEMANTICS.md",
