@@ -279,7 +279,7 @@ extension SpaceMachine {
             replica: entry.replica, connection: peers[index].id, goal: entry.tip, depth: depth, space: space)
         forks.inquiry = inquiry
         endServes(of: inquiry.replica, index, &step)
-        let theirFirst = peers[index].stateExchange.firstHeld.next(of: inquiry.replica)
+        let theirFirst = stateReceiver.firstHeld(by: peers[index].id).next(of: inquiry.replica)
         let start = max(firstHeld.next(of: inquiry.replica), theirFirst)
         guard start > 0 else { return askForHistory(&step) }
         guard start <= min(held.next(of: inquiry.replica), inquiry.goal.next) else { return giveUp(&step) }
@@ -440,7 +440,7 @@ extension SpaceMachine {
     /// True if the store works on nothing. Otherwise the answer to what is under way would arrive when it means something
     /// else.
     private var isStoreIdle: Bool {
-        if receiver.isPersisting || stability.isAcknowledging || intake?.phase == .joining { return false }
+        if receiver.isPersisting || stability.isAcknowledging || stateReceiver.isJoining { return false }
         return !collector.isStepping && !compactor.isStepping
     }
 

@@ -4,7 +4,7 @@ import SyncModel
 extension SpaceMachine {
     /// The rest of a history may have come to the store in the middle of a stop.
     mutating func releaseHeldBack(_ step: inout CoreStep) {
-        guard forks.mayRelease, !receiver.isPersisting, receiver.storeRetryAt == nil, !isJoiningState,
+        guard forks.mayRelease, !receiver.isPersisting, receiver.storeRetryAt == nil, !stateReceiver.isReadyOrJoining,
             !forks.isTakingBack
         else {
             return
@@ -40,7 +40,7 @@ extension SpaceMachine {
     /// Resets everything known of the log, as after a start.
     private mutating func begin(anew history: StoredHistory, _ step: inout CoreStep) {
         for index in peers.indices { close(index, .historyChanged, &step) }
-        if intake != nil || hasStaging { step.emit(.state(.discard)) }
+        if stateReceiver.isTaking || stateReceiver.hasStaging { step.emit(.state(.discard)) }
         guard let own = membership[configuration.own] else {
             preconditionFailure("a membership always holds its own device")
         }
@@ -54,6 +54,7 @@ extension SpaceMachine {
         for index in machine.peers.indices {
             machine.peers[index].claims = PeerClaims()
             machine.stateSender.open(peers[index].id)
+            machine.stateReceiver.open(peers[index].id)
         }
         (machine.haveOwnReturned, machine.forks.shown) = (haveOwnReturned, forks.shown)
         machine.sealer = sealer

@@ -5,7 +5,7 @@ extension SpaceMachine {
     mutating func planPulls(_ step: inout CoreStep) {
         newcomers.passDeadline(at: step.now)
         guard receiver.storeRetryAt == nil else { return }
-        if puller.isEmpty, intake == nil { askAboutMissedPushes(&step) }
+        if puller.isEmpty, !stateReceiver.isTaking { askAboutMissedPushes(&step) }
         let sources = upPeers.filter { index in
             let session = peers[index]
             return session.peerTipsAreComplete && !step.isSuspected(session.id)
@@ -87,7 +87,8 @@ extension SpaceMachine {
             membership.signingKey(of: replica.device) != nil
         else { return }
         let from = frontier(of: replica).next
-        guard !comesAsState(replica, from: from), from > 0 || mayBegin(replica, isNamed: isNamed, step) else { return }
+        guard !stateReceiver.comesAsState(replica, from: from), from > 0 || mayBegin(replica, isNamed: isNamed, step)
+        else { return }
         let candidates = sources.filter { index in
             peers[index].peerTips.next(of: replica) > from && hasChanges(index, of: replica, from: from)
                 && peers[index].forks.suspects[replica] == nil && !isDisputed(replica, peers[index])

@@ -32,7 +32,7 @@ extension SpaceMachine {
             // Of what was asked for: whatever else a peer says that it does not have costs nothing.
             let isAnswer = puller.contains(wantID: changes.wantID, on: id)
             if changes.firstHeld > 0, isAnswer, let index = peerIndex(id) {
-                peers[index].stateExchange.firstHeld.advance(changes.replica, to: changes.firstHeld)
+                stateReceiver.recordFirstHeld(changes.replica, changes.firstHeld, by: peers[index].id)
             }
             endPull(id, changes.wantID, step)
             if let index = peerIndex(id) { endProof(index, changes.wantID, firstHeld: changes.firstHeld, &step) }
@@ -74,7 +74,7 @@ extension SpaceMachine {
             // While another peer is asked for it that can wait, but must not be forgotten: the push was this peer's last
             // message about it.
             guard isPush else { return }
-            if puller.contains(replica) || intake != nil {
+            if puller.contains(replica) || stateReceiver.isTaking {
                 puller.recordMissedPush(of: peers[index].id)
             } else {
                 requestHave(index, &step)
@@ -168,7 +168,8 @@ extension SpaceMachine {
     // MARK: Persisting
 
     mutating func persistReady(_ step: inout CoreStep) {
-        guard !receiver.isPersisting, receiver.storeRetryAt == nil, !receiver.waiting.isEmpty, !isJoiningState,
+        guard !receiver.isPersisting, receiver.storeRetryAt == nil, !receiver.waiting.isEmpty,
+            !stateReceiver.isReadyOrJoining,
             !forks.isTakingBack, forks.inquiry?.stage != .walked
         else { return }
         let batch = newcomers.takeReady(

@@ -14,6 +14,7 @@ extension SpaceMachine {
         puller.open(id)
         receiver.open(id)
         stateSender.open(id)
+        stateReceiver.open(id)
     }
 
     /// Handles a session that is up.
@@ -26,7 +27,7 @@ extension SpaceMachine {
         sender.handleEstablished(id, packsChanges: features & SessionProtocol.packedChanges != 0)
         let speaksState = features & SessionProtocol.state != 0
         stateSender.handleEstablished(id, isSpoken: speaksState)
-        peers[index].stateExchange.isSpoken = speaksState
+        stateReceiver.handleEstablished(id, isSpoken: speaksState)
         sendHave(index, isComplete: false, &step)
     }
 
@@ -57,7 +58,7 @@ extension SpaceMachine {
         let wasUp = peers[index].isUp
         peers[index].isUp = false
         puller.handleSessionEnded(id)
-        abandonIntake(of: id, &step)
+        stateReceiver.handleSessionEnded(id, &step)
         stateSender.handleSessionEnded(id, &step)
         abandonInquiry(of: id)
         sender.handleSessionEnded(id)
@@ -73,6 +74,7 @@ extension SpaceMachine {
         puller.close(id)
         receiver.close(id)
         stateSender.close(id)
+        stateReceiver.close(id)
     }
 
     // MARK: What a space asks of the network

@@ -28,12 +28,7 @@ struct SpaceMachine: Sendable {
 
     var compactor: Compactor
     var eventDropper: EventDropper
-    /// The state that is being taken from a peer.
-    var intake: StateIntake?
-    /// True if something of this state, or of an earlier one, may be staged.
-    var hasStaging: Bool
-    /// The time at which state may be tried again after our own store failed.
-    var stateRetryAt: Tick?
+    var stateReceiver: StateReceiver
     var stateSender: StateSender
 
     /// The tips that members held when their last session ended.
@@ -71,7 +66,7 @@ struct SpaceMachine: Sendable {
         retirement = RetirementMachine(configuration)
         compactor = Compactor(configuration)
         eventDropper = EventDropper(configuration)
-        self.hasStaging = hasStaging
+        stateReceiver = StateReceiver(configuration, space: space, hasStaging: hasStaging)
         stateSender = StateSender(configuration, space: space)
         forks = ForkKeeping(
             settled: history.settled, gaveWay: history.gaveWay, awaited: history.awaited,

@@ -17,7 +17,6 @@ struct SpacePeer: Sendable {
     /// The growth of what the peer holds.
     var progress = ProgressMeter()
 
-    var stateExchange = StateExchange()
     var forks = ForkExchange()
 
     init(id: ConnectionID, device: DeviceID, openedAt: Tick) {

@@ -1,17 +1,5 @@
 import SyncModel
 
-/// The state of a session about what is taken.
-struct StateExchange: Sendable {
-    /// True if both sides know frames of states.
-    var isSpoken = false
-    /// The peer has offered us its state.
-    var isOffered = false
-    /// The counters from which on the peer holds changes, as far as it announced them.
-    var firstHeld = VersionVector()
-    /// The time before which the peer is not asked for state.
-    var pausedUntil: Tick?
-}
-
 /// The one state that is being taken from a peer.
 ///
 /// `beginning` → `streaming` → `reviewing` → `joining` → gone. From each but the last it may go at once: with the session, by a

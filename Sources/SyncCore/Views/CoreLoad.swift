@@ -23,7 +23,7 @@ extension AgentCore {
             bufferedBytes: step.network.greatestBufferedBytes, sessions: step.network.connections.count,
             pulls: home.puller.count, reads: home.sender.readCount, dialTargets: step.network.targetCount,
             outstandingWantBytes: home.puller.outstandingBytes,
-            stateBytes: home.intake.map { $0.creditBytes + $0.queuedBytes + $0.stagingBytes } ?? 0,
+            stateBytes: home.stateReceiver.load,
             outlets: home.stateSender.load)
     }
 

@@ -125,7 +125,7 @@ extension SpaceMachine {
     }
 
     fileprivate var isInStepWithConnected: Bool {
-        receiver.isEmpty && puller.isEmpty && intake == nil
+        receiver.isEmpty && puller.isEmpty && !stateReceiver.isTaking
             && upPeers.allSatisfy { peers[$0].peerTipsAreComplete && peers[$0].peerTips.digest == held.digest }
     }
 }
