@@ -77,42 +77,6 @@ struct ForkInquiry: Sendable {
     }
 }
 
-/// The state about forked histories that the core keeps between two steps.
-struct ForkKeeping: Sendable {
-    /// The inquiry under way, one at a time.
-    var inquiry: ForkInquiry?
-    /// Our own replicas whose history here is the one that stays: a peer that holds another reverts it.
-    var settled: [ReplicaID]
-    /// Our own replicas of which changes were reverted, and are redone elsewhere: the ends of those changes.
-    var gaveWay: [ReplicaID: Set<ChainEnd>]
-    /// The ends of histories of which the store has the rest, until what their authors had seen is held. Before that no peer
-    /// is asked for them, since it may hold the one that gave way.
-    var awaited: [KnownReplica]
-    /// The vectors of this device's histories that each peer has claimed since the start.
-    var shown: [DeviceID: VersionVector] = [:]
-    /// The number of claims about our own history that were believed without a signature since the start.
-    var believed = 0
-    /// True if reverted work of this device is kept, to be redone.
-    var hasTakenBack: Bool
-    /// True if the store may be able to apply what is awaited: no other input may come that would make it try.
-    var mayRelease: Bool
-    var isRedoing = false
-    /// The store refused; at `redoAt` again.
-    var hasRedoFailed = false
-    /// True if the next redone change would count nowhere: the device that had admitted this one reverted that fact, and has
-    /// not written it again. The step is tried again as soon as a device was admitted, and at `redoAt`.
-    var isRedoWaiting = false
-    /// True if a device was admitted since the last step began.
-    var hasAdditions = false
-    /// The latest time to redo: it is better once we hold what the others hold.
-    var redoAt: Tick
-
-    /// The store could not look up where ours stands; nothing is looked into before.
-    var lookAt: Tick?
-
-    var isTakingBack: Bool { inquiry?.stage == .takingBack }
-}
-
 /// The findings of a session about histories of which two may exist.
 struct ForkExchange: Sendable {
     /// True if a claim of the peer was not looked at yet.

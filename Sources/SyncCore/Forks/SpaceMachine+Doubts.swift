@@ -16,7 +16,7 @@ extension SpaceMachine {
     /// suspicion.
     func doubtfulOfOthers(_ session: SpacePeer) -> TipTable.Entry? {
         var found = doubtful(of: session.device, session)
-        for replica in session.forks.suspects.keys where found.map({ replica < $0.replica }) ?? true {
+        for replica in forks[session.id].suspects.keys where found.map({ replica < $0.replica }) ?? true {
             guard let tip = session.peerTips[replica] else { continue }
             let entry = TipTable.Entry(replica: replica, tip: tip)
             if isDoubtful(entry, session) { found = entry }
@@ -26,14 +26,16 @@ extension SpaceMachine {
 
     private func isDoubtful(_ entry: TipTable.Entry, _ session: SpacePeer) -> Bool {
         let (replica, theirs) = (entry.replica, entry.tip)
-        let isSuspected = session.forks.suspects[replica] != nil
+        let isSuspected = forks[session.id].suspects[replica] != nil
         // Whatever was reported meanwhile, its author's word ends it.
-        let isAuthors = forked.contains(replica) && replica.device == session.device
+        let isAuthors = forks.isForked(replica) && replica.device == session.device
         guard mayLookInto(replica, of: session) || isSuspected, theirs.next > 0,
-            let ours = held[replica], !session.forks.givenUp.contains(replica), !isAwaited(replica)
+            let ours = held[replica], !forks[session.id].givenUp.contains(replica), !isAwaited(replica)
         else { return false }
-        if !isSuspected, !isAuthors, session.forks.agreed[replica]?.isSamePlace(as: theirs) ?? false { return false }
+        if !isSuspected, !isAuthors, forks[session.id].agreed[replica]?.isSamePlace(as: theirs) ?? false {
+            return false
+        }
         if theirs.next <= ours.next { return !isOnOurs(theirs, ours, replica, session) }
-        return isSuspected || forked.contains(replica)
+        return isSuspected || forks.isForked(replica)
     }
 }

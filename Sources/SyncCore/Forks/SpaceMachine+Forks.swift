@@ -16,20 +16,20 @@ extension SpaceMachine {
 
     /// A peer said what it holds.
     mutating func handleTips(_ index: Int, _ step: inout CoreStep) {
-        peers[index].forks.isDue = true
+        forks.setDue(peers[index].id, true)
         // Of what moved on neither side there is nothing new to say, unless a fork was seen meanwhile.
         let moved = peers[index].claims.takeMoved()
-        let replicas = forked.isEmpty ? moved : Set(moved + forked).sorted()
+        let replicas = forks.forked.isEmpty ? moved : Set(moved + forks.forked).sorted()
         for replica in replicas {
             guard let tip = peers[index].peerTips[replica] else { continue }
             let entry = TipTable.Entry(replica: replica, tip: tip)
             if entry.replica.device == configuration.own {
-                forks.shown[peers[index].device, default: VersionVector()].advance(entry.replica, to: entry.tip.next)
+                forks.recordShown(entry, by: peers[index].device)
             }
             guard let ours = held[entry.replica] else { continue }
             if ours.isSamePlace(as: entry.tip) {
                 if mayTakeBack(entry.replica, for: peers[index]) { agree(index, entry.replica, entry.tip) }
-                if forked.contains(entry.replica) { recordAgreement(index, entry.replica, &step) }
+                if forks.isForked(entry.replica) { recordAgreement(index, entry.replica, &step) }
             } else if ours.next == entry.tip.next, !mayTakeBack(entry.replica, for: peers[index]),
                 !forks.settled.contains(entry.replica)
             {
@@ -40,8 +40,8 @@ extension SpaceMachine {
 
     /// Records a fork: nothing of the replica is asked for any more.
     mutating func recordFork(_ replica: ReplicaID, seenFrom device: DeviceID, _ step: inout CoreStep) {
-        guard !forked.contains(replica) else { return }
-        forked.append(replica)
+        guard !forks.isForked(replica) else { return }
+        forks.recordForked(replica)
         if replica.device == configuration.own { step.emit(.closeIncarnation(replica)) }
         step.emit(.report(.forked(replica, device)))
     }
@@ -53,8 +53,8 @@ extension SpaceMachine {
     }
 
     private mutating func endFork(_ replica: ReplicaID, _ step: inout CoreStep) {
-        guard forked.contains(replica) else { return }
-        forked.removeAll { $0 == replica }
+        guard forks.isForked(replica) else { return }
+        forks.endForked(replica)
         step.emit(.report(.forkEnded(replica)))
     }
 
@@ -69,7 +69,7 @@ extension SpaceMachine {
         if isSettledWith(index, replica) { return true }
         // What its author has not signed is the relay's doing, and what it has may be. Where it has not said yet that it holds
         // that much it cannot be asked for it: it says so at the next session.
-        guard !peers[index].forks.givenUp.contains(replica), let claimed = peers[index].peerTips[replica],
+        guard !forks[peers[index].id].givenUp.contains(replica), let claimed = peers[index].peerTips[replica],
             claimed.next >= segment.end,
             mayLookInto(replica, of: peers[index]) || isSigned(segment, as: claimed)
         else { return false }
@@ -88,18 +88,18 @@ extension SpaceMachine {
     }
 
     private mutating func suspect(_ replica: ReplicaID, _ suspicion: ForkExchange.Suspicion, _ index: Int) {
-        peers[index].forks.isDue = true
-        guard peers[index].forks.suspects[replica] == nil else { return }
-        peers[index].forks.suspects[replica] = suspicion
+        forks.setDue(peers[index].id, true)
+        guard forks[peers[index].id].suspects[replica] == nil else { return }
+        forks.suspect(replica, suspicion, on: peers[index].id)
     }
 
     /// A peer has no changes behind ours although it says it holds more: ours may end within a change of another history.
     /// Looked into once on a session, for a peer may have other reasons.
     mutating func recordStall(_ index: Int, _ replica: ReplicaID) {
         guard !isSettledWith(index, replica), mayLookInto(replica, of: peers[index]), held.next(of: replica) > 0,
-            !peers[index].forks.stalled.contains(replica)
+            !forks[peers[index].id].stalled.contains(replica)
         else { return }
-        peers[index].forks.stalled.append(replica)
+        forks.recordStall(of: replica, on: peers[index].id)
         suspect(replica, .stalled, index)
     }
 
@@ -126,12 +126,12 @@ extension SpaceMachine {
     /// True if the peer was found to hold another history of one of our replicas, and that history is not known to give way.
     func isDisputed(_ replica: ReplicaID, _ session: SpacePeer) -> Bool {
         replica.device == configuration.own
-            && (session.forks.suspects[replica] != nil || session.forks.givenUp.contains(replica))
+            && (forks[session.id].suspects[replica] != nil || forks[session.id].givenUp.contains(replica))
     }
 
     /// True if the peer's claim of one of our replicas is still to be looked up or asked about.
     func doubtsOurs(_ session: SpacePeer) -> Bool {
-        session.forks.isDue && doubtful(of: configuration.own, session) != nil
+        forks[session.id].isDue && doubtful(of: configuration.own, session) != nil
     }
 
     private var isAwaitingOurs: Bool {
@@ -148,15 +148,15 @@ extension SpaceMachine {
 
     /// Records that the peer's history lies on ours, and will when ours has gone on.
     mutating func agree(_ index: Int, _ replica: ReplicaID, _ tip: ReplicaTip) {
-        if peers[index].forks.agreed[replica]?.isSamePlace(as: tip) ?? false { return }
-        peers[index].forks.agreed.set(replica, tip)
+        if forks[peers[index].id].agreed[replica]?.isSamePlace(as: tip) ?? false { return }
+        forks.agree(replica, tip, on: peers[index].id)
     }
 
     /// True if the peer holds another history of one of our replicas, as far as we know, or one of ours is awaited and not
     /// whole here.
     func disputesOurs(_ session: SpacePeer) -> Bool {
         isAwaitingOurs
-            || (session.forks.suspects.keys + session.forks.givenUp).contains { $0.device == configuration.own }
+            || (forks[session.id].suspects.keys + forks[session.id].givenUp).contains { $0.device == configuration.own }
     }
 
     func isAwaited(_ replica: ReplicaID) -> Bool {
@@ -175,7 +175,7 @@ extension SpaceMachine {
         _ theirs: ReplicaTip, _ ours: ReplicaTip, _ replica: ReplicaID, _ session: SpacePeer
     ) -> Bool {
         isGivingWay(theirs, replica) || ours.isSamePlace(as: theirs)
-            || session.forks.agreed[replica]?.isSamePlace(as: theirs) ?? false
+            || forks[session.id].agreed[replica]?.isSamePlace(as: theirs) ?? false
             || sender.sentTip(of: replica, to: session.id)?.isSamePlace(as: theirs) ?? false
     }
 
@@ -194,7 +194,7 @@ extension SpaceMachine {
     }
 
     /// The replicas of which a peer holds another history than ours.
-    var forkedReplicas: [ReplicaID] { forked }
+    var forkedReplicas: [ReplicaID] { forks.forked }
 
     // MARK: Looking into it
 
@@ -202,29 +202,29 @@ extension SpaceMachine {
         goOnWithInquiry(&step)
         planRedoing(&step)
         if let at = forks.lookAt, step.now < at { return }
-        forks.lookAt = nil
-        for index in upPeers where peers[index].forks.isDue && peers[index].peerTipsAreComplete {
+        forks.pauseLooking(until: nil)
+        for index in upPeers where forks[peers[index].id].isDue && peers[index].peerTipsAreComplete {
             look(index, &step)
         }
     }
 
     /// Looks at the peer's claims, one replica after the other. Until all were looked at nothing is handed to the peer.
     private mutating func look(_ index: Int, _ step: inout CoreStep) {
-        guard peers[index].forks.comparison == nil else { return }
+        guard forks[peers[index].id].comparison == nil else { return }
         forgetSuspicions(index)
         let session = peers[index]
         // Our own replicas come first: for other devices' histories no peer waits for what we do.
         guard let entry = doubtful(of: configuration.own, session) ?? doubtfulOfOthers(session) else {
             // What is still being written is compared once it is.
-            peers[index].forks.isDue = peers[index].forks.suspects.keys.contains { held[$0] == nil }
+            forks.setDue(peers[index].id, forks[peers[index].id].suspects.keys.contains { held[$0] == nil })
             return considerOffer(index, &step)
         }
-        if peers[index].forks.suspects[entry.replica] != nil || entry.tip.next > held.next(of: entry.replica) {
+        if forks[peers[index].id].suspects[entry.replica] != nil || entry.tip.next > held.next(of: entry.replica) {
             let isPaused = puller.isPaused(peers[index].id, at: step.now)
             if forks.inquiry == nil, !isPaused, receiver.storeRetryAt == nil { walk(entry, index, &step) }
         } else {
             let id = ReadID(rawValue: step.nextID())
-            peers[index].forks.comparison = ForkExchange.Comparison(id: id, entry: entry)
+            forks.setComparison(ForkExchange.Comparison(id: id, entry: entry), on: peers[index].id)
             step.emit(.readHeads(id, [.init(replica: entry.replica, next: entry.tip.next)]))
         }
     }
@@ -232,13 +232,13 @@ extension SpaceMachine {
     /// Removes suspicions that ended by themselves: the peer's history lies on ours by now.
     private mutating func forgetSuspicions(_ index: Int) {
         let session = peers[index]
-        for replica in session.forks.suspects.keys where forks.inquiry?.replica != replica {
+        for replica in forks[session.id].suspects.keys where forks.inquiry?.replica != replica {
             let ours = held[replica] ?? .empty(space: space, replica: replica)
             let theirs = session.peerTips[replica] ?? .empty(space: space, replica: replica)
             // Nothing of it is held, nor being written.
             let isGone = frontier(of: replica).next == 0
             if isGone || theirs.next <= ours.next && isOnOurs(theirs, ours, replica, session) {
-                peers[index].forks.suspects[replica] = nil
+                _ = forks.endSuspicion(of: replica, on: peers[index].id)
             }
         }
     }
@@ -249,12 +249,12 @@ extension SpaceMachine {
             anchor(place, heads, &step)
             return true
         }
-        guard let index = peers.firstIndex(where: { $0.forks.comparison?.id == id }),
-            let entry = peers[index].forks.comparison?.entry
+        guard let index = peers.firstIndex(where: { forks[$0.id].comparison?.id == id }),
+            let entry = forks[peers[index].id].comparison?.entry
         else { return false }
-        peers[index].forks.comparison = nil
+        forks.setComparison(nil, on: peers[index].id)
         guard let head = heads.first else {
-            forks.lookAt = step.now + configuration.timing.storeRetry
+            forks.pauseLooking(until: step.now + configuration.timing.storeRetry)
             return true
         }
         // Within what came as state, or was dropped, the heads cannot be compared.
@@ -274,29 +274,29 @@ extension SpaceMachine {
     /// Asks the peer for its history, as changes: all of it, or from where on both hold it so.
     private mutating func walk(_ entry: TipTable.Entry, _ index: Int, _ step: inout CoreStep) {
         var depth = frontier(of: entry.replica).next
-        if case .unfit(let place) = peers[index].forks.suspects[entry.replica] { depth = max(depth, place.next) }
+        if case .unfit(let place) = forks[peers[index].id].suspects[entry.replica] { depth = max(depth, place.next) }
         let inquiry = ForkInquiry(
             replica: entry.replica, connection: peers[index].id, goal: entry.tip, depth: depth, space: space)
-        forks.inquiry = inquiry
+        forks.setInquiry(inquiry)
         endServes(of: inquiry.replica, index, &step)
         let theirFirst = stateReceiver.firstHeld(by: peers[index].id).next(of: inquiry.replica)
         let start = max(firstHeld.next(of: inquiry.replica), theirFirst)
         guard start > 0 else { return askForHistory(&step) }
         guard start <= min(held.next(of: inquiry.replica), inquiry.goal.next) else { return giveUp(&step) }
         let id = ReadID(rawValue: step.nextID())
-        forks.inquiry?.stage = .anchoring(id, at: start)
+        forks.advanceInquiry(to: .anchoring(id, at: start))
         step.emit(.readHeads(id, [.init(replica: inquiry.replica, next: start)]))
     }
 
     /// - Parameter heads: our heads; nil where no change of ours ends.
     private mutating func anchor(_ place: UInt64, _ heads: [ChainHead?], _ step: inout CoreStep) {
         guard let found = heads.first else {
-            forks.inquiry = nil
-            forks.lookAt = step.now + configuration.timing.storeRetry
+            forks.endInquiry()
+            forks.pauseLooking(until: step.now + configuration.timing.storeRetry)
             return
         }
         guard let head = found else { return giveUp(&step) }
-        forks.inquiry?.begin(at: ChainEnd(end: place, head: head))
+        forks.beginWalk(at: ChainEnd(end: place, head: head))
         askForHistory(&step)
     }
 
@@ -312,7 +312,7 @@ extension SpaceMachine {
             inquiry.connection, for: inquiry.replica, from: inquiry.start.end, to: inquiry.goal.next,
             creditBytes: configuration.bounds.wantWindowBytes, &step)
         inquiry.stage = .walking(wantID: wantID)
-        forks.inquiry = inquiry
+        forks.setInquiry(inquiry)
     }
 
     /// True if our history of the replica may be about to be reverted: nothing else of it is asked for. A history that is
@@ -333,14 +333,14 @@ extension SpaceMachine {
     mutating func walk(_ index: Int, _ segment: Segment, _ step: inout CoreStep) {
         guard var inquiry = forks.inquiry, case .walking = inquiry.stage else { return }
         // Not held twice: it is long.
-        forks.inquiry = nil
+        forks.endInquiry()
         let replica = inquiry.replica
         guard segment.replica == replica, let signingKey = membership.signingKey(of: replica.device),
             let fresh = segment.suffix(from: inquiry.tip.next),
             let verified = try? fresh.verified(from: inquiry.tip, space: space, signingKey: signingKey)
         else {
             let isBeginning = inquiry.start.end > 0 && inquiry.tip.next == inquiry.start.end
-            forks.inquiry = isBeginning ? inquiry : nil
+            forks.setInquiry(isBeginning ? inquiry : nil)
             // The two may have parted before it. Otherwise the bytes are unsigned, and nothing follows from them but this.
             return isBeginning ? giveUp(&step) : refuse(index, .badSegment, detail: "history", &step)
         }
@@ -359,7 +359,7 @@ extension SpaceMachine {
             inquiry.stage = .walked
             if replica.device == configuration.own { step.emit(.closeIncarnation(replica)) }
         }
-        forks.inquiry = inquiry
+        forks.setInquiry(inquiry)
     }
 
     /// Ends an inquiry between two devices that did not write the replica: its author decides which history is right. For a
@@ -368,7 +368,7 @@ extension SpaceMachine {
         if refuseAltered(inquiry, index, &step) { return }
         let replica = inquiry.replica
         // The place where theirs did not continue ours tells them apart, however far ours has gone meanwhile.
-        if case .unfit(let place) = peers[index].forks.suspects.removeValue(forKey: replica),
+        if case .unfit(let place) = forks.endSuspicion(of: replica, on: peers[index].id),
             place.next <= inquiry.tip.next, !inquiry.contains(place), !forks.settled.contains(replica)
         {
             return recordFork(replica, seenFrom: peers[index].device, &step)
@@ -390,7 +390,7 @@ extension SpaceMachine {
     /// The peer's history goes on from ours, and what it had sent did not: it had altered that.
     /// - Returns: whether that ended the session.
     mutating func refuseAltered(_ inquiry: ForkInquiry, _ index: Int, _ step: inout CoreStep) -> Bool {
-        guard case .unfit(let place) = peers[index].forks.suspects[inquiry.replica], inquiry.contains(place) else {
+        guard case .unfit(let place) = forks[peers[index].id].suspects[inquiry.replica], inquiry.contains(place) else {
             return false
         }
         refuse(index, .badSegment, detail: "history", &step)
@@ -403,13 +403,13 @@ extension SpaceMachine {
         case .beginning, .anchoring, .takingBack: break
         case .walking(let wantID):
             // The peer did not answer in time: later again.
-            if !puller.contains(wantID: wantID) { forks.inquiry = nil }
+            if !puller.contains(wantID: wantID) { forks.endInquiry() }
         case .cutShort:
             // Where it said meanwhile from where on it has changes, those are looked at.
             guard let index = peerIndex(inquiry.connection),
                 !hasChanges(index, of: inquiry.replica, from: inquiry.start.end)
             else { return giveUp(&step) }
-            forks.inquiry = nil
+            forks.endInquiry()
             walk(TipTable.Entry(replica: inquiry.replica, tip: inquiry.goal), index, &step)
         case .walked:
             guard let index = peerIndex(inquiry.connection), isStoreIdle else { return }
@@ -417,10 +417,10 @@ extension SpaceMachine {
             guard held.next(of: inquiry.replica) <= inquiry.depth,
                 firstHeld.next(of: inquiry.replica) <= inquiry.start.end
             else {
-                forks.inquiry = nil
+                forks.endInquiry()
                 return
             }
-            forks.inquiry?.stage = .takingBack
+            forks.advanceInquiry(to: .takingBack)
             let other = OtherHistory(
                 replica: inquiry.replica, start: inquiry.start, ends: inquiry.ends, segments: inquiry.segments,
                 tip: inquiry.tip,
@@ -447,7 +447,7 @@ extension SpaceMachine {
     /// The session is over, and with it what was asked on it. What the store was asked for it does.
     mutating func abandonInquiry(of connection: ConnectionID) {
         guard let inquiry = forks.inquiry, inquiry.connection == connection, !forks.isTakingBack else { return }
-        forks.inquiry = nil
+        forks.endInquiry()
     }
 }
 

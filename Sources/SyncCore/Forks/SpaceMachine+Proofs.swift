@@ -11,32 +11,34 @@ extension SpaceMachine {
         if claim.isConflict, isBelieved || claim.replica.device == device && !claim.isOffence {
             return recordFork(claim.replica, seenFrom: device, &step)
         }
-        peers[index].forks.contested.insert(claim)
+        forks.contest(claim, on: peers[index].id)
     }
 
     mutating func planProofs(_ step: inout CoreStep) {
         for id in upPeers.map({ peers[$0].id }) {
-            if let index = peerIndex(id), let question = peers[index].forks.question, step.now >= question.deadline {
+            if let index = peerIndex(id), let question = forks[peers[index].id].question, step.now >= question.deadline
+            {
                 send(index, .credit(Frame.Credit(wantID: question.wantID, bytes: 0, cancel: true)), &step)
                 dropQuestion(index, &step)
             }
-            guard let index = peerIndex(id), peers[index].isUp, peers[index].forks.question == nil
+            guard let index = peerIndex(id), peers[index].isUp, forks[peers[index].id].question == nil
             else { continue }
             askForProof(index, &step)
         }
     }
 
     private mutating func askForProof(_ index: Int, _ step: inout CoreStep) {
-        while let claim = peers[index].forks.contested.popFirst() {
-            if peers[index].forks.unproven[claim.replica]?.isSamePlace(as: claim.tip) ?? false {
+        while let claim = forks.nextContested(on: peers[index].id) {
+            if forks[peers[index].id].unproven[claim.replica]?.isSamePlace(as: claim.tip) ?? false {
                 if claim.isOffence { return refuse(index, .badSegment, detail: "history", &step) }
                 continue
             }
             // Reported since; and at the beginning all histories are one.
-            guard !forked.contains(claim.replica) || claim.isOffence, claim.tip.next > 0 else { continue }
+            guard !forks.isForked(claim.replica) || claim.isOffence, claim.tip.next > 0 else { continue }
             let wantID = step.nextID()
-            peers[index].forks.question = ProofQuestion(
-                wantID: wantID, claim: claim, deadline: step.now + configuration.timing.proofWait)
+            forks.setQuestion(
+                ProofQuestion(wantID: wantID, claim: claim, deadline: step.now + configuration.timing.proofWait),
+                on: peers[index].id)
             step.counters.wantsSent += 1
             let want = Frame.Want(
                 id: wantID, space: space, replica: claim.replica, from: claim.tip.next - 1, to: claim.tip.next,
@@ -47,22 +49,22 @@ extension SpaceMachine {
 
     /// Handles bytes of the answer.
     mutating func recordProofProgress(_ index: Int, _ wantID: UInt64, _ step: CoreStep) {
-        guard peers[index].forks.question?.wantID == wantID else { return }
-        peers[index].forks.question?.deadline = step.now + configuration.timing.proofWait
+        guard forks[peers[index].id].question?.wantID == wantID else { return }
+        forks.extendQuestion(until: step.now + configuration.timing.proofWait, on: peers[index].id)
     }
 
     /// True if the changes answer the question for a signature.
     func isProof(_ index: Int, _ changes: Frame.Changes) -> Bool {
-        peers[index].forks.question?.wantID == changes.wantID
+        forks[peers[index].id].question?.wantID == changes.wantID
     }
 
     /// A segment of the answer: the signature under the claimed head proves that its author signed that, whatever the bytes
     /// are.
     mutating func checkProof(_ index: Int, _ segment: Segment, _ step: inout CoreStep) {
-        guard let claim = peers[index].forks.question?.claim, claim.replica == segment.replica,
+        guard let claim = forks[peers[index].id].question?.claim, claim.replica == segment.replica,
             isSigned(segment, as: claim.tip)
         else { return }
-        peers[index].forks.question = nil
+        forks.setQuestion(nil, on: peers[index].id)
         let device = peers[index].device
         // What an author shows of its own history is no offence of a relay.
         if claim.isConflict || claim.replica.device == device {
@@ -72,8 +74,7 @@ extension SpaceMachine {
         if claim.replica.device == configuration.own, claim.tip.next > held.next(of: claim.replica) {
             // Our key signed what this disk does not hold. A peer that alters bytes of it looks the same, but not for long.
             step.emit(.closeIncarnation(claim.replica))
-            unfitOwnSegments += 1
-            if unfitOwnSegments >= Self.unfitLimit { recordFork(claim.replica, seenFrom: device, &step) }
+            if forks.recordUnfitOwn() >= Self.unfitLimit { recordFork(claim.replica, seenFrom: device, &step) }
         }
         refuse(index, .badSegment, detail: "history", &step)
     }
@@ -86,14 +87,14 @@ extension SpaceMachine {
     /// that differ in this way say so, and the author decides when it comes. A claim about our own history is believed, a few times
     /// in a run: a disk that was put back must not write on under a history that others hold otherwise.
     mutating func endProof(_ index: Int, _ wantID: UInt64, firstHeld: UInt64, _ step: inout CoreStep) {
-        guard let question = peers[index].forks.question, question.wantID == wantID else { return }
+        guard let question = forks[peers[index].id].question, question.wantID == wantID else { return }
         let claim = question.claim
         if claim.isConflict, !claim.isOffence, firstHeld >= claim.tip.next {
             let device = peers[index].device
             if claim.replica.device != configuration.own {
                 step.emit(.report(.diverged(device)))
             } else if forks.believed < Self.believedLimit {
-                forks.believed += 1
+                forks.recordBelieved()
                 recordFork(claim.replica, seenFrom: device, &step)
             }
         }
@@ -104,9 +105,9 @@ extension SpaceMachine {
 
     /// The peer did not prove its claim, which therefore means nothing.
     private mutating func dropQuestion(_ index: Int, _ step: inout CoreStep) {
-        guard let claim = peers[index].forks.question?.claim else { return }
-        peers[index].forks.question = nil
-        peers[index].forks.unproven[claim.replica] = claim.tip
+        guard let claim = forks[peers[index].id].question?.claim else { return }
+        forks.setQuestion(nil, on: peers[index].id)
+        forks.recordUnproven(claim, on: peers[index].id)
         if claim.isOffence { refuse(index, .badSegment, detail: "history", &step) }
     }
 
@@ -119,10 +120,10 @@ extension SpaceMachine {
         guard let inquiry = forks.inquiry else { return }
         let replica = inquiry.replica
         cancelWalk(inquiry, &step)
-        forks.inquiry = nil
+        forks.endInquiry()
         guard let index = peerIndex(inquiry.connection) else { return }
-        peers[index].forks.givenUp.append(replica)
-        let suspicion = peers[index].forks.suspects.removeValue(forKey: replica)
+        forks.giveUp(replica, on: peers[index].id)
+        let suspicion = forks.endSuspicion(of: replica, on: peers[index].id)
         if isProven { return recordFork(replica, seenFrom: peers[index].device, &step) }
         switch suspicion {
         case .claimed(let compared):
@@ -142,7 +143,7 @@ extension SpaceMachine {
     /// that back, and no other device would do it again.
     mutating func dispute(_ claim: ContestedClaim, isProven: Bool, _ index: Int, _ step: inout CoreStep) {
         if let theirs = peers[index].peerTips[claim.replica], isGivingWay(theirs, claim.replica) { return }
-        peers[index].forks.givenUp.append(claim.replica)
+        forks.giveUp(claim.replica, on: peers[index].id)
         endServes(of: claim.replica, index, &step)
         if isProven {
             recordFork(claim.replica, seenFrom: peers[index].device, &step)

@@ -19,23 +19,18 @@ extension SpaceMachine {
     mutating func planRedoing(_ step: inout CoreStep) {
         let isDue = forks.isRedoWaiting ? forks.hasAdditions : isCaughtUp && !forks.hasRedoFailed
         guard mayRedo, step.now >= redoAt || isDue, !forks.isTakingBack else { return }
-        forks.isRedoing = true
-        forks.hasAdditions = false
+        forks.beginRedoing()
         step.emit(.redoTakenBack(limit: configuration.bounds.rewritingStepChanges))
     }
 
     mutating func handleRedone(hasMore: Bool, isWaiting: Bool, _ step: CoreStep) {
-        forks.isRedoing = false
-        forks.hasRedoFailed = false
-        forks.hasTakenBack = hasMore
-        forks.isRedoWaiting = isWaiting
         // The wait ends when a member admits this device. Looking again once in a while costs little.
-        forks.redoAt = isWaiting ? step.now + configuration.timing.redoAwaiting : step.now
+        forks.endRedoing(
+            hasMore: hasMore, isWaiting: isWaiting,
+            nextAt: isWaiting ? step.now + configuration.timing.redoAwaiting : step.now)
     }
 
     mutating func handleRedoFailed(_ step: CoreStep) {
-        forks.isRedoing = false
-        forks.hasRedoFailed = true
-        forks.redoAt = step.now + configuration.timing.storeRetry
+        forks.failRedoing(retryAt: step.now + configuration.timing.storeRetry)
     }
 }

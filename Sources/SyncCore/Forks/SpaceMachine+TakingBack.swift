@@ -16,19 +16,19 @@ extension SpaceMachine {
         guard let inquiry = forks.inquiry, inquiry.stage == .takingBack else { return }
         switch result {
         case .nothing:
-            forks.inquiry = nil
+            forks.endInquiry()
             guard let index = peerIndex(inquiry.connection), !refuseAltered(inquiry, index, &step) else { return }
             // The beginning of ours; or ours is that of what the peer has, and then its changes continue it after all.
             agree(index, inquiry.replica, inquiry.goal)
-            peers[index].forks.suspects[inquiry.replica] = nil
+            _ = forks.endSuspicion(of: inquiry.replica, on: peers[index].id)
             recordAgreement(index, inquiry.replica, &step)
         case .impossible where held.next(of: inquiry.replica) > inquiry.depth:
             // Ours went on meanwhile.
-            forks.inquiry = nil
+            forks.endInquiry()
         case .impossible:
             giveUp(isProven: true, &step)
         case .refused(let code):
-            forks.inquiry = nil
+            forks.endInquiry()
             receiver.waitForStore(code, &step)
         case .done(let history):
             let device = peerIndex(inquiry.connection).map { peers[$0].device } ?? inquiry.replica.device
@@ -56,7 +56,8 @@ extension SpaceMachine {
             machine.stateSender.open(peers[index].id)
             machine.stateReceiver.open(peers[index].id)
         }
-        (machine.haveOwnReturned, machine.forks.shown) = (haveOwnReturned, forks.shown)
+        machine.haveOwnReturned = haveOwnReturned
+        machine.forks.continueSessions(of: forks)
         machine.sealer = sealer
         machine.receiver.continueSessions(of: receiver)
         machine.puller.continueSessions(of: puller)

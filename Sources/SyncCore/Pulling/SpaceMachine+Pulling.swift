@@ -81,7 +81,7 @@ extension SpaceMachine {
     private mutating func pull(
         _ replica: ReplicaID, from sources: [Int], isUrgent: Bool, isNamed: Bool, _ step: inout CoreStep
     ) {
-        guard !puller.wants.contains(where: { $0.replica == replica && !isWalk($0) }), !forked.contains(replica),
+        guard !puller.wants.contains(where: { $0.replica == replica && !isWalk($0) }), !forks.isForked(replica),
             !isBeingTakenBack(replica), !isAwaited(replica), isUrgent || !hasGivenWay(replica),
             !sealer.isSealing || replica.device != configuration.own,
             membership.signingKey(of: replica.device) != nil
@@ -91,7 +91,7 @@ extension SpaceMachine {
         else { return }
         let candidates = sources.filter { index in
             peers[index].peerTips.next(of: replica) > from && hasChanges(index, of: replica, from: from)
-                && peers[index].forks.suspects[replica] == nil && !isDisputed(replica, peers[index])
+                && forks[peers[index].id].suspects[replica] == nil && !isDisputed(replica, peers[index])
                 && !(replica.device == peers[index].device && mayTakeItsOwnBack(peers[index], step))
                 && (isUrgent || !(peers[index].peerTips[replica].map { isGivingWay($0, replica) } ?? false))
                 && puller.hasFreeWant(peers[index].id)
@@ -122,7 +122,7 @@ extension SpaceMachine {
     mutating func endPull(_ connection: ConnectionID, _ wantID: UInt64, _ step: CoreStep) {
         guard let pull = puller.end(connection, wantID) else { return }
         if forks.inquiry?.stage == .walking(wantID: wantID) {
-            forks.inquiry?.stage = .cutShort
+            forks.advanceInquiry(to: .cutShort)
             return
         }
         guard let index = peerIndex(connection) else { return }

@@ -65,7 +65,7 @@ extension SpaceMachine {
         if isPush, replica.device == peers[index].device, mayTakeItsOwnBack(peers[index], step) {
             return requestHave(index, &step)
         }
-        guard let signingKey = membership.signingKey(of: replica.device), !forked.contains(replica) else {
+        guard let signingKey = membership.signingKey(of: replica.device), !forks.isForked(replica) else {
             // The author is not a member yet, as far as we know. Its changes are wanted once it is.
             return isPush ? requestHave(index, &step) : ()
         }
@@ -181,7 +181,7 @@ extension SpaceMachine {
 
     mutating func handlePersisted(_ id: PersistID, _ change: StoreChange, _ step: inout CoreStep) {
         guard let batch = receiver.handlePersisted(id) else { return }
-        forks.mayRelease = false
+        forks.recordReleased()
         // Others may have come with it that the store had, and more of those.
         receiver.drop(
             change.segments.filter { batch.tips.next(of: $0.segment.replica) < $0.tip.next }.map(\.segment.replica))
@@ -200,7 +200,7 @@ extension SpaceMachine {
     /// Handles a refused batch: what waited is asked for again once the store takes writes.
     mutating func handlePersistFailed(_ id: PersistID, _ code: String, _ step: inout CoreStep) {
         guard receiver.handlePersistFailed(id) else { return }
-        if forks.inquiry?.isWalking ?? false { forks.inquiry = nil }
+        if forks.inquiry?.isWalking ?? false { forks.endInquiry() }
         puller.cancel(&step) { _ in true }
         receiver.waitForStore(code, &step)
     }

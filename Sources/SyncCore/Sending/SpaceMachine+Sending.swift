@@ -10,7 +10,7 @@ extension SpaceMachine {
         let admitted = log.add(change.additions)
         if !change.additions.isEmpty {
             step.network.update(members: networkMembers)
-            forks.hasAdditions = true
+            forks.recordAdditions()
             let devices = Set(admitted + change.additions.map(\.fact.device)).sorted()
             for device in devices where membership.signingKey(of: device) != nil {
                 for index in peers.indices { peers[index].claims.recordAuthor(device, held: held) }
@@ -73,7 +73,7 @@ extension SpaceMachine {
         }
         sender.serve(want, to: to, for: id)
         // Not before it is known to hold the same.
-        if want.replica.device == configuration.own { peers[index].forks.isDue = true }
+        if want.replica.device == configuration.own { forks.setDue(peers[index].id, true) }
     }
 
     mutating func handleCredit(_ index: Int, _ credit: Frame.Credit, _ step: inout CoreStep) {

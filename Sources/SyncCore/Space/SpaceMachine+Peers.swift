@@ -15,6 +15,7 @@ extension SpaceMachine {
         receiver.open(id)
         stateSender.open(id)
         stateReceiver.open(id)
+        forks.open(id)
     }
 
     /// Handles a session that is up.
@@ -75,6 +76,7 @@ extension SpaceMachine {
         receiver.close(id)
         stateSender.close(id)
         stateReceiver.close(id)
+        forks.close(id)
     }
 
     // MARK: What a space asks of the network

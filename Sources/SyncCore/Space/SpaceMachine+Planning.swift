@@ -51,7 +51,7 @@ extension SpaceMachine {
 
     func nextDeadline(_ step: CoreStep) -> Tick? {
         let up = upPeers.map { peers[$0] }
-        let questions = up.compactMap { $0.forks.question?.deadline }
+        let questions = up.compactMap { forks[$0.id].question?.deadline }
         return [
             up.compactMap { announcer.dueAt($0.id) }.min(), questions.min(),
             puller.deadline(at: step.now), receiver.storeRetryAt, sealer.retryAt, stability.deadline(step),

@@ -20,11 +20,7 @@ struct SpaceMachine: Sendable {
     /// True once a report said that changes of our own came back.
     var haveOwnReturned = false
 
-    /// Replicas of which two histories were seen and neither was reverted here: they are not asked for.
-    var forked: [ReplicaID] = []
-    var forks: ForkKeeping
-    /// The number of times that a peer proved a head of our own beyond what is held, with bytes that do not continue it.
-    var unfitOwnSegments = 0
+    var forks: ForkDetector
 
     var compactor: Compactor
     var eventDropper: EventDropper
@@ -68,7 +64,7 @@ struct SpaceMachine: Sendable {
         eventDropper = EventDropper(configuration)
         stateReceiver = StateReceiver(configuration, space: space, hasStaging: hasStaging)
         stateSender = StateSender(configuration, space: space)
-        forks = ForkKeeping(
+        forks = ForkDetector(
             settled: history.settled, gaveWay: history.gaveWay, awaited: history.awaited,
             hasTakenBack: history.hasTakenBack, mayRelease: !history.awaited.isEmpty,
             redoAt: now + configuration.timing.redoAfter)

@@ -17,8 +17,6 @@ struct SpacePeer: Sendable {
     /// The growth of what the peer holds.
     var progress = ProgressMeter()
 
-    var forks = ForkExchange()
-
     init(id: ConnectionID, device: DeviceID, openedAt: Tick) {
         self.id = id
         self.device = device

@@ -47,7 +47,7 @@ extension SpaceMachine {
     mutating func considerOffer(_ index: Int, _ step: inout CoreStep) {
         let session = peers[index]
         guard stateSender.isSpoken(with: session.id), session.peerTipsAreComplete, mayHandState,
-            !session.forks.isDue, !disputesOurs(session)
+            !forks[session.id].isDue, !disputesOurs(session)
         else { return }
         let lacking = held.operations(beyond: session.peerTips)
         guard lacking > 0 else { return }
