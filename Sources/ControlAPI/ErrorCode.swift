@@ -135,7 +135,7 @@ public enum ErrorCode: String, CaseIterable, Sendable {
     }
 }
 
-/// The exit codes of commands (design.md §12); stable.
+/// The exit codes of commands ; stable.
 public enum ExitCode: Int32, CaseIterable, Sendable {
     /// The command succeeded.
     case ok = 0

@@ -1,6 +1,6 @@
 package import ControlAPI
 
-/// The interface of an agent to the control server: the whole of design.md §12 that is built, in the types of `ControlAPI`.
+/// The interface of an agent to the control server: all that the control API offers, in the types of `ControlAPI`.
 ///
 /// Every method may be called from any task, any number at once. Names have been checked against `NameRule` and sizes
 /// against `ControlLimits` before a call; whether a space, stream, peer or consumer exists is the agent's to say.

@@ -2,7 +2,7 @@ public import ControlAPI
 import Glibc
 
 /// The agent to talk to, and the paths of its control socket and its data. Both the command and applications decide it here, in
-/// the order that design.md §12 gives: the named agent, the environment, the first agent that answers, else the machine's
+/// this order: the named agent, the environment, the first agent that answers, else the machine's
 /// service or the user's own agent.
 public struct SocketLocation: Sendable, Equatable {
     /// The agent's control socket.

@@ -31,7 +31,7 @@ package struct CoreConfiguration: Sendable, Equatable {
         self.seed = seed
     }
 
-    /// Spans that design.md §8 "Links" names, and a few of our own.
+    /// The spans after which the core acts by itself.
     package struct Timing: Sendable, Equatable {
         package var helloDeadline = Tick.Span.seconds(5)
         /// Silence after which the side that dialled pings. The other side waits a second longer, so that one ping and

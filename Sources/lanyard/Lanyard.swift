@@ -74,7 +74,7 @@ enum Program {
         Failure.end(usage, asJSON: arguments.contains("--json"))
     }
 
-    /// People look for it; a deletion that others have seen cannot be taken back (design: "Deleting").
+    /// People look for it; a deletion that others have seen cannot be taken back (Decisions/04).
     private static let noUndelete = ControlError(
         .invalidArgument, "There is no undelete: what was deleted stays deleted, on every device.",
         hint:

@@ -3,7 +3,7 @@ import SyncModel
 import SyncSimulator
 import Testing
 
-/// Two live agents with one key (design: "Incarnations"): both are told, and a restart is not taken for a twin.
+/// Two live agents with one key (Decisions/22): both are told, and a restart is not taken for a twin.
 @Suite struct TwinTests {
     private func reports(_ talk: Conversation) -> [Report] {
         talk.effects.compactMap { effect in

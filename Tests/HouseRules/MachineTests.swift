@@ -35,7 +35,7 @@ import Testing
         let files = try Repository().swiftFiles("Sources/SyncCore")
         let space = try #require(source(declaring: "SpaceMachine", of: files))
         let machines = stored("SpaceMachine", in: space).map(\.type).filter { type in
-            source(declaring: type, of: files) != nil && type != "CoreConfiguration"
+            source(declaring: type, of: files) != nil
         }
         #expect(machines.count >= 8, "found only \(machines)")
         for machine in machines {

@@ -1,4 +1,4 @@
-/// What each part of Sources may import beside the standard library: a target is a permission (design: "Targets").
+/// What each part of Sources may import beside the standard library: a target is a permission.
 /// The longest path that fits a file decides, so a folder or file can be allowed more, or less, than its target.
 enum Permissions {
     static let table: [(path: String, modules: String)] = [

@@ -2,7 +2,7 @@ import SyncModel
 import SyncStore
 import Testing
 
-/// Which replica a store writes under after a start (design: "Incarnations").
+/// Which replica a store writes under after a start.
 @Suite("Store contract: incarnations")
 struct IncarnationTests {
     /// Appends one event and returns the replica it was written under.

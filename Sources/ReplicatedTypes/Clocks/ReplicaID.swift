@@ -1,6 +1,6 @@
 /// A writable history: a device and a 64-bit random incarnation.
 ///
-/// A device gets a new incarnation whenever its store cannot prove that it lost nothing (design: "Incarnations"). Text form:
+/// A device gets a new incarnation whenever its store cannot prove that it lost nothing. Text form:
 /// the device's short form, a dot, the incarnation as 16 hexadecimal digits. The incarnation alone is unique in practice; the
 /// device is there for the reader.
 public struct ReplicaID: Hashable, Sendable, Comparable {

@@ -235,6 +235,6 @@ package final class AgentJournal: Sendable {
             metadata: ["peer.id": "\(device.shortID)", "skew.milliseconds": "\(skew)"])
     }
 
-    /// design.md §4: reported beyond a minute.
+    /// The difference of clocks beyond which a peer's is reported: a minute.
     package static let toleratedSkewMilliseconds: Int64 = 60_000
 }

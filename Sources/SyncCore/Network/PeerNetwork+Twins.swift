@@ -1,6 +1,6 @@
 import SyncModel
 
-// Two live agents with one key: a copied disk, or a backup that was put back beside its original (design: "Incarnations").
+// Two live agents with one key: a copied disk, or a backup that was put back beside its original (Decisions/22).
 extension PeerNetwork {
     /// Handles a connection on which both ends have our key: to ourselves, or to an agent that runs from a copy of our disk.
     mutating func meetOwnKey(_ index: Int, _ hello: Frame.Hello, _ output: inout StepOutput) {

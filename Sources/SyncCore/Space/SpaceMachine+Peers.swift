@@ -67,6 +67,7 @@ extension SpaceMachine {
         if wasUp { recordLastWord(of: peers[index]) }
     }
 
+    /// Handles the end of the connection, after that of its session: what each machine kept for it goes.
     mutating func handleClosed(_ id: ConnectionID) {
         peers.removeAll { $0.id == id }
         announcer.close(id)

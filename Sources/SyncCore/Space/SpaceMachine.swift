@@ -2,8 +2,7 @@ import SyncModel
 
 /// One space of this node: what is held of it, what peers hold, and every decision that follows from both.
 ///
-/// Invariants: `held` is exactly what the store made durable. A replica's segments are verified one behind the other, so
-/// its frontier (durable, being persisted, waiting) is one chain. Nothing leaves before its local commit.
+/// Invariant: nothing leaves before its local commit.
 struct SpaceMachine: Sendable {
     let configuration: CoreSettings
     var log: SpaceLog

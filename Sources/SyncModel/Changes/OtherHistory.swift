@@ -10,7 +10,7 @@ package struct KnownReplica: Sendable, Hashable {
 }
 
 /// Another history of a replica than the one held here, signed with the same key: the machine that writes it was put back to an
-/// earlier moment while it ran, and went on from there (design: "Incarnations").
+/// earlier moment while it ran, and went on from there (Decisions/24).
 package struct OtherHistory: Sendable, Equatable {
     package let replica: ReplicaID
     /// The end from which the other history was read. The local history contains it too.

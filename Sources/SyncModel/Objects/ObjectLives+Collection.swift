@@ -5,7 +5,7 @@ extension ObjectLives {
     /// others are needed to judge it as every node does. When all are stable, every operation that did not know one of
     /// them is here, so no verdict changes any more; lives that stay are free of them.
     ///
-    /// - Parameter isStable: whether every member has acknowledged the operation of this dot (design: "Acknowledgement").
+    /// - Parameter isStable: whether every member has acknowledged the operation of this dot (Decisions/05).
     /// - Returns: whether anything was forgotten.
     package mutating func collect(where isStable: (Dot) -> Bool) -> Bool {
         guard !deletions.isEmpty, deletions.allSatisfy({ isStable($0.dot) && $0.keeps.allSatisfy(isStable) }),

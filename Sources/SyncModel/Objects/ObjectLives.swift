@@ -1,5 +1,5 @@
 /// The lives of one object id and the deletions that end them: who is alive is a function of the *set* of operations,
-/// in whatever causal order they arrived (design: "Deleting").
+/// in whatever causal order they arrived (Decisions/04).
 ///
 /// - A deletion ends a life whose birth its author knew, and one whose birth did not know the deletion if the author
 ///   knew the birth's device as a member (or is the same device); of devices that had not let it in, by what it knew, it

@@ -4,7 +4,7 @@ package import SyncModel
 /// The contents of a lease: how far this boot of this machine has answered for one of our replicas.
 ///
 /// It lives where a reboot, a backup or a disk image does not reach. A store that is behind it lost something; a store
-/// without it may be a copy. Either way the next write begins a new incarnation (design: "Incarnations").
+/// without it may be a copy. Either way the next write begins a new incarnation (Decisions/24).
 package struct LeaseRecord: Hashable, Sendable {
     package let bootID: [UInt8]
     package let replica: ReplicaID

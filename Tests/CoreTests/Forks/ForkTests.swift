@@ -4,8 +4,8 @@ import SyncSimulator
 import SyncStore
 import Testing
 
-/// A machine is put back to an earlier moment while it runs, and writes on: two histories under one replica (design:
-/// "Incarnations"). The one that others have stays, and what was written in the other is written again.
+/// A machine is put back to an earlier moment while it runs, and writes on: two histories under one replica
+/// (Decisions/24). The one that others have stays, and what was written in the other is written again.
 @Suite struct ForkTests {
     /// Everybody is connected with everybody else until all hold the same.
     private func meet(_ mesh: inout Mesh, _ some: [Int]? = nil) throws {

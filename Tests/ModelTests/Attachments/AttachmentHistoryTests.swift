@@ -2,7 +2,7 @@ import LawHistories
 import SyncModel
 import Testing
 
-/// design.md: an attachment never changes and goes with its object; what is said of edits of a life holds for attaching too.
+/// An attachment never changes and goes with its object; what is said of edits of a life holds for attaching too.
 @Suite struct AttachmentHistoryTests {
     private static let title: [ObjectFields.Operation] = [.update("title", .register(.set("x")))]
 

@@ -2,7 +2,7 @@ import LawHistories
 import SyncModel
 import Testing
 
-/// design.md "Deleting", rule by rule: one small history each.
+/// The rules of deletion (Decisions/04), one small history each.
 @Suite struct DeletionRuleTests {
     /// Two nodes that know each other and an object that both hold, then a deletion by 0 and, apart, an edit by 1.
     private struct Apart {

@@ -2,7 +2,7 @@ import SyncModel
 import SyncStore
 import Testing
 
-/// Taking a history back for another (design: "Incarnations"): what goes, what stays, and what is done again.
+/// Taking a history back for another (Decisions/24): what goes, what stays, and what is done again.
 @Suite("Store contract: forks")
 struct TakingBackTests {
     func say(_ store: SQLiteStore, _ bodies: String...) throws {

@@ -3,7 +3,7 @@ import SyncModel
 import SyncStore
 import Testing
 
-/// Events that the retention of their stream lets go (design.md §7), on every node alike.
+/// Events that the retention of their stream lets go (Decisions/10), on every node alike.
 @Suite("Store contract: dropped events")
 struct DroppedEventTests {
     static let day: Int64 = 86_400_000

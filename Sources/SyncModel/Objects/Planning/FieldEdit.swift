@@ -1,4 +1,4 @@
-/// An edit of a field, or of something inside one, in the words of design.md §12 `edit`.
+/// An edit of a field, or of something inside one, in the words of `lanyard edit`.
 package struct FieldEdit: Sendable, Hashable {
     package enum Action: Sendable, Hashable {
         /// Sets the value to this; present content that is not named is removed.
