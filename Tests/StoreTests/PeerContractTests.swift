@@ -94,7 +94,9 @@ struct PeerContractTests {
         let store = try StoreBed(kind).open()
         _ = try store.append([[.event("s")]], wallMilliseconds: 1)
         try store.probe()
-        #expect(store.health().condition == .ok && store.health().bytes > 0)
+        #expect(store.health().condition == .ok)
+        // The files of a simulated disk are in memory, where no folder has a size.
+        #expect(kind == .memory || store.health().bytes > 0)
     }
 
     @Test func `a simulated disk refuses as it is told and keeps what was acknowledged`() throws {
