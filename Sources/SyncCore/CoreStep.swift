@@ -34,7 +34,7 @@ struct CoreStep: Sendable {
     mutating func probe(_ id: ConnectionID) { network.probe(id, &output) }
 }
 
-/// What a step hands to the shell, and the numbers that every machine draws from.
+/// The effects that a step hands to the shell, and the numbers that every machine draws from.
 ///
 /// Invariant: time never goes back, and no ID is given out twice.
 struct StepOutput: Sendable {

@@ -1,6 +1,6 @@
 import SyncModel
 
-/// Who is told what is held here, and when: Have and HaveRequest.
+/// Tells each peer what is held here, and decides when: Have and HaveRequest.
 ///
 /// In step, two agents exchange a digest and nothing that grows with the store. The machine remembers what each peer was last
 /// told; what a peer says of itself stands in `SpacePeer.claims`.
@@ -20,7 +20,7 @@ struct Announcer: Sendable {
         var latest: Tick?
     }
 
-    /// What is held here, as it is announced.
+    /// The holdings of this node, as they are announced.
     struct Holdings: Sendable {
         let space: SpaceID
         let tips: TipTable
@@ -29,7 +29,7 @@ struct Announcer: Sendable {
         let acknowledgementsDigest: Sum256?
     }
 
-    /// What became of a frame of a peer's announcement.
+    /// The result of a frame of a peer's announcement.
     enum Collected: Sendable {
         case unfinished
         case tooLong

@@ -201,7 +201,7 @@ extension PeerNetwork {
         book.targets.compactMap { isWanted($0, at: now) ? $0.nextAt : nil }.min()
     }
 
-    /// What the network looks at in every step, whatever the input was.
+    /// Looks at everything that any input may have moved: addresses to dial, and bulk connections.
     mutating func plan(_ output: inout StepOutput) {
         planDials(&output)
         tellBulkPeers(&output)

@@ -29,13 +29,13 @@ extension PeerNetwork {
             twinRun: twins.claims[device]?.otherRun ?? 0)
     }
 
-    /// What becomes of a frame that arrived.
+    /// The part of the agent that a frame is for.
     enum Received {
         /// The network took care of it, or the session is ending.
         case done
-        /// It established the session, with these features known on both sides.
+        /// The frame established the session, with these features known on both sides.
         case established(features: UInt64)
-        /// It is for a space.
+        /// The frame is for a space.
         case forSpace
     }
 

@@ -21,7 +21,7 @@ struct ChangeReceiver: Sendable {
         var bytes: [UInt8]
     }
 
-    /// What became of a part of a segment.
+    /// The result of a part of a segment.
     enum Assembled: Sendable {
         case unfinished
         /// The part does not continue the segment that the peer began.

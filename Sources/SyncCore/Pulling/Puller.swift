@@ -217,7 +217,7 @@ struct Puller: Sendable {
         if let number = pulls.firstIndex(of: pull) { pulls[number].pace = (now, 0) }
     }
 
-    // MARK: Whom to ask last
+    // MARK: Peers that are asked last
 
     func isPaused(_ id: ConnectionID, at now: Tick) -> Bool { asked[id].pausedUntil.map { $0 > now } ?? false }
 

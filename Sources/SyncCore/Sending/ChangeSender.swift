@@ -1,6 +1,6 @@
 import SyncModel
 
-/// What goes out: live pushes to peers that are caught up, and answers to wants, both within byte bounds.
+/// Sends changes: live pushes to peers that are caught up, and answers to wants, both within byte bounds.
 ///
 /// Bounds: `inFlightBytesPerPeer` unconfirmed bytes and four times `wantsPerSession` wants a peer; one read a peer at a time.
 struct ChangeSender: Sendable {

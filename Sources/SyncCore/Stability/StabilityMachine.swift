@@ -1,6 +1,6 @@
 import SyncModel
 
-/// What every member has: which acknowledgements count, the vector that is therefore stable, and when this device says what
+/// The holdings of every member: which acknowledgements count, the vector that is therefore stable, and when this device says what
 /// it holds itself.
 struct StabilityMachine: Sendable {
     let configuration: CoreSettings
@@ -66,7 +66,7 @@ struct StabilityMachine: Sendable {
 
     // MARK: Planning
 
-    /// Records that who is a member, or whom members wait for, has changed.
+    /// Records that the members, or the devices they wait for, have changed.
     mutating func recordMembersChanged() { isMoved = true }
 
     /// The time at which a row or our own acknowledgement is due.

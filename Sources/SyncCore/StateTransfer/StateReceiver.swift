@@ -29,7 +29,7 @@ struct StateReceiver: Sendable {
     /// A stretch of time in which too little of a state came.
     struct Lapse: Sendable {
         let connection: ConnectionID
-        /// Nothing came.
+        /// No item came.
         let isSilent: Bool
         /// Fewer bytes came than a want would have to bring.
         let isSlow: Bool
