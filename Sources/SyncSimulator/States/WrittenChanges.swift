@@ -7,9 +7,17 @@ package struct WrittenChanges {
 
     package init() {}
 
-    /// Adds the changes that a node committed. The beginning of each history is committed first.
-    package mutating func add(_ segments: [VerifiedSegment]) {
-        for verified in segments { add(verified.segment) }
+    /// Adds the changes that a node committed. The beginning of each history is committed first, except for what the process
+    /// found open at its start while the disk took no writes: that is signed with the first commit it takes, and read here.
+    package mutating func add(_ segments: [VerifiedSegment], from store: SQLiteStore) {
+        for verified in segments {
+            let replica = verified.segment.replica
+            let end = changes[replica]?.last?.tip.next ?? 0
+            if verified.segment.start > end, let found = try? store.segments(of: replica, from: end, byteBudget: .max) {
+                for segment in found { add(segment) }
+            }
+            add(verified.segment)
+        }
     }
 
     /// Adds the changes that a process left open, and the next one found and signed: no commit reports them.

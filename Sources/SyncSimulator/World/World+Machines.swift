@@ -207,7 +207,7 @@ extension World {
         let before = nodes[node].durable
         check { $0.committed(node: node, digest: commit.digest) }
         check { $0.committed(node: node, commit.segments, before: before) }
-        changes?.add(commit.segments)
+        if let store = nodes[node].store { changes?.add(commit.segments, from: store) }
         for verified in commit.segments {
             nodes[node].durable.advance(verified.segment.replica, to: verified.segment.end)
         }
