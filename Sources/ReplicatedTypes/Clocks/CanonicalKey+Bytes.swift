@@ -11,8 +11,8 @@ extension CanonicalKey {
     }
 
     /// Nil unless exactly `byteCount` bytes.
-    package init?(bytes: some RandomAccessCollection<UInt8>) {
-        func number(_ bytes: some Sequence<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
+    package init?(bytes: [UInt8]) {
+        func number(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
         guard bytes.count == Self.byteCount, let replica = ReplicaID(bytes: bytes.dropFirst(8).dropLast(8)) else {
             return nil
         }

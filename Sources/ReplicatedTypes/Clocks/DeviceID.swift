@@ -10,16 +10,18 @@ public struct DeviceID: Hashable, Sendable, Comparable {
     private let word0, word1, word2, word3: UInt64
 
     /// Returns nil unless `bytes` are exactly 32.
-    public init?(bytes: some Collection<UInt8>) {
+    public init?(bytes: [UInt8]) { self.init(bytes: bytes[...]) }
+
+    /// Returns nil unless `bytes` are exactly 32. No generic function: each id that is read comes through here, and across
+    /// modules a generic one asks for each byte through a witness table.
+    public init?(bytes: ArraySlice<UInt8>) {
         guard bytes.count == Self.byteCount else { return nil }
-        var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
-        for byte in bytes {
-            words.0 = words.0 << 8 | words.1 >> 56
-            words.1 = words.1 << 8 | words.2 >> 56
-            words.2 = words.2 << 8 | words.3 >> 56
-            words.3 = words.3 << 8 | UInt64(byte)
+        (word0, word1, word2, word3) = bytes.withUnsafeBytes { bytes in
+            func word(_ index: Int) -> UInt64 {
+                UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: index * 8, as: UInt64.self))
+            }
+            return (word(0), word(1), word(2), word(3))
         }
-        (word0, word1, word2, word3) = words
     }
 
     /// Exactly `byteCount` bytes.

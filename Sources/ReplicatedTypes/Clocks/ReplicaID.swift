@@ -19,7 +19,10 @@ public struct ReplicaID: Hashable, Sendable, Comparable {
     }
 
     /// Device, then incarnation, big-endian. Nil unless exactly `byteCount` bytes.
-    public init?(bytes: some RandomAccessCollection<UInt8>) {
+    public init?(bytes: [UInt8]) { self.init(bytes: bytes[...]) }
+
+    /// Device, then incarnation, big-endian. Nil unless exactly `byteCount` bytes.
+    public init?(bytes: ArraySlice<UInt8>) {
         guard bytes.count == Self.byteCount, let device = DeviceID(bytes: bytes.prefix(DeviceID.byteCount)) else {
             return nil
         }

@@ -111,7 +111,7 @@ extension Data {
     }
 
     fileprivate func replicaID() throws(WireError) -> ReplicaID {
-        guard let replica = ReplicaID(bytes: self) else { throw .outOfRange(field: "replica") }
+        guard let replica = ReplicaID(bytes: array) else { throw .outOfRange(field: "replica") }
         return replica
     }
 
@@ -275,7 +275,7 @@ extension Frame.AcknowledgementRequest {
         var held: [Held] = []
         held.reserveCapacity(request.held.count)
         for row in request.held {
-            guard let device = DeviceID(bytes: row.device) else {
+            guard let device = DeviceID(bytes: row.device.array) else {
                 throw .outOfRange(field: "acknowledgement_request.device")
             }
             held.append(
