@@ -8,6 +8,8 @@ struct StabilityChecker: Checker {
 
     /// Everything that the core ever held as durable, by node, in whatever way it came.
     private var held: [Int: VersionVector] = [:]
+    /// Of what each node held at its last step, and under whose keys: most steps change nothing of it.
+    private var looked: [Int: (holder: Int, digest: Sum256)] = [:]
     /// The vector last found right, by node.
     private var checked: [Int: VersionVector] = [:]
     private let numbers = Dictionary(uniqueKeysWithValues: SimulatedDevice.all.enumerated().map { ($1.id, $0) })
@@ -15,8 +17,11 @@ struct StabilityChecker: Checker {
     mutating func stepped(node: Int, _ core: AgentCore, bounds: CoreConfiguration.Bounds) -> String? {
         // By its keys: of two machines that run from one disk, either may have held it.
         let holder = numbers[core.membership.own] ?? node
-        for entry in core.held.entries {
-            held[holder, default: VersionVector()].advance(entry.replica, to: entry.tip.next)
+        if looked[node]?.holder != holder || looked[node]?.digest != core.held.digest {
+            looked[node] = (holder, core.held.digest)
+            for entry in core.held.entries {
+                held[holder, default: VersionVector()].advance(entry.replica, to: entry.tip.next)
+            }
         }
         let stable = core.stable
         guard !stable.isEmpty, checked[node] != stable else { return nil }
