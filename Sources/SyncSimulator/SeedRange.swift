@@ -22,7 +22,11 @@ package struct SeedRange: Sendable {
         package var copies = CopyCounts()
         /// Over the digests of all seeds in their order.
         package var digest = ""
+        /// Over those of the first `firstCount`, for another process to compare with.
+        package var digestOfFirst = ""
     }
+
+    package static let firstCount = 100
 
     /// - Parameter repeating: each seed twice; a difference is a failure.
     package func run(bug: PlantedBug? = nil, repeating: Bool = false) async -> Outcome {
@@ -41,7 +45,10 @@ package struct SeedRange: Sendable {
         }
         var outcome = Outcome()
         var hasher = SHA256()
-        for (_, run, isSame) in parts.sorted(by: { $0.0 < $1.0 }) {
+        func digest(_ hasher: SHA256) -> String {
+            hasher.finalize().prefix(8).map { String($0, radix: 16) }.joined()
+        }
+        for (index, run, isSame) in parts.sorted(by: { $0.0 < $1.0 }) {
             if let failure = run.failure { outcome.failed.append(Failed(seed: run.seed, failure: failure)) }
             if !isSame {
                 let failure = CheckFailure(
@@ -52,8 +59,9 @@ package struct SeedRange: Sendable {
             outcome.copies += run.copies
             outcome.slowestHealNanoseconds = max(outcome.slowestHealNanoseconds, run.healNanoseconds ?? 0)
             hasher.update(data: Array(run.digest.utf8))
+            if index + 1 == Self.firstCount { outcome.digestOfFirst = digest(hasher) }
         }
-        outcome.digest = hasher.finalize().prefix(8).map { String($0, radix: 16) }.joined()
+        outcome.digest = digest(hasher)
         return outcome
     }
 
@@ -68,26 +76,35 @@ package struct SeedRange: Sendable {
 
     /// Returns one finding for each bug, in their order.
     package func findings(of bugs: [PlantedBug]) async -> [Finding] {
-        await withTaskGroup(of: (Int, Finding).self) { group in
-            var findings = [Finding](repeating: .notFound, count: bugs.count)
-            for index in bugs.indices {
-                if index >= Self.workers, let (place, finding) = await group.next() { findings[place] = finding }
-                group.addTask { (index, finding(of: bugs[index])) }
-            }
-            for await (place, finding) in group { findings[place] = finding }
-            return findings
+        let found = await Self.map(bugs) { first(with: $0) }
+        // Many bugs are found by one seed: that is run once without any.
+        let tried = Set(found.compactMap { $0?.seed }).sorted()
+        let clean = Dictionary(uniqueKeysWithValues: zip(tried, await Self.map(tried) { Simulation(seed: $0).failure }))
+        return found.map { found in
+            guard let found else { return .notFound }
+            guard let failure = clean[found.seed] ?? nil else { return .found(found) }
+            return .foundWithout(Failed(seed: found.seed, failure: failure))
         }
     }
 
-    private func finding(of bug: PlantedBug) -> Finding {
-        guard let found = first(with: bug) else { return .notFound }
-        let clean = Simulation(seed: found.seed)
-        return clean.failure.map { .foundWithout(Failed(seed: found.seed, failure: $0)) } ?? .found(found)
+    /// Returns what `body` gives for each, in their order. Each core takes the next that is left.
+    private static func map<Value: Sendable, Result: Sendable>(
+        _ values: [Value], _ body: @escaping @Sendable (Value) -> Result
+    ) async -> [Result] {
+        await withTaskGroup(of: (Int, Result).self) { group in
+            var results: [(Int, Result)] = []
+            for index in values.indices {
+                if index >= workers, let result = await group.next() { results.append(result) }
+                group.addTask { (index, body(values[index])) }
+            }
+            for await result in group { results.append(result) }
+            return results.sorted { $0.0 < $1.0 }.map(\.1)
+        }
     }
 
-    /// The bug's known seed, if it is among them, or else the first one, in order, whose run fails with the bug planted.
+    /// The bug's known seed, wherever it lies, or else the first one of these, in order, whose run fails with the bug planted.
     package func first(with bug: PlantedBug) -> Failed? {
-        for seed in seeds.filter({ $0 == bug.knownSeed }) + seeds.filter({ $0 != bug.knownSeed }) {
+        for seed in [bug.knownSeed].compactMap(\.self) + seeds.filter({ $0 != bug.knownSeed }) {
             if let failure = Simulation(seed: seed, bug: bug).failure { return Failed(seed: seed, failure: failure) }
         }
         return nil

@@ -86,15 +86,24 @@ struct LanyardSim: AsyncParsableCommand {
             "\(count) seeds clean in \(seconds) s (\(Int(Double(count) / seconds)) a second, "
                 + "\(Int(simulated / seconds)) times real time); slowest heal \(runs.slowestHealNanoseconds / 1_000_000) ms; "
                 + "digest over all \(runs.digest)")
+        if count >= SeedRange.firstCount {
+            print("digest over the first \(SeedRange.firstCount) \(runs.digestOfFirst)")
+        }
     }
 
-    /// A check that cannot fail is none: each planted bug must be found, and its seed be clean without it.
+    /// A check that cannot fail is none: each planted bug must be found by the checker that is there for it, and its seed be
+    /// clean without it.
     private func runCanaries(_ bugs: [PlantedBug], within limit: Int) async throws {
         let seeds = SeedRange(from: from, count: limit)
         var isFine = true
         for (bug, finding) in zip(bugs, await seeds.findings(of: bugs)) {
             switch finding {
             case .found(let found):
+                if let expected = bug.expectedCheckers, !expected.contains(found.failure.checker) {
+                    isFine = false
+                    report(found.failure, found.seed, bug)
+                    print("that is not for \(found.failure.checker) to find, but for \(expected.sorted())")
+                }
                 let outdated = bug.knownSeed.flatMap { $0 == found.seed ? nil : "; not any more with \($0)" } ?? ""
                 print(
                     "\(bug.rawValue): found by \(found.failure.checker) with seed \(found.seed), which is clean without "
