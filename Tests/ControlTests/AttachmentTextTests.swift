@@ -24,9 +24,9 @@ import lanyard
     @Test func `a rate is that of the last seconds`() {
         var meter = RateMeter()
         #expect(meter.bytesPerSecond == 0)
-        for second in 0..<20 { meter.note(UInt64(second) * 1_000, at: Double(second)) }
+        for second in 0..<20 { meter.record(UInt64(second) * 1_000, at: Double(second)) }
         #expect(meter.bytesPerSecond == 1_000)
-        for second in 20..<30 { meter.note(19_000, at: Double(second)) }
+        for second in 20..<30 { meter.record(19_000, at: Double(second)) }
         #expect(meter.bytesPerSecond == 0, "it stopped, whatever it did before")
     }
 

@@ -39,7 +39,7 @@ import Testing
                 TextChange(offset: 0, deleted: "Teh", inserted: "The"),
                 TextChange(offset: 4, deleted: "old", inserted: ""),
             ]
-            await server.agent.note(
+            await server.agent.record(
                 HistoryEntry(
                     version: Self.version, time: MemoryObjects.time, device: MemoryAgent.device, kind: .edited,
                     field: FieldPath(field: "body"), edits: edits), of: name)
@@ -63,7 +63,7 @@ import Testing
         try await LiveServer.with { server async throws in
             try await written(server)
             let long = String(repeating: "a", count: 300) + "z"
-            await server.agent.note(
+            await server.agent.record(
                 HistoryEntry(
                     version: Self.version, time: MemoryObjects.time, device: MemoryAgent.device, kind: .edited,
                     field: FieldPath(field: "body"), edits: [TextChange(offset: 0, deleted: "", inserted: long)]),
@@ -80,7 +80,7 @@ import Testing
                 id: "7QXPBVDAW4SGEFIWSN2WJ3IKHA", name: "a\u{1b}b.png", mediaType: "image/png", size: 300, width: 640,
                 height: nil, hash: String(repeating: "0f", count: 32))
             for (kind, counter) in [(HistoryEntry.Kind.attached, UInt64(7)), (.detached, 8)] {
-                await server.agent.note(
+                await server.agent.record(
                     HistoryEntry(
                         version: DotText(replica: MemoryAgent.replica, counter: counter), time: MemoryObjects.time,
                         device: MemoryAgent.device, kind: kind, attachment: record), of: name)

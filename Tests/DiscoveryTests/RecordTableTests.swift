@@ -96,7 +96,7 @@ import Testing
     @Test func `ten thousand forged records keep 256 at most and 64 look-ups, and a newcomer still gets in`() {
         var table = RecordTable()
         var shown: Set<RecordKey> = []
-        func note(_ events: [RecordTable.Action]) {
+        func show(_ events: [RecordTable.Action]) {
             for case .report(let event) in events {
                 if case .found(let record) = event { shown.insert(record.key) }
                 if case .lost(let key) = event { shown.remove(key) }
@@ -104,7 +104,7 @@ import Testing
         }
         for number in 0..<10_000 {
             let now = UInt64(number) * 1_000_000
-            note(follow(table.appeared(key(number), at: now), &table, at: now) { record($0) })
+            show(follow(table.appeared(key(number), at: now), &table, at: now) { record($0) })
             #expect(table.count <= RecordTable.maximumRecords)
             #expect(shown.count <= RecordTable.maximumRecords)
         }

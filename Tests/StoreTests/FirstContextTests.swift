@@ -145,7 +145,7 @@ struct FirstContextTests {
         // Of its own, half is said by the first change of the first.
         let (mine, theirs) = (entries(count.own, of: device), entries(count.others, of: other))
         var firsts = FirstContexts()
-        firsts.note(
+        firsts.record(
             VersionVector(mine[1...(count.own / 2)] + theirs.suffix(100)), of: mine[0].replica, isHearsay: isHearsay)
         let replica = ReplicaID(device: device.id, incarnation: 1)
         var author = ChangeAuthor(
@@ -160,7 +160,7 @@ struct FirstContextTests {
             groups, held: held, greatestStamp: .zero, wallMilliseconds: 0, sign: device.sign)
         let segments = try #require(authored)
         var tip = ReplicaTip.empty(space: .home, replica: replica)
-        firsts.note(VersionVector(segments[0].context), of: replica)
+        firsts.record(VersionVector(segments[0].context), of: replica)
         var known = firsts.inherited(by: replica)
         known.join(VersionVector(segments[0].context))
         #expect(planned == known)
@@ -181,7 +181,7 @@ struct FirstContextTests {
                 VersionVector.Entry(replica: ReplicaID(device: device.id, incarnation: next), next: 1),
                 VersionVector.Entry(replica: ReplicaID(device: TestDevice(2).id, incarnation: replica), next: replica),
             ]
-            firsts.note(VersionVector(others), of: ReplicaID(device: device.id, incarnation: replica))
+            firsts.record(VersionVector(others), of: ReplicaID(device: device.id, incarnation: replica))
         }
         let seen = firsts.inherited(by: ReplicaID(device: device.id, incarnation: 1))
         for incarnation in 1...3 as ClosedRange<UInt64> {
@@ -196,7 +196,7 @@ extension FirstContexts {
         self.init()
         for known in try store.state().tips {
             guard let first = try store.verifiedSegments(of: known.replica).first else { continue }
-            note(VersionVector(first.context), of: known.replica)
+            record(VersionVector(first.context), of: known.replica)
         }
     }
 }

@@ -101,14 +101,14 @@ public struct TextEditor: Sendable {
             range.lowerBound >= 0 && range.upperBound <= engine.pointee.tree.shownCount,
             "\(range) of \(engine.pointee.tree.shownCount) scalars")
         if range.count == 1 {
-            noteRemoved(engine.pointee.removeOne(at: range.lowerBound), 1)
+            recordRemoved(engine.pointee.removeOne(at: range.lowerBound), 1)
         } else {
-            engine.pointee.remove(range) { noteRemoved($0, $1) }
+            engine.pointee.remove(range) { recordRemoved($0, $1) }
         }
     }
 
     @inline(__always)
-    private mutating func noteRemoved(_ number: Int, _ count: Int) {
+    private mutating func recordRemoved(_ number: Int, _ count: Int) {
         let number = Int32(truncatingIfNeeded: number)
         let count = Int32(truncatingIfNeeded: count)
         if last.number == number &+ count {

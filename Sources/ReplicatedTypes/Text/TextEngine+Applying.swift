@@ -69,7 +69,7 @@ extension TextEngine {
             swap(&watched, &edits)
             if isIn, edits != nil {
                 for part in shown {
-                    noteInserted(first + part.lowerBound - start..<first + part.upperBound - start)
+                    recordInserted(first + part.lowerBound - start..<first + part.upperBound - start)
                 }
             }
             start = end

@@ -136,7 +136,7 @@ struct TextEngine: ~Copyable {
         arena.append(written: typed)
         dots.append(typed, counter: openCounter, by: openReplica)
         tree.extend(openLeaf, openIndex, by: typed, excess: UnicodeExcess())
-        if splices != nil { noteSplice(at: openEnd - typed, deleted: 0, inserted: typed) }
+        if splices != nil { recordSplice(at: openEnd - typed, deleted: 0, inserted: typed) }
         openCounter += UInt64(typed)
         openBytes = openBytes.map { $0 + typed }
         openRoom -= typed
@@ -189,7 +189,7 @@ struct TextEngine: ~Copyable {
         append(scalars, counter: counter, by: replica)
         insertSpan(number, at: spot.place)
         let added = arena.count - number
-        if splices != nil { noteSplice(at: offset, deleted: 0, inserted: added) }
+        if splices != nil { recordSplice(at: offset, deleted: 0, inserted: added) }
         openRun(behind: offset + added, counter: counter + UInt64(added), by: replica)
     }
 
@@ -218,7 +218,7 @@ struct TextEngine: ~Copyable {
     @inline(__always)
     mutating func removeOne(at offset: Int) -> Int {
         openEnd = -1
-        if splices != nil { noteSplice(at: offset, deleted: 1, inserted: 0) }
+        if splices != nil { recordSplice(at: offset, deleted: 1, inserted: 0) }
         return tree.hideOne(at: offset, arena)
     }
 
@@ -233,7 +233,7 @@ struct TextEngine: ~Copyable {
             tree.hide(place, count: part, arena)
             rest -= part
         }
-        if splices != nil { noteSplice(at: range.lowerBound, deleted: range.count, inserted: 0) }
+        if splices != nil { recordSplice(at: range.lowerBound, deleted: range.count, inserted: 0) }
         openEnd = -1
     }
 
@@ -307,14 +307,14 @@ struct TextEngine: ~Copyable {
         append(scalars, counter: counter, by: replica)
         insertSpan(number, at: place)
         openEnd = -1
-        if edits != nil { noteInserted(number..<arena.count) }
+        if edits != nil { recordInserted(number..<arena.count) }
         if splices != nil {
             let offset = tree.shownIndex(of: tree.place(of: number))
-            noteSplice(at: offset, deleted: 0, inserted: arena.count - number)
+            recordSplice(at: offset, deleted: 0, inserted: arena.count - number)
         }
     }
 
-    mutating func noteInserted(_ numbers: Range<Int>) {
+    mutating func recordInserted(_ numbers: Range<Int>) {
         let offset = tree.shownIndex(of: tree.place(of: numbers.lowerBound))
         let inserted = string(of: numbers)
         edits?.append(TextEdit(offset: offset, deleted: "", inserted: inserted))
@@ -338,7 +338,7 @@ struct TextEngine: ~Copyable {
                     let deleted = string(of: number..<number + part)
                     edits?.append(TextEdit(offset: tree.shownIndex(of: place), deleted: deleted, inserted: ""))
                 }
-                if splices != nil { noteSplice(at: tree.shownIndex(of: place), deleted: part, inserted: 0) }
+                if splices != nil { recordSplice(at: tree.shownIndex(of: place), deleted: part, inserted: 0) }
                 tree.hide(place, count: part, arena)
                 openEnd = -1
             }

@@ -139,7 +139,7 @@ final class BulkLoop: CoreLoop {
                 driver.readHashes(id, space, blob, first: first)
             case .readChunk(let id, let space, let blob, let chunk): driver.readChunk(id, space, blob, chunk: chunk)
             case .readSmall(let id, let space, let blobs): driver.readSmall(id, space, blobs)
-            case .noteHolder(let blob, let device): holders.record(blob, device)
+            case .recordHolder(let blob, let device): holders.record(blob, device)
             case .progress(let blob, let presentBytes):
                 arrivals.progressed(blob, to: presentBytes)
                 blobsChanged()

@@ -46,7 +46,7 @@ package enum BulkEffect: Sendable, Equatable {
     case readSmall(ReadID, SpaceID, [BlobHash])
 
     /// The device said that it holds all of it: to tell people who had it last.
-    case noteHolder(BlobHash, DeviceID)
+    case recordHolder(BlobHash, DeviceID)
     /// Progress for users, at most four times a second for each blob.
     case progress(BlobHash, presentBytes: UInt64)
     /// A user waits for the blob (`BulkInput.fetch`), and no connected peer has it, or all have been asked in vain.

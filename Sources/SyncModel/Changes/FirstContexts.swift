@@ -16,7 +16,7 @@ package struct FirstContexts: Sendable, Equatable {
 
     package func isHearsay(_ replica: ReplicaID) -> Bool { hearsay.contains(replica) }
 
-    package mutating func note(_ context: VersionVector, of replica: ReplicaID, isHearsay: Bool = false) {
+    package mutating func record(_ context: VersionVector, of replica: ReplicaID, isHearsay: Bool = false) {
         named[replica] = context.isEmpty ? nil : context
         if isHearsay { hearsay.insert(replica) } else { hearsay.remove(replica) }
     }

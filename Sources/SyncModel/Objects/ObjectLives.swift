@@ -54,7 +54,7 @@ package struct ObjectLives: Hashable, Sendable {
     /// Begins a life at `origin`.
     package mutating func bear(at origin: Origin, span: UInt64, wallMilliseconds: Int64) -> Admission {
         guard !touched.covers(origin.dot) else { return .repeated }
-        note(origin, span: span)
+        record(origin, span: span)
         let birth = origin.dot
         var known = KnownDots(of: deletions.lazy.map(\.dot), at: origin)
         if origin.faults.contains(.birthForgetsDeletions) { known = KnownDots() }
@@ -84,12 +84,12 @@ package struct ObjectLives: Hashable, Sendable {
         guard !touched.covers(origin.dot) else { return .repeated }
         guard origin.knows(birth), members.admits(origin, onWorkOf: birth.replica.device) else { return .void }
         if let index = lives.firstIndex(where: { $0.birth == birth }) {
-            note(origin, span: span)
+            record(origin, span: span)
             lives[index].touch(at: origin, span: span, against: enders(of: lives[index]))
             return .applied(life: birth)
         }
         guard drop([birth], at: origin, wallMilliseconds: wallMilliseconds) else { return .unknownLife }
-        note(origin, span: span)
+        record(origin, span: span)
         return .droppedWhileDeleted
     }
 
@@ -115,7 +115,7 @@ package struct ObjectLives: Hashable, Sendable {
         earlier: () -> [EarlierEdit]
     ) -> [Dot]? {
         guard !touched.covers(origin.dot) else { return nil }
-        note(origin, span: 1)
+        record(origin, span: 1)
         var births = lives.map(\.birth)
         for birth in deletions.lazy.flatMap(\.ended) { births.insertSorted(birth) }
         let forgets = origin.faults.contains(.deletionForgetsBirths)
@@ -169,11 +169,11 @@ package struct ObjectLives: Hashable, Sendable {
         }
         let gone = deletions.flatMap(\.ended).filter(speaks)
         let isDropped = drop(gone, at: origin, wallMilliseconds: wallMilliseconds)
-        if isDropped || isAnswer || !kept.isEmpty { note(origin, span: 1) }
+        if isDropped || isAnswer || !kept.isEmpty { record(origin, span: 1) }
         return kept + gone
     }
 
-    private mutating func note(_ origin: Origin, span: UInt64) {
+    private mutating func record(_ origin: Origin, span: UInt64) {
         touched.advance(origin.dot.replica, to: origin.dot.counter + span)
         greatestStamp = max(greatestStamp, origin.stamp)
     }

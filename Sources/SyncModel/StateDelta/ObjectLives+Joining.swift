@@ -33,8 +33,8 @@ extension ObjectLives {
         deletions = joined.sorted { $0.dot < $1.dot }
         let ended = Set(deletions.flatMap(\.ended))
         lives = Self.merged(mine, other, held: held, theirs: theirs).filter { !ended.contains($0.birth) }.map { life in
-            life.noting(mine.touches(on: life.birth, beyond: theirs), against: news)
-                .noting(other.touches(on: life.birth, beyond: held), against: ours)
+            life.recording(mine.touches(on: life.birth, beyond: theirs), against: news)
+                .recording(other.touches(on: life.birth, beyond: held), against: ours)
                 .forgetting { dot in !deletions.contains { $0.dot == dot } }
         }
         if deletions.isEmpty { lives = lives.map(\.settled) }
@@ -133,7 +133,7 @@ extension LifeRecord {
     }
 
     /// Returns the record with operations that none of the deletions knew of.
-    fileprivate func noting(_ touches: [Touch], against deletions: [DeletionRecord]) -> LifeRecord {
+    fileprivate func recording(_ touches: [Touch], against deletions: [DeletionRecord]) -> LifeRecord {
         guard !touches.isEmpty else { return self }
         let dissents = deletions.filter { $0.ends(self) }.map { Dissent(deletion: $0.dot, touches: touches) }
         return merged(with: LifeRecord(birth: birth, stamp: stamp, known: known, dissents: dissents))

@@ -26,7 +26,7 @@ package struct ObjectLedger {
         var firsts = FirstContexts()
         for history in histories {
             guard let first = history.changes.first, first.isBeginning else { continue }
-            firsts.note(VersionVector(first.context), of: history.replica)
+            firsts.record(VersionVector(first.context), of: history.replica)
         }
         let inherited = histories.map { firsts.inherited(by: $0.replica) }
         cuts = ObviousCuts(

@@ -41,7 +41,7 @@ extension World {
         case .readChunk(let id, let space, let blob, let chunk):
             isNamed(node, space, blob) ? readChunk(id, blob, chunk, store) : [.chunkRead(id, nil, .notAllowed)]
         case .readSmall(let id, let space, let blobs): [readSmall(node, id, space, blobs, store)]
-        case .dial, .askForBulk, .send, .establish, .setReading, .close, .noteHolder, .progress, .nobodyHas, .report:
+        case .dial, .askForBulk, .send, .establish, .setReading, .close, .recordHolder, .progress, .nobodyHas, .report:
             preconditionFailure("no work for a disk")
         }
     }

@@ -115,7 +115,7 @@ extension World {
             case .close(let id, let reason): close(node, id, code: reason.rawValue)
             case .listMissing, .lookUp, .readHashes, .readChunk, .readSmall: planRead(node, effect)
             case .begin, .write, .finish, .putAside, .writeSmall: planWrite(node, effect)
-            case .noteHolder, .progress: break
+            case .recordHolder, .progress: break
             case .nobodyHas(let blob): trace.record(now, node, "finds nobody with \(blob.shortName)")
             case .report(let report): trace.record(now, node, "\(report.shortText)")
             }

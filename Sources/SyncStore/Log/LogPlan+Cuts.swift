@@ -16,7 +16,7 @@ extension LogPlan {
             return after.members.knows(author, at: Origin(dot: dot, stamp: .zero, context: context))
         }
         let first = Dot(replica: segment.replica, counter: segment.start)
-        if after.cuts.note(first, context: context, statements, members: after.members) { hasNewCuts = true }
+        if after.cuts.record(first, context: context, statements, members: after.members) { hasNewCuts = true }
     }
 
     /// Decides where histories end once these segments are applied, and which objects must be made anew for it. Called before

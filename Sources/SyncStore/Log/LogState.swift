@@ -103,7 +103,7 @@ package struct LogState: Sendable, Equatable {
 
     /// Takes over what the first change of a replica named: before any context of it is asked for.
     package mutating func recordFirst(_ context: VersionVector, of replica: ReplicaID, isHearsay: Bool = false) {
-        firsts.note(context, of: replica, isHearsay: isHearsay)
+        firsts.record(context, of: replica, isHearsay: isHearsay)
     }
 
     /// First index whose replica is not before `replica`.

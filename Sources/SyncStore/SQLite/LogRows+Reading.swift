@@ -64,7 +64,7 @@ extension LogRows {
             guard let replica = ReplicaID(bytes: row.blob(0)), let first = VectorColumn.decoded(row.blob(1)) else {
                 throw .corrupt(detail: "a replica's row does not read back")
             }
-            contexts.note(first, of: replica)
+            contexts.record(first, of: replica)
             return true
         }
         return contexts

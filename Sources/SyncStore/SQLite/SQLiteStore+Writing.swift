@@ -32,10 +32,10 @@ extension SQLiteStore {
         try append(groups.map { .operations($0) }, wallMilliseconds: wallMilliseconds).commit
     }
 
-    /// - Parameter noting: what else is written in the same transaction.
+    /// - Parameter recording: what else is written in the same transaction.
     func append(
         _ writes: [LocalWrite], _ wallMilliseconds: Int64, isSealed: Bool, _ writing: inout Writing,
-        noting: (LogRows, AppendResult) throws(StoreError) -> Void = { _, _ in }
+        recording: (LogRows, AppendResult) throws(StoreError) -> Void = { _, _ in }
     ) throws(StoreError) -> AppendResult {
         let state = writing.log
         let before = writing.own.author
@@ -47,7 +47,7 @@ extension SQLiteStore {
             var commit = commit
             for write in writes { try commit.take(write, reading: objects, sign: sign) }
             let planned = try commit.finish(reading: objects, StreamRows(rows), sign: sign)
-            try noting(rows, planned.result)
+            try recording(rows, planned.result)
             guard planned.writesAnything else {
                 objects.giveBack(planned.objects)
                 return planned

@@ -64,7 +64,7 @@ struct StateJoin {
             case .dropped(let events): dropped.append(events)
             case .tip(let tip):
                 tips.append(tip)
-                if held.next(of: tip.replica) == 0 { firsts.note(tip.first, of: tip.replica) }
+                if held.next(of: tip.replica) == 0 { firsts.record(tip.first, of: tip.replica) }
             case .end(let end): vector = end.vector
             case .announcement, .object, .events, .births, .check:
                 throw .corrupt(detail: "an item is staged in the wrong place")

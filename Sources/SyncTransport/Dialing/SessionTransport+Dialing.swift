@@ -38,7 +38,7 @@ extension SessionTransport {
                         guard let self else { return .shutdown }
                         return objection(to: key, .outbound)
                     },
-                    verdict: { [weak link] in link?.note($0) }))
+                    verdict: { [weak link] in link?.record($0) }))
             try channel.syncOptions?.setOption(.autoRead, value: true)
         } catch {
             channel.close(promise: nil)

@@ -179,7 +179,7 @@ extension Link {
             return cut(error is BoringSSLError ? TLSFailure.reason(error) : lossReason(error))
         }
         // TLS closes by itself after a failed handshake, by way of the meter, so that the peer reads the alert.
-        note(TLSFailure.reason(error))
+        record(TLSFailure.reason(error))
         stage = .closing
         meter.lingers = true
     }
@@ -293,5 +293,5 @@ extension Link {
     }
 
     /// Keeps the first reason, for the verification, whose own error would say only that it failed.
-    func note(_ reason: EndReason) { self.reason = self.reason ?? reason }
+    func record(_ reason: EndReason) { self.reason = self.reason ?? reason }
 }

@@ -55,7 +55,7 @@ extension SessionTransport {
                         guard let self else { return .shutdown }
                         return objection(to: key, .inbound)
                     },
-                    verdict: { [weak link] in link?.note($0) }))
+                    verdict: { [weak link] in link?.record($0) }))
         }
     }
 }

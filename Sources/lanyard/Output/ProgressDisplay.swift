@@ -40,7 +40,7 @@ final class ProgressDisplay: Sendable {
         let text = state.withLock { state -> String? in
             state.doneBytes += UInt64(bytes)
             guard state.isDue(at: now) else { return nil }
-            state.meter.note(state.doneBytes, at: now)
+            state.meter.record(state.doneBytes, at: now)
             return ProgressText.text(
                 title,
                 ByteProgress(

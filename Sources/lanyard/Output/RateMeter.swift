@@ -7,8 +7,8 @@ package struct RateMeter {
 
     package init() {}
 
-    /// Notes how far it is at a time of some clock that never goes back.
-    package mutating func note(_ bytes: UInt64, at seconds: Double) {
+    /// Records how far it is at a time of some clock that never goes back.
+    package mutating func record(_ bytes: UInt64, at seconds: Double) {
         samples.append((seconds, bytes))
         // One older than the window stays, to measure all of the window.
         let firstInside = samples.firstIndex { seconds - $0.seconds <= Self.windowSeconds } ?? 0

@@ -135,7 +135,7 @@ extension MemoryAgent {
         return attachments.add(bytes, draft)
     }
 
-    fileprivate func noteGivenUp() { attachments.givenUp += 1 }
+    fileprivate func recordGivenUp() { attachments.givenUp += 1 }
 
     func openAttachment(space: String, id: String) throws(ControlError) -> any AttachmentReading {
         try check(space)
@@ -202,7 +202,7 @@ private final class MemoryReceiver: AttachmentReceiving {
         try await agent.finish(bytes.withLock(\.self), draft)
     }
 
-    func giveUp() { Task { [agent] in await agent.noteGivenUp() } }
+    func giveUp() { Task { [agent] in await agent.recordGivenUp() } }
 }
 
 private final class MemoryReading: AttachmentReading {

@@ -20,7 +20,7 @@ extension MemoryAgent {
     }
 
     /// Says that this happened to an object.
-    func note(_ entry: HistoryEntry, of name: ObjectName) { objects.note(entry, of: name) }
+    func record(_ entry: HistoryEntry, of name: ObjectName) { objects.record(entry, of: name) }
 
     /// The last edit that was asked for.
     var lastEdit: ObjectEdit? { objects.lastEdit }

@@ -139,7 +139,7 @@ struct MemoryObjects {
     }
 
     /// Says that this happened to the object, as an agent tells it that knows what a text is.
-    mutating func note(_ entry: HistoryEntry, of name: ObjectName) { past[name, default: []].append((entry, nil)) }
+    mutating func record(_ entry: HistoryEntry, of name: ObjectName) { past[name, default: []].append((entry, nil)) }
 
     private var version: DotText { DotText(replica: MemoryAgent.replica, counter: 1_000_000 + position) }
 

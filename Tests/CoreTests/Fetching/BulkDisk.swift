@@ -65,7 +65,7 @@ struct BulkDisk {
             }
             return .chunkRead(id, read(blob, chunk, layout.range(of: chunk).count, &random), nil)
         case .readSmall(let id, _, let blobs): return readSmall(id, blobs, &random)
-        case .putAside, .dial, .askForBulk, .send, .establish, .setReading, .close, .listMissing, .noteHolder,
+        case .putAside, .dial, .askForBulk, .send, .establish, .setReading, .close, .listMissing, .recordHolder,
             .progress,
             .nobodyHas, .report:
             return nil

@@ -226,7 +226,7 @@ struct BulkWorld {
             // One after the other, as they were told.
             nodes[node].disk.freeAt = max(nodes[node].disk.freeAt, now) + Int64(random.below(1_000_000))
             plan(.disk(node: node, effect), at: nodes[node].disk.freeAt + 500_000)
-        case .noteHolder: return
+        case .recordHolder: return
         case .progress(let blob, let presentBytes): nodes[node].progress[blob] = presentBytes
         case .nobodyHas(let blob): nodes[node].nobodyHas.append(blob)
         case .report(let report):

@@ -111,10 +111,10 @@ struct ObjectPlayer {
         switch entry.step {
         case .member(let device): members.add(device, at: origin.dot)
         case .birth:
-            note(lives.bear(at: origin, span: 1, wallMilliseconds: wall), life: origin.dot, entry)
+            record(lives.bear(at: origin, span: 1, wallMilliseconds: wall), life: origin.dot, entry)
         case .edit(let life):
             let admission = lives.edit(life, at: origin, span: 1, wallMilliseconds: wall, members: members)
-            note(admission, life: life, entry)
+            record(admission, life: life, entry)
         case .delete(let policy):
             let index = index
             _ = lives.delete(policy, at: origin, wallMilliseconds: wall, members: members) { index }
@@ -127,7 +127,7 @@ struct ObjectPlayer {
     /// As if all members had acknowledged everything.
     mutating func collect() { _ = lives.collect { _ in true } }
 
-    private mutating func note(_ admission: ObjectLives.Admission, life: Dot, _ entry: ObjectHistory.Entry) {
+    private mutating func record(_ admission: ObjectLives.Admission, life: Dot, _ entry: ObjectHistory.Entry) {
         admissions[entry.dot] = admission
         switch admission {
         case .applied, .droppedWhileDeleted:

@@ -25,8 +25,8 @@ struct ObjectWorld {
             switch (entry.action, outcome) {
             case (.edit(let life, _), .applied), (.edit(let life, _), .droppedWhileDeleted),
                 (.editAttachments(let life, _), .applied), (.editAttachments(let life, _), .droppedWhileDeleted):
-                note([life.birth(at: entry.origin)], entry)
-            case (.keep, .applied(let lives)): note(lives, entry)
+                record([life.birth(at: entry.origin)], entry)
+            case (.keep, .applied(let lives)): record(lives, entry)
             case (_, _): break
             }
         }
@@ -40,7 +40,7 @@ struct ObjectWorld {
             stamp = max(stamp, other.stamp)
         }
 
-        private mutating func note(_ lives: [Dot], _ entry: Entry) {
+        private mutating func record(_ lives: [Dot], _ entry: Entry) {
             index.append(ObjectLives.EarlierEdit(lives: lives, dot: entry.origin.dot, wallMilliseconds: 0))
         }
     }

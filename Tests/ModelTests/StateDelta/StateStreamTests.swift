@@ -124,7 +124,7 @@ struct SentStream {
         }
         var cuts = CutTable()
         let cut = CutFact(device: try TestDevice(8).id, isStrict: false, ends: [])
-        _ = cuts.note(
+        _ = cuts.record(
             device.dot(3), context: VersionVector(), [(dot: device.dot(3), says: .cut(cut))], members: MemberFacts())
         if let item = StateCuts(cuts) { send(.cuts(item)) }
         for name in ["a", "b"] as [ExactString] {

@@ -128,12 +128,12 @@ private struct FetchWorld {
         default: _ = try blobs.receive([(.named(file), bytes), (.named("wrong"), bytes)])
         }
         if smallBytes > 0 || bytes.isEmpty { #expect(try blobs.status(of: .named(file)) == .whole) }
-        try note()
+        try recordBytes()
         return "bring \(file)"
     }
 
     /// The model hears what became of the bytes.
-    private mutating func note() throws {
+    private mutating func recordBytes() throws {
         for file in Self.files {
             let isWhole = try blobs.status(of: .named(file)) == .whole
             if isWhole { whole.insert(.named(file)) } else { whole.remove(.named(file)) }
@@ -143,7 +143,7 @@ private struct FetchWorld {
     private mutating func damage(_ file: String) throws -> String {
         folder.rot(.whole(.named(file)), at: 0)
         _ = try? blobs.bytes(of: .named(file))
-        try note()
+        try recordBytes()
         return "damage \(file)"
     }
 
@@ -158,7 +158,7 @@ private struct FetchWorld {
         for file in Self.files where try isNamed(file) && whole.contains(.named(file)) {
             #expect(try blobs.status(of: .named(file)) == .whole, "what a record names is not swept")
         }
-        try note()
+        try recordBytes()
         return "sweep"
     }
 

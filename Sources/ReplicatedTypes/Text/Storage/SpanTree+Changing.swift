@@ -6,7 +6,7 @@ extension SpanTree {
     mutating func extend(_ leaf: Int, _ index: Int, by count: Int, excess: UnicodeExcess) {
         if index < cachedIndex { forgetItem() }
         self.leaf(leaf)[Leaf.lengths + index] += Int32(truncatingIfNeeded: count)
-        note(leaf, shown: count, excess: excess)
+        record(leaf, shown: count, excess: excess)
     }
 
     /// True if the item is shown, ends before `number`, and has room for `count` more.
@@ -41,7 +41,7 @@ extension SpanTree {
         let target = place.index + (isInside ? 1 : 0)
         words[Leaf.numbers + target] = Int32(truncatingIfNeeded: number)
         words[Leaf.lengths + target] = Int32(truncatingIfNeeded: count)
-        note(place.leaf, shown: count, excess: excess)
+        record(place.leaf, shown: count, excess: excess)
         if isIndexed { index.assign(number, count, to: place.leaf, limit: number + count) }
         return Place(leaf: place.leaf, index: target, offset: 0)
     }
@@ -62,14 +62,14 @@ extension SpanTree {
                 lengths[0] &-= 1
                 numbers[1] &-= 1
                 lengths[1] &-= 1
-                note(place.leaf, shown: -1, excess: UnicodeExcess())
+                record(place.leaf, shown: -1, excess: UnicodeExcess())
                 return hidden
             }
             if place.offset == 0, place.index > 0, lengths[-1] < 0, numbers[-1] - lengths[-1] == number {
                 lengths[-1] &-= 1
                 numbers[0] &+= 1
                 lengths[0] &-= 1
-                note(place.leaf, shown: -1, excess: UnicodeExcess())
+                record(place.leaf, shown: -1, excess: UnicodeExcess())
                 return hidden
             }
         }
@@ -118,7 +118,7 @@ extension SpanTree {
             words[Leaf.lengths + place.index + 1] = -Int32(truncatingIfNeeded: count)
         }
         // Only now: a split sums what its items show.
-        note(place.leaf, shown: -count, excess: -hidden)
+        record(place.leaf, shown: -count, excess: -hidden)
     }
 
     func joinsDeleted(before place: Place, _ whole: Item) -> Bool {

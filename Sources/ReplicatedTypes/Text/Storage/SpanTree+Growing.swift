@@ -177,7 +177,7 @@ extension SpanTree {
             if place.index < Int(words[Leaf.count]) { open(place.leaf, place.index) } else { words[Leaf.count] += 1 }
             words[Leaf.numbers + place.index] = Int32(truncatingIfNeeded: rest.number)
             words[Leaf.lengths + place.index] = Int32(truncatingIfNeeded: item.isShown ? count : -count)
-            if item.isShown { note(place.leaf, shown: count, excess: arena.excess(rest.number, count)) }
+            if item.isShown { record(place.leaf, shown: count, excess: arena.excess(rest.number, count)) }
             if isIndexed { index.assign(rest.number, count, to: place.leaf, limit: arena.count) }
             place.index += 1
             rest.number += count

@@ -153,7 +153,7 @@ struct SpanTree: ~Copyable {
     // MARK: Sums
 
     @inline(__always)
-    mutating func note(_ leaf: Int, shown: Int, excess change: UnicodeExcess) {
+    mutating func record(_ leaf: Int, shown: Int, excess change: UnicodeExcess) {
         let words = self.leaf(leaf)
         words[Leaf.shown] &+= Int32(truncatingIfNeeded: shown)
         shownCount &+= shown

@@ -9,7 +9,7 @@ struct TextSplice: BitwiseCopyable {
 extension [TextSplice] {
     /// Adds the latest splice. If it touches the one before, both become one: typing and deleting in one place adds one
     /// splice.
-    mutating func note(_ next: TextSplice) {
+    mutating func record(_ next: TextSplice) {
         guard let last, next.offset <= last.offset + last.insertedCount,
             last.offset <= next.offset + next.deletedCount
         else { return append(next) }

@@ -1,5 +1,5 @@
 /// The summaries of a text, kept stretch by stretch. Before the first query it holds none; from then on it follows the edits
-/// that the engine notes (`TextEngine.splices`). Where the engine has no notes, all summaries are discarded and read anew.
+/// that the engine records (`TextEngine.splices`). Where the engine has no notes, all summaries are discarded and read anew.
 struct TextStretches: Sendable {
     private var fingerprints: StretchTree<TextFingerprint>?
     private var characters: StretchTree<CharacterCount>?

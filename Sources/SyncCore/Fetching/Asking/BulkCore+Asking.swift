@@ -22,7 +22,7 @@ extension BulkCore {
             && (links[index].pausedUntil.map { now >= $0 } ?? true)
     }
 
-    /// Takes them of what may be downloaded, or notes when it can.
+    /// Takes them of what may be downloaded, or records when it can.
     private mutating func takeTokens(_ bytes: Int) -> Bool {
         guard let bucket = downloads else { return true }
         guard bucket.holds(bytes) else {

@@ -2,7 +2,7 @@ import SyncModel
 
 // Chunks: what came is written, and counts once the disk has said what it is.
 extension BulkCore {
-    mutating func noteBegun(_ blob: BlobHash, _ layout: BlobLayout, _ present: ChunkSet) {
+    mutating func handleBegun(_ blob: BlobHash, _ layout: BlobLayout, _ present: ChunkSet) {
         guard let want = wants[blob] else { return }
         switch want.stage {
         case .beginning: break
@@ -37,7 +37,7 @@ extension BulkCore {
         finishIfWhole(blob)
     }
 
-    mutating func noteChunk(_ index: Int, _ chunk: BulkFrame.Chunk) {
+    mutating func handleChunk(_ index: Int, _ chunk: BulkFrame.Chunk) {
         let place = Int(chunk.index)
         if let ask = links[index].asks[chunk.id] {
             guard case .chunks(let blob, let next, let end) = ask.subject, place == next else {
@@ -48,7 +48,7 @@ extension BulkCore {
             }
             links[index].asks[chunk.id]?.subject = .chunks(blob, next: next + 1, end: end)
             if next + 1 == end { links[index].asks[chunk.id] = nil }
-            noteProgress(index, chunk.id, ask.sentAt, bytes: chunk.bytes.count)
+            recordProgress(index, chunk.id, ask.sentAt, bytes: chunk.bytes.count)
             counters.chunksReceived += 1
             guard isNeeded(blob, place) else {
                 counters.chunksDuplicate += 1
@@ -96,7 +96,7 @@ extension BulkCore {
         effects.append(.write(blob, chunk: chunk, bytes))
     }
 
-    mutating func noteWritten(_ blob: BlobHash, _ chunk: Int, _ outcome: ChunkOutcome) {
+    mutating func handleChunkWritten(_ blob: BlobHash, _ chunk: Int, _ outcome: ChunkOutcome) {
         guard let write = writes[blob]?.removeValue(forKey: chunk) else { return }
         if writes[blob]?.isEmpty == true { writes[blob] = nil }
         unwrittenBytes -= write.bytes
@@ -105,12 +105,12 @@ extension BulkCore {
         let isAtWork = work[blob]?.writing.remove(chunk) != nil
         switch outcome {
         case .right:
-            refusals.noteSuccess()
+            refusals.recordSuccess()
             wants[blob]?.refusal = nil
             guard isAtWork, planner.came(blob, chunk: chunk) else { return }
             work[blob]?.presentBytes += UInt64(write.bytes)
             work[blob]?.untoldChunks += 1
-            noteProgress(of: blob)
+            reportProgress(of: blob)
             finishIfWhole(blob)
         case .wrong:
             counters.chunksWrong += 1

@@ -2,7 +2,7 @@ import SyncModel
 
 // Hashes of chunks: collected of one peer at a time, and believed once the disk says that they come to the blob's.
 extension BulkCore {
-    mutating func noteHashesMissing(_ blob: BlobHash) {
+    mutating func handleHashesMissing(_ blob: BlobHash) {
         guard wants[blob]?.stage == .beginning else { return }
         wants[blob]?.stage = .lackingHashes
         wants[blob]?.isLookedAt = true
@@ -37,12 +37,12 @@ extension BulkCore {
         return false
     }
 
-    mutating func noteHashes(_ index: Int, _ hashes: BulkFrame.Hashes) {
+    mutating func handleHashes(_ index: Int, _ hashes: BulkFrame.Hashes) {
         guard let ask = links[index].asks[hashes.id], case .hashes(let blob) = ask.subject else {
-            return noteLateAnswer(index, hashes.id)
+            return handleLateAnswer(index, hashes.id)
         }
         links[index].asks[hashes.id] = nil
-        noteProgress(index, hashes.id, ask.sentAt, bytes: hashes.bytes.count)
+        recordProgress(index, hashes.id, ask.sentAt, bytes: hashes.bytes.count)
         guard let want = wants[blob], want.stage == .askingHashes(links[index].id) else { return }
         let whole = want.layout.chunkCount * BlobHash.byteCount
         let held = work[blob]?.hashes.count ?? 0
@@ -59,7 +59,7 @@ extension BulkCore {
         work[blob]?.hashes = []
     }
 
-    mutating func noteHashesWrong(_ blob: BlobHash) {
+    mutating func handleHashesWrong(_ blob: BlobHash) {
         guard case .proving(let device) = wants[blob]?.stage else { return }
         disbelieve(blob, device)
     }

@@ -2,7 +2,7 @@ import SyncModel
 
 // Small blobs: many in one request, whole, and kept in one transaction as they came together.
 extension BulkCore {
-    mutating func noteSmallBlobs(_ index: Int, _ answer: BulkFrame.SmallBlobs) {
+    mutating func handleSmallBlobs(_ index: Int, _ answer: BulkFrame.SmallBlobs) {
         if let ask = links[index].asks[answer.id] {
             guard case .small(let blobs, var came) = ask.subject else { return offend(index, .unsolicited) }
             guard Self.mark(answer, &came) else { return offend(index, .unsolicited) }
@@ -15,7 +15,7 @@ extension BulkCore {
             }
             // Too many lies may have ended it.
             guard links[index].state == .up else { return }
-            noteProgress(index, answer.id, ask.sentAt, bytes: bytes)
+            recordProgress(index, answer.id, ask.sentAt, bytes: bytes)
             guard answer.isLast else { return }
             for place in blobs.indices where !came.contains(place) {
                 loseHolder(blobs[place].blob, links[index].device)
@@ -102,16 +102,16 @@ extension BulkCore {
         }
     }
 
-    mutating func noteSmallWritten(_ id: WriteID, _ right: [BlobHash], _ wrong: [BlobHash], _ code: String?) {
+    mutating func handleSmallWritten(_ id: WriteID, _ right: [BlobHash], _ wrong: [BlobHash], _ code: String?) {
         guard let batch = smallWrites.removeValue(forKey: id) else { return }
         let (right, wrong) = (Set(right), Set(wrong))
-        if !right.isEmpty { refusals.noteSuccess() }
+        if !right.isEmpty { refusals.recordSuccess() }
         for (blob, write) in batch {
             unwrittenBytes -= write.bytes
             release(write.connection, write.bytes)
             guard wants[blob]?.stage == .writing else { continue }
             if right.contains(blob) {
-                noteFetched(blob)
+                recordFetched(blob)
                 continue
             }
             wants[blob]?.stage = .waiting

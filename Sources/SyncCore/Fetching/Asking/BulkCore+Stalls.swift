@@ -127,7 +127,7 @@ extension BulkCore {
     }
 
     /// Records progress: something that was asked for came.
-    mutating func noteProgress(_ index: Int, _ id: UInt64, _ sentAt: Tick, bytes: Int) {
+    mutating func recordProgress(_ index: Int, _ id: UInt64, _ sentAt: Tick, bytes: Int) {
         links[index].lastProgressAt = now
         links[index].slowUntil = nil
         if let peer = peerIndex(links[index].device) { peers[peer].silences = 0 }

@@ -126,24 +126,24 @@ extension BulkCore {
         effects.append(.finish(blob))
     }
 
-    mutating func noteFinished(_ blob: BlobHash) {
+    mutating func handleFinished(_ blob: BlobHash) {
         guard wants[blob]?.stage == .finishing else { return }
-        refusals.noteSuccess()
+        refusals.recordSuccess()
         work[blob] = nil
         planner.end(blob)
         // Late answers of an earlier request may have been quicker.
         cancelAsks(of: blob)
-        noteFetched(blob)
+        recordFetched(blob)
     }
 
-    mutating func noteFetched(_ blob: BlobHash) {
+    mutating func recordFetched(_ blob: BlobHash) {
         counters.blobsFetched += 1
         drop(blob)
         effects.append(.report(.fetched(blob)))
         tellHolding(of: blob)
     }
 
-    mutating func noteFinishFailed(_ blob: BlobHash) {
+    mutating func handleFinishFailed(_ blob: BlobHash) {
         guard wants[blob]?.stage == .finishing else { return }
         retryLater(blob)
     }
@@ -162,7 +162,7 @@ extension BulkCore {
 
     // MARK: Telling how far it is
 
-    mutating func noteProgress(of blob: BlobHash) {
+    mutating func reportProgress(of blob: BlobHash) {
         guard let state = work[blob] else { return }
         if state.progressAt.map({ now >= $0 + configuration.timing.progressPause }) ?? true {
             work[blob]?.progressAt = now

@@ -18,7 +18,7 @@ struct BulkRefusals: Sendable {
     /// True if a blob of this rank is not tried now. A blob that a user waits for is tried, to say why it does not fit.
     func blocks(_ rank: FetchRank) -> Bool { !rank.isPersonal && (leastTooLarge.map { rank.size >= $0 } ?? false) }
 
-    mutating func noteSuccess() { diskCount = 0 }
+    mutating func recordSuccess() { diskCount = 0 }
 
     func pause(after count: Int, _ timing: BulkConfiguration.Timing) -> Tick.Span {
         let nanoseconds = timing.refusalLeast.nanoseconds << Int64(min(count, 16))
@@ -31,7 +31,7 @@ struct BulkRefusals: Sendable {
 // What does not fit, into the quota or on the disk, waits with all that is as large; a disk that is full to the last byte stops
 // all; anything else concerns one blob. Nothing of it loses what is here.
 extension BulkCore {
-    mutating func noteRefused(_ blob: BlobHash, _ code: String) {
+    mutating func handleRefused(_ blob: BlobHash, _ code: String) {
         switch wants[blob]?.stage {
         case .beginning, .proving: break
         case .waiting, .asked, .writing, .lackingHashes, .askingHashes, .fetching, .finishing, nil: return
@@ -64,7 +64,7 @@ extension BulkCore {
         let isNew = want.isPersonal || refusals.tooLargeRetryAt == nil || !refusals.blocks(want.rank)
         refusals.leastTooLarge = min(refusals.leastTooLarge ?? .max, want.layout.size)
         guard isNew else { return }
-        note(blob, code)
+        recordRefusal(blob, code)
         guard refusals.tooLargeRetryAt == nil else { return }
         refusals.tooLargeRetryAt = now + refusals.pause(after: refusals.tooLargeCount, configuration.timing)
         refusals.tooLargeCount += 1
@@ -74,7 +74,7 @@ extension BulkCore {
         guard let want = wants[blob] else { return }
         enqueue(blob)
         // One report covers all blobs, but each user that waits is told about their own.
-        if want.isPersonal || refusals.diskRetryAt == nil { note(blob, code) }
+        if want.isPersonal || refusals.diskRetryAt == nil { recordRefusal(blob, code) }
         guard refusals.diskRetryAt == nil else { return }
         refusals.diskRetryAt = now + refusals.pause(after: refusals.diskCount, configuration.timing)
         refusals.diskCount += 1
@@ -83,13 +83,13 @@ extension BulkCore {
     /// Puts off one blob. An error of one blob says nothing about the others.
     private mutating func refuseOne(_ blob: BlobHash, _ code: String) {
         guard let want = wants[blob] else { return }
-        note(blob, code)
+        recordRefusal(blob, code)
         if work[blob] != nil { putAside(blob) }
         wants[blob]?.failures = want.failures + 1
         putOff(blob, until: now + refusals.pause(after: want.failures, configuration.timing))
     }
 
-    private mutating func note(_ blob: BlobHash, _ code: String) {
+    private mutating func recordRefusal(_ blob: BlobHash, _ code: String) {
         counters.refusedHere += 1
         wants[blob]?.refusal = code
         effects.append(.report(.refusedHere(blob, code: code)))
@@ -101,7 +101,7 @@ extension BulkCore {
     }
 
     /// The quota, or what counts for it, has changed, or the disk has more room.
-    mutating func noteRoomChanged() {
+    mutating func handleRoomChanged() {
         guard let at = refusals.tooLargeRetryAt else { return }
         refusals.tooLargeCount = 0
         // Not at once: what frees some often frees more.

@@ -4,7 +4,7 @@ import SyncModel
 extension BulkCore {
     // MARK: Sessions
 
-    mutating func noteSessionUp(_ device: DeviceID, _ dial: Endpoint?) {
+    mutating func handleSessionUp(_ device: DeviceID, _ dial: Endpoint?) {
         let index = peer(device)
         if !peers[index].hasSession { (peers[index].failures, peers[index].nextDialAt) = (0, nil) }
         peers[index].hasSession = true
@@ -12,7 +12,7 @@ extension BulkCore {
         doubtAgain()
     }
 
-    mutating func noteSessionDown(_ device: DeviceID) {
+    mutating func handleSessionDown(_ device: DeviceID) {
         guard let index = peerIndex(device) else { return }
         peers[index].hasSession = false
         pardons.removeAll { $0.device == device }
@@ -21,7 +21,7 @@ extension BulkCore {
         doubtAgain()
     }
 
-    mutating func noteBulkWanted(_ device: DeviceID) {
+    mutating func handleBulkWanted(_ device: DeviceID) {
         guard let index = peerIndex(device), peers[index].dial != nil else { return }
         if let link = upLink(device) {
             // It was on its way while the connection opened; later, the peer has lost the one that is up here.
@@ -74,7 +74,7 @@ extension BulkCore {
         peers[index].nextDialAt = now + Tick.Span(nanoseconds: wait)
     }
 
-    mutating func noteDialFailed(_ id: ConnectionID) {
+    mutating func handleDialFailed(_ id: ConnectionID) {
         guard let index = peers.firstIndex(where: { $0.attempt == id }) else { return }
         peers[index].attempt = nil
         pauseDialling(index)
@@ -82,7 +82,7 @@ extension BulkCore {
 
     // MARK: Beginning and end
 
-    mutating func noteOpened(_ id: ConnectionID, _ device: DeviceID) {
+    mutating func handleOpened(_ id: ConnectionID, _ device: DeviceID) {
         let expected = peers.firstIndex { $0.attempt == id }
         if let expected { peers[expected].attempt = nil }
         _ = peer(device)
@@ -127,7 +127,7 @@ extension BulkCore {
         doubtAgain()
     }
 
-    mutating func noteMalformed(_ id: ConnectionID, _ code: String) {
+    mutating func handleMalformed(_ id: ConnectionID, _ code: String) {
         guard let index = linkIndex(id), links[index].state != .closing else { return }
         offend(index, .malformedFrame)
     }
@@ -149,8 +149,8 @@ extension BulkCore {
         end(index, code: reason.rawValue)
     }
 
-    mutating func noteClosed(_ id: ConnectionID, _ code: String) {
-        guard let index = linkIndex(id) else { return noteDialFailed(id) }
+    mutating func handleClosed(_ id: ConnectionID, _ code: String) {
+        guard let index = linkIndex(id) else { return handleDialFailed(id) }
         let device = links[index].device
         if links[index].state != .closing {
             end(index, code: code)
@@ -173,7 +173,7 @@ extension BulkCore {
         guard wasUp else { return }
         for blob in links[index].told.sorted() {
             guard let want = wants[blob] else { continue }
-            if want.isSmall, case .all = want.holders[device] { effects.append(.noteHolder(blob, device)) }
+            if want.isSmall, case .all = want.holders[device] { effects.append(.recordHolder(blob, device)) }
             wants[blob]?.holders[device] = nil
             wants[blob]?.claims[device] = nil
             wants[blob]?.tried.removeAll { $0 == device }

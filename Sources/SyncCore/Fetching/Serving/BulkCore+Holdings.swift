@@ -2,7 +2,7 @@ import SyncModel
 
 // What peers want to be told of: what is held here of it, at once and whenever that changes.
 extension BulkCore {
-    mutating func noteWant(_ index: Int, _ want: BulkFrame.Want) {
+    mutating func handleWant(_ index: Int, _ want: BulkFrame.Want) {
         links[index].lastUseAt = now
         guard want.space == configuration.space else { return }
         for blob in want.blobs {
@@ -11,7 +11,7 @@ extension BulkCore {
         }
     }
 
-    mutating func noteUnwant(_ index: Int, _ unwant: BulkFrame.Unwant) {
+    mutating func handleUnwant(_ index: Int, _ unwant: BulkFrame.Unwant) {
         links[index].lastUseAt = now
         for blob in unwant.blobs {
             links[index].serving.wanted.remove(blob)
@@ -86,8 +86,8 @@ extension BulkCore {
         return true
     }
 
-    mutating func noteLookedUp(_ id: ReadID, _ holdings: [BulkFrame.Holding]) {
-        if let blob = looks.removeValue(forKey: id) { return noteLooked(blob, holdings) }
+    mutating func handleLookedUp(_ id: ReadID, _ holdings: [BulkFrame.Holding]) {
+        if let blob = looks.removeValue(forKey: id) { return handleLooked(blob, holdings) }
         guard let index = links.firstIndex(where: { $0.serving.lookUp?.id == id }),
             let asked = links[index].serving.lookUp?.blobs
         else { return }

@@ -4,16 +4,16 @@ import SyncModel
 extension BulkCore {
     // MARK: Requests
 
-    mutating func noteRequest(_ index: Int, _ request: BulkFrame.Request) {
+    mutating func handleRequest(_ index: Int, _ request: BulkFrame.Request) {
         let (first, count) = (Int(request.first), Int(request.count))
         serve(index, request.id, request.space, .chunks(request.blob, sent: first, next: first, end: first + count))
     }
 
-    mutating func noteHashesRequest(_ index: Int, _ request: BulkFrame.HashesRequest) {
+    mutating func handleHashesRequest(_ index: Int, _ request: BulkFrame.HashesRequest) {
         serve(index, request.id, request.space, .hashes(request.blob, first: Int(request.first)))
     }
 
-    mutating func noteSmallRequest(_ index: Int, _ request: BulkFrame.SmallRequest) {
+    mutating func handleSmallRequest(_ index: Int, _ request: BulkFrame.SmallRequest) {
         serve(index, request.id, request.space, .small(request.blobs, next: 0))
     }
 
@@ -37,12 +37,12 @@ extension BulkCore {
         send(index, .refusal(BulkFrame.Refusal(id: id, reason: reason)))
     }
 
-    mutating func noteCancel(_ index: Int, _ cancel: BulkFrame.Cancel) {
+    mutating func handleCancel(_ index: Int, _ cancel: BulkFrame.Cancel) {
         guard let place = requestPlace(index, cancel.id) else { return }
         endRequest(index, place)
     }
 
-    mutating func noteWritten(_ id: ConnectionID, _ bytes: Int) {
+    mutating func handleWritten(_ id: ConnectionID, _ bytes: Int) {
         guard let index = linkIndex(id) else { return }
         links[index].serving.refusalCount = 0
         links[index].serving.bufferedBytes = max(0, links[index].serving.bufferedBytes - bytes)
@@ -137,7 +137,7 @@ extension BulkCore {
         return (read, index, place)
     }
 
-    mutating func noteChunkRead(_ id: ReadID, _ bytes: [UInt8]?, _ reason: BulkFrame.Refusal.Reason?) {
+    mutating func handleChunkRead(_ id: ReadID, _ bytes: [UInt8]?, _ reason: BulkFrame.Refusal.Reason?) {
         guard let (read, index, place) = endRead(id, byteCount: bytes?.count ?? 0),
             case .chunk(let chunk) = read.subject,
             case .chunks(let blob, var sent, let next, let end) = links[index].serving.requests[place].subject
@@ -159,7 +159,7 @@ extension BulkCore {
         if sent == end { endRequest(index, place) }
     }
 
-    mutating func noteHashesRead(_ id: ReadID, _ bytes: [UInt8]?) {
+    mutating func handleHashesRead(_ id: ReadID, _ bytes: [UInt8]?) {
         guard let (read, index, place) = endRead(id, byteCount: bytes?.count ?? 0) else { return }
         endRequest(index, place)
         if let bytes, !bytes.isEmpty {
@@ -169,7 +169,7 @@ extension BulkCore {
         }
     }
 
-    mutating func noteSmallRead(_ id: ReadID, _ found: [BulkFrame.SmallBlobs.Blob], next: Int) {
+    mutating func handleSmallRead(_ id: ReadID, _ found: [BulkFrame.SmallBlobs.Blob], next: Int) {
         guard
             let (read, index, place) = endRead(id, byteCount: found.reduce(0) { $0 + $1.bytes.count }),
             case .small(let first) = read.subject,

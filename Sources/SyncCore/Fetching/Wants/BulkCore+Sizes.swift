@@ -6,7 +6,7 @@ import SyncModel
 // collected than hashes (`Bounds.hashBytes`).
 extension BulkCore {
     /// Records that a peer holds the blob with another size than the one that is tried.
-    mutating func note(_ claim: BlobClaim, of blob: BlobHash, by device: DeviceID) {
+    mutating func recordClaim(_ claim: BlobClaim, of blob: BlobHash, by device: DeviceID) {
         guard let want = wants[blob] else { return }
         loseHolder(blob, device)
         if want.isProven { return lied(device, blob) }
@@ -37,7 +37,7 @@ extension BulkCore {
             // The policy does not want the blob at the claimed size.
             for device in want.holders.keys.sorted() { giveWay(blob, device) }
             contested.remove(blob)
-            wants[blob]?.noteTried(next.device)
+            wants[blob]?.recordTried(next.device)
             take(next.layout, for: blob)
             enqueue(blob)
         }
@@ -67,7 +67,7 @@ extension BulkCore {
         for (device, claim) in want.claims.sorted(by: { $0.key < $1.key }) where claim.layout == layout {
             wants[blob]?.claims[device] = nil
             wants[blob]?.holders[device] = claim.isWhole ? .all : .some
-            if claim.isWhole, !isSmall { effects.append(.noteHolder(blob, device)) }
+            if claim.isWhole, !isSmall { effects.append(.recordHolder(blob, device)) }
         }
     }
 
@@ -78,7 +78,7 @@ extension BulkCore {
         }
         let isWhole = if case .all = held { true } else { false }
         loseHolder(blob, device)
-        wants[blob]?.noteTried(device)
+        wants[blob]?.recordTried(device)
         wants[blob]?.claims[device] = BlobClaim(layout: want.layout, isWhole: isWhole)
         reconsider(blob)
     }
@@ -111,7 +111,7 @@ extension BulkWantState {
         return next.map { ($0.key, $0.value.layout) }
     }
 
-    mutating func noteTried(_ device: DeviceID) {
+    mutating func recordTried(_ device: DeviceID) {
         tried.removeAll { $0 == device }
         tried.append(device)
     }

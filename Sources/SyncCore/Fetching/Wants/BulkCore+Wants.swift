@@ -28,12 +28,12 @@ extension BulkCore {
         effects.append(.lookUp(id, configuration.space, [want.blob]))
     }
 
-    mutating func noteLooked(_ blob: BlobHash, _ holdings: [BulkFrame.Holding]) {
+    mutating func handleLooked(_ blob: BlobHash, _ holdings: [BulkFrame.Holding]) {
         guard let want = wants[blob], want.isSmall, want.stage == .beginning else { return }
         let isHere = holdings.contains { holding in
             if case .all = holding.part { holding.blob == blob } else { false }
         }
-        if isHere { return noteFetched(blob) }
+        if isHere { return recordFetched(blob) }
         wants[blob]?.stage = .waiting
         enqueue(blob)
     }
@@ -178,7 +178,7 @@ extension BulkCore {
 
     // MARK: What peers have
 
-    mutating func noteHolding(_ index: Int, _ holding: BulkFrame.Holding) {
+    mutating func handleHolding(_ index: Int, _ holding: BulkFrame.Holding) {
         let (device, blob) = (links[index].device, holding.blob)
         guard let want = wants[blob], links[index].told.contains(blob) else { return }
         if isLiar(device, about: blob) { return }
@@ -188,7 +188,7 @@ extension BulkCore {
         }
         if let layout = holding.part.layout, layout != want.layout {
             let isWhole = if case .all = holding.part { true } else { false }
-            return note(BlobClaim(layout: layout, isWhole: isWhole), of: blob, by: device)
+            return recordClaim(BlobClaim(layout: layout, isWhole: isWhole), of: blob, by: device)
         }
         wants[blob]?.claims[device] = nil
         forgetHeld(index, blob)
@@ -200,7 +200,7 @@ extension BulkCore {
             wants[blob]?.holders[device] = .all
             planner.offered(blob, by: device, nil)
             // A small one is here in a moment, and who had it of no interest; if it is not, that is noted at the end.
-            if isNews, !want.isSmall { effects.append(.noteHolder(blob, device)) }
+            if isNews, !want.isSmall { effects.append(.recordHolder(blob, device)) }
             enqueue(blob)
         case .chunks(let chunks, _):
             let isSeen = work[blob] != nil

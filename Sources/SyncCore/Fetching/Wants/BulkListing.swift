@@ -45,7 +45,7 @@ struct BulkListing: Sendable {
 
 // What the policy wants, a piece of the list at a time.
 extension BulkCore {
-    mutating func noteMissingChanged() {
+    mutating func handleMissingChanged() {
         listing.isStale = true
         if lookAgainAt == nil, links.contains(where: { !$0.serving.wanted.isEmpty }) {
             lookAgainAt = now + configuration.timing.holdingPause
@@ -95,7 +95,7 @@ extension BulkCore {
         if listing.givenUp.count > 4 * BulkLimits.wants { listing.givenUp = [] }
     }
 
-    mutating func noteMissing(_ id: ListID, _ missing: [BlobWant]) {
+    mutating func handleMissing(_ id: ListID, _ missing: [BlobWant]) {
         guard let question = listing.underWay, question.id == id else { return }
         listing.underWay = nil
         listing.hasMore = missing.count >= question.limit
@@ -109,7 +109,7 @@ extension BulkCore {
                 add(want, isPersonal: false)
                 isNew = true
             } else {
-                noteListed(want)
+                recordListed(want)
             }
         }
         if isNew { listing.answeredAt = now + configuration.timing.answerWithin }
@@ -120,7 +120,7 @@ extension BulkCore {
         for blob in gone.map(\.want.blob).sorted() { unlist(blob) }
     }
 
-    private mutating func noteListed(_ want: BlobWant) {
+    private mutating func recordListed(_ want: BlobWant) {
         guard let known = wants[want.blob] else { return }
         if !known.isListed {
             wants[want.blob]?.isListed = true

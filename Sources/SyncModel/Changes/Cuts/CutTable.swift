@@ -134,7 +134,7 @@ package struct CutTable: Hashable, Sendable {
     ///   - context: all that its author had seen of others.
     ///   - operations: those that say something here, with their dots, in their order.
     /// - Returns: whether there is a cut among them: held changes may be witnesses of it.
-    package mutating func note(
+    package mutating func record(
         _ change: Dot, context: VersionVector, _ operations: [(dot: Dot, says: CutStatement)], members: MemberFacts
     ) -> Bool {
         guard !(cuts.isEmpty && operations.allSatisfy { $0.says.isAddition }) else { return false }

@@ -118,14 +118,14 @@ package struct ObjectReplay: Sendable {
         _ change: ObjectPast.Change, in life: Dot, _ path: [ExactString]?
     ) -> [FieldChange]? {
         let looks = looks(at: change, life, path)
-        for look in looks where look.isText { changeText(look.field, in: life) { $0.noteEdits() } }
+        for look in looks where look.isText { changeText(look.field, in: life) { $0.recordEdits() } }
         let counts = skip(change)
         var changes: [FieldChange] = []
         for look in looks {
             let content: FieldChange.Content
             if look.isText {
                 var edits: [TextEdit] = []
-                changeText(look.field, in: life) { edits = $0.takeNotedEdits().joined }
+                changeText(look.field, in: life) { edits = $0.takeRecordedEdits().joined }
                 guard !edits.isEmpty else { continue }
                 if isShownAsText(look.field, in: life) {
                     content = .text(edits)

@@ -72,7 +72,7 @@ package final class TicketInviter {
             TicketProof.isJoiner(
                 Array(request.proof), secret: ticket.secret, inviterKey: identity.subjectPublicKeyInfo, joiner: joiner)
         else {
-            if wrongProofs.note(host, now: now) { store.endAll(atMilliseconds: nowMilliseconds()) }
+            if wrongProofs.record(host, now: now) { store.endAll(atMilliseconds: nowMilliseconds()) }
             return .failure(.unknownTicket)
         }
         let device = DeviceID(subjectPublicKeyInfo: joiner.subjectPublicKeyInfo)

@@ -83,7 +83,7 @@ final class TicketJoiner: LinkDelegate {
                         return .notPaired
                     }
                     return nil
-                }, verdict: { [weak link] in link?.note($0) })
+                }, verdict: { [weak link] in link?.record($0) })
             try channel.pipeline.syncOperations.addHandlers([link.meter, tls, link])
             try channel.syncOptions?.setOption(.autoRead, value: true)
         } catch {

@@ -21,7 +21,7 @@ struct WrongProofs {
     }
 
     /// - Returns: whether every ticket is to end; the count begins anew then.
-    mutating func note(_ host: String, now: NIODeadline) -> Bool {
+    mutating func record(_ host: String, now: NIODeadline) -> Bool {
         if recent.count == Self.limit { recent.removeFirst() }
         recent.append((host, now))
         countInAll += 1

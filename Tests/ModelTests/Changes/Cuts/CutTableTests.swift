@@ -65,7 +65,7 @@ import Testing
         for order in permutations(said) where isCausal(order) {
             var table = CutTable()
             for (index, one) in order.enumerated() {
-                guard table.note(one.change, context: one.context, one.operations, members: MemberFacts()) else {
+                guard table.record(one.change, context: one.context, one.operations, members: MemberFacts()) else {
                     continue
                 }
                 for held in order[..<index] {

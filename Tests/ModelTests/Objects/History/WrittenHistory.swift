@@ -20,7 +20,7 @@ struct WrittenHistory {
         generator = SeededGenerator(seed: seed)
         desks = Desk.among(3, schema: try CollectionSchema(Self.schema))
         try desks[0].put("{}")
-        note(0)
+        record(0)
         for index in 1..<desks.count where !deletes || generator.chance(50) { desks[index].hear(desks[0]) }
         for _ in 0..<Int.random(in: 5...40, using: &generator) {
             let index = Int.random(in: desks.indices, using: &generator)
@@ -38,7 +38,7 @@ struct WrittenHistory {
         for index in desks.indices.dropFirst() { desks[index].hear(desks[0]) }
     }
 
-    private mutating func note(_ index: Int) {
+    private mutating func record(_ index: Int) {
         guard let version = desks[index].version else { return }
         if writes.last?.version != version { writes.append(Write(version: version, json: desks[index].json)) }
     }
@@ -52,7 +52,7 @@ struct WrittenHistory {
             let edits = (0..<Int.random(in: 1...3, using: &generator)).map { _ in edit(desks[index]) }
             _ = try? desks[index].edit(edits, creating: true)
         }
-        if desks[index].log.count > before { note(index) }
+        if desks[index].log.count > before { record(index) }
     }
 
     private mutating func edit(_ desk: Desk) -> (String, FieldEdit.Action) {

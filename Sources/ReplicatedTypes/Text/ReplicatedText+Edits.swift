@@ -1,11 +1,11 @@
-// What operations do to what a reader sees, noted while they are applied: each costs what it changes, never the whole text.
+// What operations do to what a reader sees, recorded while they are applied: each costs what it changes, never the whole text.
 
 extension ReplicatedText {
-    /// Notes every edit from now on, until they are taken.
-    package mutating func noteEdits() { own().pointee.edits = [] }
+    /// Records every edit from now on, until the edits are taken.
+    package mutating func recordEdits() { own().pointee.edits = [] }
 
-    /// Returns the noted edits in their order, and stops noting.
-    package mutating func takeNotedEdits() -> [TextEdit] {
+    /// Returns the recorded edits in their order, and stops recording.
+    package mutating func takeRecordedEdits() -> [TextEdit] {
         let engine = own()
         defer { engine.pointee.edits = nil }
         return engine.pointee.edits ?? []
