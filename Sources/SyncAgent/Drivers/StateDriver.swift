@@ -16,7 +16,7 @@ final class StateDriver {
     /// The states that are read; used on `reader` alone.
     private let sources = StateSources()
     /// The state that is received; used on the store's writing thread alone.
-    private let receiver = StateReception()
+    private let reception = StateReception()
     /// Called with answers, on the loop.
     var answer: (StateInput) -> Void = { _ in }
     /// Called with the commit of a join, before the core hears of it.
@@ -30,21 +30,21 @@ final class StateDriver {
 
     func perform(_ effect: StateEffect) {
         let store = store
-        let receiver = receiver
+        let reception = reception
         switch effect {
         case .begin(let id):
             write(id) { _ throws(StoreError) in
                 let begun = try store.beginStaging()
-                receiver.current = begun
+                reception.current = begun
                 return .begun(
                     id, since: begun.request.since, stagedEvents: begun.request.stagedEvents,
                     hasObjects: begun.request.asks)
             }
         case .stage(let id, let items):
             write(id) { _ throws(StoreError) in
-                guard var current = receiver.current else { throw .refused(.incomplete) }
+                guard var current = reception.current else { throw .refused(.incomplete) }
                 try store.stage(items, of: &current)
-                receiver.current = current
+                reception.current = current
                 return .staged(id, isComplete: current.isComplete)
             }
         case .lookUp(let id, let announcements):
@@ -57,7 +57,7 @@ final class StateDriver {
         case .join(let id): join(id)
         case .discard:
             write(nil) { _ throws(StoreError) in
-                receiver.current = nil
+                reception.current = nil
                 try store.discardStaging()
                 return nil
             }
@@ -143,7 +143,7 @@ private final class StateSources: @unchecked Sendable {
 
 /// The state that is being received.
 private final class StateReception: @unchecked Sendable {
-    var current: StateReceiver?
+    var current: StagingStream?
 }
 
 extension JoinedState {

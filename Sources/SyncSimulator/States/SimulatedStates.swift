@@ -4,7 +4,7 @@ package import SyncStore
 
 /// The states that one process is taking and handing over.
 package struct SimulatedStates {
-    var receiver: StateReceiver?
+    var stream: StagingStream?
     var sources: [StateID: StateSource] = [:]
     /// The pass of compaction that is under way.
     package var pass: CompactionPass?
@@ -21,17 +21,17 @@ package struct SimulatedStates {
             switch effect {
             case .begin(let begun):
                 id = begun
-                let receiver = try store.beginStaging()
-                self.receiver = receiver
-                let request = receiver.request
+                let stream = try store.beginStaging()
+                self.stream = stream
+                let request = stream.request
                 return .begun(
                     id, since: request.since, stagedEvents: request.stagedEvents, hasObjects: request.asks)
             case .stage(let staged, let items):
                 id = staged
-                guard var receiver = receiver else { throw .refused(.incomplete) }
-                try store.stage(items, of: &receiver)
-                self.receiver = receiver
-                return .staged(id, isComplete: receiver.isComplete)
+                guard var stream = stream else { throw .refused(.incomplete) }
+                try store.stage(items, of: &stream)
+                self.stream = stream
+                return .staged(id, isComplete: stream.isComplete)
             case .lookUp(let asked, let announcements):
                 id = asked
                 return .lookedUp(id, try store.areStaged(announcements))
@@ -43,7 +43,7 @@ package struct SimulatedStates {
                 id = joined
                 return .joined(id, try join(store))
             case .discard:
-                receiver = nil
+                stream = nil
                 try store.discardStaging()
                 return nil
             case .weigh(let weighed, let since):
@@ -68,7 +68,7 @@ package struct SimulatedStates {
 
     mutating func crash() {
         for source in sources.values { source.close() }
-        (receiver, sources, pass) = (nil, [:], nil)
+        (stream, sources, pass) = (nil, [:], nil)
     }
 }
 

@@ -21,7 +21,7 @@ extension SQLiteStore {
     /// the new stream announces it in the same form.
     ///
     /// - Returns: what to ask for. What was held when the first stream began stays the same until all is joined.
-    package func beginStaging() throws(StoreError) -> StateReceiver {
+    package func beginStaging() throws(StoreError) -> StagingStream {
         let request = try writing.withLock { writing throws(StoreError) in
             if writing.isClosed { throw .closed }
             try signWhatWasLeft(&writing)
@@ -38,7 +38,7 @@ extension SQLiteStore {
                     since: header.since, stagedEvents: events, asks: isIncomplete ? true : try staging.hasObjects())
             }
         }
-        return StateReceiver(request)
+        return StagingStream(request)
     }
 
     /// Returns, for each announcement, whether the object is staged as announced.
@@ -94,9 +94,9 @@ extension SQLiteStore {
     /// Takes the next items of the stream, in one transaction: durable when this returns. Readers see
     /// objects of which nothing else is here (`ArrivingObjects`), no one else anything.
     ///
-    /// - Throws: `refused`, with nothing of them staged; the receiver is of no use any more then.
-    package func stage(_ items: [[UInt8]], of receiver: inout StateReceiver) throws(StoreError) {
-        var next = receiver
+    /// - Throws: `refused`, with nothing of them staged; the stream is of no use any more then.
+    package func stage(_ items: [[UInt8]], of stream: inout StagingStream) throws(StoreError) {
+        var next = stream
         let read = try next.read(items)
         let faults = faults
         try writing.withLock { writing throws(StoreError) in
@@ -108,7 +108,7 @@ extension SQLiteStore {
                 }
             }
         }
-        receiver = next
+        stream = next
     }
 
     /// Forgets what was staged.
@@ -146,16 +146,17 @@ extension SQLiteStore {
     }
 }
 
-/// A stream as it is received: what was asked for, and how far it has come. A value: what is not staged has not happened.
-package struct StateReceiver: Sendable {
+/// A stream of state that is being staged: what was asked for, and how far it has come. A value: what is not staged has not
+/// happened.
+package struct StagingStream: Sendable {
     package let request: StateSource.Request
-    private var stream = StateStream()
+    private var reader = StateStream()
     private var announced: StateAnnouncement?
 
     init(_ request: StateSource.Request) { self.request = request }
 
     /// True if the stream has ended as it should.
-    package var isComplete: Bool { stream.vector != nil }
+    package var isComplete: Bool { reader.vector != nil }
 
     fileprivate mutating func read(
         _ items: [[UInt8]]
@@ -163,7 +164,7 @@ package struct StateReceiver: Sendable {
         var read: [(item: StateItem, announced: StateAnnouncement?)] = []
         for bytes in items {
             let item: StateItem
-            do throws(StateDeltaError) { item = try stream.read(bytes) } catch { throw .refused(error) }
+            do throws(StateDeltaError) { item = try reader.read(bytes) } catch { throw .refused(error) }
             read.append((item, announced))
             if case .announcement(let announcement) = item { announced = announcement }
         }
