@@ -36,10 +36,10 @@ package struct AgentCore: Sendable {
             hasTakenBack: hasTakenBack)
         let settings = CoreSettings(configuration)
         home = SpaceMachine(
-            configuration: settings, space: space, membership: membership, history: history,
+            settings: settings, space: space, membership: membership, history: history,
             hasStaging: hasStaging, at: now)
         step = CoreStep(
-            network: PeerNetwork(configuration: settings, blocked: blocked), output: StepOutput(at: now))
+            network: PeerNetwork(settings: settings, blocked: blocked), output: StepOutput(at: now))
         step.network.update(members: home.networkMembers)
     }
 

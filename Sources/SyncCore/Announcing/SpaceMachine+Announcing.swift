@@ -5,12 +5,12 @@ extension SpaceMachine {
     /// The tips that we announce.
     private var announced: TipTable {
         var tips = held
-        if configuration.faults.contains(.acknowledgeWaitingRoom) {
+        if settings.faults.contains(.acknowledgeWaitingRoom) {
             for entry in held.entries {
                 if let tip = receiver.waiting.tip(of: entry.replica) { tips.set(entry.replica, tip) }
             }
         }
-        if configuration.faults.contains(.offByOneVector), let last = tips.entries.last {
+        if settings.faults.contains(.offByOneVector), let last = tips.entries.last {
             tips.set(last.replica, ReplicaTip(next: last.tip.next + 1, head: last.tip.head, stamp: last.tip.stamp))
         }
         return tips

@@ -9,7 +9,7 @@ extension SpaceMachine {
     /// of every cut: until then a member may write on what is void here, and so keep it, and it has to be there to be done
     /// again.
     private var mayCompact: Bool {
-        configuration.compacts && !isIncomplete && !hasVoidWork && forks.inquiry == nil
+        settings.compacts && !isIncomplete && !hasVoidWork && forks.inquiry == nil
             && cuts.cuts.allSatisfy { stable.covers($0.dot) }
     }
 
@@ -37,8 +37,8 @@ extension SpaceMachine {
     /// True if events may be dropped. That waits while this device is away, or is to rewrite what it had written: what every
     /// member has is not known then. Work that waits for a member that may never come back does not hold it up.
     private var mayDropEvents: Bool {
-        configuration.dropsEvents && !eventDropper.isStepping && !isIncomplete && !hasVoidWork
-            && membership.signingKey(of: configuration.own) != nil && !cuts.isAway(configuration.own)
+        settings.dropsEvents && !eventDropper.isStepping && !isIncomplete && !hasVoidWork
+            && membership.signingKey(of: settings.own) != nil && !cuts.isAway(settings.own)
             && forks.inquiry == nil && (!forks.hasTakenBack || forks.isRedoWaiting)
     }
 
@@ -49,7 +49,7 @@ extension SpaceMachine {
 
     mutating func planEventRetention(_ step: inout CoreStep) {
         guard mayDropEvents else { return }
-        let isPlanted = configuration.faults.contains(.dropUnstableEvents)
+        let isPlanted = settings.faults.contains(.dropUnstableEvents)
         eventDropper.plan(stable: isPlanted ? held.vector() : stable, &step)
     }
 

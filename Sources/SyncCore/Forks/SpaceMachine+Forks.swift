@@ -10,7 +10,7 @@ import SyncModel
 extension SpaceMachine {
     /// True if another history of the replica, shown by this peer, is to replace ours.
     func mayTakeBack(_ replica: ReplicaID, for session: SpacePeer) -> Bool {
-        if replica.device == configuration.own { return !forks.settled.contains(replica) }
+        if replica.device == settings.own { return !forks.settled.contains(replica) }
         return replica.device == session.device
     }
 
@@ -23,7 +23,7 @@ extension SpaceMachine {
         for replica in replicas {
             guard let tip = peers[index].peerTips[replica] else { continue }
             let entry = TipTable.Entry(replica: replica, tip: tip)
-            if entry.replica.device == configuration.own {
+            if entry.replica.device == settings.own {
                 forks.recordShown(entry, by: peers[index].device)
             }
             guard let ours = held[entry.replica] else { continue }
@@ -42,7 +42,7 @@ extension SpaceMachine {
     mutating func recordFork(_ replica: ReplicaID, seenFrom device: DeviceID, _ step: inout CoreStep) {
         guard !forks.isForked(replica) else { return }
         forks.recordForked(replica)
-        if replica.device == configuration.own { step.emit(.closeIncarnation(replica)) }
+        if replica.device == settings.own { step.emit(.closeIncarnation(replica)) }
         step.emit(.report(.forked(replica, device)))
     }
 
@@ -116,7 +116,7 @@ extension SpaceMachine {
     /// True if the peer's history of the replica is ours as far as it goes. Only our own unsettled history is withheld from a
     /// peer that may hold another.
     func isShared(_ replica: ReplicaID, with session: SpacePeer) -> Bool {
-        guard replica.device == configuration.own else { return true }
+        guard replica.device == settings.own else { return true }
         // Not before it is whole: our later ones build on it.
         if isDisputed(replica, session) || isAwaitingOurs || doubtsOurs(session) { return false }
         guard let theirs = session.peerTips[replica], theirs.next > 0, let ours = held[replica] else { return true }
@@ -125,20 +125,20 @@ extension SpaceMachine {
 
     /// True if the peer was found to hold another history of one of our replicas, and that history is not known to give way.
     func isDisputed(_ replica: ReplicaID, _ session: SpacePeer) -> Bool {
-        replica.device == configuration.own
+        replica.device == settings.own
             && (forks[session.id].suspects[replica] != nil || forks[session.id].givenUp.contains(replica))
     }
 
     /// True if the peer's claim of one of our replicas is still to be looked up or asked about.
     func doubtsOurs(_ session: SpacePeer) -> Bool {
-        forks[session.id].isDue && doubtful(of: configuration.own, session) != nil
+        forks[session.id].isDue && doubtful(of: settings.own, session) != nil
     }
 
     private var isAwaitingOurs: Bool {
         // Work is redone in the end even if its history never comes; then nothing waits for that history any more. Nothing
         // waits either while the rest of the work waits for another member.
         forks.hasTakenBack && !forks.isRedoWaiting
-            && forks.awaited.contains { $0.replica.device == configuration.own && isAwaited($0.replica) }
+            && forks.awaited.contains { $0.replica.device == settings.own && isAwaited($0.replica) }
     }
 
     /// True if the end of one of our own histories was reverted and no other history stays in its place.
@@ -156,7 +156,7 @@ extension SpaceMachine {
     /// whole here.
     func disputesOurs(_ session: SpacePeer) -> Bool {
         isAwaitingOurs
-            || (forks[session.id].suspects.keys + forks[session.id].givenUp).contains { $0.device == configuration.own }
+            || (forks[session.id].suspects.keys + forks[session.id].givenUp).contains { $0.device == settings.own }
     }
 
     func isAwaited(_ replica: ReplicaID) -> Bool {
@@ -182,7 +182,7 @@ extension SpaceMachine {
     /// True if the peer may be about to revert its own writes: it holds what is known to have given way. Held here, those
     /// would stay, and stand twice. The wait is bounded, for peers that cannot revert.
     func mayTakeItsOwnBack(_ session: SpacePeer, _ step: CoreStep) -> Bool {
-        step.now < session.openedAt + configuration.timing.redoAfter
+        step.now < session.openedAt + settings.timing.redoAfter
             && forks.settled.contains { replica in
                 session.peerTips[replica].map { isGivingWay($0, replica) } ?? false
             }
@@ -214,7 +214,7 @@ extension SpaceMachine {
         forgetSuspicions(index)
         let session = peers[index]
         // Our own replicas come first: for other devices' histories no peer waits for what we do.
-        guard let entry = doubtful(of: configuration.own, session) ?? doubtfulOfOthers(session) else {
+        guard let entry = doubtful(of: settings.own, session) ?? doubtfulOfOthers(session) else {
             // What is still being written is compared once it is.
             forks.setDue(peers[index].id, forks[peers[index].id].suspects.keys.contains { held[$0] == nil })
             return considerOffer(index, &step)
@@ -254,7 +254,7 @@ extension SpaceMachine {
         else { return false }
         forks.setComparison(nil, on: peers[index].id)
         guard let head = heads.first else {
-            forks.pauseLooking(until: step.now + configuration.timing.storeRetry)
+            forks.pauseLooking(until: step.now + settings.timing.storeRetry)
             return true
         }
         // Within what came as state, or was dropped, the heads cannot be compared.
@@ -292,7 +292,7 @@ extension SpaceMachine {
     private mutating func anchor(_ place: UInt64, _ heads: [ChainHead?], _ step: inout CoreStep) {
         guard let found = heads.first else {
             forks.endInquiry()
-            forks.pauseLooking(until: step.now + configuration.timing.storeRetry)
+            forks.pauseLooking(until: step.now + settings.timing.storeRetry)
             return
         }
         guard let head = found else { return giveUp(&step) }
@@ -310,7 +310,7 @@ extension SpaceMachine {
         }
         let wantID = puller.ask(
             inquiry.connection, for: inquiry.replica, from: inquiry.start.end, to: inquiry.goal.next,
-            creditBytes: configuration.bounds.wantWindowBytes, &step)
+            creditBytes: settings.bounds.wantWindowBytes, &step)
         inquiry.stage = .walking(wantID: wantID)
         forks.setInquiry(inquiry)
     }
@@ -357,7 +357,7 @@ extension SpaceMachine {
             }
             cancelPulls(of: replica, &step)
             inquiry.stage = .walked
-            if replica.device == configuration.own { step.emit(.closeIncarnation(replica)) }
+            if replica.device == settings.own { step.emit(.closeIncarnation(replica)) }
         }
         forks.setInquiry(inquiry)
     }

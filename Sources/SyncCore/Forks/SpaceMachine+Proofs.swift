@@ -7,7 +7,7 @@ extension SpaceMachine {
     /// Asks the peer for the signature under its claim. An author's claim of its own history needs none.
     mutating func contest(_ index: Int, _ claim: ContestedClaim, _ step: inout CoreStep) {
         let device = peers[index].device
-        let isBelieved = configuration.faults.contains(.believeClaimedHeads)
+        let isBelieved = settings.faults.contains(.believeClaimedHeads)
         if claim.isConflict, isBelieved || claim.replica.device == device && !claim.isOffence {
             return recordFork(claim.replica, seenFrom: device, &step)
         }
@@ -37,7 +37,7 @@ extension SpaceMachine {
             guard !forks.isForked(claim.replica) || claim.isOffence, claim.tip.next > 0 else { continue }
             let wantID = step.nextID()
             forks.setQuestion(
-                ProofQuestion(wantID: wantID, claim: claim, deadline: step.now + configuration.timing.proofWait),
+                ProofQuestion(wantID: wantID, claim: claim, deadline: step.now + settings.timing.proofWait),
                 on: peers[index].id)
             step.counters.wantsSent += 1
             let want = Frame.Want(
@@ -50,7 +50,7 @@ extension SpaceMachine {
     /// Handles bytes of the answer.
     mutating func recordProofProgress(_ index: Int, _ wantID: UInt64, _ step: CoreStep) {
         guard forks[peers[index].id].question?.wantID == wantID else { return }
-        forks.extendQuestion(until: step.now + configuration.timing.proofWait, on: peers[index].id)
+        forks.extendQuestion(until: step.now + settings.timing.proofWait, on: peers[index].id)
     }
 
     /// True if the changes answer the question for a signature.
@@ -71,7 +71,7 @@ extension SpaceMachine {
             return recordFork(claim.replica, seenFrom: device, &step)
         }
         guard claim.isOffence else { return }
-        if claim.replica.device == configuration.own, claim.tip.next > held.next(of: claim.replica) {
+        if claim.replica.device == settings.own, claim.tip.next > held.next(of: claim.replica) {
             // Our key signed what this disk does not hold. A peer that alters bytes of it looks the same, but not for long.
             step.emit(.closeIncarnation(claim.replica))
             if forks.recordUnfitOwn() >= Self.unfitLimit { recordFork(claim.replica, seenFrom: device, &step) }
@@ -91,7 +91,7 @@ extension SpaceMachine {
         let claim = question.claim
         if claim.isConflict, !claim.isOffence, firstHeld >= claim.tip.next {
             let device = peers[index].device
-            if claim.replica.device != configuration.own {
+            if claim.replica.device != settings.own {
                 step.emit(.report(.diverged(device)))
             } else if forks.believed < Self.believedLimit {
                 forks.recordBelieved()
@@ -154,7 +154,7 @@ extension SpaceMachine {
 
     /// Ends the wants for one of our replicas without changes: the history may not be the peer's.
     mutating func endServes(of replica: ReplicaID, _ index: Int, _ step: inout CoreStep) {
-        guard replica.device == configuration.own else { return }
+        guard replica.device == settings.own else { return }
         sender.endServes(of: replica, for: peers[index].id, &step)
     }
 

@@ -8,29 +8,29 @@ extension SpaceMachine {
     /// may be about what comes with that history.
     private var redoAt: Tick {
         forks.awaited.contains { isAwaited($0.replica) }
-            ? forks.redoAt + configuration.timing.redoAwaiting : forks.redoAt
+            ? forks.redoAt + settings.timing.redoAwaiting : forks.redoAt
     }
 
     private var mayRedo: Bool {
-        forks.hasTakenBack && !forks.isRedoing && membership.signingKey(of: configuration.own) != nil
-            && !cuts.isAway(configuration.own)
+        forks.hasTakenBack && !forks.isRedoing && membership.signingKey(of: settings.own) != nil
+            && !cuts.isAway(settings.own)
     }
 
     mutating func planRedoing(_ step: inout CoreStep) {
         let isDue = forks.isRedoWaiting ? forks.hasAdditions : isCaughtUp && !forks.hasRedoFailed
         guard mayRedo, step.now >= redoAt || isDue, !forks.isTakingBack else { return }
         forks.beginRedoing()
-        step.emit(.redoTakenBack(limit: configuration.bounds.rewritingStepChanges))
+        step.emit(.redoTakenBack(limit: settings.bounds.rewritingStepChanges))
     }
 
     mutating func handleRedone(hasMore: Bool, isWaiting: Bool, _ step: CoreStep) {
         // The wait ends when a member admits this device. Looking again once in a while costs little.
         forks.endRedoing(
             hasMore: hasMore, isWaiting: isWaiting,
-            nextAt: isWaiting ? step.now + configuration.timing.redoAwaiting : step.now)
+            nextAt: isWaiting ? step.now + settings.timing.redoAwaiting : step.now)
     }
 
     mutating func handleRedoFailed(_ step: CoreStep) {
-        forks.failRedoing(retryAt: step.now + configuration.timing.storeRetry)
+        forks.failRedoing(retryAt: step.now + settings.timing.storeRetry)
     }
 }

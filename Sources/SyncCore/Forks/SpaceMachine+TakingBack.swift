@@ -41,13 +41,13 @@ extension SpaceMachine {
     private mutating func begin(anew history: StoredHistory, _ step: inout CoreStep) {
         for index in peers.indices { close(index, .historyChanged, &step) }
         if stateReceiver.isTaking || stateReceiver.hasStaging { step.emit(.state(.discard)) }
-        guard let own = membership[configuration.own] else {
+        guard let own = membership[settings.own] else {
             preconditionFailure("a membership always holds its own device")
         }
         var members = Membership(own: own.fact, sinceMilliseconds: own.addedAtMilliseconds)
         for addition in history.additions { _ = members.add(addition) }
         var machine = SpaceMachine(
-            configuration: configuration, space: space, membership: members, history: history, hasStaging: false,
+            settings: settings, space: space, membership: members, history: history, hasStaging: false,
             at: step.now)
         machine.peers = peers
         (machine.announcer, machine.sender) = (announcer, sender)

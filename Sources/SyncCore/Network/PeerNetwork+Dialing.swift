@@ -13,7 +13,7 @@ extension PeerNetwork {
         // A record of a connected peer is no reason to dial. It says where to dial should the session end.
         let device = sessions.first { $0.state == .up && $0.peerInstance == instance }?.device
         for endpoint in endpoints {
-            guard let index = book.insert(endpoint, limit: configuration.bounds.dialTargets) else { continue }
+            guard let index = book.insert(endpoint, limit: settings.bounds.dialTargets) else { continue }
             book.update(index) { [now] target in
                 if !target.instances.contains(instance) {
                     target.instances.append(instance)
@@ -43,7 +43,7 @@ extension PeerNetwork {
     }
 
     mutating func handleAddress(_ endpoint: Endpoint, _ device: DeviceID?, _ isStatic: Bool, at now: Tick) {
-        guard let index = book.insert(endpoint, limit: configuration.bounds.dialTargets) else { return }
+        guard let index = book.insert(endpoint, limit: settings.bounds.dialTargets) else { return }
         book.update(index) { [now] target in
             if isStatic { target.isStatic = true } else { target.isLastKnown = true }
             if let device { target.device = device }
@@ -79,7 +79,7 @@ extension PeerNetwork {
     mutating func handleDialFailed(_ id: ConnectionID, _ code: String, at now: Tick) {
         guard let index = book.targets.firstIndex(where: { $0.attempt == id }) else { return }
         let isRecent = isRecentlyMet(book.targets[index].device, at: now)
-        let timing = configuration.timing
+        let timing = settings.timing
         let failures = min(book.targets[index].failures, 16)
         let ceiling = min(timing.backoffGreatest.nanoseconds, timing.backoffLeast.nanoseconds << Int64(failures))
         // Full jitter (Brooker 2015) for the many; a member met within the hour is tried steadily.
@@ -100,7 +100,7 @@ extension PeerNetwork {
 
     private func isRecentlyMet(_ device: DeviceID?, at now: Tick) -> Bool {
         guard let device, let at = book.lastConnected(device) else { return false }
-        return now - at < configuration.timing.recent
+        return now - at < settings.timing.recent
     }
 
     mutating func recordSessionUp(_ index: Int, _ hello: Frame.Hello, _ output: inout StepOutput) {
@@ -116,7 +116,7 @@ extension PeerNetwork {
         let isRemoved = book.index(of: session.address).map { book.targets[$0].isRemoved } ?? false
         book.removeUnvouched()
         guard !isRemoved, session.id.isOutbound || session.listenPort != 0,
-            let target = book.insert(session.address, limit: configuration.bounds.dialTargets)
+            let target = book.insert(session.address, limit: settings.bounds.dialTargets)
         else { return }
         book.update(target) { target in
             target.device = session.device
@@ -142,9 +142,9 @@ extension PeerNetwork {
         book.recordConnected(session.device, at: now)
         // At once, unless it was at once before: a peer that accepts and hangs up must not make us spin.
         let isShort = now - session.openedAt < .seconds(1)
-        var again = isShort ? now + configuration.timing.recentRedial : now
+        var again = isShort ? now + settings.timing.recentRedial : now
         // Another holder of our key has our place there, and keeps it: looking again now and then is enough.
-        if isShort, twins.isRefused(by: session.device) { again = now + configuration.timing.twinRedial }
+        if isShort, twins.isRefused(by: session.device) { again = now + settings.timing.twinRedial }
         book.updateAll { target in
             if target.attempt == session.id { target.attempt = nil }
             if target.device == session.device { target.nextAt = again }
@@ -181,17 +181,17 @@ extension PeerNetwork {
     /// compute alike.
     private func isInActiveView(_ device: DeviceID) -> Bool {
         let others = trusted
-        let limit = configuration.bounds.connections
+        let limit = settings.bounds.connections
         guard others.count > limit else { return true }
-        let successor = others.first { $0 > configuration.own } ?? others[0]
-        let predecessor = others.last { $0 < configuration.own } ?? others[others.count - 1]
+        let successor = others.first { $0 > settings.own } ?? others[0]
+        let predecessor = others.last { $0 < settings.own } ?? others[others.count - 1]
         if device == successor || device == predecessor { return true }
         let ranked = others.sorted { pairRank($0) < pairRank($1) }
         return ranked.prefix(limit - 2).contains(device)
     }
 
     private func pairRank(_ device: DeviceID) -> UInt64 {
-        let (low, high) = (min(device, configuration.own), max(device, configuration.own))
+        let (low, high) = (min(device, settings.own), max(device, settings.own))
         let folded = zip(low.bytes, high.bytes).reduce(UInt64(0)) { ($0 &* 31) &+ UInt64($1.0) &* 257 &+ UInt64($1.1) }
         var mixed = SplitMix64(seed: folded)
         return mixed.next()

@@ -13,7 +13,7 @@ extension PeerNetwork {
     mutating func handlePong(_ index: Int, _ nonce: UInt64, _ output: inout StepOutput) {
         guard let ping = sessions[index].ping, ping.nonce == nonce else { return }
         sessions[index].record(
-            roundTrip: output.now - ping.sentAt, at: output.now, again: configuration.timing.sampleEvery)
+            roundTrip: output.now - ping.sentAt, at: output.now, again: settings.timing.sampleEvery)
         sessions[index].ping = nil
         handleTwinAnswer(index, nonce, &output)
     }
@@ -40,11 +40,11 @@ extension PeerNetwork {
     /// True if our message has waited for an answer for too long, and not a byte came.
     func isSuspected(_ session: PeerSession, at now: Tick) -> Bool {
         guard session.state == .up, let since = session.unansweredSince else { return false }
-        return now - since >= configuration.timing.suspectAfter
+        return now - since >= settings.timing.suspectAfter
     }
 
     private func pingAt(_ session: PeerSession) -> Tick {
-        let span = configuration.timing.pingAfter
+        let span = settings.timing.pingAfter
         return session.lastReceivedAt + span + (session.id.isOutbound ? .seconds(0) : .seconds(1))
     }
 
@@ -57,11 +57,11 @@ extension PeerNetwork {
         case .closing: return nil
         case .up:
             let alive: Tick? =
-                configuration.faults.contains(.countDeadSessionAsAlive)
-                ? nil : session.ping == nil ? pingAt(session) : session.lastReceivedAt + configuration.timing.deadAfter
+                settings.faults.contains(.countDeadSessionAsAlive)
+                ? nil : session.ping == nil ? pingAt(session) : session.lastReceivedAt + settings.timing.deadAfter
             let suspicion =
                 isSuspected(session, at: now)
-                ? nil : session.unansweredSince.map { $0 + configuration.timing.suspectAfter }
+                ? nil : session.unansweredSince.map { $0 + settings.timing.suspectAfter }
             return [alive, suspicion, session.sampleAt].compactMap(\.self).min()
         }
     }
@@ -81,8 +81,8 @@ extension PeerNetwork {
             sessions[index].sampleAt = nil
             sendPing(index, &output)
         }
-        guard !configuration.faults.contains(.countDeadSessionAsAlive) else { return }
-        if sessions[index].ping != nil, output.now >= sessions[index].lastReceivedAt + configuration.timing.deadAfter {
+        guard !settings.faults.contains(.countDeadSessionAsAlive) else { return }
+        if sessions[index].ping != nil, output.now >= sessions[index].lastReceivedAt + settings.timing.deadAfter {
             close(index, .silent, &output)
         } else if output.now >= pingAt(sessions[index]) {
             sendPing(index, &output)

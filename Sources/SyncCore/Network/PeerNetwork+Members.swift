@@ -9,12 +9,12 @@ extension PeerNetwork {
     }
 
     func isBlocked(_ device: DeviceID) -> Bool {
-        blocked.contains(device) && !configuration.faults.contains(.serveBlocked)
+        blocked.contains(device) && !settings.faults.contains(.serveBlocked)
     }
 
     /// The devices that may connect, sorted, our own left out.
     var trusted: [DeviceID] {
-        members.map(\.device).filter { $0 != configuration.own && isTrusted($0) }
+        members.map(\.device).filter { $0 != settings.own && isTrusted($0) }
     }
 
     /// Takes the members of the spaces and tells the shell which of them may connect.

@@ -5,13 +5,13 @@ extension PeerNetwork {
     mutating func handleOpened(_ id: ConnectionID, _ device: DeviceID, _ remote: Endpoint, _ output: inout StepOutput) {
         let session = PeerSession(
             id: id, device: device, remote: remote, openedAt: output.now,
-            deadline: output.now + configuration.timing.helloDeadline)
+            deadline: output.now + settings.timing.helloDeadline)
         recordDialOpened(id, device)
         sessionNumber += 1
         sessions.append(session)
         let index = sessions.count - 1
         // Ourselves, or a copy of our disk that runs elsewhere: the Hello tells which.
-        if device == configuration.own { return send(index, .hello(hello(to: device)), &output) }
+        if device == settings.own { return send(index, .hello(hello(to: device)), &output) }
         guard isTrusted(device) else { return refuse(index, .notMember, detail: device.shortID, &output) }
         send(index, .hello(hello(to: device)), &output)
         output.counters.sessionsOpened += 1
@@ -21,11 +21,11 @@ extension PeerNetwork {
     private func hello(to device: DeviceID) -> Frame.Hello {
         Frame.Hello(
             protocols: SessionProtocol.versions,
-            features: SessionProtocol.features & (configuration.exchangesState ? .max : ~SessionProtocol.state),
-            featuresRequired: SessionProtocol.featuresRequired, name: configuration.name, runID: configuration.runID,
+            features: SessionProtocol.features & (settings.exchangesState ? .max : ~SessionProtocol.state),
+            featuresRequired: SessionProtocol.featuresRequired, name: settings.name, runID: settings.runID,
             sessionNumber: sessionNumber, wallMilliseconds: 0,
-            agentVersion: configuration.agentVersion, instance: instance, listenPort: listenPort,
-            waitingRoomBytes: UInt64(configuration.bounds.waitingRoomBytes),
+            agentVersion: settings.agentVersion, instance: instance, listenPort: listenPort,
+            waitingRoomBytes: UInt64(settings.bounds.waitingRoomBytes),
             twinRun: twins.claims[device]?.otherRun ?? 0)
     }
 
@@ -63,7 +63,7 @@ extension PeerNetwork {
 
     /// - Returns: the features that both sides know, if the session is up now.
     private mutating func accept(_ index: Int, _ hello: Frame.Hello, _ output: inout StepOutput) -> UInt64? {
-        if sessions[index].device == configuration.own {
+        if sessions[index].device == settings.own {
             meetOwnKey(index, hello, &output)
             return nil
         }
@@ -112,7 +112,7 @@ extension PeerNetwork {
                 if isSuspected(other, at: output.now) {
                     loser = other.id
                 } else {
-                    let keepsOutbound = configuration.own > new.device
+                    let keepsOutbound = settings.own > new.device
                     loser = new.id.isOutbound == keepsOutbound ? other.id : new.id
                 }
             } else {

@@ -4,31 +4,31 @@ import SyncModel
 extension PeerNetwork {
     /// Handles a connection on which both ends have our key: to ourselves, or to an agent that runs from a copy of our disk.
     mutating func meetOwnKey(_ index: Int, _ hello: Frame.Hello, _ output: inout StepOutput) {
-        guard hello.runID != configuration.runID else {
+        guard hello.runID != settings.runID else {
             markOwnAddress(sessions[index].id)
             return close(index, .ownDevice, &output)
         }
         recordSharedKey(&output)
-        close(index, .duplicateIdentity, detail: configuration.own.shortID, &output)
+        close(index, .duplicateIdentity, detail: settings.own.shortID, &output)
     }
 
     private mutating func recordSharedKey(_ output: inout StepOutput) {
         twins.isKeyShared = true
-        output.emit(.report(.duplicateIdentity(configuration.own)))
+        output.emit(.report(.duplicateIdentity(settings.own)))
     }
 
     /// A peer says that it has seen our key twice. A hostile member could claim so of any device: it counts with the
     /// signature of the other run. Without one our next Hello to the peer has ours, for it to pass on.
     mutating func handleTwinGoodbye(from peer: DeviceID, _ goodbye: Frame.Goodbye, _ output: inout StepOutput) {
-        let own = configuration.runID
+        let own = settings.runID
         guard goodbye.otherRun != 0, goodbye.otherRun != own else { return }
         twins.record(goodbye.otherRun, by: peer)
         let statement = TwinStatement(
-            device: configuration.own, run: goodbye.otherRun, other: own, signature: goodbye.proof)
-        let isBelieved = configuration.faults.contains(.believeGoodbye)
-        guard let key = member(configuration.own)?.signingKey, statement.isSigned(by: key) || isBelieved
+            device: settings.own, run: goodbye.otherRun, other: own, signature: goodbye.proof)
+        let isBelieved = settings.faults.contains(.believeGoodbye)
+        guard let key = member(settings.own)?.signingKey, statement.isSigned(by: key) || isBelieved
         else {
-            return twins.doubt(by: peer, at: output.now, configuration.timing)
+            return twins.doubt(by: peer, at: output.now, settings.timing)
         }
         recordSharedKey(&output)
     }
@@ -60,7 +60,7 @@ extension PeerNetwork {
                 // old one may have been under way when it ended.
                 if challenge.isAnswered {
                     refuseTwin(index, of: other, &output)
-                } else if output.now - challenge.askedAt >= configuration.timing.suspectAfter {
+                } else if output.now - challenge.askedAt >= settings.timing.suspectAfter {
                     close(other, .peerRestarted, &output)
                     continue
                 } else {

@@ -4,7 +4,7 @@ import SyncModel
 ///
 /// Knows no space: spaces say which devices are members, and hear of sessions that began and ended.
 struct PeerNetwork: Sendable {
-    let configuration: CoreSettings
+    let settings: CoreSettings
     /// Chance for nonces and for the jitter of back-off.
     var random: SplitMix64
     /// The sessions, in the order they opened.
@@ -26,10 +26,10 @@ struct PeerNetwork: Sendable {
     /// Devices with a session on which both know bulk connections, as the shell was told.
     var bulkPeers: [BulkPeering] = []
 
-    init(configuration: CoreSettings, blocked: [DeviceID]) {
-        self.configuration = configuration
+    init(settings: CoreSettings, blocked: [DeviceID]) {
+        self.settings = settings
         self.blocked = blocked.sorted()
-        random = SplitMix64(seed: configuration.configuration.seed)
+        random = SplitMix64(seed: settings.configuration.seed)
     }
 
     func sessionIndex(_ id: ConnectionID) -> Int? { sessions.firstIndex { $0.id == id } }

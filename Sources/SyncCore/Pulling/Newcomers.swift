@@ -35,9 +35,9 @@ struct Newcomers: Sendable {
     /// Devices of which a report told the user.
     private var reported: [DeviceID] = []
 
-    init(_ configuration: CoreSettings) {
-        let (bounds, timing) = (configuration.bounds, configuration.timing)
-        own = configuration.own
+    init(_ settings: CoreSettings) {
+        let (bounds, timing) = (settings.bounds, settings.timing)
+        own = settings.own
         replicasPerDevice = bounds.replicasPerDevice
         lookAfter = timing.newReplicaLook
         admissionEvery = timing.admissionEvery

@@ -20,10 +20,10 @@ struct ReturningHistories: Sendable {
     /// The number of histories of which marks are kept before they have come.
     private static var maximumKnown: Int { 1_024 }
 
-    private let configuration: CoreSettings
+    private let settings: CoreSettings
     private var histories: [ReplicaID: History] = [:]
 
-    init(_ configuration: CoreSettings) { self.configuration = configuration }
+    init(_ settings: CoreSettings) { self.settings = settings }
 
     /// Records a segment that waits from now on. A member that passes such work on holds what was written again of it, too,
     /// and sends it next.
@@ -31,11 +31,11 @@ struct ReturningHistories: Sendable {
         _ verified: VerifiedSegment, from peer: DeviceID, in room: WaitingRoom, _ log: SpaceLog, at now: Tick
     ) {
         let segment = verified.segment
-        guard !log.cuts.isEmpty, segment.replica.device != configuration.own,
-            !configuration.faults.contains(.tearReturningWork)
+        guard !log.cuts.isEmpty, segment.replica.device != settings.own,
+            !settings.faults.contains(.tearReturningWork)
         else { return }
         if isLeftBehind(verified, room, log), histories[segment.replica]?.until == nil {
-            let timing = configuration.timing
+            let timing = settings.timing
             let wait = peer == segment.replica.device ? timing.rewritingWait : timing.passedOnWait
             histories[segment.replica, default: History()].until = now + wait
         }
@@ -85,12 +85,12 @@ struct ReturningHistories: Sendable {
             return replica
         }
         let bytes = waiting.reduce(0) { $0 + room.bytes(of: $1) }
-        guard waiting.count <= Self.maximumWaiting, bytes <= configuration.bounds.persistBatchBytes else { return [] }
+        guard waiting.count <= Self.maximumWaiting, bytes <= settings.bounds.persistBatchBytes else { return [] }
         return Set(waiting.filter { !room.isNamedByOthers($0, beyond: held.next(of: $0)) })
     }
 
     /// The byte budget of a batch. It is larger for rewritten work, which is longer, and comes along.
-    var persistBudgetBytes: Int { configuration.bounds.persistBatchBytes * (histories.isEmpty ? 1 : 4) }
+    var persistBudgetBytes: Int { settings.bounds.persistBatchBytes * (histories.isEmpty ? 1 : 4) }
 
     /// Forgets the histories that no longer wait.
     mutating func forgetReturned(in room: WaitingRoom, at now: Tick) {

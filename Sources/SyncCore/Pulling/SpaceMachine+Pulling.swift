@@ -24,7 +24,7 @@ extension SpaceMachine {
     /// Pulls missing dependencies, which come first. A change may name thousands that no device has: one step looks at some,
     /// and the next goes on.
     private mutating func pullMissing(_ missing: [WaitingRoom.Missing], from sources: [Int], _ step: inout CoreStep) {
-        for next in newcomers.turn(of: missing, atMost: configuration.bounds.missingPerStep) {
+        for next in newcomers.turn(of: missing, atMost: settings.bounds.missingPerStep) {
             pull(next.replica, from: sources, isUrgent: true, isNamed: next.isNamedByOthers, &step)
         }
         if newcomers.hasRefused {
@@ -83,7 +83,7 @@ extension SpaceMachine {
     ) {
         guard !puller.wants.contains(where: { $0.replica == replica && !isWalk($0) }), !forks.isForked(replica),
             !isBeingTakenBack(replica), !isAwaited(replica), isUrgent || !hasGivenWay(replica),
-            !sealer.isSealing || replica.device != configuration.own,
+            !sealer.isSealing || replica.device != settings.own,
             membership.signingKey(of: replica.device) != nil
         else { return }
         let from = frontier(of: replica).next
@@ -106,7 +106,7 @@ extension SpaceMachine {
         guard let index = candidates.min(by: { rank($0) < rank($1) }) else { return }
         let id = peers[index].id
         var credit = min(
-            configuration.bounds.wantWindowBytes, puller.freeBytes(id, for: replica.device, receiver))
+            settings.bounds.wantWindowBytes, puller.freeBytes(id, for: replica.device, receiver))
         if credit < puller.leastGrant {
             // The first missing dependency may always be asked for: the room is full of what waits for it. One change for each
             // round trip would take long.
@@ -133,7 +133,7 @@ extension SpaceMachine {
         if !hasChanges(index, of: pull.replica, from: reached) { return }
         if reached == pull.from { recordStall(index, pull.replica) }
         // The peer ended a want that it said it could fill. A pause, so that empty answers cannot make us spin.
-        puller.pause(connection, until: step.now + configuration.timing.emptyAnswerPause)
+        puller.pause(connection, until: step.now + settings.timing.emptyAnswerPause)
         puller.recordLate(supply, at: step.now)
     }
 
@@ -160,7 +160,7 @@ extension SpaceMachine {
             guard let index = peerIndex(pull.connection) else { continue }
             puller.recordLate(Supply(peer: peers[index].device, author: pull.replica.device), at: step.now)
             // Others first; this peer again after the same time.
-            puller.pause(pull.connection, until: step.now + configuration.timing.wantProgress)
+            puller.pause(pull.connection, until: step.now + settings.timing.wantProgress)
             probe(index, &step)
         }
     }

@@ -90,7 +90,7 @@ extension SpaceMachine {
         }
         do {
             let verified: VerifiedSegment
-            if configuration.faults.contains(.applyBeyondSignature) {
+            if settings.faults.contains(.applyBeyondSignature) {
                 verified = try fresh.walked(from: frontier)
             } else {
                 verified = try fresh.verified(from: frontier, space: space, signingKey: signingKey)
@@ -100,7 +100,7 @@ extension SpaceMachine {
             newcomers.recordAdmissions(verified, receiver.waiting, membership)
             returning.record(verified, from: peers[index].device, in: receiver.waiting, log, at: step.now)
             if isPush { claim(index, replica, verified.tip) }
-            if configuration.faults.contains(.sendBeforeCommit) { pushUncommitted(verified, besides: index, &step) }
+            if settings.faults.contains(.sendBeforeCommit) { pushUncommitted(verified, besides: index, &step) }
             if receiver.limitRoom(held: held) { step.counters.segmentsEvicted += 1 }
         } catch {
             recordOwnKey(index, segment, &step)
@@ -122,7 +122,7 @@ extension SpaceMachine {
     /// what was signed.
     private mutating func recordOwnKey(_ index: Int, _ segment: Segment, _ step: inout CoreStep) {
         let replica = segment.replica
-        guard replica.device == configuration.own, isSigned(segment, as: peers[index].peerTips[replica]) else {
+        guard replica.device == settings.own, isSigned(segment, as: peers[index].peerTips[replica]) else {
             return
         }
         step.emit(.closeIncarnation(replica))
@@ -192,7 +192,7 @@ extension SpaceMachine {
 
     /// Reports once that changes of our own came back from a peer.
     mutating func recordReturned(_ replicas: [ReplicaID], _ step: inout CoreStep) {
-        guard !haveOwnReturned, replicas.contains(where: { $0.device == configuration.own }) else { return }
+        guard !haveOwnReturned, replicas.contains(where: { $0.device == settings.own }) else { return }
         haveOwnReturned = true
         step.emit(.report(.ownChangesReturned))
     }

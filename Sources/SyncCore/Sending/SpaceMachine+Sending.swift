@@ -41,7 +41,7 @@ extension SpaceMachine {
         let peer = peers[index]
         let replica = segment.segment.replica
         guard peer.peerTips.next(of: replica) < segment.tip.next, peer.peerTipsAreComplete,
-            replica.device != configuration.own || !disputesOurs(peer), sender.canPush(segment, to: peer, step)
+            replica.device != settings.own || !disputesOurs(peer), sender.canPush(segment, to: peer, step)
         else { return scheduleHave(index, step) }
         sender.push(segment, to: peer.id, &step)
         // The push itself tells the peer that we hold this much.
@@ -73,7 +73,7 @@ extension SpaceMachine {
         }
         sender.serve(want, to: to, for: id)
         // Not before it is known to hold the same.
-        if want.replica.device == configuration.own { forks.setDue(peers[index].id, true) }
+        if want.replica.device == settings.own { forks.setDue(peers[index].id, true) }
     }
 
     mutating func handleCredit(_ index: Int, _ credit: Frame.Credit, _ step: inout CoreStep) {

@@ -4,7 +4,7 @@ import SyncModel
 extension SpaceMachine {
     mutating func handleAppended(_ change: StoreChange, _ step: inout CoreStep) {
         // With what is done again may have come what others wrote, and may come from them as well.
-        receiver.drop(change.segments.map(\.segment.replica).filter { $0.device != configuration.own })
+        receiver.drop(change.segments.map(\.segment.replica).filter { $0.device != settings.own })
         handleDurable(change, &step)
     }
 
@@ -14,7 +14,7 @@ extension SpaceMachine {
     }
 
     mutating func handleSealFailed(_ code: String, _ step: inout CoreStep) {
-        sealer.handleSealFailed(code, retryAfter: configuration.timing.storeRetry, &step)
+        sealer.handleSealFailed(code, retryAfter: settings.timing.storeRetry, &step)
     }
 
     mutating func start(_ step: inout CoreStep) {

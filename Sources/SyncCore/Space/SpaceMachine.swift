@@ -4,7 +4,7 @@ import SyncModel
 ///
 /// Invariant: nothing leaves before its local commit.
 struct SpaceMachine: Sendable {
-    let configuration: CoreSettings
+    let settings: CoreSettings
     var log: SpaceLog
     var sealer = Sealer()
     var announcer: Announcer
@@ -45,27 +45,27 @@ struct SpaceMachine: Sendable {
 
     /// - Parameter history: the contents of the space's store.
     init(
-        configuration: CoreSettings, space: SpaceID, membership: Membership, history: StoredHistory,
+        settings: CoreSettings, space: SpaceID, membership: Membership, history: StoredHistory,
         hasStaging: Bool, at now: Tick
     ) {
-        self.configuration = configuration
+        self.settings = settings
         log = SpaceLog(space: space, membership: membership, history)
-        announcer = Announcer(configuration)
-        sender = ChangeSender(configuration, space: space)
-        puller = Puller(configuration, space: space)
-        receiver = ChangeReceiver(configuration)
-        newcomers = Newcomers(configuration)
-        returning = ReturningHistories(configuration)
-        stability = StabilityMachine(configuration, acknowledgements: history.acknowledgements)
-        collector = DeletionCollector(configuration)
-        retirement = RetirementMachine(configuration)
-        compactor = Compactor(configuration)
-        eventDropper = EventDropper(configuration)
-        stateReceiver = StateReceiver(configuration, space: space, hasStaging: hasStaging)
-        stateSender = StateSender(configuration, space: space)
+        announcer = Announcer(settings)
+        sender = ChangeSender(settings, space: space)
+        puller = Puller(settings, space: space)
+        receiver = ChangeReceiver(settings)
+        newcomers = Newcomers(settings)
+        returning = ReturningHistories(settings)
+        stability = StabilityMachine(settings, acknowledgements: history.acknowledgements)
+        collector = DeletionCollector(settings)
+        retirement = RetirementMachine(settings)
+        compactor = Compactor(settings)
+        eventDropper = EventDropper(settings)
+        stateReceiver = StateReceiver(settings, space: space, hasStaging: hasStaging)
+        stateSender = StateSender(settings, space: space)
         forks = ForkDetector(
             settled: history.settled, gaveWay: history.gaveWay, awaited: history.awaited,
             hasTakenBack: history.hasTakenBack, mayRelease: !history.awaited.isEmpty,
-            redoAt: now + configuration.timing.redoAfter)
+            redoAt: now + settings.timing.redoAfter)
     }
 }

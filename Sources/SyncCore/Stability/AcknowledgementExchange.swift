@@ -19,10 +19,10 @@ struct AcknowledgementExchange: Sendable {
         var requestedAt: Tick?
     }
 
-    private let configuration: CoreSettings
+    private let settings: CoreSettings
     private var peers = PerSession(initial: Peer())
 
-    init(_ configuration: CoreSettings) { self.configuration = configuration }
+    init(_ settings: CoreSettings) { self.settings = settings }
 
     mutating func open(_ id: ConnectionID) { peers.open(id) }
     mutating func close(_ id: ConnectionID) { peers.close(id) }
@@ -69,7 +69,7 @@ struct AcknowledgementExchange: Sendable {
     mutating func request(
         from id: ConnectionID, _ table: AcknowledgementTable, _ log: SpaceLog, _ step: inout CoreStep
     ) {
-        if let last = peers[id].requestedAt, step.now < last + configuration.timing.acknowledgeEvery { return }
+        if let last = peers[id].requestedAt, step.now < last + settings.timing.acknowledgeEvery { return }
         peers[id].requestedAt = step.now
         let held = table.rows.prefix(Limits.acknowledgementsPerFrame).map {
             Frame.AcknowledgementRequest.Held(device: $0.device, mark: $0.mark)
@@ -112,7 +112,7 @@ struct AcknowledgementExchange: Sendable {
                 peer.pending.remove(device)
                 continue
             }
-            if let next = peer.sentAt[device].map({ $0 + configuration.timing.acknowledgeEvery }), step.now < next,
+            if let next = peer.sentAt[device].map({ $0 + settings.timing.acknowledgeEvery }), step.now < next,
                 !isFirst(row, toCoverOneOf: urgentDots(log.cuts))
             {
                 peer.dueAt = min(peer.dueAt ?? next, next)
@@ -152,7 +152,7 @@ struct AcknowledgementExchange: Sendable {
     /// it cannot check an acknowledgement that speaks of a moment before that. Of several facts that end a cut for its device
     /// one counts, the least: a member that admits the device again and again must not make all others acknowledge each time.
     func urgentDots(_ cuts: CutTable) -> [Dot] {
-        guard !configuration.faults.contains(.acknowledgeReturnsLater) else { return cuts.cuts.map(\.dot) }
+        guard !settings.faults.contains(.acknowledgeReturnsLater) else { return cuts.cuts.map(\.dot) }
         return cuts.cuts.flatMap { cut in
             [cut.dot]
                 + [cuts.returns.lazy.filter { $0.cut == cut.dot && $0.device == cut.fact.device }.map(\.addition).min()]

@@ -11,12 +11,12 @@ struct DeletionCollector: Sendable {
         case stepping(VersionVector, after: Dot?)
     }
 
-    private let configuration: CoreSettings
+    private let settings: CoreSettings
     private var pass = Pass.idle
     /// The vector of the newest pass that came to its end.
     private var collected = VersionVector()
 
-    init(_ configuration: CoreSettings) { self.configuration = configuration }
+    init(_ settings: CoreSettings) { self.settings = settings }
 
     /// True while the store works on a step.
     var isStepping: Bool {
@@ -42,7 +42,7 @@ struct DeletionCollector: Sendable {
             return
         }
         pass = .stepping(vector, after: after)
-        step.emit(.collect(upTo: vector, after: after, limit: configuration.bounds.collectionStepObjects))
+        step.emit(.collect(upTo: vector, after: after, limit: settings.bounds.collectionStepObjects))
     }
 
     /// Handles a durable step. The next waits a little, so that a long pass costs writers a small part of the store's time.
@@ -51,7 +51,7 @@ struct DeletionCollector: Sendable {
     mutating func handleCollected(next: Dot?, at now: Tick) -> VersionVector? {
         guard case .stepping(let vector, _) = pass else { return nil }
         if let next {
-            pass = .due(at: now + configuration.timing.collectionPause, vector, after: next)
+            pass = .due(at: now + settings.timing.collectionPause, vector, after: next)
         } else {
             pass = .idle
             collected = vector
@@ -61,6 +61,6 @@ struct DeletionCollector: Sendable {
 
     mutating func handleFailed(at now: Tick) {
         guard case .stepping(let vector, let after) = pass else { return }
-        pass = .due(at: now + configuration.timing.storeRetry, vector, after: after)
+        pass = .due(at: now + settings.timing.storeRetry, vector, after: after)
     }
 }

@@ -18,14 +18,14 @@ struct RetirementMachine: Sendable {
         let tips: TipTable
     }
 
-    private let configuration: CoreSettings
+    private let settings: CoreSettings
     /// Devices that are being admitted again, and when to try anew if nothing comes of it.
     private var readmissions: [(device: DeviceID, retryAt: Tick)] = []
     /// Cuts that are being finalized, likewise.
     private var finalizations: [(cut: Dot, retryAt: Tick)] = []
     private var rewriting = Rewriting.idle
 
-    init(_ configuration: CoreSettings) { self.configuration = configuration }
+    init(_ settings: CoreSettings) { self.settings = settings }
 
     /// - Parameter mayStayOpen: true if local writes may stay open.
     func deadline(mayStayOpen: Bool) -> Tick? {
@@ -41,7 +41,7 @@ struct RetirementMachine: Sendable {
     mutating func planReadmissions(_ log: SpaceLog, _ connected: [Connected], _ step: inout CoreStep) {
         let (cuts, held) = (log.cuts, log.held)
         readmissions.removeAll { !cuts.isAway($0.device) || $0.retryAt <= step.now }
-        guard log.membership.signingKey(of: configuration.own) != nil, !cuts.isAway(configuration.own) else { return }
+        guard log.membership.signingKey(of: settings.own) != nil, !cuts.isAway(settings.own) else { return }
         // A cut that came with a state is known before its change is held: what is written then does not know it.
         for peer in connected {
             let holding = cuts.cuts(holdingAway: peer.device)
@@ -63,7 +63,7 @@ struct RetirementMachine: Sendable {
         {
             guard
                 cuts.cuts(holdingAway: member.device).allSatisfy({ cut in
-                    cut.fact.device == configuration.own && held.next(of: cut.dot.replica) > cut.dot.counter
+                    cut.fact.device == settings.own && held.next(of: cut.dot.replica) > cut.dot.counter
                 })
             else { continue }
             readmit(member, &step)
@@ -71,7 +71,7 @@ struct RetirementMachine: Sendable {
     }
 
     private mutating func readmit(_ member: Membership.Member, _ step: inout CoreStep) {
-        readmissions.append((member.device, step.now + configuration.timing.readmitEvery))
+        readmissions.append((member.device, step.now + settings.timing.readmitEvery))
         step.emit(.readmit(member.fact.withoutHost))
     }
 
@@ -87,20 +87,20 @@ struct RetirementMachine: Sendable {
     mutating func planFinalizing(_ log: SpaceLog, _ stability: StabilityMachine, _ step: inout CoreStep) {
         let cuts = log.cuts
         finalizations.removeAll { cuts.isSettled($0.cut) || $0.retryAt <= step.now }
-        guard log.membership.signingKey(of: configuration.own) != nil, !cuts.isAway(configuration.own) else { return }
+        guard log.membership.signingKey(of: settings.own) != nil, !cuts.isAway(settings.own) else { return }
         for cut in cuts.cuts
-        where cut.dot.replica.device == configuration.own && !cuts.isSettled(cut.dot)
+        where cut.dot.replica.device == settings.own && !cuts.isSettled(cut.dot)
             && !finalizations.contains(where: { $0.cut == cut.dot })
             && cuts.away.contains(where: { cuts.cuts(holdingAway: $0).contains(cut) })
             && mayFinalize(cut, log, stability)
         {
-            finalizations.append((cut.dot, step.now + configuration.timing.readmitEvery))
+            finalizations.append((cut.dot, step.now + settings.timing.readmitEvery))
             step.emit(.settle(cut.dot))
         }
     }
 
     private func mayFinalize(_ cut: CutTable.Cut, _ log: SpaceLog, _ stability: StabilityMachine) -> Bool {
-        if configuration.faults.contains(.settleAlone) { return true }
+        if settings.faults.contains(.settleAlone) { return true }
         let cuts = log.cuts
         guard !cuts.isDisputed(cut), stability.haveAllHeard(of: [cut.dot], log) else { return false }
         let waitedFor = cuts.away.filter { device in
@@ -136,16 +136,16 @@ struct RetirementMachine: Sendable {
         case .due(let at): guard step.now >= at, !mayStayOpen else { return }
         case .stepping: return
         }
-        if configuration.faults.contains(.forgetVoidWork) {
+        if settings.faults.contains(.forgetVoidWork) {
             rewriting = .done(log.cuts)
             return
         }
         rewriting = .stepping
-        step.emit(.rewriteVoid(limit: configuration.bounds.rewritingStepChanges))
+        step.emit(.rewriteVoid(limit: settings.bounds.rewritingStepChanges))
     }
 
     private func mayRewrite(_ log: SpaceLog, _ stability: StabilityMachine) -> Bool {
-        let own = configuration.own
+        let own = settings.own
         let dots = log.cuts.cuts(of: own).map(\.dot)
         guard !dots.isEmpty, !log.cuts.isAway(own) else { return false }
         let released = stability.releasedDevices(log)
@@ -160,12 +160,12 @@ struct RetirementMachine: Sendable {
 
     mutating func handleRewritten(hasMore: Bool, cuts: CutTable, at now: Tick) {
         guard case .stepping = rewriting else { return }
-        rewriting = hasMore ? .due(at: now + configuration.timing.collectionPause) : .done(cuts)
+        rewriting = hasMore ? .due(at: now + settings.timing.collectionPause) : .done(cuts)
     }
 
     mutating func handleRewriteFailed(at now: Tick) {
         guard case .stepping = rewriting else { return }
-        rewriting = .due(at: now + configuration.timing.storeRetry)
+        rewriting = .due(at: now + settings.timing.storeRetry)
     }
 }
 

@@ -32,10 +32,10 @@ extension SpaceMachine {
     var retirementDeadline: Tick? { retirement.deadline(mayStayOpen: sealer.mayStayOpen) }
 
     /// True if changes beyond the end of one of this device's histories are held and were not written again.
-    var hasVoidWork: Bool { log.hasVoidWork(of: configuration.own) }
+    var hasVoidWork: Bool { log.hasVoidWork(of: settings.own) }
 
     /// True if this device was retired, and not all that it had written counts again.
-    var isWritingAgain: Bool { cuts.isAway(configuration.own) || hasVoidWork }
+    var isWritingAgain: Bool { cuts.isAway(settings.own) || hasVoidWork }
 
     mutating func handleRewritten(hasMore: Bool, _ step: CoreStep) {
         retirement.handleRewritten(hasMore: hasMore, cuts: cuts, at: step.now)

@@ -7,7 +7,7 @@ extension SpaceMachine {
 
     mutating func planStability(_ step: inout CoreStep) {
         stability.plan(log, isTakingBack: forks.isTakingBack, &step)
-        guard configuration.collectsDeletions, !isIncomplete, !forks.isTakingBack else { return }
+        guard settings.collectsDeletions, !isIncomplete, !forks.isTakingBack else { return }
         collector.plan(stable: stable, mayStep: !sealer.mayStayOpen, &step)
     }
 

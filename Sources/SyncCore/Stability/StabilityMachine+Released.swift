@@ -7,9 +7,9 @@ extension StabilityMachine {
     /// did beyond its end, and so keep it.
     func releasedDevices(_ log: SpaceLog) -> [DeviceID] {
         let cuts = log.cuts
-        let away = cuts.away.filter { $0 != configuration.own }
+        let away = cuts.away.filter { $0 != settings.own }
         guard !away.isEmpty else { return [] }
-        if configuration.faults.contains(.releaseBeforeAcknowledged) { return away }
+        if settings.faults.contains(.releaseBeforeAcknowledged) { return away }
         return away.filter { device in
             let holding = cuts.cuts(holdingAway: device)
             // This includes devices that only a void fact admitted: a cut that makes this one void would make that fact count

@@ -3,7 +3,7 @@ import SyncModel
 /// The holdings of every member: which acknowledgements count, the vector that is therefore stable, and when this device says what
 /// it holds itself.
 struct StabilityMachine: Sendable {
-    let configuration: CoreSettings
+    let settings: CoreSettings
     /// The acknowledgements of the members.
     private var table = AcknowledgementTable()
     private var exchange: AcknowledgementExchange
@@ -24,11 +24,11 @@ struct StabilityMachine: Sendable {
     private(set) var stable = VersionVector()
 
     /// - Parameter acknowledgements: the newest of each member, as stored.
-    init(_ configuration: CoreSettings, acknowledgements: [SignedAcknowledgement]) {
-        self.configuration = configuration
-        exchange = AcknowledgementExchange(configuration)
+    init(_ settings: CoreSettings, acknowledgements: [SignedAcknowledgement]) {
+        self.settings = settings
+        exchange = AcknowledgementExchange(settings)
         budgets = DeviceBudgets(
-            atOnce: configuration.bounds.acknowledgementsAtOnce, every: configuration.timing.acknowledgementEvery)
+            atOnce: settings.bounds.acknowledgementsAtOnce, every: settings.timing.acknowledgementEvery)
         for signed in acknowledgements { _ = table.take(signed) }
     }
 
@@ -58,7 +58,7 @@ struct StabilityMachine: Sendable {
     /// The join of what other members' newest acknowledgements cover, whether they count or not.
     var acknowledgedByOthers: VersionVector {
         var joined = VersionVector()
-        for row in table.rows where row.device != configuration.own {
+        for row in table.rows where row.device != settings.own {
             joined.join(row.newest.acknowledgement.vector)
         }
         return joined
@@ -103,17 +103,17 @@ struct StabilityMachine: Sendable {
         }
         let unspoken = unspoken(log)
         let digest = unspoken.reduce(into: log.held.digest) { $0 -= $1.tip.digestTerm(of: $1.replica) }
-        let last = table[configuration.own]?.newest
+        let last = table[settings.own]?.newest
         guard log.held.entries.count > unspoken.count, last?.acknowledgement.digest != digest else {
             acknowledgeAt = nil
             return
         }
         if acknowledgeAt == nil {
-            let next = acknowledgedAt.map { $0 + configuration.timing.acknowledgeEvery } ?? step.now
-            acknowledgeAt = max(next, step.now + configuration.timing.acknowledgeAfter)
+            let next = acknowledgedAt.map { $0 + settings.timing.acknowledgeEvery } ?? step.now
+            acknowledgeAt = max(next, step.now + settings.timing.acknowledgeAfter)
         }
         if hasUnacknowledgedCut(log) {
-            let next = acknowledgedAt.map { $0 + configuration.timing.acknowledgeCutEvery } ?? step.now
+            let next = acknowledgedAt.map { $0 + settings.timing.acknowledgeCutEvery } ?? step.now
             acknowledgeAt = min(acknowledgeAt ?? next, max(next, step.now))
         }
         guard let at = acknowledgeDeadline(step), step.now >= at else { return }
@@ -125,13 +125,13 @@ struct StabilityMachine: Sendable {
         step.emit(
             .acknowledge(
                 Acknowledgement(
-                    device: configuration.own, stamp: stamp,
+                    device: settings.own, stamp: stamp,
                     vector: log.held.vector(besides: unspoken.map(\.replica)), digest: digest)))
     }
 
     /// True if an urgent dot is held that our newest acknowledgement does not cover.
     private func hasUnacknowledgedCut(_ log: SpaceLog) -> Bool {
-        let said = table[configuration.own]?.newest.acknowledgement.vector ?? VersionVector()
+        let said = table[settings.own]?.newest.acknowledgement.vector ?? VersionVector()
         return exchange.urgentDots(log.cuts).contains {
             log.held.next(of: $0.replica) > $0.counter && !said.covers($0)
         }
@@ -139,8 +139,8 @@ struct StabilityMachine: Sendable {
 
     /// Returns our own entries, if this device is a reader: no peer takes what a reader writes, so none could count them.
     private func unspoken(_ log: SpaceLog) -> [TipTable.Entry] {
-        guard log.membership.signingKey(of: configuration.own) == nil else { return [] }
-        return log.held.entries.filter { $0.replica.device == configuration.own }
+        guard log.membership.signingKey(of: settings.own) == nil else { return [] }
+        return log.held.entries.filter { $0.replica.device == settings.own }
     }
 
     /// Handles our acknowledgement, signed and durable.
@@ -149,14 +149,14 @@ struct StabilityMachine: Sendable {
         acknowledgedAt = step.now
         guard table.take(signed) else { return }
         // We hold what we acknowledge.
-        table.record(.counted, of: configuration.own)
+        table.record(.counted, of: settings.own)
         isMoved = true
-        exchange.passOn([configuration.own], besides: nil, table, log, &step)
+        exchange.passOn([settings.own], besides: nil, table, log, &step)
     }
 
     mutating func handleAcknowledgeFailed(at now: Tick) {
         isAcknowledging = false
-        acknowledgeAt = now + configuration.timing.acknowledgeEvery
+        acknowledgeAt = now + settings.timing.acknowledgeEvery
     }
 
     // MARK: Others'
@@ -215,7 +215,7 @@ struct StabilityMachine: Sendable {
     /// was added behind the vector: it may have seen less than the member that added it. A member added by a change that we do
     /// not hold was added behind its author's counted acknowledgement, and so knows all that is stable.
     private func computedStable(_ log: SpaceLog) -> VersionVector {
-        if configuration.faults.contains(.collectBeforeStability) { return log.held.vector() }
+        if settings.faults.contains(.collectBeforeStability) { return log.held.vector() }
         var stable: VersionVector?
         let released = releasedDevices(log)
         for member in log.membership.members where !released.contains(member.device) {

@@ -31,7 +31,7 @@ extension SpaceMachine {
     /// tells the reader that no member is late with it.
     var stabilityView: StabilityView {
         let ours = held.vector()
-        let others = membership.members.filter { $0.device != configuration.own && !cuts.isAway($0.device) }
+        let others = membership.members.filter { $0.device != settings.own && !cuts.isAway($0.device) }
         let members = others.compactMap { member in
             let theirs = stability.counted(of: member.device) ?? VersionVector()
             let missing = ours.entries(beyond: theirs).map {

@@ -40,7 +40,7 @@ extension SpaceMachine {
     /// True if this device may hand state over. A reader relays changes, each of which is signed; no peer takes state from
     /// it.
     private var mayHandState: Bool {
-        configuration.exchangesState && !isIncomplete && membership[configuration.own]?.fact.role == .writer
+        settings.exchangesState && !isIncomplete && membership[settings.own]?.fact.role == .writer
     }
 
     /// Considers an offer of state, after a peer announced what it holds.
@@ -193,7 +193,7 @@ extension SpaceMachine {
         step.counters.statesTaken += 1
         if moved.isEmpty, let source, let index = peers.firstIndex(where: { $0.device == source && $0.isUp }) {
             // Only what it knows of cuts was taken, or there was nothing else: once it knows ours there will be more.
-            stateReceiver.pause(peers[index].id, until: step.now + configuration.timing.statePause)
+            stateReceiver.pause(peers[index].id, until: step.now + settings.timing.statePause)
         }
         if let source { step.emit(.report(.stateTaken(source))) }
         handleDurable(joined.change, &step)
@@ -207,7 +207,7 @@ extension SpaceMachine {
         guard let index = stateReceiver.handleRefused(id, &step).flatMap({ peerIndex($0) }) else { return }
         guard error != .fork else {
             // Perhaps its author's fault, and none of the sender's.
-            stateReceiver.pause(peers[index].id, until: step.now + configuration.timing.stateForkPause)
+            stateReceiver.pause(peers[index].id, until: step.now + settings.timing.stateForkPause)
             step.emit(.report(.refused(peers[index].device, .badState, detail: error.code)))
             return stateReceiver.cancel(id, of: peers[index].id, &step)
         }
@@ -245,7 +245,7 @@ extension SpaceMachine {
         if let index = peerIndex(lapse.connection) {
             puller.recordLate(Supply(peer: peers[index].device, author: peers[index].device), at: step.now)
         }
-        stateReceiver.drop(pausing: configuration.timing.statePause, &step)
+        stateReceiver.drop(pausing: settings.timing.statePause, &step)
         if let index = peerIndex(lapse.connection) { probe(index, &step) }
     }
 }

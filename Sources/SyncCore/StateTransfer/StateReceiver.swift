@@ -35,7 +35,7 @@ struct StateReceiver: Sendable {
         let isSlow: Bool
     }
 
-    private let configuration: CoreSettings
+    private let settings: CoreSettings
     private let space: SpaceID
     private var exchanges = PerSession(initial: Exchange())
     /// The state that is being taken from a peer. Its session is up, unless the state is being joined.
@@ -45,8 +45,8 @@ struct StateReceiver: Sendable {
     /// The time at which state may be tried again after our own store failed.
     private var retryAt: Tick?
 
-    init(_ configuration: CoreSettings, space: SpaceID, hasStaging: Bool) {
-        self.configuration = configuration
+    init(_ settings: CoreSettings, space: SpaceID, hasStaging: Bool) {
+        self.settings = settings
         self.space = space
         self.hasStaging = hasStaging
     }
@@ -151,7 +151,7 @@ struct StateReceiver: Sendable {
         _ id: StateID, _ since: VersionVector, _ stagedEvents: VersionVector, asks: Bool, _ step: inout CoreStep
     ) {
         guard let connection = intake?.connection, intake?.id == id, exchanges.ids.contains(connection) else { return }
-        let window = configuration.bounds.stateWindowBytes
+        let window = settings.bounds.stateWindowBytes
         intake?.phase = .streaming
         intake?.creditBytes = window
         intake?.progressAt = step.now
@@ -237,9 +237,9 @@ struct StateReceiver: Sendable {
         if intake.isOver, intake.queued.isEmpty, intake.stagingBytes == 0 {
             // Not even the closing item said that it is all.
             self.intake = intake
-            return drop(pausing: configuration.timing.statePause, &step)
+            return drop(pausing: settings.timing.statePause, &step)
         }
-        let window = configuration.bounds.stateWindowBytes
+        let window = settings.bounds.stateWindowBytes
         let grant = window - intake.creditBytes - intake.queuedBytes - intake.stagingBytes
         if grant >= window / 2, !intake.isOver {
             intake.creditBytes += grant
@@ -288,8 +288,8 @@ struct StateReceiver: Sendable {
     mutating func handleFailed(_ id: StateID, _ code: String, _ step: inout CoreStep) {
         guard intake?.id == id else { return }
         step.emit(.report(.storeRefused(code: code)))
-        drop(pausing: configuration.timing.storeRetry, &step)
-        retryAt = step.now + configuration.timing.storeRetry
+        drop(pausing: settings.timing.storeRetry, &step)
+        retryAt = step.now + settings.timing.storeRetry
     }
 
     /// Ends the intake. The staged part stays, for this peer or another.
@@ -312,11 +312,11 @@ struct StateReceiver: Sendable {
 
     /// Returns the time without enough progress that is over now; nil if there is none.
     func lapse(at now: Tick) -> Lapse? {
-        let span = configuration.timing.stateProgress
+        let span = settings.timing.stateProgress
         guard let intake, intake.isWaitingForPeer, now >= min(intake.progressAt, intake.pace.since) + span else {
             return nil
         }
-        let leastBytes = min(configuration.bounds.leastBytesPerPace, configuration.bounds.stateWindowBytes)
+        let leastBytes = min(settings.bounds.leastBytesPerPace, settings.bounds.stateWindowBytes)
         return Lapse(
             connection: intake.connection, isSilent: now >= intake.progressAt + span,
             isSlow: intake.pace.bytes < leastBytes)
@@ -328,7 +328,7 @@ struct StateReceiver: Sendable {
     var deadlines: [Tick] {
         var deadlines: [Tick] = []
         if let intake, intake.isWaitingForPeer {
-            let span = configuration.timing.stateProgress
+            let span = settings.timing.stateProgress
             deadlines.append(min(intake.progressAt + span, intake.pace.since + span))
         }
         if let retryAt { deadlines.append(retryAt) }

@@ -17,7 +17,7 @@ struct StateSender: Sendable {
         var holdsWantsUntil: Tick?
     }
 
-    private let configuration: CoreSettings
+    private let settings: CoreSettings
     private let space: SpaceID
     private var exchanges = PerSession(initial: Exchange())
     /// The states that are being handed to peers. Their sessions are up.
@@ -25,8 +25,8 @@ struct StateSender: Sendable {
     /// Outlets that ended before the store answered that it opened them: they cost until it does.
     private var unansweredOutlets: [StateOutlet] = []
 
-    init(_ configuration: CoreSettings, space: SpaceID) {
-        self.configuration = configuration
+    init(_ settings: CoreSettings, space: SpaceID) {
+        self.settings = settings
         self.space = space
     }
 
@@ -61,12 +61,12 @@ struct StateSender: Sendable {
     mutating func considerOffer(
         to id: ConnectionID, holding tips: TipTable, lacking: UInt64, floor: VersionVector, _ step: inout CoreStep
     ) {
-        if configuration.collectsDeletions, !floor.isEmpty, !tips.covers(floor.entries) {
+        if settings.collectsDeletions, !floor.isEmpty, !tips.covers(floor.entries) {
             guard exchanges[id].offeredFloor != floor else { return }
             exchanges[id].offeredFloor = floor
             return offer(to: id, &step)
         }
-        guard exchanges[id].weighing == nil, lacking >= configuration.bounds.stateOfferOperations,
+        guard exchanges[id].weighing == nil, lacking >= settings.bounds.stateOfferOperations,
             lacking / 2 >= exchanges[id].weighedOperations
         else { return }
         let weighing = StateID(rawValue: step.nextID())
@@ -77,7 +77,7 @@ struct StateSender: Sendable {
 
     private mutating func offer(to id: ConnectionID, _ step: inout CoreStep) {
         // Its wants of before crossed our offer.
-        exchanges[id].holdsWantsUntil = step.now + configuration.timing.stateOfferWait
+        exchanges[id].holdsWantsUntil = step.now + settings.timing.stateOfferWait
         step.counters.statesOffered += 1
         step.send(id, .stateOffer(Frame.StateOffer(space: space)))
         step.probe(id)
@@ -86,7 +86,7 @@ struct StateSender: Sendable {
     mutating func handleWeighed(_ weighing: StateID, _ weight: StateWeight, _ step: inout CoreStep) {
         guard let id = exchanges.ids.first(where: { exchanges[$0].weighing == weighing }) else { return }
         exchanges[id].weighing = nil
-        let bounds = configuration.bounds
+        let bounds = settings.bounds
         let (threshold, overflow) = weight.stateBytes.multipliedReportingOverflow(by: bounds.stateOfferFactor)
         guard !overflow, weight.changeBytes >= bounds.stateOfferBytes, weight.changeBytes >= threshold else { return }
         offer(to: id, &step)
@@ -102,7 +102,7 @@ struct StateSender: Sendable {
         guard request.space == space else { return nil }
         // A peer takes back what it asked for before it asks again.
         if outlets.contains(where: { $0.connection == id }) { return ProtocolOffence(.overLimit, "stateRequest") }
-        guard mayHand, load < configuration.bounds.statesServed,
+        guard mayHand, load < settings.bounds.statesServed,
             !unansweredOutlets.contains(where: { $0.connection == id })
         else {
             exchanges[id].holdsWantsUntil = nil
@@ -111,11 +111,11 @@ struct StateSender: Sendable {
         }
         let outlet = StateOutlet(
             id: StateID(rawValue: step.nextID()), connection: id, requestID: request.id,
-            creditBytes: Int(clamping: min(request.creditBytes, UInt64(configuration.bounds.inFlightBytesPerPeer))),
+            creditBytes: Int(clamping: min(request.creditBytes, UInt64(settings.bounds.inFlightBytesPerPeer))),
             at: step.now)
         outlets.append(outlet)
         // What it wanted before it takes back once it knows what the state covers; until then it would stand before the state.
-        exchanges[id].holdsWantsUntil = step.now + configuration.timing.stateOfferWait
+        exchanges[id].holdsWantsUntil = step.now + settings.timing.stateOfferWait
         step.emit(
             .state(.open(outlet.id, since: request.since, stagedEvents: request.stagedEvents, asks: request.asks)))
         return nil
@@ -128,7 +128,7 @@ struct StateSender: Sendable {
         outlets[number].progressAt = step.now
         let connection = outlets[number].connection
         // Of a vector that is too long to say the receiver learns at the end.
-        exchanges[connection].holdsWantsUntil = step.now + configuration.timing.stateOfferWait
+        exchanges[connection].holdsWantsUntil = step.now + settings.timing.stateOfferWait
         let first = Frame.StateItems(id: outlets[number].requestID, vector: vector, bytes: [], last: false)
         if first.vector != nil { step.send(connection, .stateItems(first)) }
     }
@@ -141,7 +141,7 @@ struct StateSender: Sendable {
         if credit.cancel {
             closeOutlet(outlets[number].id, &step)
         } else {
-            let limit = configuration.bounds.inFlightBytesPerPeer
+            let limit = settings.bounds.inFlightBytesPerPeer
             outlets[number].creditBytes = min(
                 limit, outlets[number].creditBytes + Int(clamping: min(credit.bytes, UInt64(limit))))
         }
@@ -184,11 +184,11 @@ struct StateSender: Sendable {
                 step.counters.statesHanded += 1
                 closeOutlet(id, &step)
             } else if outlet.isOpen, !outlet.isReading, outlet.asked == nil, outlet.creditBytes > 0,
-                step.bufferedBytes(outlet.connection) < configuration.bounds.stateWindowBytes
+                step.bufferedBytes(outlet.connection) < settings.bounds.stateWindowBytes
             {
                 outlets[number].isReading = true
                 outlets[number].answer = []
-                let bytes = min(outlet.creditBytes, configuration.bounds.servedReadBytes)
+                let bytes = min(outlet.creditBytes, settings.bounds.servedReadBytes)
                 step.emit(.state(.read(id, bytes: bytes, staged: outlet.answer)))
             }
         }
@@ -198,7 +198,7 @@ struct StateSender: Sendable {
         var outlet = outlets[number]
         var offset = 0
         while offset < outlet.pending.count, outlet.creditBytes > 0,
-            step.bufferedBytes(outlet.connection) < configuration.bounds.stateWindowBytes
+            step.bufferedBytes(outlet.connection) < settings.bounds.stateWindowBytes
         {
             let count = min(outlet.pending.count - offset, outlet.creditBytes, Limits.statePartBytes)
             let part = Array(outlet.pending[offset..<offset + count])
@@ -256,13 +256,13 @@ struct StateSender: Sendable {
 
     /// Ends the outlets of peers that make no progress, since each keeps a transaction of our store open.
     mutating func passDeadlines(_ step: inout CoreStep) {
-        for outlet in outlets where step.now >= outlet.progressAt + configuration.timing.stateIdle {
+        for outlet in outlets where step.now >= outlet.progressAt + settings.timing.stateIdle {
             endOutlet(outlet.id, &step)
         }
     }
 
     func nextDeadline(after now: Tick) -> Tick? {
-        let idle = outlets.map { $0.progressAt + configuration.timing.stateIdle }
+        let idle = outlets.map { $0.progressAt + settings.timing.stateIdle }
         let holds = exchanges.values.compactMap { exchange in
             exchange.holdsWantsUntil.flatMap { $0 > now ? $0 : nil }
         }

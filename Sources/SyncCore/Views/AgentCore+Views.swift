@@ -2,7 +2,7 @@ package import SyncModel
 
 // What the shell, the simulator's checkers and tests may look at between two steps.
 extension AgentCore {
-    package var configuration: CoreConfiguration { step.network.configuration.configuration }
+    package var configuration: CoreConfiguration { step.network.settings.configuration }
     package var counters: CoreCounters { step.counters }
     /// The devices that this node refuses, sorted.
     package var blocked: [DeviceID] { step.network.blocked }

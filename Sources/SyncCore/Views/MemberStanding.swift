@@ -55,7 +55,7 @@ extension SpaceMachine {
         let ours = held.vector()
         return membership.members.compactMap { member in
             let device = member.device
-            guard device != configuration.own, !cuts.isAway(device) else { return nil }
+            guard device != settings.own, !cuts.isAway(device) else { return nil }
             let connected = upPeers.filter { peers[$0].device == device }
             let known = known(of: device, connected: connected)
             return MemberStanding(
@@ -65,7 +65,7 @@ extension SpaceMachine {
     }
 
     private func state(of known: VersionVector?, _ ours: VersionVector) -> MemberStanding.State {
-        guard let known else { return configuration.faults.contains(.takeSilenceForInStep) ? .inStep : .unknown }
+        guard let known else { return settings.faults.contains(.takeSilenceForInStep) ? .inStep : .unknown }
         let lacking = ours.entries(beyond: known).reduce(UInt64(0)) { sum, entry in
             sum &+ (entry.next - known.next(of: entry.replica))
         }
