@@ -52,6 +52,42 @@ import Testing
         #expect((1...12).contains(properties.count), "\(properties.map(\.name))")
     }
 
+    /// The lines of a function of a type that takes a connection: from its declaration to its end; empty if it has none.
+    private func lines(of function: String, of type: String, _ files: [Repository.File]) -> [Substring] {
+        for file in files where file.mainType == type {
+            guard let start = file.lines.firstIndex(where: { $0.contains("func \(function)(_ id: ConnectionID") })
+            else {
+                continue
+            }
+            let isOneLine = file.lines[start].hasSuffix("}")
+            return isOneLine ? [file.lines[start]] : Array(file.lines[start...].prefix { $0 != "    }" })
+        }
+        return []
+    }
+
+    @Test func `what a machine keeps for a session is opened and closed with the session`() throws {
+        let files = try Repository().swiftFiles("Sources/SyncCore")
+        let types = Set(files.map(\.mainType)).sorted()
+        let keepers = types.filter { !lines(of: "open", of: $0, files).isEmpty }
+        var count = 0
+        for owner in types {
+            guard let file = files.first(where: { $0.name == owner + ".swift" }) else { continue }
+            let isInside = keepers.contains(owner)
+            for property in stored(owner, in: file) where keepers.contains(property.type) {
+                count += 1
+                for (function, call) in [
+                    (isInside ? "open" : "handleOpened", "open"), (isInside ? "close" : "handleClosed", "close"),
+                ] {
+                    let isCalled = lines(of: function, of: owner, files).contains {
+                        $0.contains("\(property.name).\(call)(id)")
+                    }
+                    #expect(isCalled, "\(owner).\(function) does not call \(property.name).\(call)(id)")
+                }
+            }
+        }
+        #expect(count >= 16, "found only \(count)")
+    }
+
     @Test func `only the network reads its sessions and addresses`() throws {
         let faults = try Repository().swiftFiles("Sources/SyncCore").filter { !$0.path.contains("/Network/") }
             .flatMap { file in
@@ -61,4 +97,9 @@ import Testing
             }
         #expect(faults.isEmpty, "\(faults.joined(separator: "\n"))")
     }
+}
+
+extension Repository.File {
+    /// The type that the file is about: `SpaceMachine` of `SpaceMachine+Peers.swift`.
+    fileprivate var mainType: String { String(name.prefix { $0 != "." && $0 != "+" }) }
 }
