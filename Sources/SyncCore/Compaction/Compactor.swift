@@ -2,8 +2,8 @@ import SyncModel
 
 /// The passes of compaction: dropping changes that every member has.
 ///
-/// The store knows which of them are old enough, and where they may be cut; this machine decides when a pass begins, and when
-/// the store takes its next step. A pass: `idle` → `due` → `stepping` → `due` … → `idle`.
+/// The store knows which of them are old enough, and where the compaction point may lie; this machine decides when a pass
+/// begins, and when the store takes its next step. A pass: `idle` → `due` → `stepping` → `due` … → `idle`.
 struct Compactor: Sendable {
     private enum Progress: Sendable, Equatable {
         case idle

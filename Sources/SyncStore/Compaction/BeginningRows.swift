@@ -50,9 +50,9 @@ struct BeginningRows {
         return beginning
     }
 
-    /// True if the object's state at the cut must be written, for later changes to it that stay. It is not written
+    /// True if the object's state at the compaction point must be written, for later changes to it that stay. It is not written
     /// twice, and not where the stored history begins behind all of them, with a state that was received.
-    func isDue(of object: Int64, _ cut: [UInt8]) throws(StoreError) -> Bool {
+    func isDue(of object: Int64, _ point: [UInt8]) throws(StoreError) -> Bool {
         switch try held(object) {
         case .all: return true
         case .none: return false
@@ -60,7 +60,7 @@ struct BeginningRows {
             let known = try access.first("SELECT cut FROM beginning WHERE object = ?", .integer(object)) {
                 row throws(StoreError) in row.blob(0)
             }
-            return known != cut
+            return known != point
         }
     }
 
@@ -72,12 +72,12 @@ struct BeginningRows {
         try setHeld(.none, object)
     }
 
-    func write(_ beginning: ObjectBeginning, cut: [UInt8], of object: Int64) throws(StoreError) {
+    func write(_ beginning: ObjectBeginning, point: [UInt8], of object: Int64) throws(StoreError) {
         try access.run(
             """
             INSERT OR REPLACE INTO beginning (object, cut, changed, version_replica, version_counter, state)
             VALUES (?, ?, ?, ?, ?, ?)
-            """, .integer(object), .blob(cut), .integer(beginning.changedMilliseconds),
+            """, .integer(object), .blob(point), .integer(beginning.changedMilliseconds),
             .blob(beginning.version?.replica.bytes), .integer(beginning.version.map { Int64($0.counter) }),
             .blob(beginning.state.canonicalBytes))
         try setHeld(.since, object)
@@ -92,7 +92,7 @@ struct BeginningRows {
             """, .integer(objects.log.spaceRow), .text(key.collection.string), .text(key.id.string)
         ) { row throws(StoreError) in row.integer(0) }
         guard let row, let object = try objects.object(key) else { return }
-        try write(object.beginning, cut: [], of: row)
+        try write(object.beginning, point: [], of: row)
     }
 
     private func setHeld(_ held: Held, _ object: Int64) throws(StoreError) {

@@ -2,7 +2,7 @@ import Synchronization
 package import SyncModel
 
 /// A vector below which changes are dropped.
-struct CompactionCut: Sendable {
+struct CompactionPoint: Sendable {
     let vector: VersionVector
     /// The changes that every member has acknowledged.
     let stable: VersionVector
@@ -27,7 +27,7 @@ struct CompactionCut: Sendable {
 /// A pass of compaction: the changes to drop, and those already dropped. It locks nothing in the store: a process
 /// that ends in the middle leaves a log that is merely longer.
 package struct CompactionPass: Sendable {
-    let cut: CompactionCut
+    let point: CompactionPoint
     /// The replicas of which changes are left to drop.
     var replicas: [ReplicaID]
     /// The replicas whose residues hold dropped events; the last of them is trimmed up to `trimmedTo`.
@@ -35,14 +35,14 @@ package struct CompactionPass: Sendable {
     var trimmedTo: UInt64 = 0
     /// The dropped events to remove from residues by the end of the pass.
     let dropped: DroppedByStream
-    /// The number of times a history had been taken back before: the cut does not cover a later one.
+    /// The number of times a history had been taken back before: the point does not cover a later one.
     let takingsBack: Int
 
-    init(_ cut: CompactionCut, trimming dropped: DroppedByStream, takingsBack: Int) {
-        self.cut = cut
+    init(_ point: CompactionPoint, trimming dropped: DroppedByStream, takingsBack: Int) {
+        self.point = point
         self.dropped = dropped
         self.takingsBack = takingsBack
-        replicas = cut.vector.entries.map(\.replica)
+        replicas = point.vector.entries.map(\.replica)
         trimming = dropped.streams.values.reduce(into: VersionVector()) { $0.join($1.vector) }.entries.map(\.replica)
     }
 
@@ -77,25 +77,25 @@ extension SQLiteStore {
     package func beginCompaction(stable: VersionVector, before: Stamp) throws(StoreError) -> CompactionPass {
         let faults = faults
         let takingsBack = writing.withLock(\.takingsBack)
-        let (cut, dropped) =
+        let (vector, dropped) =
             try readLog(space) { rows throws(StoreError) in
-                var legal = LegalCut(rows, on: try rows.state(), faults: faults)
+                var search = CompactionPointSearch(rows, on: try rows.state(), faults: faults)
                 return (
-                    try legal.vector(stable: stable, before: before), try StreamRows(rows).dropped(onlyUntrimmed: true)
+                    try search.vector(stable: stable, before: before), try StreamRows(rows).dropped(onlyUntrimmed: true)
                 )
             } ?? (VersionVector(), DroppedByStream())
         return CompactionPass(
-            CompactionCut(cut, stable: stable, before: before), trimming: dropped, takingsBack: takingsBack)
+            CompactionPoint(vector, stable: stable, before: before), trimming: dropped, takingsBack: takingsBack)
     }
 
     /// Drops some of it, in one transaction of some milliseconds; what takes longer is read and computed before it, beside
     /// writers. Seals what is open.
     package func compact(_ pass: inout CompactionPass) throws(StoreError) -> CompactionStep {
         var step = CompactionStep()
-        let (cut, faults) = (pass.cut, faults)
+        let (point, faults) = (pass.point, faults)
         while let replica = pass.replicas.last {
             let plan = try readLog(space) { rows throws(StoreError) in
-                try CompactionPlan(rows, of: replica, cut, faults: faults)
+                try CompactionPlan(rows, of: replica, point, faults: faults)
             }
             guard let plan, let plan else {
                 pass.replicas.removeLast()
@@ -166,7 +166,7 @@ extension SQLiteStore {
             if plan.isServed { log.firstHeld.advance(plan.replica, to: plan.end) }
             let isWritten = try write(&writing) { access throws(StoreError) in
                 let rows = try spaceRows(access)
-                return try plan.write(rows, pass.cut, ObjectRows(rows, hot: hot))
+                return try plan.write(rows, pass.point, ObjectRows(rows, hot: hot))
             }
             guard isWritten else { return .changed }
             writing.log = log

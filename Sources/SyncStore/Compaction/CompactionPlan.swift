@@ -61,7 +61,7 @@ struct CompactionPlan: Sendable {
 
     /// Nil when nothing of the replica is left to drop.
     init?(
-        _ rows: LogRows, of replica: ReplicaID, _ cut: CompactionCut, faults: StoreFaults
+        _ rows: LogRows, of replica: ReplicaID, _ point: CompactionPoint, faults: StoreFaults
     ) throws(StoreError) {
         guard let row = try rows.findReplica(replica) else { return nil }
         let known = try rows.access.first(
@@ -81,9 +81,9 @@ struct CompactionPlan: Sendable {
         isServed = compacted >= firstHeld
         replicaRow = row
         end = start
-        try readSegments(rows, cut)
+        try readSegments(rows, point)
         guard end > start else { return nil }
-        try readObjects(rows, cut)
+        try readObjects(rows, point)
     }
 
     /// Residues that may hold dropped events, from a counter on; nil where there are no more.
@@ -119,13 +119,13 @@ struct CompactionPlan: Sendable {
         let stamp: Stamp
     }
 
-    private mutating func readSegments(_ rows: LogRows, _ cut: CompactionCut) throws(StoreError) {
-        let limit = min(cut.vector.next(of: replica), cut.stable.next(of: replica))
+    private mutating func readSegments(_ rows: LogRows, _ point: CompactionPoint) throws(StoreError) {
+        let limit = min(point.vector.next(of: replica), point.stable.next(of: replica))
         var (isBehindState, hasChanges) = (false, false)
         let stored = try stored(
             rows, "end <= ? AND signature <> x''", from: start, .integer(Int64(clamping: limit))
         ) { segment in
-            guard segment.stamp < cut.before else { return .end }
+            guard segment.stamp < point.before else { return .end }
             if segment.changeCount == 0 {
                 // Residues that came as state stay as they are.
                 guard !hasChanges else { return .end }
@@ -297,19 +297,19 @@ struct CompactionPlan: Sendable {
         }
     }
 
-    private mutating func readObjects(_ rows: LogRows, _ cut: CompactionCut) throws(StoreError) {
+    private mutating func readObjects(_ rows: LogRows, _ point: CompactionPoint) throws(StoreError) {
         let objects = ObjectRows(rows)
         let beginnings = BeginningRows(objects)
         var contexts: [Int64: ObjectRows.ContextSteps] = [:]
         let cuts = try rows.cuts(try rows.memberFacts())
         let members = touched.isEmpty ? MemberFacts() : try rows.memberFacts()
         for index in touched.indices {
-            touched[index].hasLater = try objects.isTouched(touched[index].row, outside: cut.vector)
-            guard touched[index].hasLater, try beginnings.isDue(of: touched[index].row, cut.name) else { continue }
-            if contexts.isEmpty { contexts = try objects.contextSteps(upTo: cut.vector) }
+            touched[index].hasLater = try objects.isTouched(touched[index].row, outside: point.vector)
+            guard touched[index].hasLater, try beginnings.isDue(of: touched[index].row, point.name) else { continue }
+            if contexts.isEmpty { contexts = try objects.contextSteps(upTo: point.vector) }
             var beginning = try beginnings.beginning(of: touched[index].key) ?? ObjectBeginning()
             let operations = try objects.operations(
-                on: touched[index].key, touched[index].row, upTo: cut.vector, contexts)
+                on: touched[index].key, touched[index].row, upTo: point.vector, contexts)
             beginning.apply(operations.filter { !cuts.isVoid($0.origin.dot) }, members: members)
             touched[index].beginning = beginning
         }
@@ -319,18 +319,18 @@ struct CompactionPlan: Sendable {
 
     /// - Returns: false, with nothing written, when an object has come to have changes that stay, or the log is another: the
     ///   step is to be planned again.
-    func write(_ rows: LogRows, _ cut: CompactionCut, _ objects: ObjectRows) throws(StoreError) -> Bool {
+    func write(_ rows: LogRows, _ point: CompactionPoint, _ objects: ObjectRows) throws(StoreError) -> Bool {
         let access = rows.access
         let found = try access.first("SELECT compacted, first_held FROM replica WHERE id = ?", .integer(replicaRow)) {
             row throws(StoreError) in (UInt64(row.integer(0)), row.integer(0) >= row.integer(1))
         }
         guard let found, isTrimming || found == (start, isServed) else { return false }
         for touch in touched where !touch.hasLater {
-            if try objects.isTouched(touch.row, outside: cut.vector) { return false }
+            if try objects.isTouched(touch.row, outside: point.vector) { return false }
         }
         let beginnings = BeginningRows(objects)
         for touch in touched {
-            if let beginning = touch.beginning { try beginnings.write(beginning, cut: cut.name, of: touch.row) }
+            if let beginning = touch.beginning { try beginnings.write(beginning, point: point.name, of: touch.row) }
             for segment in touch.segments {
                 try access.run(
                     "DELETE FROM touch WHERE object = ? AND segment = ?", .integer(touch.row), .integer(segment))

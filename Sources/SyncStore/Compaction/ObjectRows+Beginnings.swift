@@ -1,10 +1,10 @@
 import SyncModel
 
-// Beginnings, made of held operations below a cut.
+// Beginnings, made of stored operations below a compaction point.
 extension ObjectRows {
-    /// The operations on an object that are held below the cut, in the order in which they arrived here.
+    /// The operations on an object that are stored below the point, in the order in which they arrived here.
     func operations(
-        on key: ObjectKey, _ object: Int64, upTo cut: VersionVector, _ contexts: [Int64: ContextSteps]
+        on key: ObjectKey, _ object: Int64, upTo point: VersionVector, _ contexts: [Int64: ContextSteps]
     ) throws(StoreError) -> [PastOperation] {
         var operations: [PastOperation] = []
         try access.forEach(
@@ -15,7 +15,7 @@ extension ObjectRows {
             """, .integer(object)
         ) { row throws(StoreError) in
             guard let replica = ReplicaID(bytes: row.blob(1)) else { throw .corrupt(detail: "a replica is none") }
-            guard UInt64(row.integer(2)) <= cut.next(of: replica), let steps = contexts[row.integer(0)] else {
+            guard UInt64(row.integer(2)) <= point.next(of: replica), let steps = contexts[row.integer(0)] else {
                 return true
             }
             let isRead = PastOperation.read(

@@ -174,7 +174,7 @@ struct CompactionTests {
         #expect(fields.differences(to: try sqliteState("b543210abc"), schema: nil, path: nil).isEmpty)
     }
 
-    @Test func `cut at the stable point alone it cannot be told`() throws {
+    @Test func `compacted at the stable point alone it cannot be told`() throws {
         let (past, _) = try sideBySide(.cutAtStable)
         #expect(try !past.isKnown(#require(past.changes.last)))
     }
@@ -263,7 +263,7 @@ struct CompactionTests {
     // A long text
 
     /// A book of 120,000 letters that two people type in, kept as a snapshot and the edits since.
-    @Test func `a cut drops the history of a long text, and keeps the text`() throws {
+    @Test func `compaction drops the history of a long text, and keeps the text`() throws {
         let (one, other) = (
             try machines.open(1, kind: .sqliteOfLargeObjects), try machines.open(2, kind: .sqliteOfLargeObjects)
         )

@@ -1,16 +1,17 @@
 import SyncModel
 
-/// Finds the vector below which changes may be dropped: the greatest that is stable, ends where segments end, holds nothing
-/// younger than the retention, and is
+/// The search for the compaction point, the vector below which changes may be dropped: the greatest that is stable, ends
+/// where segments end, holds nothing younger than the retention, and is
 ///
 /// - *closed*: what the authors of its changes had seen is in it, so the changes in it alone can be done again;
 /// - *legal*: the author of every held change outside it had seen all of it.
 ///
 /// Being stable is enough to merge what is to come: no author of it lacks what was dropped. But of two changes that were made
-/// side by side and are both held, one below the cut and one outside, the outside one would be done again on top of the
+/// side by side and are both held, one below the point and one outside, the outside one would be done again on top of the
 /// other, which its author had not seen: the version that it made would show what its author never saw.
-struct LegalCut {
-    /// Segments of one replica that a cut takes at most: they are remembered while it is found, about 100 bytes each.
+struct CompactionPointSearch {
+    /// The most segments of one replica that lie below a point: they are remembered while it is searched for, about 100
+    /// bytes each.
     private static let segmentsPerReplica = 1 << 16
 
     private let rows: LogRows
@@ -18,14 +19,14 @@ struct LegalCut {
     private let faults: StoreFaults
     private var lanes: [Lane] = []
 
-    /// A replica's held segments, as far as the cut may reach, and the one behind.
+    /// A replica's held segments, as far as the point may lie, and the one behind.
     private struct Lane {
         let replica: ReplicaID
         let first: UInt64
         /// The changes of others that the author had seen before them.
         let seen: VersionVector
         var steps: [(end: UInt64, named: [VersionVector.Entry])] = []
-        /// The number of changes in the cut.
+        /// The number of changes below the point.
         var count = 0
 
         var end: UInt64 { count > 0 ? steps[count - 1].end : first }
@@ -46,22 +47,22 @@ struct LegalCut {
             try addLane(of: known.replica, upTo: stable.next(of: known.replica), before: before)
         }
         guard lanes.contains(where: { $0.count > 0 }) else { return VersionVector() }
-        guard !faults.contains(.cutAtStable) else { return cut }
-        while narrow() {}
-        let cut = cut
-        // What came as state, and what it came instead of, is in every cut, whatever its authors had seen.
-        let isClosed = lanes.allSatisfy { $0.first == 0 || cut.covers($0.seen.without($0.replica)) }
-        return isClosed && lanes.contains { $0.count > 0 } ? cut : VersionVector()
+        guard !faults.contains(.cutAtStable) else { return point }
+        while lower() {}
+        let point = point
+        // What came as state, and what it came instead of, is below every point, whatever its authors had seen.
+        let isClosed = lanes.allSatisfy { $0.first == 0 || point.covers($0.seen.without($0.replica)) }
+        return isClosed && lanes.contains { $0.count > 0 } ? point : VersionVector()
     }
 
-    private var cut: VersionVector {
+    private var point: VersionVector {
         VersionVector(lanes.lazy.map { VersionVector.Entry(replica: $0.replica, next: $0.end) })
     }
 
-    /// - Returns: whether the cut had to be narrowed.
-    private mutating func narrow() -> Bool {
-        let cut = cut
-        var next = cut
+    /// - Returns: whether the point had to be lowered.
+    private mutating func lower() -> Bool {
+        let point = point
+        var next = point
         for index in lanes.indices {
             let lane = lanes[index]
             var seen = lane.seen
@@ -69,7 +70,7 @@ struct LegalCut {
             while count < lane.count {
                 var known = seen
                 known.join(VersionVector(lane.steps[count].named))
-                guard cut.covers(known.without(lane.replica)) else { break }
+                guard point.covers(known.without(lane.replica)) else { break }
                 seen = known
                 count += 1
             }
@@ -84,7 +85,7 @@ struct LegalCut {
             let limit = next.next(of: lanes[index].replica)
             while lanes[index].count > 0, lanes[index].end > limit { lanes[index].count -= 1 }
         }
-        return self.cut != cut
+        return self.point != point
     }
 
     private mutating func addLane(
@@ -115,11 +116,11 @@ struct LegalCut {
 
     /// Returns what the author had named before the replica's first stored change.
     private func named(before first: UInt64, _ replica: Int64) throws(StoreError) -> VersionVector {
-        let noted = try rows.access.first("SELECT first_context FROM replica WHERE id = ?", .integer(replica)) {
+        let stored = try rows.access.first("SELECT first_context FROM replica WHERE id = ?", .integer(replica)) {
             row throws(StoreError) in row.isNull(0) ? nil : row.blob(0)
         }
-        guard first > 0, let noted, let noted else { return VersionVector() }
-        guard let seen = VectorColumn.decoded(noted) else {
+        guard first > 0, let stored, let stored else { return VersionVector() }
+        guard let seen = VectorColumn.decoded(stored) else {
             throw .corrupt(detail: "what an author had seen does not read back")
         }
         return seen
