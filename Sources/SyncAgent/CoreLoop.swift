@@ -74,11 +74,11 @@ extension CoreLoop {
         return nil
     }
 
-    /// Sends the bytes of a frame. Cuts the connection if there are none: the frame is beyond what the protocol carries.
+    /// Sends the bytes of a frame. Closes the connection if there are none: the frame is beyond what the protocol carries.
     func send(_ id: ConnectionID, _ encode: () throws(WireError) -> [UInt8]) {
         do throws(WireError) { transport.send(id.rawValue, try encode()) } catch {
             logger.error("A frame could not be encoded.", metadata: ["code": "\(error)"])
-            transport.cut(id.rawValue)
+            transport.closeNow(id.rawValue)
         }
     }
 

@@ -23,17 +23,17 @@ extension SessionTransport: LinkDelegate {
         case .session: admitMember(link, peer.device, .session)
         case .bulk: admitMember(link, peer.device, .bulk)
         case .pairing: admitPairing(link, peer)
-        case nil: link.cut(.wrongProtocol)
+        case nil: link.closeNow(.wrongProtocol)
         }
     }
 
     /// The second look at the key: the one that also a resumed TLS session, or a device removed a moment ago, must pass.
     private func admitMember(_ link: Link, _ device: DeviceID, _ negotiated: ApplicationProtocol) {
-        if device == identity.deviceID, negotiated != .session { return link.cut(.ownDevice) }
-        guard trusted.contains(device) || device == identity.deviceID else { return link.cut(.notPaired) }
-        guard link.expected.map({ $0 == negotiated }) ?? true else { return link.cut(.wrongProtocol) }
+        if device == identity.deviceID, negotiated != .session { return link.closeNow(.ownDevice) }
+        guard trusted.contains(device) || device == identity.deviceID else { return link.closeNow(.notPaired) }
+        guard link.expected.map({ $0 == negotiated }) ?? true else { return link.closeNow(.wrongProtocol) }
         guard link.direction == .outbound || acceptedCount(from: device) < limits.connectionsPerDevice else {
-            return link.cut(.tooManyFromDevice)
+            return link.closeNow(.tooManyFromDevice)
         }
         leaveCaps(link)
         dialing.remove(link.number)
@@ -49,9 +49,9 @@ extension SessionTransport: LinkDelegate {
     }
 
     private func admitPairing(_ link: Link, _ peer: PeerKey) {
-        if peer.device == identity.deviceID { return link.cut(.ownDevice) }
+        if peer.device == identity.deviceID { return link.closeNow(.ownDevice) }
         guard link.direction == .inbound, let inviter, inviter.isOpen(for: peer.device) else {
-            return link.cut(.wrongProtocol)
+            return link.closeNow(.wrongProtocol)
         }
         exchanges[link.number] = InviterExchange(link: link, peer: peer, inviter: inviter)
     }

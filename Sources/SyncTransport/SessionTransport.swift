@@ -49,13 +49,13 @@ package final class SessionTransport {
         caps = ConnectionCaps(limits)
     }
 
-    /// The devices that may connect. Connections of devices left out are cut at once.
+    /// The devices that may connect. Connections of devices left out are closed at once.
     package func trust(_ devices: Set<DeviceID>) {
         eventLoop.preconditionInEventLoop()
         trusted = devices
         for link in links.values where opened.contains(link.number) {
             guard let device = link.peer?.device, device != identity.deviceID else { continue }
-            if !devices.contains(device) { link.cut(.notPaired) }
+            if !devices.contains(device) { link.closeNow(.notPaired) }
         }
     }
 
@@ -82,20 +82,20 @@ package final class SessionTransport {
     }
 
     /// Closes at once, whatever was sent. `closed` follows.
-    package func cut(_ connection: UInt64) {
+    package func closeNow(_ connection: UInt64) {
         eventLoop.preconditionInEventLoop()
-        links[connection]?.cut(.closedHere)
+        links[connection]?.closeNow(.closedHere)
     }
 
-    /// Cuts every connection whose local address is none of these: nothing can come through it any more.
+    /// Closes every connection at once whose local address is none of these: nothing can come through it any more.
     ///
     /// - Parameter addresses: of all interfaces that are running, network byte order, 4 or 16 bytes. Empty when the system did not
-    ///   answer: nothing is cut then.
-    package func cutLinks(besidesThoseAt addresses: Set<[UInt8]>) {
+    ///   answer: nothing is closed then.
+    package func closeLinks(besidesThoseAt addresses: Set<[UInt8]>) {
         eventLoop.preconditionInEventLoop()
         guard !addresses.isEmpty else { return }
         for link in links.values where LocalAddress(link.localAddress)?.isGone(from: addresses) ?? false {
-            link.cut(.interfaceDown)
+            link.closeNow(.interfaceDown)
         }
     }
 

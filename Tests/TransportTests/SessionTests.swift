@@ -67,9 +67,9 @@ import Testing
         #expect(try await client.ended(outbound) == .closedHere)
     }
 
-    @Test func `a cut ends both sides at once`() async throws {
+    @Test func `closing at once ends both sides`() async throws {
         let (server, client, inbound, outbound) = try await pair()
-        try await client.on { $0.cut(outbound) }
+        try await client.on { $0.closeNow(outbound) }
         #expect(try await client.ended(outbound) == .closedHere)
         #expect(try await server.ended(inbound) == .closedByPeer)
     }

@@ -86,7 +86,7 @@ final class DiscoveryDriver {
             records[key] = nil
             tell(key.instance)
         case .interfacesChanged:
-            loop.transport.cutLinks(besidesThoseAt: NetworkInterfaces.current().runningAddresses)
+            loop.transport.closeLinks(besidesThoseAt: NetworkInterfaces.current().runningAddresses)
             loop.step(.networkChanged)
         }
         loop.peersChanged()

@@ -5,7 +5,7 @@ import NIOTLS
 
 /// The receiver of a link's reports; on the link's event loop.
 protocol LinkDelegate: AnyObject {
-    /// TLS is up and the peer's key passed the verification; the delegate looks once more and may `cut`.
+    /// TLS is up and the peer's key passed the verification; the delegate looks once more and may `closeNow`.
     func linkSecured(_ link: Link, peer: PeerKey, negotiated: ApplicationProtocol?)
     func linkReceived(_ link: Link, payload: [UInt8])
     func linkWrote(_ link: Link, byteCount: Int)
@@ -79,7 +79,7 @@ final class Link: ChannelInboundHandler {
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
         greetingTimer = schedule(in: limits.greetingDeadline) { link in
-            link.cut(link.stage == .securing ? .handshakeTimedOut : .helloTimedOut)
+            link.closeNow(link.stage == .securing ? .handshakeTimedOut : .helloTimedOut)
         }
     }
 
@@ -96,7 +96,7 @@ final class Link: ChannelInboundHandler {
     func extendGreeting(by amount: TimeAmount) {
         guard stage == .greeting else { return }
         greetingTimer?.cancel()
-        greetingTimer = schedule(in: amount) { $0.cut(.pairingTimedOut) }
+        greetingTimer = schedule(in: amount) { $0.closeNow(.pairingTimedOut) }
     }
 
     private func schedule(in amount: TimeAmount, _ body: @escaping (Link) -> Void) -> Scheduled<Void> {
@@ -115,7 +115,7 @@ extension Link {
         }
         // Asked of TLS itself and not of the verification, which a resumed session would not have called.
         let handler = try? context.pipeline.syncOperations.handler(type: NIOSSLHandler.self)
-        guard let peer = handler?.peerCertificate.flatMap(PeerKey.init) else { return cut(.noCertificate) }
+        guard let peer = handler?.peerCertificate.flatMap(PeerKey.init) else { return closeNow(.noCertificate) }
         self.peer = peer
         stage = .greeting
         delegate?.linkSecured(self, peer: peer, negotiated: name.flatMap(ApplicationProtocol.init))
@@ -160,7 +160,7 @@ extension Link {
                 delegate?.linkReceived(self, payload: payload)
             }
         } catch {
-            return cut(error.reason)
+            return closeNow(error.reason)
         }
         if isOpen, buffer.readableBytes > 0 { unread = buffer }
         watchFrame()
@@ -171,12 +171,12 @@ extension Link {
         guard isOpen, isReading, decoder.isInsideFrame, frameTimer == nil else { return }
         let byteCount = decoder.missingByteCount ?? limits.frameBytes
         let transfer = TimeAmount.milliseconds(Int64(byteCount * 1000 / limits.frameBytesPerSecond))
-        frameTimer = schedule(in: limits.frameDeadline + transfer) { $0.cut(.frameTimedOut) }
+        frameTimer = schedule(in: limits.frameDeadline + transfer) { $0.closeNow(.frameTimedOut) }
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         guard stage == .securing else {
-            return cut(error is BoringSSLError ? TLSFailure.reason(error) : lossReason(error))
+            return closeNow(error is BoringSSLError ? TLSFailure.reason(error) : lossReason(error))
         }
         // TLS closes by itself after a failed handshake, by way of the meter, so that the peer reads the alert.
         record(TLSFailure.reason(error))
@@ -233,7 +233,7 @@ extension Link {
     func send(_ payload: [UInt8]) {
         guard isOpen else { return }
         precondition((1...limits.frameBytes).contains(payload.count), "a frame has 1 to \(limits.frameBytes) bytes")
-        guard bufferedByteCount + payload.count <= limits.bufferedBytes else { return cut(.tooSlow) }
+        guard bufferedByteCount + payload.count <= limits.bufferedBytes else { return closeNow(.tooSlow) }
         outbox.add(payload)
         bufferedByteCount += payload.count
         guard !isFlushScheduled else { return }
@@ -270,26 +270,26 @@ extension Link {
 
     /// Closes the link: sent bytes may leave, for a bounded time, then TLS says farewell.
     func close(_ reason: EndReason) {
-        guard isOpen else { return cut(reason) }
+        guard isOpen else { return closeNow(reason) }
         self.reason = self.reason ?? reason
         stage = .closing
         greetingTimer?.cancel()
         frameTimer?.cancel()
-        closeTimer = schedule(in: limits.closeDeadline) { $0.meter.cut() }
+        closeTimer = schedule(in: limits.closeDeadline) { $0.meter.close() }
         flush()
         if bufferedByteCount == 0 { farewell() }
     }
 
     private func farewell() { context?.close(promise: nil) }
 
-    /// Closes now. `linkEnded` follows on a later turn of the loop.
-    func cut(_ reason: EndReason) {
+    /// Closes at once, whatever was sent. `linkEnded` follows on a later turn of the loop.
+    func closeNow(_ reason: EndReason) {
         guard stage != .ended else { return }
         self.reason = self.reason ?? reason
         stage = .closing
         greetingTimer?.cancel()
         frameTimer?.cancel()
-        meter.cut()
+        meter.close()
     }
 
     /// Keeps the first reason, for the verification, whose own error would say only that it failed.

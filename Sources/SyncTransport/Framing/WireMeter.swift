@@ -37,9 +37,9 @@ final class WireMeter: ChannelDuplexHandler {
         guard !isLingering else { return }
         isLingering = true
         context.close(mode: .output, promise: nil)
-        context.eventLoop.assumeIsolated().scheduleTask(in: Self.lingerTime) { [weak self] in self?.cut() }
+        context.eventLoop.assumeIsolated().scheduleTask(in: Self.lingerTime) { [weak self] in self?.close() }
     }
 
     /// Closes the socket at once. TLS's farewell would wait for a peer that has no reason to answer.
-    func cut() { context?.close(promise: nil) }
+    func close() { context?.close(promise: nil) }
 }

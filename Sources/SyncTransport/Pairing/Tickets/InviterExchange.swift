@@ -37,7 +37,7 @@ final class InviterExchange {
             if let ticket { inviter.confirm(ticket) }
             meet()
             link.close(.pairingDone)
-        case (_, _): link.cut(.pairingMalformed)
+        case (_, _): link.closeNow(.pairingMalformed)
         }
     }
 
@@ -55,7 +55,7 @@ final class InviterExchange {
 
     private func answer(_ request: Lanyard_Pairing_V1_JoinRequest) {
         guard let joiner = Introduction(request.joiner, subjectPublicKeyInfo: peer.subjectPublicKeyInfo) else {
-            return link.cut(.pairingMalformed)
+            return link.closeNow(.pairingMalformed)
         }
         switch inviter.judge(request, from: joiner, host: link.remote.host) {
         case .failure(let refusal): refuse(refusal)

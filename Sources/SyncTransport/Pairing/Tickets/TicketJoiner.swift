@@ -110,14 +110,14 @@ final class TicketJoiner: LinkDelegate {
     // MARK: LinkDelegate
 
     func linkSecured(_ link: Link, peer: PeerKey, negotiated: ApplicationProtocol?) {
-        guard outcome == nil, chosen == nil else { return link.cut(.closedHere) }
-        guard ticket.isMade(by: peer.device) else { return link.cut(.notPaired) }
+        guard outcome == nil, chosen == nil else { return link.closeNow(.closedHere) }
+        guard ticket.isMade(by: peer.device) else { return link.closeNow(.notPaired) }
         guard negotiated == .pairing else {
             notInvitingAt = link.remote.description
-            return link.cut(.wrongProtocol)
+            return link.closeNow(.wrongProtocol)
         }
         chosen = link
-        for other in links where other !== link { other.cut(.closedHere) }
+        for other in links where other !== link { other.closeNow(.closedHere) }
         proof = TicketProof.joiner(
             secret: ticket.secret, inviterKey: peer.subjectPublicKeyInfo, joiner: introduction)
         let request = Lanyard_Pairing_V1_JoinRequest.with {
