@@ -253,7 +253,7 @@ final class DiscoveryThread {
         }
         if let due = reopenAt, due <= now { openSession() }
         if let due = announceAt, due <= now { announce() }
-        perform(table.settle(at: now))
+        perform(table.passDeadlines(at: now))
         // What Avahi said meanwhile (it may answer within a call) is for this turn too.
         handleSignals()
     }

@@ -47,7 +47,7 @@ package struct RecordTable {
                 entries[index].needsLookUp = true
                 entries[index].failures = 0
             }
-            return settle(at: now)
+            return passDeadlines(at: now)
         }
         var actions: [Action] = []
         if entries.count >= Self.maximumRecords {
@@ -58,7 +58,7 @@ package struct RecordTable {
             actions = displaced
         }
         entries.append(Entry(key: key))
-        return actions + settle(at: now)
+        return actions + passDeadlines(at: now)
     }
 
     package mutating func vanished(_ key: RecordKey, at now: UInt64) -> [Action] {
@@ -67,7 +67,7 @@ package struct RecordTable {
         entries[index].isPresent = false
         entries[index].needsLookUp = false
         entries[index].isLookingUp = false
-        return (wasLookingUp ? [.stopLookingUp(key)] : []) + settle(at: now)
+        return (wasLookingUp ? [.stopLookingUp(key)] : []) + passDeadlines(at: now)
     }
 
     /// The answer to a `lookUp`, or a later word from one that is open; nil when there was none, or none that
@@ -81,17 +81,17 @@ package struct RecordTable {
             entries[index].failures += 1
             entries[index].needsLookUp = entries[index].failures < Self.maximumFailures
             entries[index].quietUntil = now + Self.quietNanoseconds << UInt64(entries[index].failures)
-            return settle(at: now)
+            return passDeadlines(at: now)
         }
         entries[index].failures = 0
-        guard entries[index].shown != record else { return settle(at: now) }
+        guard entries[index].shown != record else { return passDeadlines(at: now) }
         guard !isLate || entries[index].changeQuietUntil <= now else {
             entries[index].needsLookUp = true
-            return settle(at: now)
+            return passDeadlines(at: now)
         }
         entries[index].shown = record
         entries[index].changeQuietUntil = now + Self.changeQuietNanoseconds
-        return [.report(.found(record))] + settle(at: now)
+        return [.report(.found(record))] + passDeadlines(at: now)
     }
 
     /// Looks every record up again: addresses and tags may have changed without a word.
@@ -100,7 +100,7 @@ package struct RecordTable {
             entries[index].needsLookUp = true
             entries[index].failures = 0
         }
-        return settle(at: now)
+        return passDeadlines(at: now)
     }
 
     /// Avahi went away and with it all it knew.
@@ -117,7 +117,7 @@ package struct RecordTable {
     }
 
     /// Does all that is due.
-    package mutating func settle(at now: UInt64) -> [Action] {
+    package mutating func passDeadlines(at now: UInt64) -> [Action] {
         var actions: [Action] = []
         for index in entries.indices where !entries[index].isPresent && entries[index].quietUntil <= now {
             guard entries[index].shown != nil else { continue }

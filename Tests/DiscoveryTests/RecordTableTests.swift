@@ -18,7 +18,7 @@ import Testing
         _ = table.appeared(key(1), at: 0)
         #expect(table.vanished(key(1), at: 1) == [.stopLookingUp(key(1))])
         #expect(table.answered(key(1), record(1), at: 2) == [])
-        #expect(settleAll(&table, from: 2) == [])
+        #expect(passAllDeadlines(&table, from: 2) == [])
         #expect(table.count == 0)
     }
 
@@ -29,9 +29,9 @@ import Testing
             let now = UInt64(step) * Self.second / 20
             let actions = step % 2 == 0 ? table.appeared(key(1), at: now) : table.vanished(key(1), at: now)
             events += follow(actions, &table, at: now) { record($0) }
-            events += follow(table.settle(at: now), &table, at: now) { record($0) }
+            events += follow(table.passDeadlines(at: now), &table, at: now) { record($0) }
         }
-        events += settleAll(&table, from: 10 * Self.second)
+        events += passAllDeadlines(&table, from: 10 * Self.second)
         #expect(events.count <= 6)
         #expect(events.last == .report(.lost(key(1))))
         #expect(table.count == 0)
@@ -43,7 +43,7 @@ import Testing
         #expect(table.vanished(key(1), at: 1) == [])
         #expect(table.appeared(key(1), at: 2) == [])
         #expect(table.nextDeadline == RecordTable.quietNanoseconds)
-        let due = table.settle(at: RecordTable.quietNanoseconds)
+        let due = table.passDeadlines(at: RecordTable.quietNanoseconds)
         #expect(due == [.lookUp(key(1))])
         #expect(table.answered(key(1), record(1), at: 3 * Self.second) == [])
     }
@@ -58,7 +58,7 @@ import Testing
         var table = RecordTable()
         _ = follow(table.appeared(key(1), at: 0), &table, at: 0) { record($0) }
         #expect(table.refresh(at: 1) == [])
-        #expect(table.settle(at: RecordTable.quietNanoseconds) == [.lookUp(key(1))])
+        #expect(table.passDeadlines(at: RecordTable.quietNanoseconds) == [.lookUp(key(1))])
         let changed = record(1, port: 9)
         #expect(table.answered(key(1), changed, at: 3 * Self.second) == [.report(.found(changed))])
     }
@@ -71,7 +71,7 @@ import Testing
         #expect(table.answered(key(1), record(1, port: 6), at: later) == [.report(.found(record(1, port: 6)))])
         #expect(table.answered(key(1), record(1, port: 7), at: later + 1) == [])
         #expect(table.answered(key(1), record(1, port: 8), at: later + 2) == [])
-        #expect(table.settle(at: RecordTable.quietNanoseconds) == [.lookUp(key(1))])
+        #expect(table.passDeadlines(at: RecordTable.quietNanoseconds) == [.lookUp(key(1))])
         let last = record(1, port: 8)
         #expect(table.answered(key(1), last, at: RecordTable.quietNanoseconds) == [.report(.found(last))])
     }
@@ -86,7 +86,7 @@ import Testing
             _ = table.answered(key(1), nil, at: now)
             guard let deadline = table.nextDeadline else { break }
             now = deadline
-            actions = table.settle(at: now)
+            actions = table.passDeadlines(at: now)
         }
         #expect(lookUps == [0, 4, 12, 28])
         #expect(table.nextDeadline == nil)
@@ -163,12 +163,12 @@ import Testing
         }
     }
 
-    private func settleAll(_ table: inout RecordTable, from now: UInt64) -> [RecordTable.Action] {
+    private func passAllDeadlines(_ table: inout RecordTable, from now: UInt64) -> [RecordTable.Action] {
         var events: [RecordTable.Action] = []
         var now = now
         while let deadline = table.nextDeadline {
             now = max(now, deadline)
-            events += follow(table.settle(at: now), &table, at: now) { record($0) }
+            events += follow(table.passDeadlines(at: now), &table, at: now) { record($0) }
         }
         return events
     }

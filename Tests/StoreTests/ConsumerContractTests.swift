@@ -173,9 +173,9 @@ struct ConsumerContractTests {
         try nodes[1].pull(from: nodes[0])
         let page = try nodes[1].read(ConsumerCursor(snapshot: vector))
         #expect(page.events.map(\.plain) == ["49", "50"])
-        #expect(page.settled(ConsumerCursor(snapshot: vector)) == 48)
+        #expect(page.coveredPosition(ConsumerCursor(snapshot: vector)) == 48)
         let whole = ConsumerCursor(snapshot: try nodes[0].vector)
-        #expect(try nodes[1].read(whole).settled(whole) == 50)
+        #expect(try nodes[1].read(whole).coveredPosition(whole) == 50)
     }
 
     @Test(arguments: 1...8)

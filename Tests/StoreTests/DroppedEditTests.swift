@@ -46,7 +46,7 @@ import Testing
             try write(.put(key, ObjectWrite.Put(fields: [.init(key: "title", value: title)])), by: node)
         }
         try put("one", by: 0)
-        try settle(stores)
+        try converge(stores)
         try write(.delete(key, ifVersion: nil), by: 0)
         let withDeletion = try stores[0].vector
         try put("two", by: 1)

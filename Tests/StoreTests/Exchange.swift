@@ -78,8 +78,8 @@ func introduced(_ kind: StoreKind, count: Int) throws -> [SQLiteStore] {
     try introduced((0..<count).map { StoreBed($0 == 0 ? kind : .memory, device: TestDevice(UInt8($0 + 1))) })
 }
 
-/// Until all hold the same.
-func settle(_ stores: [SQLiteStore]) throws {
+/// Exchanges changes until all stores hold the same.
+func converge(_ stores: [SQLiteStore]) throws {
     for _ in 0..<2 {
         for target in stores {
             for source in stores where source !== target { try target.pull(from: source) }

@@ -15,7 +15,7 @@ extension Agent {
         if let first = try await reading({ () throws(ControlError) in try knownPage(query, limit: limit) }) {
             found = first
         } else {
-            let consumer = try await unsettledReader(query)
+            let consumer = try await readerTakingOrder(query)
             found = try await reading { () throws(ControlError) in try page(query, for: consumer, limit: limit) }
         }
         if let consumer = found.consumer {
@@ -66,7 +66,7 @@ extension Agent {
     }
 
     /// The consumer of a query whose consumer is not known to read in its order. One that never read takes the order.
-    private func unsettledReader(_ query: EventQuery) async throws(ControlError) -> Consumer? {
+    private func readerTakingOrder(_ query: EventQuery) async throws(ControlError) -> Consumer? {
         guard let name = query.consumer else { return nil }
         let (order, stream) = (ConsumerCursor.Order(query.order), query.stream)
         let consumer = try await controlled {
@@ -95,14 +95,14 @@ extension Agent {
     /// Records durably which events are handed out, and the position up to which all have been, before the page is returned.
     private func record(_ page: ConsumerPage, of consumer: Consumer, moving: Bool) async throws {
         let before = consumer.cursor
-        let settled = moving ? page.settled(before) : nil
+        let covered = moving ? page.coveredPosition(before) : nil
         let isWorthIt =
             switch before.order {
-            case .arrival: !before.snapshot.isEmpty && settled.map { $0 > before.position } ?? false
-            case .canonical: settled.map { $0 > before.position + Self.worthMovingPositions } ?? false
+            case .arrival: !before.snapshot.isEmpty && covered.map { $0 > before.position } ?? false
+            case .canonical: covered.map { $0 > before.position + Self.worthMovingPositions } ?? false
             }
         guard let last = page.events.last.map({ ($0.position, $0.canonicalKey) }) else {
-            if isWorthIt { try await change(consumer) { $0.settle(settled, from: before) } }
+            if isWorthIt { try await change(consumer) { $0.move(to: covered, from: before) } }
             return
         }
         if before.order == .arrival, !isWorthIt, last.0 <= consumer.delivered { return }
@@ -116,7 +116,7 @@ extension Agent {
                     consumer.deliverAnew(upTo: last.1, arrived: page.newest)
                 }
             }
-            if isWorthIt { consumer.settle(settled, from: before) }
+            if isWorthIt { consumer.move(to: covered, from: before) }
         }
     }
 
@@ -219,7 +219,7 @@ extension Agent {
 
 extension Consumer {
     /// Moves the cursor to `position`, unless it was moved since `before`.
-    fileprivate mutating func settle(_ position: Int64?, from before: ConsumerCursor) {
+    fileprivate mutating func move(to position: Int64?, from before: ConsumerCursor) {
         guard cursor == before, let position else { return }
         cursor.position = position
     }

@@ -64,8 +64,8 @@ package struct LifeRecord: Hashable, Sendable {
         if !concurrent.isEmpty { dissent(from: origin.dot) { $0 = concurrent } }
     }
 
-    /// The life as it is when its deletions are forgotten.
-    var settled: LifeRecord { LifeRecord(birth: birth, stamp: stamp, known: KnownDots(), touches: touches) }
+    /// The life without what it holds of deletions.
+    var withoutDeletions: LifeRecord { LifeRecord(birth: birth, stamp: stamp, known: KnownDots(), touches: touches) }
 
     private mutating func dissent(from deletion: Dot, _ change: (inout [Touch]) -> Void) {
         let index = position(of: deletion)

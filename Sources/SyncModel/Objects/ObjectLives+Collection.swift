@@ -13,7 +13,7 @@ extension ObjectLives {
         else { return false }
         let verdicts = verdicts
         guard !verdicts.contains(.undecided) else { return false }
-        lives = zip(lives, verdicts).filter { $0.1 == .stays }.map(\.0.settled)
+        lives = zip(lives, verdicts).filter { $0.1 == .stays }.map(\.0.withoutDeletions)
         deletions = []
         return true
     }

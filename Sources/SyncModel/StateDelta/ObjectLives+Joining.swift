@@ -37,7 +37,7 @@ extension ObjectLives {
                 .recording(other.touches(on: life.birth, beyond: held), against: ours)
                 .forgetting { dot in !deletions.contains { $0.dot == dot } }
         }
-        if deletions.isEmpty { lives = lives.map(\.settled) }
+        if deletions.isEmpty { lives = lives.map(\.withoutDeletions) }
         touched.join(other.touched)
         greatestStamp = max(greatestStamp, other.greatestStamp)
     }

@@ -14,7 +14,7 @@ extension WorldOptions {
         package var deathsPerMinute: Double
         package var rotPerMinute: Double
         package var liesPerMinute: Double
-        package var cutsPerMinute: Double
+        package var resetsPerMinute: Double
         package var policyChangesPerMinute: Double
         package var personalFetchesPerMinute: Double
         /// Bulk frames that come seconds later than they would, per 10,000.
@@ -47,7 +47,7 @@ extension WorldOptions {
             deathsPerMinute = rate(50, upTo: 12)
             rotPerMinute = rate(25, upTo: 4)
             liesPerMinute = rate(40, upTo: 12)
-            cutsPerMinute = rate(40, upTo: 10)
+            resetsPerMinute = rate(40, upTo: 10)
             policyChangesPerMinute = rate(40, upTo: 6)
             personalFetchesPerMinute = rate(50, upTo: 6)
             latePer10000 = chance(40) ? Int.random(in: 500...3_000, using: &random) : 0

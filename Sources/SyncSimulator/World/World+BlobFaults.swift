@@ -9,7 +9,7 @@ extension World {
         case death
         case rot
         case lie
-        case cut
+        case reset
     }
 
     mutating func planBlobs(until end: Int64) {
@@ -20,7 +20,7 @@ extension World {
         }
         let faults: [(BlobFault, Double)] = [
             (.disk, blobs.diskFaultsPerMinute), (.death, blobs.deathsPerMinute), (.rot, blobs.rotPerMinute),
-            (.lie, blobs.liesPerMinute), (.cut, blobs.cutsPerMinute),
+            (.lie, blobs.liesPerMinute), (.reset, blobs.resetsPerMinute),
         ]
         for (fault, rate) in faults {
             for moment in moments(rate) { queue.plan(.blobFault(fault), at: moment) }
@@ -58,7 +58,7 @@ extension World {
         case .lie:
             nodes[node].blobs?.liesUntil = now + Int64.random(in: 5_000...40_000, using: &blobRandom) * 1_000_000
             trace.record(now, node, "begins to lie")
-        case .cut: cutBulk()
+        case .reset: resetBulk()
         }
     }
 
@@ -89,7 +89,7 @@ extension World {
         }
     }
 
-    private mutating func cutBulk() {
+    private mutating func resetBulk() {
         let open = links.indices.filter {
             links[$0].isBulk && !links[$0].dialer.isClosed && !links[$0].acceptor.isClosed
         }

@@ -83,7 +83,7 @@ extension World {
     // MARK: Rest
 
     /// True if bytes are where they should be, as far as any node has them.
-    func areBlobsSettled() -> Bool {
+    func haveBlobsConverged() -> Bool {
         guard options.blobs != nil else { return true }
         return nodes.allSatisfy { node in
             let wanted = wanted(node.number) + (node.blobs?.awaited.sorted() ?? [])

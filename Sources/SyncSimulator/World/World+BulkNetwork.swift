@@ -1,7 +1,7 @@
 import SyncCore
 import SyncModel
 
-// Connections that carry bytes of attachments: late, cut, or telling lies.
+// Connections that carry bytes of attachments: late, reset, or telling lies.
 extension World {
     mutating func send(_ node: Int, _ id: ConnectionID, _ frame: BulkFrame) {
         guard failure == nil, let (number, isDialer) = link(node, id), !links[number][isDialer: isDialer].isClosed

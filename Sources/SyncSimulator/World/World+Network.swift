@@ -1,7 +1,7 @@
 import SyncCore
 import SyncModel
 
-// Connections: dialled, carrying frames in order, reset, cut off, half open.
+// Connections: dialled, carrying frames in order, reset, partitioned, half open.
 extension World {
     mutating func dial(_ node: Int, _ id: ConnectionID, _ endpoint: Endpoint, isBulk: Bool) {
         guard let target = nodes.firstIndex(where: { self.endpoint(of: $0.number) == endpoint }) else {

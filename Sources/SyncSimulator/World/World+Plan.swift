@@ -213,7 +213,7 @@ extension World {
         let isLevel = Set(digests).count == 1 && digests[0] != nil && Set(states).count == 1
         if isLevel, nodes.allSatisfy({ $0.core?.isAtRest ?? false }) {
             haveRecordsRested = true
-            if areBlobsSettled() { restedAt = now }
+            if haveBlobsConverged() { restedAt = now }
         }
         guard restedAt == nil else { return }
         if haveRecordsRested {

@@ -30,7 +30,7 @@ package struct ConsumerPage: Sendable, Equatable {
 
     /// Returns the arrival number up to which the reader's state holds all events of the stream. The reader may move there,
     /// and need not look through what a snapshot covers a second time. Nil if there is no such number.
-    package func settled(_ cursor: ConsumerCursor) -> Int64? {
+    package func coveredPosition(_ cursor: ConsumerCursor) -> Int64? {
         switch cursor.order {
         case .arrival: max(cursor.position, events.first.map { $0.position - 1 } ?? newest)
         case .canonical: rewind == nil && cursor.key != nil ? max(cursor.position, newest) : nil

@@ -1,7 +1,7 @@
 import SyncModel
 
 /// Reads what a consumer's state does not hold. A run that it holds as a whole is told by its row and its segment's end, without a
-/// look at the events: what a snapshot covers costs a row for each segment, once (`ConsumerPage.settled`).
+/// look at the events: what a snapshot covers costs a row for each segment, once (`ConsumerPage.coveredPosition`).
 struct ConsumerRows {
     private let log: LogRows
     private let cursor: ConsumerCursor

@@ -152,7 +152,9 @@ struct BulkFetchTests {
         if isQuiet {
             world.nodes[1].isQuiet = true
         } else {
-            for pipe in world.pipes.indices where world.pipes[pipe].ends[0].node == 1 { world.pipes[pipe].isCut = true }
+            for pipe in world.pipes.indices where world.pipes[pipe].ends[0].node == 1 {
+                world.pipes[pipe].isPartitioned = true
+            }
         }
         let span = try world.mustReach(within: 30_000) { $0.nodes[0].disk.whole.contains(want.blob) }
         #expect(span < 8_000)
@@ -168,7 +170,7 @@ struct BulkFetchTests {
         world.connect(0, 1)
         world.list([want], at: 0)
         world.reach(within: 10_000) { ($0.nodes[0].disk.partial[want.blob]?.presentCount ?? 0) > 60 }
-        world.pipes[0].isCut = true
+        world.pipes[0].isPartitioned = true
         world.reach(within: 30_000) { $0.nodes[0].disk.whole.contains(want.blob) }
         #expect(world.pipes.count == 2)
         let silent = BulkReport.disconnected(world.nodes[1].device, code: CloseReason.suspected.rawValue)

@@ -45,7 +45,7 @@ struct BulkHistoryTests {
             case 3:
                 world.nodes[0].disk.isFull = random.once(in: 4)
                 world.hear(0, .fetch(wants[random.below(8)]))
-            case 4: for pipe in world.pipes.indices where random.once(in: 20) { world.pipes[pipe].isCut = true }
+            case 4: for pipe in world.pipes.indices where random.once(in: 20) { world.pipes[pipe].isPartitioned = true }
             default: world.nodes[node].bytesPerMillisecond = 20 + random.below(20_000)
             }
             _ = world.run(milliseconds: Int64(random.below(300)))

@@ -41,8 +41,8 @@ struct BulkWorld {
         var held: [[(frame: BulkFrame, bytes: Int)]] = [[], []]
         var isReading = [true, true]
         var isOpen = true
-        /// Nothing gets through, and nobody is told.
-        var isCut = false
+        /// Nothing gets through, and neither end is told.
+        var isPartitioned = false
     }
 
     enum Event {
@@ -117,7 +117,7 @@ struct BulkWorld {
     mutating func disconnect(_ left: Int, _ right: Int) {
         sessions.removeAll { Set([$0.dialler, $0.acceptor]) == [left, right] }
         for pipe in pipes.indices where Set(pipes[pipe].ends.map(\.node)) == [left, right] {
-            pipes[pipe].isCut = true
+            pipes[pipe].isPartitioned = true
         }
         hear(left, .sessionDown(nodes[right].device))
         hear(right, .sessionDown(nodes[left].device))
@@ -266,7 +266,7 @@ struct BulkWorld {
     }
 
     private mutating func arrive(_ pipe: Int, _ end: Int, _ frame: BulkFrame, _ bytes: Int) {
-        guard !pipes[pipe].isCut, pipes[pipe].isOpen else { return }
+        guard !pipes[pipe].isPartitioned, pipes[pipe].isOpen else { return }
         guard pipes[pipe].isReading[end] else { return pipes[pipe].held[end].append((frame, bytes)) }
         let (node, id) = pipes[pipe].ends[end]
         hear(node, .received(id, frame, bytes: bytes))
@@ -287,8 +287,8 @@ struct BulkWorld {
         plan(.input(node: node, .closed(id, code: "closed")), at: max(now, pipes[pipe].freeAt[end]))
         let other = pipes[pipe].ends[1 - end]
         check.closed(other.node, other.id)
-        guard !pipes[pipe].isCut else { return }
-        pipes[pipe].isCut = true
+        guard !pipes[pipe].isPartitioned else { return }
+        pipes[pipe].isPartitioned = true
         let at = max(now, pipes[pipe].freeAt[end]) + delayMilliseconds * 1_000_000
         plan(.input(node: other.node, .closed(other.id, code: "ended")), at: at)
     }

@@ -140,18 +140,18 @@ struct Mesh {
             let remote = Endpoint(host: "node\(other)", port: 1)
             step(one, .opened(link.ids[0], nodes[other].device.id, remote: remote))
         }
-        settle()
+        performAll()
     }
 
     mutating func disconnect(_ node: Int) {
         for number in links.indices where links[number].ends.contains(node) { close(number) }
-        settle()
+        performAll()
     }
 
     private mutating func close(_ number: Int) {
         guard links[number].isOpen else { return }
         links[number].isOpen = false
-        for (end, id) in zip(links[number].ends, links[number].ids) { step(end, .closed(id, code: "cut")) }
+        for (end, id) in zip(links[number].ends, links[number].ids) { step(end, .closed(id, code: "connection_reset")) }
     }
 
     /// The process is killed and starts again; its sessions are over.
@@ -165,7 +165,7 @@ struct Mesh {
     /// What the machine is now, with what is in its memory.
     mutating func image(of node: Int) throws -> SimulatedDisk {
         step(node, .sealed(StoreChange(of: try nodes[node].store.seal())))
-        settle()
+        performAll()
         return nodes[node].disk.copy()
     }
 
@@ -175,7 +175,7 @@ struct Mesh {
         var pass = try store.beginCompaction(stable: stable, before: Stamp(rawValue: .max))
         while !pass.isOver { _ = try store.compact(&pass) }
         step(node, .compacted(firstHeld: try store.state().firstHeld, isLast: true))
-        settle()
+        performAll()
     }
 
     /// What all nodes hold.
@@ -200,7 +200,7 @@ struct Mesh {
     mutating func send(_ frame: Frame, from hostile: Int, to node: Int) {
         guard let link = links.first(where: { $0.isOpen && Set($0.ends) == [hostile, node] }) else { return }
         step(node, .received(link.id(at: node), frame, bytes: 300))
-        settle()
+        performAll()
     }
 
     func isConnected(_ left: Int, _ right: Int) -> Bool {
@@ -211,7 +211,7 @@ struct Mesh {
     mutating func append(_ node: Int, _ write: LocalWrite) throws -> Result<WriteOutcome, WriteRefusal> {
         let result = try nodes[node].store.append([write], wallMilliseconds: 1_700_000_000_000)
         if !result.commit.segments.isEmpty { step(node, .appended(StoreChange(of: result.commit))) }
-        settle()
+        performAll()
         return result.outcomes[0]
     }
 
@@ -223,7 +223,7 @@ struct Mesh {
             for node in nodes.indices where nodes[node].core.nextDeadline.map({ $0 <= now }) ?? false {
                 step(node, .deadlinePassed)
             }
-            settle()
+            performAll()
             // A deadline that stays where it is must not stop time.
             now = now + Tick.Span(nanoseconds: 1_000)
         }
@@ -238,8 +238,8 @@ struct Mesh {
         for effect in effects { queue.append((node, effect)) }
     }
 
-    /// All that follows at this moment. Dials of one moment cross each other.
-    private mutating func settle() {
+    /// Performs all effects, and what follows from them at this moment. Dials of one moment cross each other.
+    private mutating func performAll() {
         repeat {
             while !queue.isEmpty {
                 let (node, effect) = queue.removeFirst()
@@ -393,13 +393,13 @@ struct Mesh {
     /// Reads what has waited, and goes on reading.
     mutating func read(_ node: Int) {
         for (sender, id, frame) in stalled.removeValue(forKey: node) ?? [] { send(sender, id, frame) }
-        settle()
+        performAll()
     }
 
     /// Tells cores something at the same moment; what they do meets afterwards.
     mutating func tell(_ inputs: [(node: Int, Input)]) {
         for (node, input) in inputs { step(node, input) }
-        settle()
+        performAll()
     }
 }
 

@@ -61,9 +61,9 @@ import Testing
             let isHonest = random.chance(50)
             var history = ObjectHistory.random(&random, isHonest: isHonest)
             history.syncAll()
-            let settled = history.lives
-            let dead = Set(zip(settled.lives, settled.verdicts).filter { $0.1 == .deleted }.map(\.0.birth))
-                .union(settled.deletions.flatMap(\.ended))
+            let synced = history.lives
+            let dead = Set(zip(synced.lives, synced.verdicts).filter { $0.1 == .deleted }.map(\.0.birth))
+                .union(synced.deletions.flatMap(\.ended))
             history.extend(&random, steps: 20, isHonest: isHonest)
             let lives = history.lives
             for (life, verdict) in zip(lives.lives, lives.verdicts) where dead.contains(life.birth) {

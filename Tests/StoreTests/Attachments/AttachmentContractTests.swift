@@ -179,11 +179,11 @@ struct AttachmentContractTests {
         try stores[0].write(.schema("box", #"{"deletePolicy":"updateWins"}"#))
         try stores[0].write(.putting("box/one", "{}"))
         try Self.attach("a", in: stores[0])
-        try settle(stores)
+        try converge(stores)
         try stores[0].write(.deleting("box/one"), at: 7_000)
         #expect(try stores[0].reference(to: "a")?.releasedMilliseconds == 7_000)
         try Self.attach("b", in: stores[1], at: 9_000)
-        try settle(stores)
+        try converge(stores)
         for store in stores {
             #expect(try store.attached(to: "box/one") == ["b", "a"])
             #expect(try store.reference(to: "a")?.releasedMilliseconds == nil)
@@ -199,7 +199,7 @@ struct AttachmentContractTests {
         for (store, file) in zip(stores, ["a", "b"]) {
             try store.write(.putting("box/one", "{}"), .attaching(ExactString(file), to: "box/one"))
         }
-        try settle(stores)
+        try converge(stores)
         for store in stores {
             #expect(Set(try store.attached(to: "box/one")) == ["a", "b"])
             for one in try store.attachments() where one.attachment.file.name == "a" {

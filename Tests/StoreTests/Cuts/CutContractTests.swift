@@ -48,14 +48,14 @@ import Testing
         // 0 holds what 1 wrote, 2 lets 1 go without having seen it.
         let stores = try introduced(kind, count: 3)
         try put(stores[0], Self.note, "from 0")
-        try settle(stores)
+        try converge(stores)
         try put(stores[1], Self.note, "beyond the end")
         try put(stores[1], key("2"), "beyond the end")
         _ = try stores[1].append([[.event("log", "1")]], wallMilliseconds: 1)
         try stores[0].pull(from: stores[1])
         #expect(try text(stores[0], Self.note) == "beyond the end")
         try retire(stores[2], TestDevice(2))
-        try settle([stores[0], stores[2]])
+        try converge([stores[0], stores[2]])
         for store in [stores[0], stores[2]] {
             #expect(try text(store, Self.note) == "from 0")
             #expect(try text(store, key("2")) == nil)
@@ -71,7 +71,7 @@ import Testing
     @Test(arguments: StoreKind.allCases)
     func `what one built on who had not heard of it comes back with his word`(kind: StoreKind) throws {
         let stores = try introduced(kind, count: 4)
-        try settle(stores)
+        try converge(stores)
         try put(stores[1], key("seen"), "by 1")
         try stores[3].pull(from: stores[1])
         try put(stores[3], key("built"), "by 3, who had seen it")
@@ -82,7 +82,7 @@ import Testing
         #expect(try text(stores[0], key("seen")) == nil)
         try stores[0].pull(from: stores[3])
         #expect(try text(stores[0], key("seen")) == "by 1")
-        try settle(stores)
+        try converge(stores)
         try expectEqual(stores)
     }
 
@@ -91,7 +91,7 @@ import Testing
     {
         let stores = try introduced(kind, count: 3)
         try put(stores[1], Self.note, "shared")
-        try settle(stores)
+        try converge(stores)
         let schema = JSONValue.object([
             .init(
                 key: "fields",
@@ -99,7 +99,7 @@ import Testing
         ])
         _ = try stores[1].append([.planned([.setSchema("note", schema)])], wallMilliseconds: 1)
         try put(stores[1], Self.note, "Dear all.", field: "body")
-        try settle(stores)
+        try converge(stores)
         // Written here while nobody listens: the store under test is the one that is let go.
         try put(stores[0], Self.note, "Dear all, far and wide.", field: "body")
         try put(stores[0], Self.note, "Dear all, far and very wide.", field: "body")
@@ -120,7 +120,7 @@ import Testing
         // A step at a time: what was written again in one is built upon in the next.
         while try stores[0].rewriteVoid(limit: 1, wallMilliseconds: 1_700_000_000_000).hasMore {}
         #expect(try stores[0].rewriteVoid(limit: 1, wallMilliseconds: 1).commit.segments.isEmpty)
-        try settle(stores)
+        try converge(stores)
         for store in stores {
             #expect(try text(store, Self.note, "body") == "Dear all, far and very wide. Yours, 1")
             #expect(try text(store, key("mine"), "body") == "first and last")
@@ -157,14 +157,14 @@ import Testing
     func `an edit of what was deleted meanwhile is listed, and raises nothing`(kind: StoreKind) throws {
         let stores = try introduced(kind, count: 2)
         try put(stores[1], Self.note, "shared")
-        try settle(stores)
+        try converge(stores)
         try put(stores[0], Self.note, "in vain")
         _ = try stores[1].append([.planned([.delete(Self.note, ifVersion: nil)])], wallMilliseconds: 1)
         try retire(stores[1], TestDevice(1))
         try readmit(stores[1], TestDevice(1))
         try stores[0].pull(from: stores[1])
         while try stores[0].rewriteVoid(limit: 100, wallMilliseconds: 1).hasMore {}
-        try settle(stores)
+        try converge(stores)
         for store in stores { #expect(try text(store, Self.note) == nil) }
         #expect(try stores[0].object(Self.note, space: .home)?.summary.hasConflict == true)
         try expectEqual(stores)
@@ -189,7 +189,7 @@ import Testing
         // 3 lets 4 in; 2, who has not heard of it, lets 3 go. 1 has seen all of it and said nothing.
         let stores = try threeAndAStranger(kind)
         try put(stores[1], Self.note, "from 2")
-        try settle(Array(stores[0...2]))
+        try converge(Array(stores[0...2]))
         try readmit(stores[2], TestDevice(4))
         try stores[3].pull(from: stores[2])
         try put(stores[3], Self.note, "from 4")
@@ -211,7 +211,7 @@ import Testing
         #expect(try !stores[3].state().cuts.isAway(TestDevice(4).id))
         #expect(try text(stores[3], Self.note) == "from 2")
         while try stores[3].rewriteVoid(limit: 9, wallMilliseconds: 1_700_000_000_000).hasMore {}
-        try settle(stores)
+        try converge(stores)
         for store in stores {
             #expect(try text(store, Self.note) == "from 4")
             #expect(try text(store, key("4")) == "from 4")
@@ -257,21 +257,21 @@ import Testing
         // what 3 wrote, and by itself of the cut.
         let stores = try introduced(kind, count: 5)
         try put(stores[3], Self.note, "from 3")
-        try settle(stores)
+        try converge(stores)
         try put(stores[3], Self.note, "beyond the end")
         try stores[4].pull(from: stores[3])
         try stores[4].closeIncarnation()
         try put(stores[4], key("1"), "from 4")
         try retire(stores[0], TestDevice(4))
         try retire(stores[0], TestDevice(5))
-        try settle(stores)
+        try converge(stores)
         try readmit(stores[0], TestDevice(5))
         for store in stores[1...] { try store.pull(from: stores[0]) }
         try put(stores[4], key("2"), "from 4, let in again")
         // 2 is let go by 1, which has not heard from 4 since; 0 has.
         try retire(stores[1], TestDevice(3))
         try stores[0].pull(from: stores[4])
-        try settle(Array(stores[0...1]) + [stores[4]])
+        try converge(Array(stores[0...1]) + [stores[4]])
         #expect(try text(stores[0], Self.note) == "from 3")
         #expect(try text(stores[0], key("2")) == "from 4, let in again")
         #expect(try stores[0].state().cuts == stores[1].state().cuts)
@@ -281,7 +281,7 @@ import Testing
     @Test(arguments: StoreKind.allCases)
     func `one word that counts is enough, whoever else's does not`(kind: StoreKind) throws {
         let stores = try threeAndAStranger(kind)
-        try settle(Array(stores[0...2]))
+        try converge(Array(stores[0...2]))
         try readmit(stores[2], TestDevice(4))
         try readmit(stores[0], TestDevice(4))
         try stores[3].pull(from: stores[2])
@@ -289,7 +289,7 @@ import Testing
         try put(stores[3], key("4"), "from 4")
         try stores[0].pull(from: stores[3])
         try retire(stores[1], TestDevice(3))
-        try settle(Array(stores[0...1]))
+        try converge(Array(stores[0...1]))
         #expect(try text(stores[0], key("4")) == "from 4")
         #expect(try text(stores[1], key("4")) == "from 4")
         #expect(try !stores[0].state().cuts.isAway(TestDevice(4).id))
@@ -302,7 +302,7 @@ import Testing
     {
         let stores = try introduced(kind, count: 2)
         try put(stores[1], Self.note, "shared")
-        try settle(stores)
+        try converge(stores)
         try put(stores[0], Self.note, "first")
         try put(stores[0], Self.note, "second")
         func comeBack() throws {
@@ -320,7 +320,7 @@ import Testing
         try comeBack()
         #expect(try text(stores[0], Self.note) == "first")
         while try stores[0].rewriteVoid(limit: 9, wallMilliseconds: 1_700_000_000_000).hasMore {}
-        try settle(stores)
+        try converge(stores)
         for store in stores {
             #expect(try text(store, Self.note) == "second")
             #expect(try store.object(Self.note, space: .home)?.summary.hasConflict == false)
@@ -333,7 +333,7 @@ import Testing
         kind: StoreKind
     ) throws {
         let stores = try introduced(kind, count: 2)
-        try settle(stores)
+        try converge(stores)
         try put(stores[0], key("mine"), "first")
         try put(stores[0], key("mine"), "second")
         for _ in 0..<3 {
@@ -345,7 +345,7 @@ import Testing
             _ = try stores[0].rewriteVoid(limit: 1, wallMilliseconds: 1_700_000_000_000)
         }
         while try stores[0].rewriteVoid(limit: 1, wallMilliseconds: 1_700_000_000_000).hasMore {}
-        try settle(stores)
+        try converge(stores)
         for store in stores { #expect(try text(store, key("mine")) == "second") }
         try expectEqual(stores)
     }

@@ -22,7 +22,7 @@ import Testing
         let beds = (0..<3).map { StoreBed($0 == 0 ? kind : .memory, device: TestDevice(UInt8($0 + 1))) }
         let stores = try introduced(beds)
         try stores[0].write(.putting("note/1", #"{"title":"mine"}"#))
-        try settle(stores)
+        try converge(stores)
         let digest = try stores[0].state().digest
         let everybody = (1...2).flatMap { revocation(of: TestDevice($0)) }
         let own = try stores[2].append([.operations(everybody)], wallMilliseconds: 1)
@@ -50,7 +50,7 @@ import Testing
         let bed = StoreBed(.sqliteInTmpfs)
         let stores = try introduced([bed] + (2...3).map { StoreBed(.memory, device: TestDevice(UInt8($0))) })
         try stores[0].write(.putting("note/1", #"{"title":"mine"}"#))
-        try settle(stores)
+        try converge(stores)
         let operations = revocation(of: TestDevice(1))
         let written = try stores[2].append([.operations(operations)], wallMilliseconds: 1)
         try stores[0].pull(from: stores[2])

@@ -74,11 +74,11 @@ struct FetchContractTests {
         let store = stores[0]
         try store.write(.schema("box", #"{"deletePolicy":"updateWins"}"#))
         try store.write(.putting("box/one", "{}"), .attaching("a", to: "box/one"))
-        try settle(stores)
+        try converge(stores)
         try store.write(.deleting("box/one"))
         #expect(try store.missing(of: ["a", "b"]) == [])
         try stores[1].write(.attaching("b", to: "box/one"))
-        try settle(stores)
+        try converge(stores)
         for store in stores { #expect(try store.missing(of: ["a", "b"]) == ["b", "a"]) }
     }
 

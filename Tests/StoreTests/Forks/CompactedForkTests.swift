@@ -102,7 +102,7 @@ private struct CompactedFork {
             bed, StoreBed(.memory, device: TestDevice(2)), StoreBed(.memory, device: TestDevice(3)),
         ])
         for _ in 0..<3 + writes.below(12) { try Self.step(on: stores, &writes, &wall) }
-        try settle(stores)
+        try converge(stores)
         let stable = try stores[0].vector
         for _ in 0..<writes.below(12) { try Self.step(on: stores, &writes, &wall, branching: true) }
         // It has one from now on.

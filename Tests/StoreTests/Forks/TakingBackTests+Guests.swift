@@ -59,7 +59,7 @@ extension TakingBackTests {
         }
         try visit.guest.pull(from: visit.fork.store)
         try redo(visit.guest)
-        try settle(visit.stores)
+        try converge(visit.stores)
         for store in visit.stores { #expect(try titles(store, "both") == ["lost", "by the guest"]) }
         // Said before everything else, and not once more in its turn: somebody may have let the guest go by then.
         let words = try visit.fork.store.state().additions.filter { $0.fact.device == TestDevice(9).id }
@@ -84,7 +84,7 @@ extension TakingBackTests {
         try visit.follow()
         try visit.guest.pull(from: visit.fork.store)
         try redo(visit.guest)
-        try settle(visit.stores)
+        try converge(visit.stores)
         for store in visit.stores {
             #expect(try store.json("note/own") == JSONValue(json: #"{"count":7}"#))
             #expect(

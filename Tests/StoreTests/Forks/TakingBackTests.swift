@@ -58,7 +58,7 @@ struct TakingBackTests {
         try say(stores[0], "common 1", "common 2")
         try put(stores[0], "both", "common")
         try put(stores[0], "other", "common")
-        try settle(stores)
+        try converge(stores)
         let replica = try #require(try stores[0].state().ownReplica)
         stores[0].close()
         let image = bed.copy(sharingLeases: false)
@@ -166,7 +166,7 @@ struct TakingBackTests {
             bed, StoreBed(.memory, device: TestDevice(2)), StoreBed(.memory, device: TestDevice(3)),
         ])
         try say(stores[0], "common")
-        try settle(stores)
+        try converge(stores)
         let replica = try #require(try stores[0].state().ownReplica)
         stores[0].close()
         let image = bed.copy(sharingLeases: false)
@@ -196,7 +196,7 @@ struct TakingBackTests {
         #expect(try store.state().awaited.isEmpty)
         while try store.redoTakenBack(limit: 9, wallMilliseconds: 1).hasMore {}
         try expectSound(store)
-        try settle([store, stores[1], stores[2]])
+        try converge([store, stores[1], stores[2]])
         #expect(try Set([store, stores[1], stores[2]].map { try $0.state().digest }).count == 1)
     }
 

@@ -22,7 +22,7 @@ struct DerivationTests {
         try stores[0].write(
             .schema("c", #"{"fields":{"n":"counter","b":"text"},"indexed":["t","n"],"deletePolicy":"ask"}"#),
             .schema("d", #"{"indexed":["t"]}"#))
-        try settle(stores)
+        try converge(stores)
         var random = SeededGenerator(seed: 5)
         for round in 0..<60 {
             let store = stores[Int.random(in: 0..<3, using: &random)]
@@ -39,7 +39,7 @@ struct DerivationTests {
                 ], wallMilliseconds: Int64(1_000 + round))
             if round % 3 == 0 { try store.pull(from: stores[Int.random(in: 0..<3, using: &random)]) }
         }
-        try settle(stores)
+        try converge(stores)
         return stores
     }
 

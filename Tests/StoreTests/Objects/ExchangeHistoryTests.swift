@@ -13,7 +13,7 @@ struct ExchangeHistoryTests {
             let action = try world.step()
             try world.compare("seed \(seed), step \(step): \(action)")
         }
-        try world.settle("seed \(seed)")
+        try world.converge("seed \(seed)")
     }
 }
 
@@ -150,7 +150,7 @@ private struct ObjectWorld {
     }
 
     /// Everything goes everywhere: then all show the same and keep the same.
-    mutating func settle(_ comment: String) throws {
+    mutating func converge(_ comment: String) throws {
         for _ in 0..<2 {
             for machine in stores.indices {
                 for source in stores.indices where source != machine {
@@ -158,7 +158,7 @@ private struct ObjectWorld {
                 }
             }
         }
-        try compare("\(comment), settled")
+        try compare("\(comment), converged")
         let first = stores[0][0]
         for pair in stores.dropFirst() {
             #expect(try pair[1].vector == first.vector, "\(comment)")

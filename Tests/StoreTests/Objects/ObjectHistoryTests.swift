@@ -58,7 +58,7 @@ struct ObjectHistoryTests {
                 if round % 2 == index % 2 { try store.pull(from: stores[(index + 1) % 3]) }
             }
         }
-        try settle(stores)
+        try converge(stores)
         for store in stores {
             var state = ObjectState()
             let members = try store.members()
@@ -100,7 +100,7 @@ struct ObjectHistoryTests {
         let stores = try introduced(beds)
         var store = stores[0]
         try store.write(.putting("c/a", #"{"x":1}"#))
-        try settle(stores)
+        try converge(stores)
         try stores[1].write(.putting("c/a", #"{"x":2}"#), at: 5_000)
         try stores[1].write(.putting("c/a", #"{"x":3}"#), at: 6_000)
         try stores[2].write(.putting("c/a", #"{"x":4}"#), at: 7_000)
@@ -130,7 +130,7 @@ struct ObjectHistoryTests {
     func `what deletions dropped is counted alike, whatever came together`(kind: StoreKind) throws {
         let stores = try introduced(.memory, count: 4)
         try stores[0].write(.putting("c/a", #"{"x":1}"#))
-        try settle(stores)
+        try converge(stores)
         try stores[1].write(.putting("c/a", #"{"x":2}"#))
         try stores[2].write(.deleting("c/a"))
         try stores[3].write(.deleting("c/a"))

@@ -167,7 +167,7 @@ struct ObjectQueryTests {
         try stores[0].pull(from: stores[1])
         #expect(try stores[0].find("c", where: "f", is: "word") == ["c/a"])
         #expect(try stores[0].find("c", .conflicted) == ["c/a"])
-        try settle(stores)
+        try converge(stores)
         for store in stores {
             #expect(try store.find("c", where: "f", is: 5) == ["c/a"])
             #expect(try store.find("c", where: "f", is: "word").isEmpty)

@@ -155,7 +155,7 @@ struct RefusalTests {
             try other.pull(from: store)
             try other.write(.putting("c/a", #"{"x":2}"#))
             try store.write(.deleting("c/a"))
-            try settle(stores)
+            try converge(stores)
             #expect(try store.object("c/a")?.summary.standing == .undecided)
             #expect(try store.find(nil, .conflicted) == ["c/a"] && store.find("c").isEmpty)
             #expect(try store.refusal(of: .putting("c/a", "{}"))?.reason == .undecided)
@@ -164,7 +164,7 @@ struct RefusalTests {
             #expect(undecided.digest == (try other.state().digest), "an open question is part of the state")
             #expect(undecided.counts.objects == 0 && undecided.counts.deletedObjects == 0)
             try store.write(.resolving("c/a", decision))
-            try settle(stores)
+            try converge(stores)
             for one in stores {
                 #expect(try one.json("c/a") == (isKept ? JSONValue(json: #"{"x":2}"#) : nil))
                 #expect(try one.find(nil, .conflicted).isEmpty)

@@ -108,10 +108,10 @@ private struct DropWorld {
             if below(3) == 0 { try reopen() }
             if let difference = try soundness("round \(round)") { return difference }
         }
-        try settle(stores)
+        try converge(stores)
         // What the first has dropped from its log comes as state.
         try receiver.take(stateFrom: stores[0])
-        return try soundness("settled") ?? difference()
+        return try soundness("converged") ?? difference()
     }
 
     private mutating func step() throws {

@@ -69,17 +69,17 @@ struct DroppedEventTests {
         try emit(stores[0], 1...5)
         try stores[1].pull(from: stores[0])
         try emit(stores[1], 6...20)
-        try settle(stores)
+        try converge(stores)
         let positions = try stores[0].allEvents("s").map(\.position)
         #expect(try drop(stores[0], at: 20).commit == nil, "no stream says that events go")
         try set(stores[1], days: 10, at: 20)
-        try settle(stores)
+        try converge(stores)
         let step = try drop(stores[0], at: 20)
         #expect(step.droppedCount == 9 && !step.hasMore)
         #expect(try said(stores[0]) == (10...20).map { "\($0)" })
         #expect(try stores[0].allEvents("s").map(\.position) == Array(positions.suffix(11)))
         #expect(try stores[0].state().counts.events == 11)
-        try settle(stores)
+        try converge(stores)
         #expect(try said(stores[1]) == (10...20).map { "\($0)" })
         try expectSound(stores)
         bed.crash(stores[0])
@@ -116,7 +116,7 @@ struct DroppedEventTests {
     func `a step lets so many go, the oldest first, and says whether there are more`(kind: StoreKind) throws {
         let stores = try introduced(kind, count: 2)
         for number in 1...6 { try emit(stores[number % 2], Int64(number)...Int64(number)) }
-        try settle(stores)
+        try converge(stores)
         try set(stores[0], days: 1, at: 7)
         let first = try drop(stores[0], at: 30, limit: 4)
         #expect(first.droppedCount == 4 && first.hasMore)
@@ -124,11 +124,11 @@ struct DroppedEventTests {
         let second = try drop(stores[0], at: 30, limit: 4)
         #expect(second.droppedCount == 2 && !second.hasMore)
         #expect(try said(stores[0]).isEmpty)
-        try settle(stores)
+        try converge(stores)
         try expectSound(stores)
         #expect(try stores[0].streams(of: .home).map(\.name) == ["s"], "it is still said how the stream is kept")
         try emit(stores[1], 31...31)
-        try settle(stores)
+        try converge(stores)
         for store in stores { #expect(try said(store) == ["31"]) }
     }
 
@@ -140,21 +140,21 @@ struct DroppedEventTests {
         try set(stores[0], "l", latestOnly: true, days: nil, at: 1)
         try emit(stores[0], 1...1, "l", type: "hall")
         try emit(stores[0], 2...4, "l", type: "door")
-        try settle(stores)
+        try converge(stores)
         try emit(stores[1], 30...30, "l", type: "door")
-        try settle(stores)
+        try converge(stores)
         #expect(try drop(stores[0], at: 31).commit == nil, "for ever, where nobody says how long")
         #expect(try drop(stores[0], at: 31, superseded: 7).droppedCount == 3)
         #expect(try said(stores[0], "l") == ["1", "30"])
         try set(stores[1], "l", days: nil, at: 32)
-        try settle(stores)
+        try converge(stores)
         for store in stores { #expect(try said(store, "l") == ["1", "30"]) }
         try expectSound(stores)
         try set(stores[1], "l", latestOnly: true, days: 3, at: 33)
         try emit(stores[1], 34...34, "l", type: "hall")
-        try settle(stores)
+        try converge(stores)
         #expect(try drop(stores[0], at: 90).droppedCount == 1)
-        try settle(stores)
+        try converge(stores)
         for store in stores { #expect(try said(store, "l") == ["30", "34"]) }
         try expectSound(stores)
     }
@@ -169,7 +169,7 @@ struct DroppedEventTests {
         let events = DroppedEvents(before: try stores[0].vector, but: [dots[1]])
         _ = try stores[0].append(
             [.operations([.dropEvents(.init(stream: "l", events: events))])], wallMilliseconds: 6 * Self.day)
-        try settle(stores)
+        try converge(stores)
         for store in stores { #expect(try said(store, "l") == ["3"]) }
         try expectSound(stores)
     }
@@ -182,12 +182,12 @@ struct DroppedEventTests {
         let greedy = DroppedEvents(before: VersionVector([.init(replica: replica, next: Limits.counters)]))
         _ = try stores[2].append(
             [.operations([.dropEvents(.init(stream: "s", events: greedy))])], wallMilliseconds: 1)
-        try settle(stores)
+        try converge(stores)
         for store in stores { #expect(try said(store) == ["1", "2"]) }
         _ = try stores[2].append(
             [.operations([.dropEvents(.init(stream: "s", events: greedy))])], wallMilliseconds: 1)
         try emit(stores[1], 3...3)
-        try settle(stores)
+        try converge(stores)
         for store in stores { #expect(try said(store) == ["3"]) }
         try expectSound(stores)
     }
@@ -218,7 +218,7 @@ struct DroppedEventTests {
         let stores = try introduced(kind, count: 2)
         try emit(stores[0], 1...6)
         try emit(stores[1], 3...4)
-        try settle(stores)
+        try converge(stores)
         func vector(_ position: Int64) throws -> VersionVector {
             try stores[0].vector(of: ConsumerCursor(position: position), stream: "s", space: .home)
         }
@@ -273,7 +273,7 @@ struct DroppedEventTests {
         let stores = try introduced([bed, StoreBed(.memory, device: TestDevice(2))])
         try emit(stores[0], 1...6)
         try set(stores[0], days: 1, at: 7)
-        try settle(stores)
+        try converge(stores)
         let replica = try #require(try stores[0].state().ownReplica)
         stores[0].close()
         let image = bed.copy(sharingLeases: false)
@@ -289,7 +289,7 @@ struct DroppedEventTests {
         #expect(try said(store) == ["8"])
         while try store.redoTakenBack(limit: 1, wallMilliseconds: 22 * Self.day).hasMore {}
         #expect(try said(store) == ["8", "21"])
-        try settle([store, stores[1]])
+        try converge([store, stores[1]])
         #expect(try said(stores[1]) == ["8", "21"])
         try expectSound([store, stores[1]])
     }

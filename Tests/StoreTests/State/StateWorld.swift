@@ -63,7 +63,7 @@ struct StateWorld {
             try takeState("round \(round)")
             if writes.below(2) == 0 { try passOn("round \(round)") }
         }
-        try settle()
+        try converge()
     }
 
     private mutating func step() throws {
@@ -223,7 +223,7 @@ struct StateWorld {
     // MARK: Comparing
 
     /// Changes go on where state ended: in the end all hold the same.
-    private mutating func settle() throws {
+    private mutating func converge() throws {
         for _ in 0..<6 { try step() }
         let all: [SQLiteStore] = writers + receivers.map { $0 }
         for _ in 0..<3 {
@@ -233,7 +233,7 @@ struct StateWorld {
             }
         }
         try oracle.pull(from: writers[0])
-        for store in all { try compare(store, oracle, "settled") }
+        for store in all { try compare(store, oracle, "converged") }
     }
 
     private func compare(_ store: SQLiteStore, _ expected: SQLiteStore, _ comment: String) throws {

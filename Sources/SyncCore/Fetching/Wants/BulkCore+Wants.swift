@@ -62,7 +62,7 @@ extension BulkCore {
 
     /// Removes a want: the blob is not wanted any more, or is stored.
     mutating func drop(_ blob: BlobHash) {
-        listing.underWay?.settled.insert(blob)
+        listing.underWay?.ended.insert(blob)
         guard let want = wants[blob] else { return }
         // A request for small ones is not cancelled: the others of it are still wanted, and what comes of this is left out.
         if work[blob] != nil { putAside(blob) }

@@ -10,8 +10,8 @@ struct BulkListing: Sendable {
         let limit: Int
         /// True if everything was asked for, not only what is not wanted yet.
         let isWhole: Bool
-        /// Blobs that came while the store was looking: its answer may still name them.
-        var settled: Set<BlobHash> = []
+        /// Blobs that came, or were not wanted any more, while the store was looking: its answer may still name them.
+        var ended: Set<BlobHash> = []
     }
 
     var underWay: Question?
@@ -100,7 +100,7 @@ extension BulkCore {
         listing.underWay = nil
         listing.hasMore = missing.count >= question.limit
         var isNew = false
-        for want in missing where !question.settled.contains(want.blob) {
+        for want in missing where !question.ended.contains(want.blob) {
             if wants[want.blob] == nil {
                 guard wants.count < BulkLimits.wants else {
                     listing.hasMore = true

@@ -20,7 +20,7 @@ package struct FieldEdit: Sendable, Hashable {
     package let path: [ExactString]
     package let action: Action
     /// With `set`: what contradicts the value goes too, be it of another type or from another life.
-    var settles = false
+    var resolves = false
     /// With `insert` and `delete` in a text: refused inside a `Character`.
     var keepsCharacters = false
 

@@ -190,7 +190,7 @@ package struct ObjectPlanner {
     /// Plans the resolution of a field; empty if nothing contradicts it. Another device may have decided meanwhile.
     private func resolving(_ path: [ExactString], _ value: JSONValue) throws(ObjectRefusal) -> [Operation] {
         var edit = FieldEdit(path: path, action: .set(value))
-        edit.settles = true
+        edit.resolves = true
         try ValueLimits.check(edit)
         switch object.judgement {
         case .absent: throw .notFound

@@ -104,11 +104,11 @@ struct ListPlace {
     }
 
     /// An element whose type cannot take the value gives way to another.
-    func set(_ value: JSONValue, at index: Int, settles: Bool) throws(ObjectRefusal) {
+    func set(_ value: JSONValue, at index: Int, resolves: Bool) throws(ObjectRefusal) {
         let identity = draft.value.identity(at: index)
         let place = element(identity, at: index)
         let types = place.draft.value.types
-        guard place.continues(as: value), !settles || types.count < 2 else {
+        guard place.continues(as: value), !resolves || types.count < 2 else {
             delete([identity])
             return try insert([value], at: index)
         }

@@ -32,7 +32,7 @@ extension ListPlace {
         let place = element(identity, at: index)
         guard rest.count == 1 else { return try place.perform(edit, at: rest.dropFirst()) }
         switch edit.action {
-        case .set(let value): try set(value, at: index, settles: edit.settles)
+        case .set(let value): try set(value, at: index, resolves: edit.resolves)
         case .unset: delete([identity])
         case .increment, .add, .remove, .insert, .delete, .move: try place.perform(edit)
         }
@@ -53,8 +53,8 @@ extension DictionaryPlace {
             return try DictionaryPlace(place.draft.dictionary, path: place.path, lives: lives)
                 .perform(edit, at: rest.dropFirst())
         }
-        if rest.count == 1, edit.settles, case .set(let value) = edit.action {
-            return try settle(value, at: place, shared)
+        if rest.count == 1, edit.resolves, case .set(let value) = edit.action {
+            return try resolve(value, at: place, shared)
         }
         // A part of it may be in every life: it is set to what it would then be.
         var plain = PlainValue(shared.json, path: place.path, type: shared.type)

@@ -3,7 +3,7 @@ extension ValuePlace {
     func perform(_ edit: FieldEdit) throws(ObjectRefusal) {
         let action = edit.action
         if case .set(let value) = action {
-            return edit.settles ? try settle(value) : try assign(value, replacing: true)
+            return edit.resolves ? try resolve(value) : try assign(value, replacing: true)
         }
         guard let type = declared ?? shownType ?? action.naturalType else {
             if case .unset = action { return }

@@ -38,13 +38,13 @@ struct ValuePlace {
     /// Makes the value read as `target`, by the least edits that its type has.
     ///
     /// - Parameters:
-    ///   - wanted: the type to write it in, if that is settled.
+    ///   - wanted: the type to write it in, if that is known.
     ///   - replacing: keys of dictionaries that `target` does not name are removed.
     func assign(
         _ target: JSONValue, as wanted: FieldType? = nil, replacing: Bool
     ) throws(ObjectRefusal) {
         // Looked up once, and let go before anything is written: held, it would be copied.
-        let (type, shown) = try settled(target, as: wanted)
+        let (type, shown) = try types(for: target, as: wanted)
         if let shown, shown != type { remove() }
         switch (type, target) {
         case (.register, _): assignRegister(target)
@@ -70,8 +70,9 @@ struct ValuePlace {
         keepVisible(type)
     }
 
-    private func settled(
-        _ target: JSONValue, as wanted: FieldType?
+    /// Returns the type to write the value in, and the type that is shown; nil if there is none.
+    private func types(
+        for target: JSONValue, as wanted: FieldType?
     ) throws(ObjectRefusal) -> (type: FieldType, shown: FieldType?) {
         let value = draft.value
         let type = if let wanted { wanted } else { try type(for: target, in: value) }

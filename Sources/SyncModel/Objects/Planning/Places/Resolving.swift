@@ -2,21 +2,21 @@
 
 extension ValuePlace {
     /// Makes the value read as `target` and drops values written apart and other types.
-    func settle(_ target: JSONValue) throws(ObjectRefusal) {
+    func resolve(_ target: JSONValue) throws(ObjectRefusal) {
         let value = draft.value
         if try type(for: target) == .constant {
-            return try settleConstant(target, among: value.constant.values, isSettled: value.types == [.constant])
+            return try resolveConstant(target, among: value.constant.values, isResolved: value.types == [.constant])
         }
         if value.types.count > 1 { remove() }
         try assign(target, replacing: true)
     }
 
     /// Chooses one of a constant's concurrent values; it gets no other.
-    private func settleConstant(
-        _ target: JSONValue, among values: [JSONValue], isSettled: Bool
+    private func resolveConstant(
+        _ target: JSONValue, among values: [JSONValue], isResolved: Bool
     ) throws(ObjectRefusal) {
         guard values.isEmpty || values.contains(target) else { throw .constant(field: field) }
-        if isSettled, values.allSatisfy({ $0 == target }) { return }
+        if isResolved, values.allSatisfy({ $0 == target }) { return }
         remove()
         draft.constant.record(.set(target))
     }
@@ -24,12 +24,12 @@ extension ValuePlace {
 
 extension DictionaryPlace {
     /// The first life that holds the value has it alone afterwards.
-    func settle(
+    func resolve(
         _ target: JSONValue, at place: ValuePlace, _ shared: MergedLives.Shared
     ) throws(ObjectRefusal) {
         guard shared.isFirst else { return place.remove() }
         guard shared.type == .constant, try place.type(for: target) == .constant else {
-            return try place.settle(target)
+            return try place.resolve(target)
         }
         let values = shared.values.flatMap(\.constant.values)
         guard values.contains(target) else { throw .constant(field: place.field) }
