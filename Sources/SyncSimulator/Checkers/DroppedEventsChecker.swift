@@ -13,7 +13,7 @@ struct DroppedEventsChecker: Checker {
     private var waitedFor: [Int: [DeviceID]] = [:]
     private var steps: [Int: Int] = [:]
     private var owners: [Int: DeviceID] = [:]
-    /// Of what each node held at its last step: most steps change nothing of it.
+    /// The digest of what each node held at its last step: most steps change nothing of it.
     private var digests: [Int: Sum256] = [:]
 
     mutating func stepped(node: Int, _ core: AgentCore, bounds: CoreConfiguration.Bounds) -> String? {

@@ -8,7 +8,7 @@ struct StabilityChecker: Checker {
 
     /// Everything that the core ever held as durable, by node, in whatever way it came.
     private var held: [Int: VersionVector] = [:]
-    /// Of what each node held at its last step, and under whose keys: most steps change nothing of it.
+    /// The digest of what each node held at its last step, and under whose keys: most steps change nothing of it.
     private var looked: [Int: (holder: Int, digest: Sum256)] = [:]
     /// The vector last found right, by node.
     private var checked: [Int: VersionVector] = [:]
