@@ -10,7 +10,7 @@ public func fuzzDevice(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     }
     // The bytes themselves, as a device: their text reads back.
     let bytes = UnsafeBufferPointer(start: start, count: count).prefix(DeviceID.byteCount)
-    if let device = DeviceID(bytes: bytes) {
+    if let device = DeviceID(bytes: Array(bytes)) {
         precondition(DeviceID(text: device.description) == device, "a device is lost in its text")
     }
     return 0
