@@ -76,14 +76,13 @@ struct CoalescingTests {
 
     private static let names = ["w", "u", "l", "a"].flatMap { collection in (0..<3).map { "\(collection)/\($0)" } }
 
-    /// Where the files lie makes no difference to folding; how objects are kept does.
-    @Test(arguments: [StoreKind.memory, .sqliteOfLargeObjects], 1...12 as ClosedRange<UInt64>)
+    @Test(arguments: StoreKind.allCases, 1...12 as ClosedRange<UInt64>)
     func `with and without folding, all ends the same`(kind: StoreKind, seed: UInt64) throws {
         try Self.expectSameEnd(kind, seed, rounds: 6, writes: 1...30)
     }
 
     /// Long enough to be folded several times before anybody hears of it.
-    @Test(arguments: [StoreKind.memory], 1...3 as ClosedRange<UInt64>)
+    @Test(arguments: [StoreKind.memory, .sqliteInTmpfs], 1...3 as ClosedRange<UInt64>)
     func `with and without folding, all ends the same after a long time alone`(kind: StoreKind, seed: UInt64) throws {
         try Self.expectSameEnd(kind, seed, rounds: 2, writes: 600...900, settingPercent: 80)
     }
