@@ -102,9 +102,9 @@ package struct SeedRange: Sendable {
         }
     }
 
-    /// The bug's known seed, wherever it lies, or else the first one of these, in order, whose run fails with the bug planted.
+    /// The bug's known seed, if it is among them, or else the first one, in order, whose run fails with the bug planted.
     package func first(with bug: PlantedBug) -> Failed? {
-        for seed in [bug.knownSeed].compactMap(\.self) + seeds.filter({ $0 != bug.knownSeed }) {
+        for seed in seeds.filter({ $0 == bug.knownSeed }) + seeds.filter({ $0 != bug.knownSeed }) {
             if let failure = Simulation(seed: seed, bug: bug).failure { return Failed(seed: seed, failure: failure) }
         }
         return nil

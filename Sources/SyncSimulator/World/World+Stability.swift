@@ -159,7 +159,11 @@ extension World {
                 }
             let step = try store.compact(&pass)
             nodes[node].states.pass = step.isLast ? nil : pass
-            if step.changes > 0 { trace.record(now, node, "drops \(step.changes) changes from its log") }
+            if step.changes > 0 {
+                trace.record(now, node, "drops \(step.changes) changes from its log")
+                // What a point too high would show is gone once the next pass has dropped the changes beyond it.
+                inspect(node, isThorough: true)
+            }
             return .compacted(firstHeld: step.firstHeld, isLast: step.isLast)
         } catch {
             nodes[node].states.pass = nil
