@@ -37,15 +37,18 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-crypto", "3.12.3"..<"5.0.0"),
         // SQLite with a pool of readers and one writer, proven on many devices.
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
-        // The control API's HTTP server.
-        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
-        .package(url: "https://github.com/apple/swift-http-types", from: "1.0.0"),
+        // The control API's HTTP server, of which only the core is used: its traits bring a reader of configurations and
+        // Foundation's URLs.
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.0.0", traits: []),
         // Command lines, logs, and a clean stop.
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
-        // Session frames: a format with rules for growing, read by every language.
-        .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
+        // Session frames: a format with rules for growing, read by every language. None of its traits: nothing here uses
+        // them, and the package manager hands two of them to the compiler in random order, so that every other build
+        // compiles the package, and all that depends on it, again.
+        .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0", traits: []),
     ],
     targets: [
         // Applications build it alone, so it depends on nothing; `Tests/HouseRules` checks that.
