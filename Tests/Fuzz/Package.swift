@@ -21,7 +21,7 @@ let package = Package(
     dependencies: [
         .package(path: "../../.build/checkouts/swift-crypto"),
         .package(path: "../../.build/checkouts/swift-asn1"),
-        .package(path: "../../.build/checkouts/swift-protobuf"),
+        .package(path: "../../.build/checkouts/swift-protobuf", traits: []),
     ],
     targets: [
         .target(name: "ReplicatedTypes", swiftSettings: settings),
