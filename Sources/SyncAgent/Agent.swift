@@ -223,7 +223,7 @@ package final class Agent: Sendable {
     }
 
     /// Returns the state of one blob's transfer.
-    package func view(of blob: BlobHash) async throws -> BulkWantView {
+    package func view(of blob: BlobName) async throws -> BulkWantView {
         try await onLoop { [self] in running.bulk.core.view(of: blob) }
     }
 

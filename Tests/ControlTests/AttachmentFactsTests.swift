@@ -61,14 +61,6 @@ struct AttachmentFactsTests {
             unwanted, says: ["unasked", "10 MiB", "up to 1.0 MiB"], hints: ["lanyard fetch 7QXP", "lanyard pin 7QXP"])
     }
 
-    @Test func `its record is wrong about its size, and the policy does not want it as large as it is`() throws {
-        let larger = facts { facts in
-            facts.size = 10
-            facts.claimedSize = 3 << 30
-        }
-        try expect(larger, says: ["3.0 GiB", "record is wrong"], hints: ["lanyard fetch 7QXP"])
-    }
-
     @Test func `it is on its way, or waits for its turn`() throws {
         let arriving = facts { facts in
             facts.isArriving = true

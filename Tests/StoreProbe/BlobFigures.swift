@@ -10,7 +10,7 @@ struct BlobFigures {
     let megabytes: Int
 
     private struct NoReferences: BlobNeeds {
-        func need(of hash: BlobHash) throws(StoreError) -> BlobNeed { .needed }
+        func need(of hash: BlobName) throws(StoreError) -> BlobNeed { .needed }
     }
 
     func run() throws {
@@ -23,7 +23,7 @@ struct BlobFigures {
         }
         let path = directory + "/large"
         try writeLarge(path)
-        var hash = BlobHash(of: [], size: 0)
+        var hash = BlobName(of: [], size: 0)
         let adding = try measure { hash = try blobs.add(from: try FileSource(path: path)) }
         print("add \(megabytes) MiB: \(rate(adding))")
         let again = try measure { _ = try blobs.add(from: try FileSource(path: path)) }
@@ -41,13 +41,13 @@ struct BlobFigures {
             BlobConfiguration(run: run, now: { Int64(time(nil)) * 1_000 }))
     }
 
-    private func addSmall(_ blobs: BlobStore, _ batch: Int) throws -> [BlobHash] {
+    private func addSmall(_ blobs: BlobStore, _ batch: Int) throws -> [BlobName] {
         var contents: [[UInt8]] = []
         for number in 0..<10_000 {
             contents.append((0..<1_024).map { UInt8(truncatingIfNeeded: ($0 &* 31 &+ number) >> ($0 & 7)) })
             contents[number].replaceSubrange(0..<8, with: "\(batch % 97)-\(10_000 + number)".utf8)
         }
-        var hashes: [BlobHash] = []
+        var hashes: [BlobName] = []
         let seconds = try measure {
             for start in stride(from: 0, to: contents.count, by: batch) {
                 hashes += try blobs.add(Array(contents[start..<min(start + batch, contents.count)]))
@@ -58,7 +58,7 @@ struct BlobFigures {
     }
 
     /// Into another store, as from a peer, a frame at a time.
-    private func receiveSmall(_ hashes: [BlobHash], from blobs: BlobStore) throws {
+    private func receiveSmall(_ hashes: [BlobName], from blobs: BlobStore) throws {
         let store = try ProbeDevice.open(directory + "/receiver-of-small", number: 3)
         defer { store.close() }
         let receiver = try open(store, "received-small", run: 1)
@@ -67,7 +67,7 @@ struct BlobFigures {
         while !rest.isEmpty {
             var small = SmallBlobs()
             serving += try measure { small = try blobs.readSmall(Array(rest.prefix(1_024)), byteBudget: 256 << 10) }
-            let frame = small.blobs.map { (hash: rest[rest.startIndex + $0.index], bytes: $0.bytes) }
+            let frame = small.blobs.map { (name: rest[rest.startIndex + $0.index], bytes: $0.bytes) }
             taking += try measure { _ = try receiver.receive(frame) }
             rest = rest.dropFirst(small.nextIndex)
         }
@@ -93,8 +93,8 @@ struct BlobFigures {
     }
 
     /// Into another store, as from a peer; half of it, then, as after a kill, the rest.
-    private func receive(_ hash: BlobHash, from blobs: BlobStore) throws {
-        guard let (size, chunks) = try blobs.chunks(of: hash) else { return }
+    private func receive(_ hash: BlobName, from blobs: BlobStore) throws {
+        guard let chunks = try blobs.chunks(of: hash) else { return }
         let store = try ProbeDevice.open(directory + "/receiver", number: 2)
         defer { store.close() }
         var reader = try blobs.open(hash)
@@ -106,7 +106,7 @@ struct BlobFigures {
         }
         let half = chunks.count / 2
         let first = try measure {
-            guard let partial = try open(store, "received", run: 1).beginPartial(hash, size: size, chunks) else {
+            guard let partial = try open(store, "received", run: 1).beginPartial(hash, chunks) else {
                 return
             }
             try take(0..<half, partial)

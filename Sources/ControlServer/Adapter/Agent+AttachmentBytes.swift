@@ -33,7 +33,10 @@ extension Agent {
     private func keptAttachment(
         _ from: String, _ draft: AttachmentDraft, _ mediaType: MediaType?
     ) throws(ControlError) -> KeptAttachment {
-        if let bytes = Hexadecimal.bytes(from), let blob = BlobHash(bytes: bytes) {
+        if let bytes = Hexadecimal.bytes(from), let hash = BlobHash(bytes: bytes) {
+            let blob: BlobName?
+            do throws(BlobError) { blob = try attachments.blobs.wholeName(of: hash) } catch { throw refusal(error) }
+            guard let blob else { throw .attachmentMissing }
             return KeptAttachment(agent: self, blob: blob, draft: draft, mediaType: mediaType)
         }
         let file = try foundAttachment(space: draft.space, id: from).attachment.file
@@ -48,8 +51,8 @@ extension Agent {
     ) async throws(ControlError) -> AttachmentEntry {
         let file = AttachedFile(
             name: ExactString(draft.name),
-            mediaType: mediaType ?? MediaType(head: blob.head, isWhole: UInt64(blob.head.count) == blob.size),
-            size: blob.size, image: ImageSize(head: blob.head), blob: blob.hash)
+            mediaType: mediaType ?? MediaType(head: blob.head, isWhole: UInt64(blob.head.count) == blob.name.size),
+            image: ImageSize(head: blob.head), blob: blob.name)
         let key = ObjectKey(draft.owner)
         let outcome = try await write([.attach(key, file)])
         let id = outcome.dots?.lowerBound
@@ -86,9 +89,8 @@ extension Agent {
             return (found, try read { () throws(StoreError) in try store.missingBlob(blob, space: .home) })
         }
         guard let missing else { return try await reading { () throws(ControlError) in try entry(of: found) } }
-        guard let want = BlobWant(missing) else { throw .attachmentTooLarge }
         do throws(FetchError) {
-            try await attachments.fetch(want) { progress(ByteProgress($0)) }
+            try await attachments.fetch(BlobWant(missing)) { progress(ByteProgress($0)) }
         } catch {
             throw await refusal(error, of: found.attachment)
         }
@@ -135,7 +137,7 @@ extension Agent {
     }
 
     /// The device that said last that it has all of it, and when as people read it.
-    func lastHolder(of blob: BlobHash) -> (device: DeviceID, when: String)? {
+    func lastHolder(of blob: BlobName) -> (device: DeviceID, when: String)? {
         let times = TimeText(now: Timestamp(millisecondsSinceEpoch: WallClock.milliseconds))
         return (try? store.lastHolders(of: blob))?.first.map { holder in
             (holder.device, times.age(Timestamp(millisecondsSinceEpoch: holder.notedMilliseconds)))
@@ -170,7 +172,7 @@ private struct ReceivedAttachment: AttachmentReceiving {
 /// An attachment whose bytes are here already.
 private struct KeptAttachment: AttachmentReceiving {
     let agent: Agent
-    let blob: BlobHash
+    let blob: BlobName
     let draft: AttachmentDraft
     let mediaType: MediaType?
 

@@ -46,7 +46,7 @@ extension Agent {
         facts.holders = view.holders.filter { !view.spentHolders.contains($0) }.map { now.name(of: $0) }
         facts.spentHolders = view.spentHolders.map { now.name(of: $0) }
         facts.liars = view.liars.map { now.name(of: $0) }
-        facts.refusal = view.refusal.map { refusal(code: $0, size: view.size) }
+        facts.refusal = view.refusal.map { refusal(code: $0, size: view.blob.size) }
         facts.connectedCount = now.peers.count { $0.state == .connected }
         facts.last = last.map { (now.name(of: $0.device), $0.when) }
         try addPolicy(&facts, blob, view)
@@ -54,15 +54,17 @@ extension Agent {
     }
 
     private func addPolicy(
-        _ facts: inout AttachmentFacts, _ blob: BlobHash, _ view: BulkWantView
+        _ facts: inout AttachmentFacts, _ blob: BlobName, _ view: BulkWantView
     ) throws(ControlError) {
-        let missing = try read { () throws(StoreError) in try store.missingBlob(blob, space: .home) }
-        guard let missing, let limit = missing.sizeLimit else { return }
-        let policy = try read { () throws(StoreError) in try store.fetchPolicy(of: .home) }
-        if !view.isWanted, !policy.wants(size: missing.size) {
-            facts.policy = policy == .onDemand ? "only what people ask for" : "up to \(ByteAmount.text(limit))"
-        } else if let least = view.claimedSizes.first, least > limit {
-            facts.claimedSize = least
+        let (policy, isPinned) = try read { () throws(StoreError) in
+            (try store.fetchPolicy(of: .home), try store.isPinned(blob, space: .home))
         }
+        guard !view.isWanted, !isPinned, !policy.wants(size: blob.size) else { return }
+        facts.policy =
+            switch policy {
+            case .all: nil
+            case .upTo(let limit): "up to \(ByteAmount.text(limit))"
+            case .onDemand: "only what people ask for"
+            }
     }
 }

@@ -72,7 +72,7 @@ extension Agent {
 
     /// Returns the part of the blob that is stored here. The progress of a running transfer is fresher than the disk's.
     private func presence(
-        of blob: BlobHash
+        of blob: BlobName
     ) throws(ControlError) -> (state: AttachmentEntry.State, presentBytes: UInt64) {
         let status: BlobStatus
         do throws(BlobError) { status = try attachments.blobs.status(of: blob) } catch { throw refusal(error) }
@@ -94,7 +94,7 @@ extension Agent {
             let query = AttachmentQuery(space: .home, .ofBlob(progress.blob), limit: 1)
             let newest = try? store.attachments(query).first
             return StatusResponse.Transfer(
-                hash: progress.blob.bytes.hexadecimal, name: newest?.attachment.file.name.string,
+                hash: progress.blob.hash.bytes.hexadecimal, name: newest?.attachment.file.name.string,
                 progress: ByteProgress(progress))
         }
     }

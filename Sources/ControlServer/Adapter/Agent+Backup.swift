@@ -36,7 +36,7 @@ private struct OutgoingBackup: BackupReading {
     let backup: AgentBackup
     let header: BackupHeader
 
-    var leftOut: [String] { backup.leftOut.map(\.bytes.hexadecimal) }
+    var leftOut: [String] { backup.leftOut.map(\.hash.bytes.hexadecimal) }
 
     func close() { backup.close() }
 
@@ -46,8 +46,8 @@ private struct OutgoingBackup: BackupReading {
         switch step {
         case nil: return nil
         case .identity(let size)?: return .file(TarEntry(BackupFormat.identity, size: UInt64(size)))
-        case .blob(let hash, let size)?:
-            return .file(TarEntry(BackupFormat.blob(hash.bytes.hexadecimal), size: size))
+        case .blob(let blob)?:
+            return .file(TarEntry(BackupFormat.blob(blob.hash.bytes.hexadecimal), size: blob.size))
         case .database(let size)?: return .file(TarEntry(BackupFormat.database, size: size))
         case .bytes(let bytes)?: return .bytes(bytes)
         }

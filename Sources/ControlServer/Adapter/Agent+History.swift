@@ -339,7 +339,7 @@ extension AttachmentRecord {
         let file = attachment.file
         self.init(
             id: attachment.label, name: file.name.string, mediaType: file.mediaType.name, size: file.size,
-            width: file.image?.width, height: file.image?.height, hash: file.blob.bytes.hexadecimal)
+            width: file.image?.width, height: file.image?.height, hash: file.blob.hash.bytes.hexadecimal)
     }
 }
 

@@ -46,8 +46,8 @@ extension Agent {
             id: attached.record.id, stream: record.stream.string, schema: record.schema,
             consumer: record.consumer.string, order: record.isCanonical ? .canonical : .arrival,
             time: Timestamp(millisecondsSinceEpoch: record.wallMilliseconds),
-            device: "\(snapshot.attachment.id.replica.device)", size: record.size,
-            hash: record.blob.bytes.hexadecimal, state: attached.state,
+            device: "\(snapshot.attachment.id.replica.device)", size: record.blob.size,
+            hash: record.blob.hash.bytes.hexadecimal, state: attached.state,
             versionVector: VersionVectorText(
                 record.vector.entries.map { .init(replica: "\($0.replica)", next: $0.next) }),
             problem: snapshot.problem?.code.rawValue, owner: attached.owner)
@@ -165,11 +165,11 @@ private struct ReceivedSnapshot: SnapshotReceiving {
         let record = SnapshotRecord(
             space: .home, stream: ExactString(draft.stream), schema: draft.schema,
             consumer: ExactString(draft.consumer), isCanonical: cursor.order == .canonical, key: cursor.key,
-            vector: vector, blob: blob.hash, size: blob.size, wallMilliseconds: WallClock.milliseconds)
+            vector: vector, blob: blob.name, wallMilliseconds: WallClock.milliseconds)
         let file = AttachedFile(
             name: ExactString("\(draft.stream)-\(draft.schema)"),
-            mediaType: MediaType(head: blob.head, isWhole: UInt64(blob.head.count) == blob.size), size: blob.size,
-            image: nil, blob: blob.hash)
+            mediaType: MediaType(head: blob.head, isWhole: UInt64(blob.head.count) == blob.name.size),
+            image: nil, blob: blob.name)
         let saved = try await agent.save(record, file)
         var removed: [String] = []
         if let count = draft.keepMostRecent { removed = try await agent.prune(like: saved, keeping: count) }

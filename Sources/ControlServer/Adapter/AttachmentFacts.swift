@@ -22,8 +22,6 @@ package struct AttachmentFacts: Sendable {
     package var spentHolders: [String] = []
     /// Connected devices that sent something else in its place, and are not asked for a while.
     package var liars: [String] = []
-    /// The size that a holder claims, in bytes, if it is more than the policy wants.
-    package var claimedSize: UInt64?
     package var connectedCount = 0
     /// The device that said last that it had all of it, and when; nil: none ever did.
     package var last: (device: String, when: String)?
@@ -48,13 +46,6 @@ package struct AttachmentFacts: Sendable {
             return (
                 "\(id) is not fetched unasked: it has \(ByteAmount.text(size)), and this device fetches \(policy)",
                 "Bring it here: lanyard fetch \(id). Keep it here: lanyard pin \(id)"
-            )
-        }
-        if let claimedSize {
-            return (
-                "\(id) is not fetched unasked: who holds it says it has \(ByteAmount.text(claimedSize)), which is "
-                    + "more than this device fetches, and its record is wrong",
-                "Bring it here all the same: lanyard fetch \(id)"
             )
         }
         if !holders.isEmpty {

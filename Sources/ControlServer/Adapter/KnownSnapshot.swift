@@ -76,7 +76,7 @@ struct KnownSnapshot {
     init?(_ object: StoredObject, _ context: SnapshotContext) {
         let reading = object.reading(nil) { _ in true }
         guard let record = SnapshotRecord(reading.fields), let newest = reading.attachments.first else { return nil }
-        let own = reading.attachments.first { $0.file.blob == record.blob && $0.file.size == record.size }
+        let own = reading.attachments.first { $0.file.blob == record.blob }
         owner = object.key
         attachment = own ?? newest
         self.record = record

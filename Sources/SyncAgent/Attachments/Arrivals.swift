@@ -19,15 +19,15 @@ final class Arrivals: Sendable {
     }
 
     private struct State {
-        var arriving: [BlobHash: Arrival] = [:]
-        var waiting: [BlobHash: [Waiter]] = [:]
+        var arriving: [BlobName: Arrival] = [:]
+        var waiting: [BlobName: [Waiter]] = [:]
         var lastWaiter: UInt64 = 0
         var isStopped = false
     }
 
     private let state = Mutex(State())
 
-    /// The progress of all arriving blobs, in the order of their hashes.
+    /// The progress of all arriving blobs, in the order of their names.
     var all: [BlobProgress] {
         let now = NIODeadline.now()
         return state.withLock { state in state.arriving.map { $1.progress(of: $0, at: now) } }
@@ -35,14 +35,14 @@ final class Arrivals: Sendable {
     }
 
     /// Nil while nothing of it arrives.
-    func progress(of blob: BlobHash) -> BlobProgress? {
+    func progress(of blob: BlobName) -> BlobProgress? {
         state.withLock { $0.arriving[blob]?.progress(of: blob, at: .now()) }
     }
 
     // MARK: Waiting
 
     /// The stream ends with `here` or `failed`, at once if the agent stops.
-    func wait(for blob: BlobHash) -> (id: UInt64, news: AsyncStream<News>) {
+    func wait(for blob: BlobName) -> (id: UInt64, news: AsyncStream<News>) {
         let (news, continuation) = AsyncStream.makeStream(of: News.self, bufferingPolicy: .bufferingNewest(1))
         let id = state.withLock { state in
             state.lastWaiter += 1
@@ -57,31 +57,30 @@ final class Arrivals: Sendable {
         return (id, news)
     }
 
-    func leave(_ id: UInt64, _ blob: BlobHash) {
+    func leave(_ id: UInt64, _ blob: BlobName) {
         state.withLock { state in
             state.waiting[blob]?.removeAll { $0.id == id }
             if state.waiting[blob]?.isEmpty == true { state.waiting[blob] = nil }
         }
     }
 
-    func isAwaited(_ blob: BlobHash) -> Bool { state.withLock { $0.waiting[blob] != nil } }
+    func isAwaited(_ blob: BlobName) -> Bool { state.withLock { $0.waiting[blob] != nil } }
 
     // MARK: News of the bulk loop
 
     /// Records that a fetch began; the stored part of the blob is not known yet.
-    func began(_ blob: BlobHash, _ layout: BlobLayout) {
+    func began(_ blob: BlobName) {
         state.withLock { state in
-            if state.arriving[blob] == nil { state.arriving[blob] = Arrival(layout) }
+            if state.arriving[blob] == nil { state.arriving[blob] = Arrival() }
         }
     }
 
-    /// Records the bytes that an earlier fetch left and the blob's size. They do not count in the rate.
-    func resumed(_ blob: BlobHash, _ layout: BlobLayout, _ present: ChunkSet) {
-        state.withLock { $0.arriving[blob]?.layout = layout }
-        progressed(blob, to: layout.byteCount(of: present))
+    /// Records the bytes that an earlier fetch left. They do not count in the rate.
+    func resumed(_ blob: BlobName, _ present: ChunkSet) {
+        progressed(blob, to: blob.layout.byteCount(of: present))
     }
 
-    func progressed(_ blob: BlobHash, to presentBytes: UInt64) {
+    func progressed(_ blob: BlobName, to presentBytes: UInt64) {
         state.withLock { state in
             let now = NIODeadline.now()
             guard var arrival = state.arriving.removeValue(forKey: blob) else { return }
@@ -93,9 +92,9 @@ final class Arrivals: Sendable {
     }
 
     /// Records that the fetch is over.
-    func ended(_ blob: BlobHash) { state.withLock { $0.arriving[blob] = nil } }
+    func ended(_ blob: BlobName) { state.withLock { $0.arriving[blob] = nil } }
 
-    func arrived(_ blob: BlobHash) {
+    func arrived(_ blob: BlobName) {
         state.withLock { state in
             state.arriving[blob] = nil
             for waiter in state.waiting[blob] ?? [] { waiter.end(.here) }
@@ -103,7 +102,7 @@ final class Arrivals: Sendable {
     }
 
     /// Tells the waiting callers of a failure; the blob may go on arriving.
-    func failed(_ blob: BlobHash, _ error: FetchError) {
+    func failed(_ blob: BlobName, _ error: FetchError) {
         state.withLock { state in
             for waiter in state.waiting[blob] ?? [] { waiter.end(.failed(error)) }
         }
@@ -131,26 +130,21 @@ private struct Arrival {
     /// The time over which the rate is measured.
     private static let window = TimeAmount.seconds(3)
 
-    var layout: BlobLayout
     private var samples: [(at: NIODeadline, presentBytes: UInt64)] = []
-
-    init(_ layout: BlobLayout) { self.layout = layout }
 
     mutating func record(_ presentBytes: UInt64, at now: NIODeadline) {
         samples.removeAll { now - $0.at > Self.window }
         samples.append((now, presentBytes))
     }
 
-    func progress(of blob: BlobHash, at now: NIODeadline) -> BlobProgress {
+    func progress(of blob: BlobName, at now: NIODeadline) -> BlobProgress {
         var rate: UInt64 = 0
         if let first = samples.first, let last = samples.last, now - last.at <= Self.window {
             let nanoseconds = max((now - first.at).nanoseconds, 1)
             let came = last.presentBytes - min(first.presentBytes, last.presentBytes)
             rate = UInt64(Double(came) * 1e9 / Double(nanoseconds))
         }
-        return BlobProgress(
-            blob: blob, presentBytes: samples.last?.presentBytes ?? 0, totalBytes: layout.size,
-            bytesPerSecond: rate)
+        return BlobProgress(blob: blob, presentBytes: samples.last?.presentBytes ?? 0, bytesPerSecond: rate)
     }
 }
 

@@ -7,11 +7,9 @@ import Synchronization
 ///
 /// Calls come one after the other. Memory: a chunk of 256 KiB.
 package final class AttachmentDownload: Sendable {
-    package let blob: BlobHash
-    /// The size of the whole blob, in bytes.
-    package let size: UInt64
+    package let blob: BlobName
     private let thread: BlobThread
-    private let damaged: @Sendable (BlobHash) -> Void
+    private let damaged: @Sendable (BlobName) -> Void
     private let state: Mutex<State>
 
     private struct State {
@@ -20,9 +18,8 @@ package final class AttachmentDownload: Sendable {
     }
 
     /// Use `AttachmentService.open`.
-    init(_ reader: BlobReader, thread: BlobThread, damaged: @escaping @Sendable (BlobHash) -> Void) {
-        blob = reader.hash
-        size = reader.layout.size
+    init(_ reader: BlobReader, thread: BlobThread, damaged: @escaping @Sendable (BlobName) -> Void) {
+        blob = reader.blob
         self.thread = thread
         self.damaged = damaged
         state = Mutex(State(reader: reader))

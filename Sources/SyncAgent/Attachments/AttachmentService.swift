@@ -39,27 +39,27 @@ package final class AttachmentService: Sendable {
         let thread = BlobThread()
         let addition = try await thread.run { [blobs] () throws(BlobError) in try blobs.beginAdding(size: size) }
         return AttachmentUpload(addition, thread: thread) { [arrivals, inlet] blob in
-            arrivals.arrived(blob.hash)
-            inlet.tell([.unwanted(blob.hash), .holdingChanged(blob.hash)])
+            arrivals.arrived(blob.name)
+            inlet.tell([.unwanted(blob.name), .holdingChanged(blob.name)])
         }
     }
 
     /// A blob that is here as a whole, to be attached once more: kept for the grace period from now on.
     ///
     /// - Throws: `notHere`, `damaged`, `inputOutput`, `unreadable`, `store`.
-    package func kept(_ blob: BlobHash) async throws(BlobError) -> UploadedBlob {
+    package func kept(_ blob: BlobName) async throws(BlobError) -> UploadedBlob {
         try await reading.run { [blobs] () throws(BlobError) in
             guard try blobs.touch(blob) else { throw .notHere(blob) }
             var reader = try blobs.open(blob)
             let head = reader.layout.chunkCount > 0 ? try reader.read(0).prefix(UploadedBlob.headBytes) : []
-            return UploadedBlob(hash: blob, size: reader.layout.size, head: Array(head))
+            return UploadedBlob(name: blob, head: Array(head))
         }
     }
 
     /// Opens a blob that is here as a whole.
     ///
     /// - Throws: `notHere`, `damaged`, `inputOutput`, `unreadable`, `store`.
-    package func open(_ blob: BlobHash) async throws(BlobError) -> AttachmentDownload {
+    package func open(_ blob: BlobName) async throws(BlobError) -> AttachmentDownload {
         do throws(BlobError) {
             let reader = try await reading.run { [blobs] () throws(BlobError) in try blobs.open(blob) }
             return AttachmentDownload(reader, thread: reading) { [self] blob in handleDamaged([blob]) }
@@ -70,14 +70,14 @@ package final class AttachmentService: Sendable {
     }
 
     /// Returns the stored part of the blob, as last made durable; `progress` is fresher while the blob arrives.
-    package func status(of blob: BlobHash) async throws(BlobError) -> BlobStatus {
+    package func status(of blob: BlobName) async throws(BlobError) -> BlobStatus {
         try await reading.run { [blobs] () throws(BlobError) in try blobs.status(of: blob) }
     }
 
     /// Records that another component found the blob unreadable.
-    func handleUnreadable(_ blob: BlobHash) { handleDamaged([blob]) }
+    func handleUnreadable(_ blob: BlobName) { handleDamaged([blob]) }
 
-    private func handleDamaged(_ damaged: [BlobHash]) {
+    private func handleDamaged(_ damaged: [BlobName]) {
         guard !damaged.isEmpty else { return }
         inlet.tell(damaged.map { .holdingChanged($0) } + [.missingChanged])
     }
@@ -114,7 +114,7 @@ package final class AttachmentService: Sendable {
     package func transfers() -> [BlobProgress] { arrivals.all }
 
     /// Returns the progress of the blob; nil while nothing of it arrives.
-    package func progress(of blob: BlobHash) -> BlobProgress? { arrivals.progress(of: blob) }
+    package func progress(of blob: BlobName) -> BlobProgress? { arrivals.progress(of: blob) }
 
     // MARK: What should be here
 
@@ -136,13 +136,13 @@ package final class AttachmentService: Sendable {
     ///
     /// - Returns: false if no record names it.
     @discardableResult
-    package func pin(_ blob: BlobHash, space: SpaceID) async throws(StoreError) -> Bool {
+    package func pin(_ blob: BlobName, space: SpaceID) async throws(StoreError) -> Bool {
         try await change { store throws(StoreError) in try store.pin(blob, space: space) }
     }
 
     /// - Returns: false if it was not pinned.
     @discardableResult
-    package func unpin(_ blob: BlobHash, space: SpaceID) async throws(StoreError) -> Bool {
+    package func unpin(_ blob: BlobName, space: SpaceID) async throws(StoreError) -> Bool {
         try await change { store throws(StoreError) in try store.unpin(blob, space: space) }
     }
 

@@ -19,7 +19,6 @@ package final class AttachmentUpload: Sendable {
     private struct State {
         var batch = ByteBuffer()
         var head: [UInt8] = []
-        var size: UInt64 = 0
         /// The thread may be at work on the addition, and may have a file open.
         var isHandedOver = false
 
@@ -46,7 +45,6 @@ package final class AttachmentUpload: Sendable {
         let due = state.withLock { state -> ByteBuffer? in
             let lacking = UploadedBlob.headBytes - state.head.count
             if lacking > 0 { state.head += bytes.readableBytesView.prefix(lacking) }
-            state.size += UInt64(bytes.readableBytes)
             state.batch.writeImmutableBuffer(bytes)
             guard state.batch.readableBytes >= Self.batchBytes else { return nil }
             state.isHandedOver = true
@@ -64,8 +62,8 @@ package final class AttachmentUpload: Sendable {
             return state.takeBatch()
         }
         if rest.readableBytes > 0 { try await write(rest) }
-        let hash = try await thread.run { [addition] () throws(BlobError) in try addition.finish() }
-        let blob = state.withLock { UploadedBlob(hash: hash, size: $0.size, head: $0.head) }
+        let name = try await thread.run { [addition] () throws(BlobError) in try addition.finish() }
+        let blob = state.withLock { UploadedBlob(name: name, head: $0.head) }
         added(blob)
         return blob
     }

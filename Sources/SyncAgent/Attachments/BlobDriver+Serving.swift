@@ -6,11 +6,11 @@ import Synchronization
 
 // What is read: what is missing here, and what peers ask for, of what a record of the space names.
 extension BlobDriver {
-    func listMissing(_ id: ListID, in space: SpaceID, except: [BlobHash], limit: Int) {
+    func listMissing(_ id: ListID, in space: SpaceID, except: [BlobName], limit: Int) {
         serving.start { [self] in
             do throws(StoreError) {
                 let missing = try store.store.missingBlobs(of: space, except: Set(except), limit: limit)
-                inlet.tell(.missing(id, missing.compactMap(BlobWant.init)))
+                inlet.tell(.missing(id, missing.map(BlobWant.init)))
             } catch {
                 record(.store(error))
                 inlet.tell(.missing(id, []))
@@ -20,10 +20,10 @@ extension BlobDriver {
         }
     }
 
-    func lookUp(_ id: ReadID, _ space: SpaceID, _ hashes: [BlobHash]) {
+    func lookUp(_ id: ReadID, _ space: SpaceID, _ names: [BlobName]) {
         serving.start { [self] in
             do throws(BlobError) {
-                let allowed = try allowed(hashes, space)
+                let allowed = try allowed(names, space)
                 let held = zip(allowed, try blobs.holdings(of: allowed))
                 inlet.tell(.lookedUp(id, held.compactMap { BulkFrame.Holding(of: $0, $1) }))
             } catch {
@@ -33,13 +33,13 @@ extension BlobDriver {
         }
     }
 
-    func readHashes(_ id: ReadID, _ space: SpaceID, _ blob: BlobHash, first: Int) {
+    func readHashes(_ id: ReadID, _ space: SpaceID, _ blob: BlobName, first: Int) {
         serving.start { [self] in
             do throws(BlobError) {
                 guard try !allowed([blob], space).isEmpty, let found = try blobs.chunks(of: blob) else {
                     return inlet.tell(.hashesRead(id, nil))
                 }
-                inlet.tell(.hashesRead(id, found.chunks.page(from: first)))
+                inlet.tell(.hashesRead(id, found.page(from: first)))
             } catch {
                 record(error)
                 inlet.tell(.hashesRead(id, nil))
@@ -47,7 +47,7 @@ extension BlobDriver {
         }
     }
 
-    func readChunk(_ id: ReadID, _ space: SpaceID, _ blob: BlobHash, chunk: Int) {
+    func readChunk(_ id: ReadID, _ space: SpaceID, _ blob: BlobName, chunk: Int) {
         serving.start { [self] in
             do throws(BlobError) {
                 guard try !allowed([blob], space).isEmpty else { return inlet.tell(.chunkRead(id, nil, .notAllowed)) }
@@ -62,16 +62,16 @@ extension BlobDriver {
         }
     }
 
-    func readSmall(_ id: ReadID, _ space: SpaceID, _ hashes: [BlobHash]) {
+    func readSmall(_ id: ReadID, _ space: SpaceID, _ names: [BlobName]) {
         serving.start { [self] in
             do throws(BlobError) {
-                let allowed = Set(try allowed(hashes, space))
-                let places = hashes.indices.filter { allowed.contains(hashes[$0]) }
-                let small = try blobs.readSmall(places.map { hashes[$0] }, byteBudget: BulkLimits.smallFrameBytes)
+                let allowed = Set(try allowed(names, space))
+                let places = names.indices.filter { allowed.contains(names[$0]) }
+                let small = try blobs.readSmall(places.map { names[$0] }, byteBudget: BulkLimits.smallFrameBytes)
                 let read = small.blobs.map { blob in
                     BulkFrame.SmallBlobs.Blob(index: UInt32(places[blob.index]), bytes: blob.bytes)
                 }
-                let next = small.nextIndex < places.count ? places[small.nextIndex] : hashes.count
+                let next = small.nextIndex < places.count ? places[small.nextIndex] : names.count
                 inlet.tell(.smallRead(id, read, next: next))
                 // Nothing changed with what was never here.
                 guard !small.unreadable.isEmpty else { return }
@@ -79,35 +79,31 @@ extension BlobDriver {
             } catch {
                 // All count as looked at, and not held: the peer hears of them when they are.
                 record(error)
-                inlet.tell(.smallRead(id, [], next: hashes.count))
+                inlet.tell(.smallRead(id, [], next: names.count))
             }
         }
     }
 
-    private func allowed(_ hashes: [BlobHash], _ space: SpaceID) throws(BlobError) -> [BlobHash] {
-        do throws(StoreError) { return try store.store.allowed(hashes, space: space) } catch { throw .store(error) }
+    private func allowed(_ names: [BlobName], _ space: SpaceID) throws(BlobError) -> [BlobName] {
+        do throws(StoreError) { return try store.store.allowed(names, space: space) } catch { throw .store(error) }
     }
 }
 
 extension BlobWant {
-    /// Nil for a size that no blob may have; no readable record has such a size.
-    package init?(_ missing: MissingBlob) {
-        guard let layout = BlobLayout(size: missing.size) else { return nil }
-        self.init(
-            blob: missing.blob, layout: layout, stamp: missing.stamp, sizeLimit: missing.sizeLimit,
-            isBegun: missing.isBegun)
+    package init(_ missing: MissingBlob) {
+        self.init(blob: missing.blob, stamp: missing.stamp, isBegun: missing.isBegun)
     }
 }
 
 extension BulkFrame.Holding {
     /// Nil: nothing of it can be served.
-    fileprivate init?(of blob: BlobHash, _ held: BlobHolding) {
+    fileprivate init?(of blob: BlobName, _ held: BlobHolding) {
         switch held {
         case .nothing: return nil
-        case .chunks(let chunks, let layout):
+        case .chunks(let chunks):
             guard chunks.presentCount > 0 else { return nil }
-            self.init(blob: blob, part: .chunks(chunks, layout))
-        case .all(let layout): self.init(blob: blob, part: .all(layout))
+            self.init(blob: blob, part: .chunks(chunks))
+        case .all: self.init(blob: blob, part: .all)
         }
     }
 }

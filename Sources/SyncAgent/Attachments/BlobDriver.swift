@@ -18,7 +18,7 @@ final class BlobDriver: Sendable {
     let serving = BlobThread()
     /// The state of blobs that arrive now, from `begin` to `finish` or `putAside`. A blob's state lasts as long as a holder of
     /// it is referenced.
-    private let working = Mutex<[BlobHash: BlobPartial]>([:])
+    private let working = Mutex<[BlobName: BlobPartial]>([:])
 
     init(blobs: BlobStore, store: StoreDriver, inlet: BulkInlet, journal: AgentJournal) {
         self.blobs = blobs
@@ -41,24 +41,23 @@ final class BlobDriver: Sendable {
 
     // MARK: What comes
 
-    func begin(_ blob: BlobHash, _ layout: BlobLayout, hashes: [UInt8]?) {
+    func begin(_ blob: BlobName, hashes: [UInt8]?) {
         writing.start { [self] in
-            if let answer = begun(blob, layout, hashes: hashes) { inlet.tell(answer) }
+            if let answer = begun(blob, hashes: hashes) { inlet.tell(answer) }
         }
     }
 
     /// Nil: a part was begun, and the answer comes once the disk was searched for its chunks.
-    private func begun(_ blob: BlobHash, _ layout: BlobLayout, hashes: [UInt8]?) -> BulkInput? {
+    private func begun(_ blob: BlobName, hashes: [UInt8]?) -> BulkInput? {
         do throws(BlobError) {
-            if let partial = try partial(of: blob, layout, hashes: hashes) {
+            if let partial = try partial(of: blob, hashes: hashes) {
                 reuse(partial, from: 0)
                 return nil
             }
-            // Records may be wrong about the size; what is here was proven.
-            guard let layout = try blobs.layout(ofWhole: blob) else { return .hashesMissing(blob) }
-            var all = ChunkSet(count: layout.chunkCount)
-            for chunk in 0..<layout.chunkCount { all.insert(chunk) }
-            return .begun(blob, layout, present: all)
+            guard try blobs.status(of: blob) == .whole else { return .hashesMissing(blob) }
+            var all = ChunkSet(count: blob.layout.chunkCount)
+            for chunk in 0..<all.count { all.insert(chunk) }
+            return .begun(blob, present: all)
         } catch .wrongHashes {
             return .hashesWrong(blob)
         } catch {
@@ -75,30 +74,28 @@ final class BlobDriver: Sendable {
                 return writing.start { [self] in reuse(partial, from: next) }
             }
             let present = try partial.present()
-            working.withLock { $0[partial.hash] = partial }
-            inlet.tell(.begun(partial.hash, partial.layout, present: present))
+            working.withLock { $0[partial.blob] = partial }
+            inlet.tell(.begun(partial.blob, present: present))
         } catch {
             record(error)
-            inlet.tell(.refused(partial.hash, code: error.code))
+            inlet.tell(.refused(partial.blob, code: error.code))
         }
     }
 
     /// Nil: all of it is here, or the hashes of its chunks are not.
-    private func partial(
-        of blob: BlobHash, _ layout: BlobLayout, hashes: [UInt8]?
-    ) throws(BlobError) -> BlobPartial? {
+    private func partial(of blob: BlobName, hashes: [UInt8]?) throws(BlobError) -> BlobPartial? {
         guard let hashes else { return try blobs.resumePartial(blob) }
         guard let chunks = ChunkList(bytes: hashes) else { throw .wrongHashes(blob) }
-        return try blobs.beginPartial(blob, size: layout.size, chunks)
+        return try blobs.beginPartial(blob, chunks)
     }
 
-    func write(_ blob: BlobHash, chunk: Int, _ bytes: [UInt8]) {
+    func write(_ blob: BlobName, chunk: Int, _ bytes: [UInt8]) {
         writing.start { [self] in
             inlet.tell(.chunkWritten(blob, chunk: chunk, outcome(of: blob, chunk, bytes)))
         }
     }
 
-    private func outcome(of blob: BlobHash, _ chunk: Int, _ bytes: [UInt8]) -> ChunkOutcome {
+    private func outcome(of blob: BlobName, _ chunk: Int, _ bytes: [UInt8]) -> ChunkOutcome {
         do throws(BlobError) {
             let found = working.withLock { $0[blob] }
             let resumed = if let found { found } else { try blobs.resumePartial(blob) }
@@ -116,11 +113,11 @@ final class BlobDriver: Sendable {
         }
     }
 
-    func finish(_ blob: BlobHash) {
+    func finish(_ blob: BlobName) {
         writing.start { [self] in inlet.tell(finished(blob)) }
     }
 
-    private func finished(_ blob: BlobHash) -> BulkInput {
+    private func finished(_ blob: BlobName) -> BulkInput {
         do throws(BlobError) {
             // Where it cannot be finished, it is begun again.
             if let partial = working.withLock({ $0.removeValue(forKey: blob) }) {
@@ -135,7 +132,7 @@ final class BlobDriver: Sendable {
         }
     }
 
-    func putAside(_ blob: BlobHash) {
+    func putAside(_ blob: BlobName) {
         writing.start { [self] in
             guard let partial = working.withLock({ $0.removeValue(forKey: blob) }) else { return }
             do throws(BlobError) { try partial.checkpoint() } catch { record(error) }
@@ -145,7 +142,7 @@ final class BlobDriver: Sendable {
     func writeSmall(_ id: WriteID, _ batch: [WholeBlob]) {
         writing.start { [self] in
             do throws(BlobError) {
-                let received = try blobs.receive(batch.map { (hash: $0.hash, bytes: $0.bytes) })
+                let received = try blobs.receive(batch.map { (name: $0.name, bytes: $0.bytes) })
                 inlet.tell(.smallWritten(id, right: received.right, wrong: received.wrong, code: nil))
             } catch {
                 record(error)

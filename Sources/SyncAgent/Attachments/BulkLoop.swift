@@ -96,7 +96,7 @@ final class BulkLoop: CoreLoop {
         case .received(_, .chunk(let chunk), _): figures.bytesIn += UInt64(chunk.bytes.count)
         case .received(_, .smallBlobs(let small), _):
             figures.bytesIn += small.blobs.reduce(0) { $0 + UInt64($1.bytes.count) }
-        case .begun(let blob, let layout, let present): arrivals.resumed(blob, layout, present)
+        case .begun(let blob, let present): arrivals.resumed(blob, present)
         case .refused(let blob, _): arrivals.ended(blob)
         case .finished(let blob): handleArrived([blob])
         case .smallWritten(_, let right, _, _): handleArrived(right)
@@ -104,7 +104,7 @@ final class BulkLoop: CoreLoop {
         }
     }
 
-    private func handleArrived(_ blobs: [BlobHash]) {
+    private func handleArrived(_ blobs: [BlobName]) {
         guard !blobs.isEmpty else { return }
         for blob in blobs { arrivals.arrived(blob) }
         lastRefusal = nil
@@ -124,9 +124,9 @@ final class BulkLoop: CoreLoop {
             case .close(let id, _): transport.close(id.rawValue)
             case .listMissing(let id, let except, let limit):
                 driver.listMissing(id, in: space, except: except, limit: limit)
-            case .begin(let blob, let layout, let hashes):
-                arrivals.began(blob, layout)
-                driver.begin(blob, layout, hashes: hashes)
+            case .begin(let blob, let hashes):
+                arrivals.began(blob)
+                driver.begin(blob, hashes: hashes)
             case .write(let blob, let chunk, let bytes): driver.write(blob, chunk: chunk, bytes)
             case .finish(let blob): driver.finish(blob)
             case .putAside(let blob):

@@ -9,7 +9,7 @@ final class HolderNotes {
 
     private let store: StoreDriver
     private let eventLoop: any EventLoop
-    private var pending: [DeviceID: [BlobHash]] = [:]
+    private var pending: [DeviceID: [BlobName]] = [:]
     private var count = 0
     private var task: Scheduled<Void>?
 
@@ -18,7 +18,7 @@ final class HolderNotes {
         self.eventLoop = eventLoop
     }
 
-    func record(_ blob: BlobHash, _ device: DeviceID) {
+    func record(_ blob: BlobName, _ device: DeviceID) {
         pending[device, default: []].append(blob)
         count += 1
         if count >= Self.limit { return write() }

@@ -5,14 +5,12 @@ package struct UploadedBlob: Hashable, Sendable {
     /// The length of the kept beginning: enough for `MediaType` and `ImageSize`.
     static let headBytes = 64 << 10
 
-    package let hash: BlobHash
-    package let size: UInt64
+    package let name: BlobName
     /// The first bytes, at most 64 KiB.
     package let head: [UInt8]
 
-    package init(hash: BlobHash, size: UInt64, head: [UInt8]) {
-        self.hash = hash
-        self.size = size
+    package init(name: BlobName, head: [UInt8]) {
+        self.name = name
         self.head = head
     }
 }

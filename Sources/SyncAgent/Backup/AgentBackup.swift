@@ -10,7 +10,7 @@ import Synchronization
 package final class AgentBackup: Sendable {
     package enum Step: Sendable {
         case identity(size: Int)
-        case blob(BlobHash, size: UInt64)
+        case blob(BlobName)
         case database(size: UInt64)
         case bytes(ByteBuffer)
     }
@@ -18,7 +18,7 @@ package final class AgentBackup: Sendable {
     package let estimatedBytes: UInt64
     package let schemaVersion: Int
     private let thread: BlobThread
-    private let damaged: @Sendable (BlobHash) -> Void
+    private let damaged: @Sendable (BlobName) -> Void
     private let ended: @Sendable () -> Void
     private let state: Mutex<State>
 
@@ -27,12 +27,12 @@ package final class AgentBackup: Sendable {
         /// The keys, until they were handed over.
         var identity: [UInt8]?
         var isIdentityNamed = false
-        var leftOut: [BlobHash] = []
+        var leftOut: [BlobName] = []
     }
 
     fileprivate init(
         _ backup: sending StoreBackup, identity: [UInt8], thread: BlobThread,
-        damaged: @escaping @Sendable (BlobHash) -> Void, ended: @escaping @Sendable () -> Void
+        damaged: @escaping @Sendable (BlobName) -> Void, ended: @escaping @Sendable () -> Void
     ) {
         estimatedBytes = backup.estimatedBytes + UInt64(identity.count)
         schemaVersion = backup.schemaVersion
@@ -45,7 +45,7 @@ package final class AgentBackup: Sendable {
     deinit { close() }
 
     /// The blobs that could not be read; complete behind the last step.
-    package var leftOut: [BlobHash] { state.withLock(\.leftOut) }
+    package var leftOut: [BlobName] { state.withLock(\.leftOut) }
 
     /// Ends the backup and removes its copy of the database from the disk.
     package func close() {
@@ -83,7 +83,7 @@ package final class AgentBackup: Sendable {
             }
             switch step {
             case nil: return nil
-            case .blob(let hash, let size)?: return .blob(hash, size: size)
+            case .blob(let blob)?: return .blob(blob)
             case .database(let size)?: return .database(size: size)
             case .bytes(let bytes)?: return .bytes(ByteBuffer(bytes: bytes))
             }

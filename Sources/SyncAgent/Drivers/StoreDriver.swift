@@ -90,7 +90,7 @@ package final class StoreDriver: Sendable {
     }
 
     /// Records the holders of blobs, to tell people which device had one last; a failure is not reported.
-    func recordHolders(_ blobs: [BlobHash], _ device: DeviceID) {
+    func recordHolders(_ blobs: [BlobName], _ device: DeviceID) {
         writer.async { [store] in try? store.recordHolders(blobs, device: device, at: WallClock.milliseconds) }
     }
 

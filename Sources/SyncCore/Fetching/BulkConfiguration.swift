@@ -118,6 +118,6 @@ package struct BulkFaults: OptionSet, Sendable, Hashable {
     package static let trustLiars = BulkFaults(rawValue: 1 << 3)
     /// Planted fault: answers to a cancelled request are thrown away.
     package static let forgetCancelled = BulkFaults(rawValue: 1 << 4)
-    /// A blob has the size that was heard first, whatever its holders say.
+    /// Planted fault: of blobs with one hash only the first that is listed is wanted, whatever their sizes.
     package static let believeFirstSize = BulkFaults(rawValue: 1 << 5)
 }

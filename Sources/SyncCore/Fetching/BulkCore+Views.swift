@@ -18,8 +18,7 @@ extension BulkCore {
         let ranks = Set(personal).union(work.keys.compactMap { wants[$0]?.rank })
         return ranks.sorted().map { rank in
             BulkTransferView(
-                blob: rank.blob, size: rank.size, presentBytes: work[rank.blob]?.presentBytes ?? 0,
-                isPersonal: rank.isPersonal)
+                blob: rank.blob, presentBytes: work[rank.blob]?.presentBytes ?? 0, isPersonal: rank.isPersonal)
         }
     }
 
@@ -31,7 +30,7 @@ extension BulkCore {
             lookUps: links.map(\.serving.toLookUp.count).max() ?? 0, wants: wants.count, blobsAtWork: work.count)
     }
 
-    package func view(of blob: BlobHash) -> BulkWantView {
+    package func view(of blob: BlobName) -> BulkWantView {
         let want = wants[blob]
         let liars = peers.filter { $0.isLiar(about: blob, at: now) }
         let isArriving =
@@ -43,9 +42,8 @@ extension BulkCore {
         // What is set aside with all that is as large as something that was refused, was not tried itself.
         let isTooLarge = refusals.tooLarge.contains(blob)
         return BulkWantView(
-            blob: blob, size: want?.layout.size ?? 0, isWanted: want != nil, isArriving: isArriving,
+            blob: blob, isWanted: want != nil, isArriving: isArriving,
             holders: want?.holders.keys.sorted() ?? [], spentHolders: want.map(spentHolders) ?? [],
-            claimedSizes: (want?.claims.values.map(\.layout.size) ?? []).sorted(),
             liars: liars.map(\.device).sorted(), pardonAt: liars.compactMap { $0.lies[blob]?.until }.min(),
             refusal: want?.refusal ?? (isTooLarge ? refusals.tooLargeCode : nil),
             presentBytes: work[blob]?.presentBytes ?? 0)
@@ -63,5 +61,5 @@ extension BulkCore {
     }
 
     /// True if the blob is wanted and not stored, as far as this machine knows: the policy may want more than was listed.
-    package func isWanted(_ blob: BlobHash) -> Bool { wants[blob] != nil }
+    package func isWanted(_ blob: BlobName) -> Bool { wants[blob] != nil }
 }

@@ -19,29 +19,27 @@ package struct BulkCore: Sendable {
     /// The ID of the next connection, apart from those of sessions.
     var nextConnection: UInt64 = (1 << 62) + 1
 
-    var wants: [BlobHash: BulkWantState] = [:]
+    var wants: [BlobName: BulkWantState] = [:]
     /// The number of wants that come from the policy.
     var listedCount = 0
     var listing = BulkListing()
     /// Blobs that a user waits for and that no peer seems to have, in the order of asking.
-    var doubted: [BlobHash] = []
+    var doubted: [BlobName] = []
     var doubtAt: Tick?
 
     /// Large blobs that a peer holds and that are not at work.
     var ready = FetchQueue()
-    var work: [BlobHash: BulkWork] = [:]
+    var work: [BlobName: BulkWork] = [:]
     var planner = FetchPlanner()
     /// The blobs that are to be tried again later, and when.
-    var deferred: [(at: Tick, blob: BlobHash)] = []
+    var deferred: [(at: Tick, blob: BlobName)] = []
 
-    /// The blobs that peers hold with another size than is tried, and of which something has changed.
-    var contested: Set<BlobHash> = []
     /// The times at which liars are believed again; one entry for each lie that is not forgiven.
-    var pardons: [(at: Tick, device: DeviceID, blob: BlobHash)] = []
+    var pardons: [(at: Tick, device: DeviceID, blob: BlobName)] = []
 
     /// Chunks on the way to the disk.
-    var writes: [BlobHash: [Int: BulkWrite]] = [:]
-    var smallWrites: [WriteID: [(blob: BlobHash, write: BulkWrite)]] = [:]
+    var writes: [BlobName: [Int: BulkWrite]] = [:]
+    var smallWrites: [WriteID: [(blob: BlobName, write: BulkWrite)]] = [:]
     /// Blobs that came, and for which no transaction has room yet.
     var smallPending: [(blob: WholeBlob, write: BulkWrite)] = []
     /// The bytes asked for, and those that came and are not answered by the disk.
@@ -55,7 +53,7 @@ package struct BulkCore: Sendable {
     var refusals = BulkRefusals()
 
     /// Lookups under way of small blobs that a user waits for: they may be stored already.
-    var looks: [ReadID: BlobHash] = [:]
+    var looks: [ReadID: BlobName] = [:]
     var reads: [ReadID: BulkRead] = [:]
     var serveTurn = 0
     /// The time at which wanted blobs of which a peer was told nothing are looked up again.
@@ -98,7 +96,6 @@ package struct BulkCore: Sendable {
         take(input)
         passDeadlines()
         planList()
-        planSizes()
         tellWants()
         planDials()
         planWork()
@@ -129,7 +126,7 @@ package struct BulkCore: Sendable {
         case .endFetch(let blob): endFetch(blob)
         case .unwanted(let blob): drop(blob)
         case .holdingChanged(let blob): tellHolding(of: blob)
-        case .begun(let blob, let layout, let present): handleBegun(blob, layout, present)
+        case .begun(let blob, let present): handleBegun(blob, present)
         case .hashesMissing(let blob): handleHashesMissing(blob)
         case .hashesWrong(let blob): handleHashesWrong(blob)
         case .refused(let blob, let code): handleRefused(blob, code)
@@ -198,7 +195,7 @@ extension BulkFrame {
         case .want(let want): want.blobs.count * BlobHash.byteCount
         case .unwant(let unwant): unwant.blobs.count * BlobHash.byteCount
         case .holding(let holding):
-            if case .chunks(let chunks, _) = holding.part {
+            if case .chunks(let chunks) = holding.part {
                 BlobHash.byteCount + (chunks.count + 7) / 8
             } else {
                 BlobHash.byteCount

@@ -20,47 +20,46 @@ package enum BulkEffect: Sendable, Equatable {
 
     /// Lists what should be stored and is not, by the space's policy: at most `limit`, small before large, newest first,
     /// without those in `except`; answer with `missing`.
-    case listMissing(ListID, except: [BlobHash], limit: Int)
+    case listMissing(ListID, except: [BlobName], limit: Int)
 
-    /// Go on with a blob, or begin it with the hashes of its chunks, if these and the layout come to its hash (`nil`: as far as
-    /// they are here, with whatever layout); answer with `begun`,
-    /// `hashesMissing`, `hashesWrong` or `refused`.
-    case begin(BlobHash, BlobLayout, hashes: [UInt8]?)
+    /// Go on with a blob, or begin it with the hashes of its chunks, if these come to its name (`nil`: as far as they are
+    /// here); answer with `begun`, `hashesMissing`, `hashesWrong` or `refused`.
+    case begin(BlobName, hashes: [UInt8]?)
     /// Write the chunk; answer with `chunkWritten`.
-    case write(BlobHash, chunk: Int, [UInt8])
+    case write(BlobName, chunk: Int, [UInt8])
     /// All chunks are here: make it durable and whole; answer with `finished` or `finishFailed`.
-    case finish(BlobHash)
+    case finish(BlobName)
     /// Stops the work on the blob: what is stored of it stays for later.
-    case putAside(BlobHash)
+    case putAside(BlobName)
     /// Whole small blobs, to be checked and kept in one transaction; answer with `smallWritten`.
     case writeSmall(WriteID, [WholeBlob])
 
     /// Looks up what is held of these blobs, limited to what a member of the space may see; answer with `lookedUp`.
-    case lookUp(ReadID, SpaceID, [BlobHash])
+    case lookUp(ReadID, SpaceID, [BlobName])
     /// Read the hashes of chunks; answer with `hashesRead`.
-    case readHashes(ReadID, SpaceID, BlobHash, first: Int)
+    case readHashes(ReadID, SpaceID, BlobName, first: Int)
     /// Read the chunk; answer with `chunkRead`.
-    case readChunk(ReadID, SpaceID, BlobHash, chunk: Int)
+    case readChunk(ReadID, SpaceID, BlobName, chunk: Int)
     /// Read the small blobs among these that are stored, from the first on, until `BulkLimits.smallFrameBytes` are read or
     /// all were looked at. One is always looked at. Answer with `smallRead`.
-    case readSmall(ReadID, SpaceID, [BlobHash])
+    case readSmall(ReadID, SpaceID, [BlobName])
 
     /// The device said that it holds all of it: to tell people who had it last.
-    case recordHolder(BlobHash, DeviceID)
+    case recordHolder(BlobName, DeviceID)
     /// Progress for users, at most four times a second for each blob.
-    case progress(BlobHash, presentBytes: UInt64)
+    case progress(BlobName, presentBytes: UInt64)
     /// A user waits for the blob (`BulkInput.fetch`), and no connected peer has it, or all have been asked in vain.
-    case nobodyHas(BlobHash)
+    case nobodyHas(BlobName)
     case report(BulkReport)
 }
 
 /// A small blob as it came, not checked yet.
 package struct WholeBlob: Sendable, Hashable {
-    package let hash: BlobHash
+    package let name: BlobName
     package let bytes: [UInt8]
 
-    package init(hash: BlobHash, bytes: [UInt8]) {
-        self.hash = hash
+    package init(name: BlobName, bytes: [UInt8]) {
+        self.name = name
         self.bytes = bytes
     }
 }
@@ -72,13 +71,12 @@ package enum BulkReport: Sendable, Equatable {
     /// The last bulk connection with the device ended.
     case disconnected(DeviceID, code: String)
     /// The blob is stored.
-    case fetched(BlobHash)
-    /// The device sent bytes that are not of the blob, or said that it is of another size than it is; it is not asked for that
-    /// blob again for a while.
-    case wrongBytes(DeviceID, BlobHash)
+    case fetched(BlobName)
+    /// The device sent bytes that are not of the blob; it is not asked for that blob again for a while.
+    case wrongBytes(DeviceID, BlobName)
     /// The device did not get on, and others are asked for what it owes.
     case slow(DeviceID)
     /// The disk or the quota; nothing is fetched, or nothing as large, until it is tried again.
-    case refusedHere(BlobHash, code: String)
+    case refusedHere(BlobName, code: String)
     case offence(DeviceID, code: String)
 }

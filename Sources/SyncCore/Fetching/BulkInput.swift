@@ -2,28 +2,17 @@ package import SyncModel
 
 /// A blob that should be here and is not.
 package struct BlobWant: Hashable, Sendable {
-    package let blob: BlobHash
-    /// The layout as the record that names the blob says, which may be wrong.
-    package let layout: BlobLayout
+    package let blob: BlobName
     /// The stamp of the newest record that names the blob.
     package let stamp: Stamp
-    /// The largest size in bytes at which the blob is fetched though no user waits for it; nil: any size.
-    package let sizeLimit: UInt64?
     /// True if the disk has begun it already: room was made for it, and the hashes of its chunks are stored.
     package let isBegun: Bool
 
-    package init(
-        blob: BlobHash, layout: BlobLayout, stamp: Stamp, sizeLimit: UInt64? = nil, isBegun: Bool = false
-    ) {
+    package init(blob: BlobName, stamp: Stamp, isBegun: Bool = false) {
         self.blob = blob
-        self.layout = layout
         self.stamp = stamp
-        self.sizeLimit = sizeLimit
         self.isBegun = isBegun
     }
-
-    /// True if the blob is fetched unasked when it has this size.
-    func allows(_ layout: BlobLayout) -> Bool { sizeLimit.map { layout.size <= $0 } ?? true }
 }
 
 /// Everything that can happen to the part of an agent that moves the bytes of attachments, in the past tense.
@@ -59,32 +48,31 @@ package enum BulkInput: Sendable, Equatable {
     /// A person waits for it: before all others, whatever the policy.
     case fetch(BlobWant)
     /// The end of a user's wait for the blob. The policy may still want it.
-    case endFetch(BlobHash)
+    case endFetch(BlobName)
     /// The blob is not wanted any more: its records went, or it was added on this device.
-    case unwanted(BlobHash)
+    case unwanted(BlobName)
     /// The blob became complete without being fetched, or is gone, or damaged. Peers that want it are told.
-    case holdingChanged(BlobHash)
+    case holdingChanged(BlobName)
 
     // Answers of the disk
-    /// Answer to `begin`: the stored chunks, each checked. Complete means that no chunk is missing. The layout is the one
-    /// that the hash was proven to cover, whatever was asked for.
-    case begun(BlobHash, BlobLayout, present: ChunkSet)
+    /// Answer to `begin`: the stored chunks, each checked. Complete means that no chunk is missing.
+    case begun(BlobName, present: ChunkSet)
     /// Answer to `begin`: the hashes of the blob's chunks are not stored and must be asked for.
-    case hashesMissing(BlobHash)
+    case hashesMissing(BlobName)
     /// Answer to `begin` with hashes: they are not of this blob.
-    case hashesWrong(BlobHash)
+    case hashesWrong(BlobName)
     /// Answer to `begin`: the disk or the quota refuses. With `BulkConfiguration.quotaCode` or `diskFullCode` smaller blobs
     /// go on. Any other code concerns this blob.
-    case refused(BlobHash, code: String)
+    case refused(BlobName, code: String)
     /// Answer to `write`.
-    case chunkWritten(BlobHash, chunk: Int, ChunkOutcome)
+    case chunkWritten(BlobName, chunk: Int, ChunkOutcome)
     /// Answer to `finish`: all of the blob is stored, durable and readable.
-    case finished(BlobHash)
+    case finished(BlobName)
     /// Answer to `finish`: some bytes are wrong. What is stored is looked at again with `begin`.
-    case finishFailed(BlobHash, code: String)
-    /// Answer to `writeSmall`: `right` match their hashes and are durable now, `wrong` do not match. `code` is the reason why
+    case finishFailed(BlobName, code: String)
+    /// Answer to `writeSmall`: `right` match their names and are durable now, `wrong` do not match. `code` is the reason why
     /// the others were not kept.
-    case smallWritten(WriteID, right: [BlobHash], wrong: [BlobHash], code: String?)
+    case smallWritten(WriteID, right: [BlobName], wrong: [BlobName], code: String?)
     /// Answer to `lookUp`: the holding of each blob. A blob without an entry is not held, or not for that space.
     case lookedUp(ReadID, [BulkFrame.Holding])
     /// Answer to `readHashes`; nil: not held.

@@ -15,8 +15,7 @@ package struct BulkPeerView: Sendable, Equatable {
 
 /// A blob that is being fetched.
 package struct BulkTransferView: Sendable, Equatable {
-    package let blob: BlobHash
-    package let size: UInt64
+    package let blob: BlobName
     package let presentBytes: UInt64
     /// True if a user waits for the blob.
     package let isPersonal: Bool
@@ -24,9 +23,7 @@ package struct BulkTransferView: Sendable, Equatable {
 
 /// A blob that is wanted, or about which a peer was wrong, for `why`. Lists are sorted.
 package struct BulkWantView: Sendable, Equatable {
-    package let blob: BlobHash
-    /// The size as tried now: the record may be wrong.
-    package let size: UInt64
+    package let blob: BlobName
     /// The policy, a pin or a person wants it.
     package let isWanted: Bool
     /// True while chunks of the blob come, or its bytes as a whole.
@@ -35,8 +32,6 @@ package struct BulkWantView: Sendable, Equatable {
     package let holders: [DeviceID]
     /// The holders that have nothing that is not stored.
     package let spentHolders: [DeviceID]
-    /// The sizes that other peers claim.
-    package let claimedSizes: [UInt64]
     /// The peers that were wrong about the blob and are not asked.
     package let liars: [DeviceID]
     /// The time at which the first of the liars is asked again.

@@ -6,19 +6,19 @@ package struct AttachedFile: Hashable, Sendable {
     /// path: `FileNames` makes one of it.
     package let name: ExactString
     package let mediaType: MediaType
-    /// The number of bytes, at most `BlobLayout.sizeLimit`.
-    package let size: UInt64
     /// The size of the picture; nil for a file that is no picture, or one whose header is not understood.
     package let image: ImageSize?
-    package let blob: BlobHash
+    package let blob: BlobName
 
-    package init(name: ExactString, mediaType: MediaType, size: UInt64, image: ImageSize?, blob: BlobHash) {
+    package init(name: ExactString, mediaType: MediaType, image: ImageSize?, blob: BlobName) {
         self.name = name
         self.mediaType = mediaType
-        self.size = size
         self.image = image
         self.blob = blob
     }
+
+    /// The number of bytes.
+    package var size: UInt64 { blob.size }
 }
 
 extension AttachedFile: ByteCoded {
@@ -30,7 +30,7 @@ extension AttachedFile: ByteCoded {
         bytes.append(varint: size)
         bytes.append(varint: UInt64(image?.width ?? 0))
         if let image { bytes.append(varint: UInt64(image.height)) }
-        bytes += blob.bytes
+        bytes += blob.hash.bytes
     }
 
     package init(reading reader: inout ByteReader) throws(CodecError) {
@@ -42,11 +42,11 @@ extension AttachedFile: ByteCoded {
             throw .outOfRange(field: "attachment.mediaType")
         }
         self.mediaType = mediaType
-        size = try reader.varint(upTo: BlobLayout.sizeLimit, "attachment.size")
+        let size = try reader.varint(upTo: BlobLayout.sizeLimit, "attachment.size")
         image = try ImageSize(reading: &reader)
         let range = try reader.skip(BlobHash.byteCount)
-        guard let blob = BlobHash(bytes: reader.bytes[range]) else { throw .truncated }
-        self.blob = blob
+        guard let hash = BlobHash(bytes: reader.bytes[range]) else { throw .truncated }
+        blob = BlobName(hash, size: size)
     }
 }
 

@@ -1,6 +1,6 @@
 import Crypto
 
-/// The name of a blob: what its bytes are, and nothing of what they are called.
+/// The hash of a blob: what its bytes are, and nothing of what they are called.
 ///
 /// `SHA-256("lanyard/blob/v1" ‖ u64 size ‖ the hashes of its chunks)`, a chunk's hash being `SHA-256("lanyard/chunk/v1" ‖ its
 /// bytes)`. So a chunk can be checked before it is used, and equal bytes have equal names wherever they come from. The size
@@ -102,10 +102,10 @@ package struct BlobHasher: Sendable {
         size += UInt64(bytes.count)
     }
 
-    /// Returns the hash of all the bytes.
-    package mutating func finish() -> BlobHash {
+    /// Returns the name of all the bytes.
+    package mutating func finish() -> BlobName {
         if openCount > 0 { close() }
-        return BlobHash(of: chunks, size: size)
+        return BlobName(of: chunks, size: size)
     }
 
     private mutating func close() {

@@ -24,15 +24,14 @@ package struct SnapshotRecord: Hashable, Sendable {
     package let isCanonical: Bool
     /// Exactly the stream's events that the state holds: of each replica all before the entry.
     package let vector: VersionVector
-    /// The hash of the bytes.
-    package let blob: BlobHash
-    package let size: UInt64
+    /// The name of the bytes.
+    package let blob: BlobName
     /// The author's clock, for display.
     package let wallMilliseconds: Int64
 
     package init(
         space: SpaceID, stream: ExactString, schema: Int64, consumer: ExactString, isCanonical: Bool,
-        key: CanonicalKey?, vector: VersionVector, blob: BlobHash, size: UInt64, wallMilliseconds: Int64
+        key: CanonicalKey?, vector: VersionVector, blob: BlobName, wallMilliseconds: Int64
     ) {
         self.space = space
         self.stream = stream
@@ -42,7 +41,6 @@ package struct SnapshotRecord: Hashable, Sendable {
         self.key = key
         self.vector = vector
         self.blob = blob
-        self.size = size
         self.wallMilliseconds = wallMilliseconds
     }
 }
@@ -58,11 +56,11 @@ extension SnapshotRecord {
         [
             Self.member("consumer", .string(consumer)),
             Self.member("format", .integer(Self.format)),
-            Self.member("hash", .text(Hex.text(blob.bytes))),
+            Self.member("hash", .text(Hex.text(blob.hash.bytes))),
             Self.member("key", .text(key.map { Hex.text($0.bytes) } ?? "")),
             Self.member("order", .text(isCanonical ? "canonical" : "arrival")),
             Self.member("schema", .integer(schema)),
-            Self.member("size", .integer(Int64(clamping: size))),
+            Self.member("size", .integer(Int64(clamping: blob.size))),
             Self.member("space", .text(Hex.text(space.bytes))),
             Self.member("stream", .string(stream)),
             Self.member("time", .integer(wallMilliseconds)),
@@ -81,7 +79,7 @@ extension SnapshotRecord {
         }
         guard case .string(let consumer)? = value("consumer"), case .string(let stream)? = value("stream"),
             let space = text("space").flatMap(Hex.bytes).flatMap({ SpaceID(bytes: $0) }),
-            let blob = text("hash").flatMap(Hex.bytes).flatMap({ BlobHash(bytes: $0) }),
+            let hash = text("hash").flatMap(Hex.bytes).flatMap({ BlobHash(bytes: $0) }),
             let vector = text("vector").flatMap(Self.vector), let key = text("key"), let order = text("order"),
             ["arrival", "canonical"].contains(order), let schema = number("schema"),
             let size = number("size"), size >= 0, let time = number("time")
@@ -93,7 +91,8 @@ extension SnapshotRecord {
         }
         self.init(
             space: space, stream: stream, schema: schema, consumer: consumer, isCanonical: order == "canonical",
-            key: canonicalKey, vector: vector, blob: blob, size: UInt64(size), wallMilliseconds: time)
+            key: canonicalKey, vector: vector, blob: BlobName(hash, size: UInt64(size)),
+            wallMilliseconds: time)
         // One form only: what reads as this record is this record.
         guard self.fields == fields.sorted(by: { $0.key < $1.key }) else { return nil }
     }

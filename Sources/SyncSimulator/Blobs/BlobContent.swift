@@ -5,8 +5,7 @@ import SyncStore
 /// The bytes of one attachment of the simulated world: made once a process, so that a world costs no hashing of its own.
 package struct BlobContent: Sendable {
     package let bytes: [UInt8]
-    package let hash: BlobHash
-    package let layout: BlobLayout
+    package let name: BlobName
     /// 32 bytes for each chunk.
     let chunkHashes: ChunkList
 
@@ -16,7 +15,9 @@ package struct BlobContent: Sendable {
         1 << 20, 3 << 19, 2 << 20,
     ].enumerated().map { BlobContent(byteCount: $1, seed: UInt64($0) + 1) }
 
-    static let byHash = Dictionary(uniqueKeysWithValues: all.map { ($0.hash, $0) })
+    static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
+
+    package var layout: BlobLayout { name.layout }
 
     /// Generates contents without two equal chunks, within one content or across two.
     private init(byteCount: Int, seed: UInt64) {
@@ -29,13 +30,9 @@ package struct BlobContent: Sendable {
         }
         var hasher = BlobHasher()
         bytes.withUnsafeBytes { hasher.update($0) }
-        hash = hasher.finish()
+        name = hasher.finish()
         chunkHashes = ChunkList(hasher.chunks)
         self.bytes = bytes
-        guard let layout = BlobLayout(size: UInt64(byteCount)) else {
-            preconditionFailure("\(byteCount) bytes are few")
-        }
-        self.layout = layout
     }
 
     /// True if these are its bytes at that chunk.

@@ -11,16 +11,16 @@ final class RecordedNeeds: BlobNeeds {
     /// The process that runs now, and the files beside it.
     func set(_ store: SQLiteStore?, _ folder: CrashFolder) { state.withLock { $0 = (store, folder) } }
 
-    func need(of hash: BlobHash) throws(StoreError) -> BlobNeed {
+    func need(of blob: BlobName) throws(StoreError) -> BlobNeed {
         let (store, folder) = state.withLock { ($0.store, $0.folder) }
         do throws(BlobError) { try folder.pass() } catch { throw .inputOutput(code: 5) }
-        return try store?.need(of: hash) ?? .needed
+        return try store?.need(of: blob) ?? .needed
     }
 }
 
 extension SQLiteStore {
-    func need(of hash: BlobHash) throws(StoreError) -> BlobNeed {
-        guard let reference = try reference(to: hash, space: .home) else { return .neverNeeded }
+    func need(of blob: BlobName) throws(StoreError) -> BlobNeed {
+        guard let reference = try reference(to: blob, space: .home) else { return .neverNeeded }
         return reference.releasedMilliseconds.map { .unneeded(since: $0) } ?? .needed
     }
 }

@@ -17,7 +17,7 @@ struct SimulatedBlobs {
     var store: BlobStore?
     var core: BulkCore?
     /// The partial blobs it works on.
-    var partials: [BlobHash: BlobPartial] = [:]
+    var partials: [BlobName: BlobPartial] = [:]
     /// The earliest `deadlinePassed` that is planned.
     var wakeAt: Int64?
     /// Disks do one thing after the other; reading goes on beside writing.
@@ -27,12 +27,12 @@ struct SimulatedBlobs {
     var answersAfter: Int64 = 0
 
     /// The blobs that the records named at the last look.
-    var named: Set<BlobHash> = []
+    var named: Set<BlobName> = []
     /// The blobs that a user waits for.
-    var awaited: Set<BlobHash> = []
+    var awaited: Set<BlobName> = []
 
     // Faults
-    /// The blobs of which the disk has changed bytes unnoticed.
+    /// The blobs of which the disk has changed bytes unnoticed, as their files are named.
     var rotten: Set<BlobHash> = []
     /// The next step that fails is its last: the power goes with it, or only the process.
     var dies: Death?

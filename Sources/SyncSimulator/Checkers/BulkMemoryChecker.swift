@@ -9,7 +9,7 @@ struct BulkMemoryChecker: Checker {
     fileprivate struct Account {
         /// Expected bytes of open requests.
         var asked: [ConnectionID: [UInt64: Int]] = [:]
-        var unwritten: [BlobHash: [Int: Int]] = [:]
+        var unwritten: [BlobName: [Int: Int]] = [:]
         var unwrittenSmall: [WriteID: Int] = [:]
 
         var bytes: Int {
@@ -76,13 +76,11 @@ extension BulkMemoryChecker.Account {
     fileprivate mutating func take(_ effect: BulkEffect) {
         switch effect {
         case .send(let connection, .request(let request)):
-            guard let layout = BlobContent.byHash[request.blob]?.layout else { return }
+            let layout = request.blob.layout
             let chunks = Int(request.first)..<min(layout.chunkCount, Int(request.first) + Int(request.count))
             asked[connection, default: [:]][request.id] = chunks.reduce(0) { $0 + layout.range(of: $1).count }
         case .send(let connection, .smallRequest(let request)):
-            asked[connection, default: [:]][request.id] = request.blobs.reduce(0) {
-                $0 + Int(BlobContent.byHash[$1]?.layout.size ?? 0)
-            }
+            asked[connection, default: [:]][request.id] = request.blobs.reduce(0) { $0 + Int($1.size) }
         case .send(let connection, .cancel(let cancel)): asked[connection]?[cancel.id] = nil
         case .close(let connection, _): asked[connection] = nil
         case .write(let blob, chunk: let chunk, let bytes): unwritten[blob, default: [:]][chunk] = bytes.count

@@ -7,7 +7,7 @@ struct FetchOnceChecker: Checker {
     static let name = "fetched once"
 
     fileprivate struct Asked {
-        let blob: BlobHash
+        let blob: BlobName
         /// The chunks that have not come.
         var chunks: Set<Int>
         var isCancelled = false
@@ -16,8 +16,8 @@ struct FetchOnceChecker: Checker {
     /// The knowledge of one process.
     fileprivate struct Knowledge {
         var asked: [ConnectionID: [UInt64: Asked]] = [:]
-        var unwritten: [BlobHash: Set<Int>] = [:]
-        var here: [BlobHash: Set<Int>] = [:]
+        var unwritten: [BlobName: Set<Int>] = [:]
+        var here: [BlobName: Set<Int>] = [:]
         var cancelledChunks = 0
         var duplicates = 0
     }
@@ -34,10 +34,10 @@ struct FetchOnceChecker: Checker {
         defer { known[step.node] = knowledge }
         knowledge.take(step.input)
         // One that is dropped and wanted again may be asked for again while the first request is still open.
-        var small: Set<BlobHash> = []
+        var small: Set<BlobName> = []
         for case .send(_, .smallRequest(let request)) in step.effects {
             for blob in request.blobs where !small.insert(blob).inserted {
-                return "node \(step.node) asks for \(blob.bytes.hexadecimal) twice at once"
+                return "node \(step.node) asks for \(blob.hash.bytes.hexadecimal) twice at once"
             }
         }
         for effect in step.effects {
@@ -57,7 +57,7 @@ extension FetchOnceChecker.Knowledge {
         case .received(let connection, .chunk(let chunk), bytes: _): take(chunk, from: connection)
         case .received(let connection, .refusal(let refusal), bytes: _): asked[connection]?[refusal.id] = nil
         case .closed(let connection, code: _): asked[connection] = nil
-        case .begun(let blob, _, present: let present): here[blob] = Set((0..<present.count).filter(present.contains))
+        case .begun(let blob, present: let present): here[blob] = Set((0..<present.count).filter(present.contains))
         case .chunkWritten(let blob, chunk: let chunk, let outcome):
             unwritten[blob]?.remove(chunk)
             if outcome == .right { here[blob, default: []].insert(chunk) }
@@ -96,8 +96,8 @@ extension FetchOnceChecker.Knowledge {
         return nil
     }
 
-    private func finding(_ blob: BlobHash, _ chunks: Set<Int>) -> String? {
-        let name = blob.bytes.hexadecimal
+    private func finding(_ blob: BlobName, _ chunks: Set<Int>) -> String? {
+        let name = blob.hash.bytes.hexadecimal
         if let chunk = chunks.intersection(here[blob] ?? []).min() {
             return "asks for chunk \(chunk) of \(name), which is here"
         }

@@ -9,15 +9,15 @@ struct LateChunkChecker: Checker {
     fileprivate struct Knowledge {
         var devices: [ConnectionID: DeviceID] = [:]
         /// The lies of each device, forgiven ones included: their late chunks may be used or not.
-        var lies: [DeviceID: Set<BlobHash>] = [:]
+        var lies: [DeviceID: Set<BlobName>] = [:]
         /// The blob of each request, and whether the request was cancelled.
-        var asked: [ConnectionID: [UInt64: (blob: BlobHash, isCancelled: Bool)]] = [:]
+        var asked: [ConnectionID: [UInt64: (blob: BlobName, isCancelled: Bool)]] = [:]
         /// Large blobs at work: begun, or about to be (nil), with the chunks that are here or on their way to the disk.
-        var present: [BlobHash: Set<Int>?] = [:]
+        var present: [BlobName: Set<Int>?] = [:]
         /// The bytes in flight at the end of the last step.
         var inFlightBytes = 0
 
-        func isMissing(_ blob: BlobHash, _ chunk: Int) -> Bool {
+        func isMissing(_ blob: BlobName, _ chunk: Int) -> Bool {
             guard case .some(.some(let present)) = present[blob] else { return false }
             return !present.contains(chunk)
         }
@@ -51,7 +51,8 @@ extension LateChunkChecker.Knowledge {
         let isUsed = step.effects.contains { effect in
             if case .write(request.blob, chunk: Int(chunk.index), _) = effect { true } else { false }
         }
-        return isUsed ? nil : "throws away chunk \(chunk.index) of \(request.blob.bytes.hexadecimal), which it lacks"
+        return isUsed
+            ? nil : "throws away chunk \(chunk.index) of \(request.blob.hash.bytes.hexadecimal), which it lacks"
     }
 
     fileprivate mutating func take(_ input: BulkInput) {
@@ -61,7 +62,7 @@ extension LateChunkChecker.Knowledge {
             devices[connection] = nil
             asked[connection] = nil
         case .sessionDown(let device): lies[device] = nil
-        case .begun(let blob, _, present: let chunks):
+        case .begun(let blob, present: let chunks):
             if case .some(.none) = present[blob] {
                 present[blob] = .some(Set((0..<chunks.count).filter(chunks.contains)))
             }
@@ -79,7 +80,7 @@ extension LateChunkChecker.Knowledge {
             asked[connection, default: [:]][request.id] = (request.blob, false)
         case .send(let connection, .cancel(let cancel)): asked[connection]?[cancel.id]?.isCancelled = true
         case .close(let connection, _): asked[connection] = nil
-        case .begin(let blob, _, hashes: _): present.updateValue(nil, forKey: blob)
+        case .begin(let blob, hashes: _): present.updateValue(nil, forKey: blob)
         case .write(let blob, chunk: let chunk, _):
             guard case .some(.some(var chunks)) = present[blob] else { return }
             chunks.insert(chunk)

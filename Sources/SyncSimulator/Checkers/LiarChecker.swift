@@ -9,13 +9,13 @@ struct LiarChecker: Checker {
     /// The knowledge of one process.
     private struct Knowledge {
         var devices: [ConnectionID: DeviceID] = [:]
-        var lies: [DeviceID: [BlobHash: (count: Int, until: Tick)]] = [:]
+        var lies: [DeviceID: [BlobName: (count: Int, until: Tick)]] = [:]
 
-        func isDistrusted(_ device: DeviceID, _ blob: BlobHash, at now: Tick) -> Bool {
+        func isDistrusted(_ device: DeviceID, _ blob: BlobName, at now: Tick) -> Bool {
             lies[device]?[blob].map { now < $0.until } ?? false
         }
 
-        mutating func record(_ device: DeviceID, _ blob: BlobHash, _ step: BulkStep) {
+        mutating func record(_ device: DeviceID, _ blob: BlobName, _ step: BulkStep) {
             let count = lies[device]?[blob]?.count ?? 0
             let pause = step.timing.lieLeast.nanoseconds << Int64(min(count, 16))
             let most = step.timing.lieGreatest.nanoseconds
@@ -49,7 +49,7 @@ struct LiarChecker: Checker {
         case _: break
         }
         for effect in step.effects {
-            let asked: (connection: ConnectionID, blobs: [BlobHash])
+            let asked: (connection: ConnectionID, blobs: [BlobName])
             switch effect {
             case .report(.wrongBytes(let device, let blob)):
                 knowledge.record(device, blob, step)
@@ -62,7 +62,7 @@ struct LiarChecker: Checker {
             guard let device = knowledge.devices[asked.connection],
                 let blob = asked.blobs.first(where: { knowledge.isDistrusted(device, $0, at: step.at) })
             else { continue }
-            return "node \(step.node) asks for \(blob.bytes.hexadecimal) of \(device), which was wrong about it"
+            return "node \(step.node) asks for \(blob.hash.bytes.hexadecimal) of \(device), which was wrong about it"
         }
         return nil
     }

@@ -16,11 +16,11 @@ struct NeededBlobChecker: Checker {
         let shown = try store.everyObject.flatMap(\.state.shownAttachments)
         let kept = try store.logState().counts.attachments
         if kept != shown.count { return "counts \(kept) attachments and shows \(shown.count)" }
-        var needed: [BlobHash: Int64] = [:]
+        var needed: [BlobName: Int64] = [:]
         for attachment in shown { needed[attachment.file.blob, default: 0] += 1 }
         for reference in try store.references(of: .home, after: nil, limit: .max) {
             let count = needed.removeValue(forKey: reference.blob) ?? 0
-            let name = reference.blob.bytes.hexadecimal
+            let name = reference.blob.hash.bytes.hexadecimal
             if reference.attachmentCount != count {
                 return "needs \(name) \(reference.attachmentCount) times, and shows it \(count) times"
             }

@@ -5,7 +5,7 @@ struct PartialBlobChecker: Checker {
     static let name = "what came stays"
 
     mutating func lookedAt(_ look: PartialLook) -> String? {
-        let name = look.content.hash.bytes.hexadecimal
+        let name = look.content.name.hash.bytes.hexadecimal
         for chunk in 0..<look.content.layout.chunkCount {
             switch (look.found.contains(chunk), look.present.contains(chunk)) {
             case (true, false): return "node \(look.node) has chunk \(chunk) of \(name), and would fetch it again"

@@ -8,9 +8,10 @@ struct PresentBlobChecker: Checker {
 
     mutating func blobsEnded(_ looks: [BlobLook]) -> String? {
         for look in looks where look.isWanted && look.need == .needed {
-            let holders = looks.filter { $0.content.hash == look.content.hash && $0.isRight == true }
+            let holders = looks.filter { $0.content.name == look.content.name && $0.isRight == true }
             guard let holder = holders.first else { continue }
-            return "node \(look.node) wants \(look.content.hash.bytes.hexadecimal), which node \(holder.node) has, and "
+            return
+                "node \(look.node) wants \(look.content.name.hash.bytes.hexadecimal), which node \(holder.node) has, and "
                 + "all is at rest"
         }
         return nil

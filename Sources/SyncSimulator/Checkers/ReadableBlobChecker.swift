@@ -8,7 +8,7 @@ struct ReadableBlobChecker: Checker {
     mutating func lookedAt(_ look: BlobLook) -> String? {
         guard look.isRight == false, !look.isRotten else { return nil }
         return
-            "node \(look.node) calls \(look.content.hash.bytes.hexadecimal) of \(look.content.layout.size) bytes whole "
+            "node \(look.node) calls \(look.content.name.hash.bytes.hexadecimal) of \(look.content.layout.size) bytes whole "
             + "(\(look.occasion)), and has other bytes of it"
     }
 

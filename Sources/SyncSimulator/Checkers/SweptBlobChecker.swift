@@ -7,7 +7,7 @@ struct SweptBlobChecker: Checker {
 
     mutating func swept(before: [BlobLook], after: [BlobLook]) -> String? {
         for (old, new) in zip(before, after) where old.status != .missing && new.status == .missing {
-            let name = old.content.hash.bytes.hexadecimal
+            let name = old.content.name.hash.bytes.hexadecimal
             switch old.need {
             case .needed: return "node \(old.node) removes \(name), which a record names"
             case .unneeded(let since) where since > old.wallMilliseconds - old.graceMilliseconds:
@@ -20,6 +20,6 @@ struct SweptBlobChecker: Checker {
 
     mutating func lookedAt(_ look: BlobLook) -> String? {
         guard look.occasion == .outlived, look.status != .missing, look.need != .needed else { return nil }
-        return "node \(look.node) keeps \(look.content.hash.bytes.hexadecimal), which no record names"
+        return "node \(look.node) keeps \(look.content.name.hash.bytes.hexadecimal), which no record names"
     }
 }

@@ -14,10 +14,10 @@ extension ObjectWork {
     private mutating func file() -> AttachedFile {
         guard !contents.isEmpty else { return file(number(0..<4)) }
         let number = number(0..<contents.count)
+        let name = contents[number].name
         return AttachedFile(
-            name: ExactString("file \(number).bin"), mediaType: .unknown, size: size(contents[number].layout.size),
-            image: nil,
-            blob: contents[number].hash)
+            name: ExactString("file \(number).bin"), mediaType: .unknown, image: nil,
+            blob: BlobName(name.hash, size: size(name.size)))
     }
 
     /// Now and then a wrong one: near the true one, of another blob, or of the other kind.
@@ -33,7 +33,6 @@ extension ObjectWork {
         var hasher = BlobHasher()
         Array(name.utf8).withUnsafeBytes { hasher.update($0) }
         return AttachedFile(
-            name: ExactString(name), mediaType: .unknown, size: UInt64(name.utf8.count), image: nil,
-            blob: hasher.finish())
+            name: ExactString(name), mediaType: .unknown, image: nil, blob: hasher.finish())
     }
 }

@@ -28,7 +28,7 @@ extension World {
 
     private mutating func answers(_ node: Int, to task: BulkEffect, _ store: BlobStore) -> [BulkInput] {
         switch task {
-        case .begin(let blob, let layout, let hashes): [begin(node, blob, layout, hashes, store)]
+        case .begin(let blob, let hashes): [begin(node, blob, hashes, store)]
         case .write(let blob, let chunk, let bytes): [write(node, blob, chunk, bytes, store)]
         case .finish(let blob): finish(node, blob, store)
         case .putAside(let blob): putAside(node, blob)
@@ -49,25 +49,22 @@ extension World {
     // MARK: What comes
 
     private mutating func begin(
-        _ node: Int, _ blob: BlobHash, _ layout: BlobLayout, _ hashes: [UInt8]?, _ store: BlobStore
+        _ node: Int, _ blob: BlobName, _ hashes: [UInt8]?, _ store: BlobStore
     ) -> BulkInput {
         do throws(BlobError) {
             let partial: BlobPartial?
             if let hashes {
                 guard let chunks = ChunkList(bytes: hashes) else { return .hashesWrong(blob) }
-                partial = try store.beginPartial(blob, size: layout.size, chunks)
+                partial = try store.beginPartial(blob, chunks)
             } else {
                 partial = try store.resumePartial(blob)
                 if partial == nil, try store.status(of: blob) != .whole { return .hashesMissing(blob) }
             }
             nodes[node].blobs?.partials[blob] = partial
-            guard let partial else {
-                let layout = try store.layout(ofWhole: blob) ?? layout
-                return .begun(blob, layout, present: ChunkSet.all(of: layout))
-            }
+            guard let partial else { return .begun(blob, present: ChunkSet.all(of: blob.layout)) }
             let present = try partial.present()
             lookAtPartial(node, blob, present)
-            return .begun(blob, partial.layout, present: present)
+            return .begun(blob, present: present)
         } catch {
             if case .wrongHashes = error { return .hashesWrong(blob) }
             return .refused(blob, code: error.simulatedCode)
@@ -75,7 +72,7 @@ extension World {
     }
 
     private mutating func write(
-        _ node: Int, _ blob: BlobHash, _ chunk: Int, _ bytes: [UInt8], _ store: BlobStore
+        _ node: Int, _ blob: BlobName, _ chunk: Int, _ bytes: [UInt8], _ store: BlobStore
     ) -> BulkInput {
         guard let partial = nodes[node].blobs?.partials[blob] else {
             return .chunkWritten(blob, chunk: chunk, .refused(code: "not_begun"))
@@ -91,7 +88,7 @@ extension World {
         }
     }
 
-    private mutating func finish(_ node: Int, _ blob: BlobHash, _ store: BlobStore) -> [BulkInput] {
+    private mutating func finish(_ node: Int, _ blob: BlobName, _ store: BlobStore) -> [BulkInput] {
         defer { nodes[node].blobs?.partials[blob] = nil }
         do throws(BlobError) {
             if let partial = nodes[node].blobs?.partials[blob] {
@@ -106,7 +103,7 @@ extension World {
         return [.finished(blob)]
     }
 
-    private mutating func putAside(_ node: Int, _ blob: BlobHash) -> [BulkInput] {
+    private mutating func putAside(_ node: Int, _ blob: BlobName) -> [BulkInput] {
         // Chunks that cannot be made durable now are checked again when the fetch goes on.
         try? nodes[node].blobs?.partials[blob]?.checkpoint()
         nodes[node].blobs?.partials[blob] = nil
@@ -117,7 +114,7 @@ extension World {
         _ node: Int, _ id: WriteID, _ blobs: [WholeBlob], _ store: BlobStore
     ) -> [BulkInput] {
         do throws(BlobError) {
-            let verdict = try store.receive(blobs.map { (hash: $0.hash, bytes: $0.bytes) })
+            let verdict = try store.receive(blobs.map { (name: $0.name, bytes: $0.bytes) })
             for blob in verdict.right { recordKept(node, blob) }
             return [.smallWritten(id, right: verdict.right, wrong: verdict.wrong, code: nil)]
         } catch {
@@ -126,7 +123,7 @@ extension World {
     }
 
     /// Records that the blob is whole now.
-    mutating func recordKept(_ node: Int, _ blob: BlobHash) {
+    mutating func recordKept(_ node: Int, _ blob: BlobName) {
         nodes[node].blobs?.awaited.remove(blob)
         lookAt(node, blob, .kept)
     }
@@ -134,37 +131,37 @@ extension World {
     // MARK: What is served
 
     /// True if a record of the space names the blob; only such blobs may be served.
-    private func isNamed(_ node: Int, _ space: SpaceID, _ blob: BlobHash) -> Bool {
+    private func isNamed(_ node: Int, _ space: SpaceID, _ blob: BlobName) -> Bool {
         !named(node, space, [blob]).isEmpty
     }
 
-    private func named(_ node: Int, _ space: SpaceID, _ blobs: [BlobHash]) -> [BlobHash] {
+    private func named(_ node: Int, _ space: SpaceID, _ blobs: [BlobName]) -> [BlobName] {
         (try? nodes[node].store?.allowed(blobs, space: space)) ?? []
     }
 
     private func holdings(
-        _ node: Int, _ space: SpaceID, _ blobs: [BlobHash], _ store: BlobStore
+        _ node: Int, _ space: SpaceID, _ blobs: [BlobName], _ store: BlobStore
     ) -> [BulkFrame.Holding] {
         let named = named(node, space, blobs)
         guard let holdings = try? store.holdings(of: named) else { return [] }
         return zip(named, holdings).compactMap { blob, holding in
             switch holding {
             case .nothing: nil
-            case .chunks(let present, let layout):
-                present.presentCount == 0 ? nil : BulkFrame.Holding(blob: blob, part: .chunks(present, layout))
-            case .all(let layout): BulkFrame.Holding(blob: blob, part: .all(layout))
+            case .chunks(let present):
+                present.presentCount == 0 ? nil : BulkFrame.Holding(blob: blob, part: .chunks(present))
+            case .all: BulkFrame.Holding(blob: blob, part: .all)
             }
         }
     }
 
-    private func hashes(_ blob: BlobHash, _ first: Int, _ store: BlobStore) -> [UInt8]? {
-        guard let bytes = try? store.chunks(of: blob)?.chunks.bytes else { return nil }
+    private func hashes(_ blob: BlobName, _ first: Int, _ store: BlobStore) -> [UInt8]? {
+        guard let bytes = try? store.chunks(of: blob)?.bytes else { return nil }
         let start = first * BlobHash.byteCount
         guard start >= 0, start < bytes.count else { return nil }
         return Array(bytes[start...].prefix(BulkLimits.hashesPerFrame * BlobHash.byteCount))
     }
 
-    private func readChunk(_ id: ReadID, _ blob: BlobHash, _ chunk: Int, _ store: BlobStore) -> [BulkInput] {
+    private func readChunk(_ id: ReadID, _ blob: BlobName, _ chunk: Int, _ store: BlobStore) -> [BulkInput] {
         do throws(BlobError) {
             return [.chunkRead(id, try store.readChunk(chunk, of: blob), nil)]
         } catch {
@@ -180,7 +177,7 @@ extension World {
 
     /// Reads small blobs. Blobs without a record are left out, and the indexes of the others are those of the request.
     private func readSmall(
-        _ node: Int, _ id: ReadID, _ space: SpaceID, _ blobs: [BlobHash], _ store: BlobStore
+        _ node: Int, _ id: ReadID, _ space: SpaceID, _ blobs: [BlobName], _ store: BlobStore
     ) -> BulkInput {
         let allowed = Set(named(node, space, blobs))
         let places = blobs.indices.filter { allowed.contains(blobs[$0]) }
@@ -195,7 +192,7 @@ extension World {
 
     /// Returns the inputs after a look found damage: the blobs count as missing, peers that were told otherwise are informed,
     /// and the blobs are fetched again.
-    func afterDamage(_ damaged: [BlobHash]) -> [BulkInput] {
+    func afterDamage(_ damaged: [BlobName]) -> [BulkInput] {
         damaged.isEmpty ? [] : damaged.map { .holdingChanged($0) } + [.missingChanged]
     }
 }

@@ -77,14 +77,14 @@ extension World {
 
     /// A bit of a file turns over.
     private mutating func rot(_ node: Int, _ folder: CrashFolder) {
-        let names = blobContents.flatMap { [BlobFileName.whole($0.hash), .partial($0.hash)] }
+        let names = blobContents.flatMap { [BlobFileName.whole($0.name.hash), .partial($0.name.hash)] }
         let there = names.compactMap { name in folder.bytes(of: name).map { (name: name, byteCount: $0.count) } }
         guard let file = there.filter({ $0.byteCount > 0 }).randomElement(using: &blobRandom) else { return }
         folder.rot(file.name, at: Int.random(in: 0..<file.byteCount, using: &blobRandom))
         switch file.name {
-        case .whole(let blob), .partial(let blob):
-            nodes[node].blobs?.rotten.insert(blob)
-            trace.record(now, node, "has a bad sector in \(blob.shortName)")
+        case .whole(let hash), .partial(let hash):
+            nodes[node].blobs?.rotten.insert(hash)
+            trace.record(now, node, "has a bad sector in \(hash.shortName)")
         case .adding: break
         }
     }

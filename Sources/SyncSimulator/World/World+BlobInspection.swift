@@ -7,8 +7,8 @@ extension World {
     /// The time after the heal within which every wanted blob that a node holds must be there.
     private static let blobPatienceNanoseconds: Int64 = 240_000_000_000
 
-    mutating func lookAt(_ node: Int, _ blob: BlobHash, _ occasion: BlobLook.Occasion) {
-        guard failure == nil, let content = BlobContent.byHash[blob],
+    mutating func lookAt(_ node: Int, _ blob: BlobName, _ occasion: BlobLook.Occasion) {
+        guard failure == nil, let content = BlobContent.byName[blob],
             let look = look(node, content, occasion, missing: [])
         else { return }
         check { $0.lookedAt(look) }
@@ -23,24 +23,16 @@ extension World {
         return blobContents.compactMap { look(node, $0, occasion, missing: missing) }
     }
 
-    /// Returns the missing blobs that policy and pins want. A blob larger than its records say counts only within the size
-    /// limit.
-    private func wanted(_ node: Int) -> [BlobHash] {
-        missing(node, except: []).compactMap { want in
-            guard let limit = want.sizeLimit, let size = BlobContent.byHash[want.blob]?.layout.size, size > limit else {
-                return want.blob
-            }
-            return nil
-        }
-    }
+    /// Returns the missing blobs that policy and pins want.
+    private func wanted(_ node: Int) -> [BlobName] { missing(node, except: []).map(\.blob) }
 
     /// Nil where nothing can be asked: no process runs.
     private mutating func look(
-        _ node: Int, _ content: BlobContent, _ occasion: BlobLook.Occasion, missing: Set<BlobHash>
+        _ node: Int, _ content: BlobContent, _ occasion: BlobLook.Occasion, missing: Set<BlobName>
     ) -> BlobLook? {
         guard let options = options.blobs, let blobs = nodes[node].blobs, let store = blobs.store,
-            let records = nodes[node].store, let status = try? store.status(of: content.hash),
-            let need = try? records.need(of: content.hash)
+            let records = nodes[node].store, let status = try? store.status(of: content.name),
+            let need = try? records.need(of: content.name)
         else { return nil }
         var isRight: Bool?
         if status == .whole, occasion != .swept {
@@ -51,13 +43,13 @@ extension World {
             isRight = Self.isRight(content, store, folder)
             // What turned over before it was written out is right on the disk, and still wrong where it is read.
             if isRight == true, occasion != .kept || Self.isRight(content, store, blobs.folder) {
-                nodes[node].blobs?.rotten.remove(content.hash)
+                nodes[node].blobs?.rotten.remove(content.name.hash)
             }
         }
-        let isWanted = missing.contains(content.hash) || blobs.awaited.contains(content.hash)
+        let isWanted = missing.contains(content.name) || blobs.awaited.contains(content.name)
         return BlobLook(
             node: node, occasion: occasion, content: content, status: status, isRight: isRight,
-            isRotten: nodes[node].blobs?.rotten.contains(content.hash) ?? false, need: need, isWanted: isWanted,
+            isRotten: nodes[node].blobs?.rotten.contains(content.name.hash) ?? false, need: need, isWanted: isWanted,
             wallMilliseconds: wall(node), graceMilliseconds: options.graceMilliseconds)
     }
 
@@ -65,18 +57,18 @@ extension World {
     /// and that is what is under test.
     private static func isRight(_ content: BlobContent, _ store: BlobStore, _ folder: CrashFolder) -> Bool {
         guard content.bytes.count <= BulkLimits.smallBytes else {
-            return folder.bytes(of: .whole(content.hash)) == content.bytes
+            return folder.bytes(of: .whole(content.name.hash)) == content.bytes
         }
-        guard var reader = try? store.open(content.hash), reader.layout == content.layout else { return false }
+        guard var reader = try? store.open(content.name), reader.blob == content.name else { return false }
         return content.bytes.isEmpty || (try? reader.read(0)) == content.bytes
     }
 
-    mutating func lookAtPartial(_ node: Int, _ blob: BlobHash, _ present: ChunkSet) {
-        guard let blobs = nodes[node].blobs, let content = BlobContent.byHash[blob] else { return }
+    mutating func lookAtPartial(_ node: Int, _ blob: BlobName, _ present: ChunkSet) {
+        guard let blobs = nodes[node].blobs, let content = BlobContent.byName[blob] else { return }
         let look = PartialLook(
             node: node, content: content, present: present,
-            found: content.chunks(in: blobs.folder.bytes(of: .partial(blob)) ?? []),
-            isRotten: blobs.rotten.contains(blob))
+            found: content.chunks(in: blobs.folder.bytes(of: .partial(blob.hash)) ?? []),
+            isRotten: blobs.rotten.contains(blob.hash))
         check { $0.lookedAt(look) }
     }
 
@@ -97,11 +89,11 @@ extension World {
     mutating func describeBlobs(_ node: SimulatedNode) {
         guard let blobs = node.blobs, let core = blobs.core else { return }
         for want in missing(node.number, except: []) {
-            trace.record(now, node.number, "lacks \(want.blob.shortName) of \(want.layout.size) bytes")
+            trace.record(now, node.number, "lacks \(want.blob.shortName)")
         }
         for blob in blobs.awaited.sorted() { trace.record(now, node.number, "is asked for \(blob.shortName)") }
-        for content in blobContents where (try? blobs.store?.status(of: content.hash)) == .whole {
-            trace.record(now, node.number, "has \(content.hash.shortName)")
+        for content in blobContents where (try? blobs.store?.status(of: content.name)) == .whole {
+            trace.record(now, node.number, "has \(content.name.shortName)")
         }
         for peer in core.peerViews { trace.record(now, node.number, "moves bytes: \(peer)") }
         trace.record(now, node.number, "\(core.transfers), \(core.load), \(core.counters)")
@@ -139,7 +131,7 @@ extension World {
     /// Checks that the quota counts exactly the stored blobs.
     private mutating func checkCount(_ node: Int, _ store: BlobStore) {
         guard failure == nil, let usage = try? store.usage() else { return }
-        let here = blobContents.filter { (try? store.status(of: $0.hash)) != .missing }
+        let here = blobContents.filter { (try? store.status(of: $0.name)) != .missing }
         let size = here.map(\.layout.size).reduce(0, +)
         if usage.claimedBytes != size {
             fail("blobs are counted", "node \(node) counts \(usage.claimedBytes) bytes of blobs, and has \(size)")

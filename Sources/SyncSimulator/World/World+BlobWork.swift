@@ -8,7 +8,7 @@ extension World {
         case sweep
         case changePolicy
         case fetch
-        case endFetch(BlobHash)
+        case endFetch(BlobName)
         /// The file that filled the disk is removed.
         case freeDisk
     }
@@ -40,8 +40,8 @@ extension World {
     }
 
     /// - Returns: false when it was refused, or the machine did not outlive it.
-    private mutating func add(_ node: Int, _ blob: BlobHash) -> Bool {
-        guard let content = BlobContent.byHash[blob] else { return true }
+    private mutating func add(_ node: Int, _ blob: BlobName) -> Bool {
+        guard let content = BlobContent.byName[blob] else { return true }
         let isHere = onDisk(node) { _, store in (try? store.add([content.bytes])) == [blob] }
         guard isHere == true else { return false }
         recordKept(node, blob)
@@ -54,7 +54,7 @@ extension World {
 
     private mutating func changePolicy(_ node: Int) {
         guard let records = nodes[node].store, let store = nodes[node].blobs?.store else { return }
-        let blob = blobContents[Int.random(in: blobContents.indices, using: &blobRandom)].hash
+        let blob = blobContents[Int.random(in: blobContents.indices, using: &blobRandom)].name
         // A disk of records that refuses leaves all as it was.
         switch Int.random(in: 0..<8, using: &blobRandom) {
         case 0: try? records.setFetchPolicy(.onDemand, space: .home)
@@ -77,8 +77,8 @@ extension World {
     mutating func fetchForPerson(_ node: Int) {
         guard let records = nodes[node].store, let store = nodes[node].blobs?.store else { return }
         let missing = blobContents.compactMap { content -> BlobWant? in
-            guard (try? store.status(of: content.hash)) != .whole,
-                let found = try? records.missingBlob(content.hash, space: .home)
+            guard (try? store.status(of: content.name)) != .whole,
+                let found = try? records.missingBlob(content.name, space: .home)
             else { return nil }
             return BlobWant(found)
         }
@@ -93,7 +93,7 @@ extension World {
             .blobWork(node: node, generation: nodes[node].generation, .endFetch(want.blob)), at: now + patience)
     }
 
-    private mutating func endFetch(_ node: Int, _ blob: BlobHash) {
+    private mutating func endFetch(_ node: Int, _ blob: BlobName) {
         nodes[node].blobs?.awaited.remove(blob)
         stepBulk(node, .endFetch(blob))
     }
@@ -110,8 +110,8 @@ extension World {
         let after = looks(node, .swept)
         check { $0.swept(before: before, after: after) }
         for (old, new) in zip(before, after) where old.status != .missing && new.status == .missing {
-            trace.record(now, node, "removes \(old.content.hash.shortName)")
-            stepBulk(node, .holdingChanged(old.content.hash))
+            trace.record(now, node, "removes \(old.content.name.shortName)")
+            stepBulk(node, .holdingChanged(old.content.name))
         }
         stepBulk(node, .roomChanged)
     }

@@ -137,15 +137,15 @@ extension World {
     // MARK: Records
 
     /// Returns the blobs that policy or pins want and that are missing, in the order in which to fetch them.
-    func missing(_ node: Int, except: Set<BlobHash>) -> [BlobWant] {
+    func missing(_ node: Int, except: Set<BlobName>) -> [BlobWant] {
         guard let records = nodes[node].store, let store = nodes[node].blobs?.store else { return [] }
-        let here = blobContents.map(\.hash).filter { (try? store.status(of: $0)) == .whole }
+        let here = blobContents.map(\.name).filter { (try? store.status(of: $0)) == .whole }
         let missing = try? records.missingBlobs(of: .home, except: except.union(here), limit: .max)
-        return (missing ?? []).compactMap { BlobWant($0) }
+        return (missing ?? []).map { BlobWant($0) }
     }
 
     /// Returns the blobs that the node's records name now.
-    func namedBlobs(_ node: Int) -> Set<BlobHash> {
+    func namedBlobs(_ node: Int) -> Set<BlobName> {
         let references = (try? nodes[node].store?.references(of: .home, after: nil, limit: .max)) ?? []
         return Set(references.lazy.filter(\.isHeld).map(\.blob))
     }
@@ -165,18 +165,18 @@ extension World {
 }
 
 extension BlobWant {
-    /// Nil for a size that no blob has.
-    init?(_ missing: MissingBlob) {
-        guard let layout = BlobLayout(size: missing.size) else { return nil }
-        self.init(
-            blob: missing.blob, layout: layout, stamp: missing.stamp, sizeLimit: missing.sizeLimit,
-            isBegun: missing.isBegun)
+    init(_ missing: MissingBlob) {
+        self.init(blob: missing.blob, stamp: missing.stamp, isBegun: missing.isBegun)
     }
 }
 
 extension BlobHash {
     /// Enough of it for a line of a trace.
     var shortName: String { Array(bytes.prefix(4)).hexadecimal }
+}
+
+extension BlobName {
+    var shortName: String { "\(hash.shortName) of \(size) bytes" }
 }
 
 extension BulkReport {

@@ -16,7 +16,7 @@ package struct AttachmentQuery: Sendable, Hashable {
     package enum Selection: Sendable, Hashable {
         case all
         case ofObject(ObjectKey)
-        case ofBlob(BlobHash)
+        case ofBlob(BlobName)
         /// The attachments with a label that begins with this text, in letters of either case; the empty text matches
         /// every label.
         case labelled(String)

@@ -8,7 +8,7 @@ package import SyncModel
 /// Calls block, and come one after the other. Memory: a chunk and a page of rows. Disk: the database a second time.
 package final class StoreBackup {
     package enum Step: Sendable, Equatable {
-        case blob(BlobHash, size: UInt64)
+        case blob(BlobName)
         case database(size: UInt64)
         /// The next bytes of the blob or database that began last. If a blob turns out damaged in the middle, zeros
         /// replace the rest.
@@ -33,7 +33,7 @@ package final class StoreBackup {
     private var page: ArraySlice<BlobRow> = []
     private var last: Int64 = 0
     /// The blobs left out, in the order in which the damage was noticed.
-    package private(set) var leftOut: [BlobHash] = []
+    package private(set) var leftOut: [BlobName] = []
     /// About what all of it has.
     package let estimatedBytes: UInt64
 
@@ -75,11 +75,11 @@ package final class StoreBackup {
     private func nextBlob() throws(BlobError) -> Step {
         while let row = try nextRow() {
             do throws(BlobError) {
-                let reader = try blobs.open(row.hash)
+                let reader = try blobs.open(row.blob)
                 state = .blob(reader, next: 0)
-                return .blob(row.hash, size: reader.layout.size)
+                return .blob(row.blob)
             } catch {
-                try leaveOut(row.hash, error)
+                try leaveOut(row.blob, error)
             }
         }
         let size = try stored { () throws(StoreError) in
@@ -106,7 +106,7 @@ package final class StoreBackup {
             state = chunk + 1 < reader.layout.chunkCount ? .blob(reader, next: chunk + 1) : .blobs
             return .bytes(bytes)
         } catch {
-            try leaveOut(reader.hash, error)
+            try leaveOut(reader.blob, error)
             state = .zeros(reader.layout.size - reader.layout.range(of: chunk).lowerBound)
             return try next() ?? .bytes([])
         }
@@ -126,9 +126,9 @@ package final class StoreBackup {
     }
 
     /// A backup without one file is worth more than none. What the database refuses is another matter.
-    private func leaveOut(_ hash: BlobHash, _ error: BlobError) throws(BlobError) {
+    private func leaveOut(_ blob: BlobName, _ error: BlobError) throws(BlobError) {
         switch error {
-        case .notHere, .damaged, .inputOutput, .unreadable: leftOut.append(hash)
+        case .notHere, .damaged, .inputOutput, .unreadable: leftOut.append(blob)
         case .diskFull, .quotaExceeded, .tooLarge, .sourceChanged, .sourceUnreadable, .wrongChunk, .wrongHashes,
             .incomplete, .store:
             throw error

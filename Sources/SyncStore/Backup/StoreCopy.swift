@@ -97,12 +97,12 @@ final class StoreCopy {
     }
 
     /// Removes the rows of these blobs: a store that opens the copy counts them as missing.
-    func leaveOut(_ hashes: [BlobHash]) throws(StoreError) {
+    func leaveOut(_ blobs: [BlobName]) throws(StoreError) {
         try use { access throws(StoreError) in
             try access.transaction { access throws(StoreError) in
                 let rows = BlobRows(access)
-                for hash in hashes {
-                    if let row = try rows.find(hash) { try rows.remove(row) }
+                for blob in blobs {
+                    if let row = try rows.find(blob) { try rows.remove(row) }
                 }
             }
         }

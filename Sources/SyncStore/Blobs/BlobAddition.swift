@@ -99,26 +99,26 @@ package final class BlobAddition: Sendable {
     /// Makes what came a blob. Durable when it returns. A blob that is here already is not kept twice.
     ///
     /// - Throws: `sourceChanged` for fewer bytes than were declared, `diskFull`, `inputOutput`, `store`.
-    package func finish() throws(BlobError) -> BlobHash {
+    package func finish() throws(BlobError) -> BlobName {
         defer { giveUp() }
         return try state.withLock { state throws(BlobError) in
             guard !state.isOver else { throw .sourceChanged }
             if let declaredBytes, state.hasher.size != declaredBytes { throw .sourceChanged }
-            let hash = state.hasher.finish()
+            let blob = state.hasher.finish()
             if let refusal = state.refusal {
-                guard try blobs.touch(hash) else { throw refusal }
-                return hash
+                guard try blobs.touch(blob) else { throw refusal }
+                return blob
             }
             if let file = state.file, let name = state.name {
                 let chunks = ChunkList(state.hasher.chunks)
-                try blobs.keep(file, named: name, as: hash, size: state.hasher.size, chunks)
+                try blobs.keep(file, named: name, as: blob, chunks)
                 blobs.endAdding(name)
                 state.name = nil
             } else {
                 try blobs.checkRoom(for: UInt64(state.small.count))
-                try blobs.keep([(hash, state.small)])
+                try blobs.keep([(blob, state.small)])
             }
-            return hash
+            return blob
         }
     }
 

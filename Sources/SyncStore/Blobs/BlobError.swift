@@ -18,16 +18,16 @@ package enum BlobError: Error, Hashable, Sendable {
     /// The folder of blobs, or a file in it, is not ours to read or write: errno.
     case unreadable(code: Int32)
     /// The blob, or the requested chunk, is not stored here.
-    case notHere(BlobHash)
-    /// The bytes of the blob do not match its hash. From now on the blob counts as missing, and its remaining bytes as
+    case notHere(BlobName)
+    /// The bytes of the blob do not match its name. From now on the blob counts as missing, and its remaining bytes as
     /// a partial blob.
-    case damaged(BlobHash)
+    case damaged(BlobName)
     /// The bytes are not that chunk: the sender is mistaken, or lies. Nothing was written.
     case wrongChunk(Int)
-    /// These chunk hashes and this size are not of a blob with that hash. Nothing was written.
-    case wrongHashes(BlobHash)
+    /// These chunk hashes are not of the blob. Nothing was written.
+    case wrongHashes(BlobName)
     /// Some chunks are missing.
-    case incomplete(BlobHash)
+    case incomplete(BlobName)
     /// The database refused.
     case store(StoreError)
 

@@ -6,7 +6,7 @@ package import SyncModel
 /// then what holds. So an answer may read from the store, and must not write to it.
 package protocol BlobNeeds: Sendable {
     /// Returns whether a record names the blob; if none does, also the time since which it is unneeded.
-    func need(of hash: BlobHash) throws(StoreError) -> BlobNeed
+    func need(of blob: BlobName) throws(StoreError) -> BlobNeed
 }
 
 /// The need for a blob on this node.

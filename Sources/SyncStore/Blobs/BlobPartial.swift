@@ -15,8 +15,7 @@ package import SyncModel
 ///
 /// Safe from any thread. Memory: 32 bytes and a bit per chunk, and a chunk while it is looked at.
 package final class BlobPartial: Sendable {
-    package let hash: BlobHash
-    package let layout: BlobLayout
+    package let blob: BlobName
     /// `blob.id`.
     let id: Int64
     private let chunks: ChunkList
@@ -44,12 +43,13 @@ package final class BlobPartial: Sendable {
 
     /// Use `BlobStore.beginPartial` and `resumePartial`.
     init(_ row: BlobRow, _ chunks: ChunkList, _ blobs: BlobStore) {
-        hash = row.hash
-        layout = row.layout
+        blob = row.blob
         id = row.id
         self.chunks = chunks
         self.blobs = blobs
     }
+
+    package var layout: BlobLayout { blob.layout }
 
     /// Nil for a number beyond the last.
     func hash(of chunk: Int) -> ChunkHash? { chunks.hash(at: chunk) }
@@ -78,7 +78,7 @@ package final class BlobPartial: Sendable {
             }
         }
         if hasEnded {
-            guard try blobs.isWhole(hash) else { throw .notHere(hash) }
+            guard try blobs.isWhole(blob) else { throw .notHere(blob) }
             return false
         }
         return try state.withLock { state throws(BlobError) in
@@ -100,12 +100,12 @@ package final class BlobPartial: Sendable {
     package func read(_ chunk: Int) throws(BlobError) -> [UInt8] {
         try state.withLock { state throws(BlobError) in
             let file = try openFile(&state)
-            guard state.present.contains(chunk) else { throw .notHere(hash) }
+            guard state.present.contains(chunk) else { throw .notHere(blob) }
             if let bytes = try file.chunk(chunk, of: layout, chunks, at: chunk) { return bytes }
             state.present.remove(chunk)
             known.withLock { _ = $0?.remove(chunk) }
             try takeBackNotes(&state)
-            throw .damaged(hash)
+            throw .damaged(blob)
         }
     }
 
@@ -133,7 +133,7 @@ package final class BlobPartial: Sendable {
         let faults = blobs.configuration.faults
         try state.withLock { state throws(BlobError) in
             let file = try openFile(&state)
-            guard state.present.isComplete else { throw .incomplete(hash) }
+            guard state.present.isComplete else { throw .incomplete(blob) }
             if !faults.contains(.skipFileSync) { try sync(file, &state) }
         }
         try blobs.finish(self)
@@ -184,28 +184,28 @@ package final class BlobPartial: Sendable {
             state.present = ChunkSet(count: layout.chunkCount)
             known.withLock { $0 = nil }
             state.unsyncedChunks = 0
-            blobs.setSpoiled(hash, true)
+            blobs.setSpoiled(blob.hash, true)
             throw error
         }
     }
 
     private func openFile(_ state: inout State) throws(BlobError) -> any BlobFile {
         if let file = state.file { return file }
-        if hasEnded { throw .notHere(hash) }
+        if hasEnded { throw .notHere(blob) }
         var present = ChunkSet(count: layout.chunkCount)
         let file: any BlobFile
-        if blobs.isSpoiled(hash) {
+        if blobs.isSpoiled(blob.hash) {
             // Another file, not the same one emptied: its old pages must not be read again.
-            try blobs.files.remove(.partial(hash))
-            blobs.setSpoiled(hash, false)
+            try blobs.files.remove(.partial(blob.hash))
+            blobs.setSpoiled(blob.hash, false)
         }
         state.isNameUnsynced = true
         state.noted = try blobs.read { rows throws(StoreError) in
-            guard let row = try rows.find(hash), row.id == id else { return ChunkSet(count: layout.chunkCount) }
+            guard let row = try rows.find(blob), row.id == id else { return ChunkSet(count: layout.chunkCount) }
             return try rows.present(of: row)
         }
         var rewritten = 0
-        if let found = try blobs.files.open(.partial(hash)) {
+        if let found = try blobs.files.open(.partial(blob.hash)) {
             file = found
             if !blobs.configuration.faults.contains(.forgetPartials) {
                 let scanned = try found.presentChunks(of: layout, chunks) { blobs.isEnding.load(ordering: .relaxed) }
@@ -219,7 +219,7 @@ package final class BlobPartial: Sendable {
             // Before there is a file of which it would not be true.
             state.present = present
             try takeBackNotes(&state)
-            file = try blobs.files.create(.partial(hash))
+            file = try blobs.files.create(.partial(blob.hash))
         }
         known.withLock { $0 = present }
         state.unsyncedChunks = rewritten

@@ -13,11 +13,12 @@ struct BlobRow: Sendable {
 
     /// `blob.id`.
     let id: Int64
-    let hash: BlobHash
-    let layout: BlobLayout
+    let blob: BlobName
     let place: Place
     /// Milliseconds since 1970.
     let touched: Int64
+
+    var layout: BlobLayout { blob.layout }
 
     var isWhole: Bool { place != .partial }
 }

@@ -11,15 +11,22 @@ struct BlobRows {
     private static let columns = "id, hash, size, place, touched"
 
     private static func row(_ row: SQLRow) throws(StoreError) -> BlobRow {
-        guard let hash = BlobHash(bytes: row.blob(1)), let size = UInt64(exactly: row.integer(2)),
-            let layout = BlobLayout(size: size), let place = BlobRow.Place(rawValue: row.integer(3))
-        else { throw .corrupt(detail: "a blob's row does not read back") }
-        return BlobRow(id: row.integer(0), hash: hash, layout: layout, place: place, touched: row.integer(4))
+        guard let blob = BlobName(row, hash: 1, size: 2), let place = BlobRow.Place(rawValue: row.integer(3)) else {
+            throw .corrupt(detail: "a blob's row does not read back")
+        }
+        return BlobRow(id: row.integer(0), blob: blob, place: place, touched: row.integer(4))
     }
 
     var references: ReferenceRows { ReferenceRows(access) }
     var chunkPlaces: ChunkPlaceRows { ChunkPlaceRows(access) }
 
+    /// Returns the row of the blob; nil also if the blob of this hash has another size.
+    func find(_ blob: BlobName) throws(StoreError) -> BlobRow? {
+        let row = try find(blob.hash)
+        return row?.blob == blob ? row : nil
+    }
+
+    /// Returns the row of the one blob with this hash: the bytes of a row were proven to have its size.
     func find(_ hash: BlobHash) throws(StoreError) -> BlobRow? {
         try access.first("SELECT \(Self.columns) FROM blob WHERE hash = ?", .blob(hash.bytes), read: Self.row)
     }
@@ -42,10 +49,10 @@ struct BlobRows {
 
     // For a backup
 
-    /// Through the unique index over (space, blob).
+    /// Through the unique index over (space, blob, size).
     private static let isNamed = """
         EXISTS (SELECT 1 FROM blob_reference
-                WHERE space IN (SELECT id FROM space) AND blob = blob.hash AND attachments > 0)
+                WHERE space IN (SELECT id FROM space) AND blob = blob.hash AND size = blob.size AND attachments > 0)
         """
 
     /// Returns the rows of blobs that are in files and named by a record, in order of arrival.
@@ -97,12 +104,12 @@ struct BlobRows {
     // Writing
 
     /// - Returns: `blob.id`.
-    func insert(_ hash: BlobHash, size: UInt64, _ place: BlobRow.Place, at now: Int64) throws(StoreError) -> Int64 {
+    func insert(_ blob: BlobName, _ place: BlobRow.Place, at now: Int64) throws(StoreError) -> Int64 {
         try access.run(
-            "INSERT INTO blob (hash, size, place, touched) VALUES (?, ?, ?, ?)", .blob(hash.bytes),
-            .integer(Int64(clamping: size)), .integer(place.rawValue), .integer(now))
+            "INSERT INTO blob (hash, size, place, touched) VALUES (?, ?, ?, ?)", .blob(blob.hash.bytes),
+            .integer(Int64(clamping: blob.size)), .integer(place.rawValue), .integer(now))
         let id = access.lastInsertedRow
-        if place != .partial { try references.record(hash, isWhole: true) }
+        if place != .partial { try references.record(blob, isWhole: true) }
         return id
     }
 
@@ -115,14 +122,14 @@ struct BlobRows {
         try access.run(
             "UPDATE blob SET place = ?, present = NULL, touched = ? WHERE id = ?", .integer(place.rawValue),
             .integer(now), .integer(row.id))
-        try references.record(row.hash, isWhole: place != .partial)
+        try references.record(row.blob, isWhole: place != .partial)
     }
 
     func remove(_ row: BlobRow) throws(StoreError) {
         try removeChunks(of: row.id)
         try access.run("DELETE FROM small_blob WHERE blob = ?", .integer(row.id))
         try access.run("DELETE FROM blob WHERE id = ?", .integer(row.id))
-        try references.record(row.hash, isWhole: false)
+        try references.record(row.blob, isWhole: false)
     }
 
     // Small ones
@@ -139,14 +146,14 @@ struct BlobRows {
     }
 
     /// A blob with its bytes, where they are in the database.
-    func findSmall(_ hash: BlobHash, upTo bytes: Int) throws(StoreError) -> (row: BlobRow, bytes: [UInt8]?)? {
+    func findSmall(_ blob: BlobName, upTo bytes: Int) throws(StoreError) -> (row: BlobRow, bytes: [UInt8]?)? {
         let found = try access.first(
             """
             SELECT \(Self.columns), bytes FROM blob LEFT JOIN small_blob ON small_blob.blob = blob.id WHERE hash = ?
-            """, .blob(hash.bytes)
+            """, .blob(blob.hash.bytes)
         ) { row throws(StoreError) -> (row: BlobRow, bytes: [UInt8]?)? in
             let found = try Self.row(row)
-            guard found.isWhole, found.layout.size <= UInt64(bytes) else { return nil }
+            guard found.blob == blob, found.isWhole, blob.size <= UInt64(bytes) else { return nil }
             return (found, found.place == .database ? row.blob(5) : nil)
         }
         return found ?? nil
@@ -195,10 +202,10 @@ struct BlobRows {
 
     /// Returns the hashes of one page, for the chunks from `page * pageChunks` on.
     /// The row is found by the blob's hash: after its removal another blob may have its id.
-    func chunks(of hash: BlobHash, page: Int) throws(StoreError) -> ChunkList? {
+    func chunks(of blob: BlobName, page: Int) throws(StoreError) -> ChunkList? {
         try access.first(
             "SELECT hashes FROM chunk_hashes WHERE blob = (SELECT id FROM blob WHERE hash = ?) AND page = ?",
-            .blob(hash.bytes), .integer(Int64(page))
+            .blob(blob.hash.bytes), .integer(Int64(page))
         ) { row throws(StoreError) in ChunkList(bytes: row.blob(0)) } ?? nil
     }
 
@@ -214,5 +221,15 @@ struct BlobRows {
     func record(_ present: ChunkSet, of id: Int64) throws(StoreError) {
         try access.run(
             "UPDATE blob SET present = ? WHERE id = ? AND place = 2", .blob(present.bytes), .integer(id))
+    }
+}
+
+extension BlobName {
+    /// Nil for columns that are no name.
+    init?(_ row: SQLRow, hash: Int32, size: Int32) {
+        guard let name = BlobHash(bytes: row.blob(hash)), let size = UInt64(exactly: row.integer(size)),
+            size <= BlobLayout.sizeLimit
+        else { return nil }
+        self.init(name, size: size)
     }
 }

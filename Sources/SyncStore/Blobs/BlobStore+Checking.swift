@@ -30,14 +30,14 @@ extension BlobStore {
             guard try readTwice(row, isStopped) else { return }
             check.rightCount += 1
             check.rightBytes += row.layout.size
-        } catch .damaged(let hash) {
-            check.damaged.append(hash)
+        } catch .damaged(let blob) {
+            check.damaged.append(blob)
         } catch .notHere {
             // Swept meanwhile.
         } catch .inputOutput(let code) where PosixFailure.isOfDisk(code) {
             // A disk that was only away for a moment loses nothing by this: what is right is found again.
-            try recordDamage(row.hash)
-            check.damaged.append(row.hash)
+            try recordDamage(row.blob)
+            check.damaged.append(row.blob)
         } catch .inputOutput, .unreadable {
             // Too few descriptors, too little memory, a file that is not ours: that says nothing of the bytes, and what is
             // held nowhere else must not be lost to readers by it.
@@ -57,7 +57,7 @@ extension BlobStore {
     }
 
     private func readAll(_ row: BlobRow, _ isStopped: () -> Bool) throws(BlobError) -> Bool {
-        var reader = try open(row.hash)
+        var reader = try open(row.blob)
         for chunk in 0..<row.layout.chunkCount {
             _ = try reader.read(chunk)
             if isStopped() { return false }

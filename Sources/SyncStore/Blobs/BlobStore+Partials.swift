@@ -5,36 +5,35 @@ package import SyncModel
 extension BlobStore {
     /// Begins a blob, or goes on with one that was begun. Durable when it returns.
     ///
-    /// - Parameter chunks: the hashes of its chunks, as a peer says; believed only if they come to `hash`.
+    /// - Parameter chunks: the hashes of its chunks, as a peer says; believed only if they come to its name.
     /// - Returns: nil if all of it is here.
-    /// - Throws: `wrongHashes`, `tooLarge`, `quotaExceeded`, `diskFull`, `store`.
-    package func beginPartial(_ hash: BlobHash, size: UInt64, _ chunks: ChunkList) throws(BlobError) -> BlobPartial? {
-        guard let layout = BlobLayout(size: size) else { throw .tooLarge }
-        guard chunks.isOf(hash, size: size) else { throw .wrongHashes(hash) }
+    /// - Throws: `wrongHashes`, `quotaExceeded`, `diskFull`, `store`.
+    package func beginPartial(_ blob: BlobName, _ chunks: ChunkList) throws(BlobError) -> BlobPartial? {
+        guard chunks.isOf(blob) else { throw .wrongHashes(blob) }
         return try naming.withLock { _ throws(BlobError) in
-            if let row = try read({ rows throws(StoreError) in try rows.find(hash) }) {
+            if let row = try read({ rows throws(StoreError) in try rows.find(blob) }) {
                 return row.isWhole ? nil : try open(row)
             }
-            try claimNaming(size)
-            defer { giveBack(size) }
+            try claimNaming(blob.size)
+            defer { giveBack(blob.size) }
             let now = configuration.now()
             let row = try update { rows throws(StoreError) in
-                let id = try rows.insert(hash, size: size, .partial, at: now)
+                let id = try rows.insert(blob, .partial, at: now)
                 try rows.keep(chunks, of: id)
                 count { usage in
                     usage.partialCount += 1
-                    usage.partialSizeBytes += size
+                    usage.partialSizeBytes += blob.size
                 }
-                return BlobRow(id: id, hash: hash, layout: layout, place: .partial, touched: now)
+                return BlobRow(id: id, blob: blob, place: .partial, touched: now)
             }
             return try open(row)
         }
     }
 
     /// Goes on with a blob of which the chunk hashes are here. Nil: none are, or all of it is.
-    package func resumePartial(_ hash: BlobHash) throws(BlobError) -> BlobPartial? {
+    package func resumePartial(_ blob: BlobName) throws(BlobError) -> BlobPartial? {
         try naming.withLock { _ throws(BlobError) in
-            guard let row = try read({ rows throws(StoreError) in try rows.find(hash) }), !row.isWhole else {
+            guard let row = try read({ rows throws(StoreError) in try rows.find(blob) }), !row.isWhole else {
                 return nil
             }
             return try open(row)
@@ -43,19 +42,19 @@ extension BlobStore {
 
     /// Blobs of which some is here, or nothing yet, in pages.
     /// - Parameter hash: the last of the page before; nil for the first.
-    package func partials(after hash: BlobHash?, limit: Int) throws(BlobError) -> [BlobHash] {
+    package func partials(after blob: BlobName?, limit: Int) throws(BlobError) -> [BlobName] {
         try read { rows throws(StoreError) in
-            let last = try hash.flatMap { hash throws(StoreError) in try rows.find(hash) }
-            return try rows.partials(after: last?.id ?? 0, limit: limit).map(\.hash)
+            let last = try blob.flatMap { blob throws(StoreError) in try rows.find(blob) }
+            return try rows.partials(after: last?.id ?? 0, limit: limit).map(\.blob)
         }
     }
 
     /// Under `naming`: one object for all who work on it.
     private func open(_ row: BlobRow) throws(BlobError) -> BlobPartial {
-        if let partial = openPartial(row.hash), partial.id == row.id { return partial }
+        if let partial = openPartial(row.blob), partial.id == row.id { return partial }
         // Under its full name there is what was complete, or found damaged, when the process ended before it said so.
         // Nothing is believed of it: its chunks are looked at like all others.
-        try makePartialFile(row.hash)
+        try makePartialFile(row.blob)
         let chunks = try read { rows throws(StoreError) in try rows.chunks(of: row) }
         let partial = BlobPartial(row, chunks, self)
         register(partial)
@@ -69,15 +68,14 @@ extension BlobStore {
         var last: Int64 = 0
         while let row = try read({ rows throws(StoreError) in try rows.partials(after: last, limit: 1).first }) {
             last = row.id
-            guard openPartial(row.hash) == nil, try isEmpty(.partial(row.hash)), try isEmpty(.whole(row.hash)) else {
-                continue
-            }
+            let hash = row.blob.hash
+            guard openPartial(row.blob) == nil, try isEmpty(.partial(hash)), try isEmpty(.whole(hash)) else { continue }
             try update { rows throws(StoreError) in
                 try rows.remove(row)
                 count { $0.remove(row) }
             }
             // Left over if this fails, and swept.
-            _ = try? removePartialFile(row.hash)
+            _ = try? removePartialFile(hash)
         }
     }
 
@@ -89,23 +87,23 @@ extension BlobStore {
     /// Names and notes a blob whose bytes are all here and durable.
     func finish(_ partial: BlobPartial) throws(BlobError) {
         try naming.withLock { _ throws(BlobError) in
-            let row = try read { rows throws(StoreError) in try rows.find(partial.hash) }
+            let row = try read { rows throws(StoreError) in try rows.find(partial.blob) }
             // Added on this device meanwhile, or removed.
-            guard let row, row.id == partial.id else { throw .notHere(partial.hash) }
+            guard let row, row.id == partial.id else { throw .notHere(partial.blob) }
             if row.isWhole { return }
             // It was whole, and is damaged: what the partial remembers of its bytes is of before.
-            if partial.hasEnded { throw .notHere(row.hash) }
+            if partial.hasEnded { throw .notHere(row.blob) }
             if configuration.faults.contains(.rowBeforeFile) {
-                _ = try recordWhole(row.hash, row.layout, nil)
-                try give(.partial(row.hash), to: row.hash)
-                endPartial(row.hash)
+                _ = try recordWhole(row.blob, nil)
+                try give(.partial(row.blob.hash), to: row.blob)
+                endPartial(row.blob)
                 return
             }
-            try give(.partial(row.hash), to: row.hash)
-            let isFile = try recordWhole(row.hash, row.layout, nil)
-            endPartial(row.hash)
+            try give(.partial(row.blob.hash), to: row.blob)
+            let isFile = try recordWhole(row.blob, nil)
+            endPartial(row.blob)
             // It is in the database. Left over if this fails, and swept.
-            if !isFile { _ = try? files.remove(.whole(row.hash)) }
+            if !isFile { _ = try? files.remove(.whole(row.blob.hash)) }
         }
     }
 }

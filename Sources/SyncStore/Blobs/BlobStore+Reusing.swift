@@ -28,7 +28,7 @@ extension BlobStore {
             if isEnding.load(ordering: .relaxed) { throw .store(.closed) }
             guard let hash = partial.hash(of: chunk) else { continue }
             let places = try read { rows throws(StoreError) in try rows.chunkPlaces.find(hash) }
-            for place in places where place.blob != partial.hash {
+            for place in places where place.blob != partial.blob {
                 // The prefix was the same; are the hashes?
                 guard let bytes = bytes(of: place, &source), bytes.withUnsafeBytes({ ChunkHash(of: $0) == hash })
                 else { continue }
@@ -42,9 +42,9 @@ extension BlobStore {
     }
 
     /// Nil if it cannot be read: the blob was removed just now, or its disk is bad, which those who need *it* report.
-    private func bytes(of place: (blob: BlobHash, chunk: Int), _ source: inout BlobReader?) -> [UInt8]? {
+    private func bytes(of place: (blob: BlobName, chunk: Int), _ source: inout BlobReader?) -> [UInt8]? {
         do throws(BlobError) {
-            if source?.hash != place.blob { source = try open(place.blob) }
+            if source?.blob != place.blob { source = try open(place.blob) }
             return try source?.read(place.chunk)
         } catch {
             source = nil

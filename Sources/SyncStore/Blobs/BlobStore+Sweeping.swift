@@ -51,7 +51,7 @@ extension BlobStore {
     private func isDue(_ row: BlobRow, at now: Int64) throws(StoreError) -> Bool {
         guard row.touched <= now - configuration.graceMilliseconds else { return false }
         if configuration.faults.contains(.sweepReferenced) { return true }
-        switch try needs.need(of: row.hash) {
+        switch try needs.need(of: row.blob) {
         case .needed: return false
         case .unneeded(let since): return since <= now - configuration.graceMilliseconds
         case .neverNeeded: return true
@@ -62,16 +62,16 @@ extension BlobStore {
         try naming.withLock { _ throws(BlobError) in
             let now = configuration.now()
             if configuration.faults.contains(.fileBeforeRow) {
-                for row in due { try files.remove(.whole(row.hash)) }
+                for row in due { try files.remove(.whole(row.blob.hash)) }
                 try files.syncFolder()
             }
             let removed = try update { rows throws(StoreError) in
                 var removed: [BlobRow] = []
-                for row in due where openPartial(row.hash) == nil {
+                for row in due where openPartial(row.blob) == nil {
                     // As it is now: no write can come between here and the commit.
-                    guard let row = try rows.find(row.hash), try isDue(row, at: now) else { continue }
+                    guard let row = try rows.find(row.blob), try isDue(row, at: now) else { continue }
                     try rows.remove(row)
-                    if !configuration.faults.contains(.sweepReferenced) { try rows.references.forget(row.hash) }
+                    if !configuration.faults.contains(.sweepReferenced) { try rows.references.forget(row.blob) }
                     removed.append(row)
                 }
                 count { usage in
@@ -81,12 +81,12 @@ extension BlobStore {
             }
             sweep.blobCount += removed.count
             for row in removed {
-                readers.forget(row.hash)
+                readers.forget(row.blob)
                 if row.place == .database {
                     sweep.blobBytes += row.layout.size
                 } else {
-                    sweep.blobBytes += try files.remove(.whole(row.hash)) ?? 0
-                    sweep.blobBytes += try removePartialFile(row.hash) ?? 0
+                    sweep.blobBytes += try files.remove(.whole(row.blob.hash)) ?? 0
+                    sweep.blobBytes += try removePartialFile(row.blob.hash) ?? 0
                 }
             }
         }

@@ -1,7 +1,7 @@
 import Synchronization
 package import SyncModel
 
-/// The bytes of attachments at rest: each blob once, under its hash, small ones in the database, large ones as files.
+/// The bytes of attachments at rest: each blob once, under its name, small ones in the database, large ones as files.
 ///
 /// What the database says of blobs is written by the store's own connection: there is one that writes, and a row of a record
 /// and a row of a blob are asked about in one transaction. Each transaction here is short, at most `batchBytes`.
@@ -35,7 +35,7 @@ package final class BlobStore: Sendable {
         var lastNumber: UInt64 = 0
         /// Files that are being written.
         var additions: Set<BlobFileName> = []
-        var partials: [BlobHash: WeakPartial] = [:]
+        var partials: [BlobName: WeakPartial] = [:]
         /// Partial blobs with a file that cannot be trusted: a sync of it failed.
         var spoiled: Set<BlobHash> = []
     }
@@ -211,13 +211,13 @@ package final class BlobStore: Sendable {
     /// as if the store were closed. What was not looked at is looked at after the next start.
     package func endScans() { isEnding.store(true, ordering: .relaxed) }
 
-    func openPartial(_ hash: BlobHash) -> BlobPartial? { state.withLock { $0.partials[hash]?.partial } }
+    func openPartial(_ blob: BlobName) -> BlobPartial? { state.withLock { $0.partials[blob]?.partial } }
 
     /// Ends the partial blob, because it became whole or the whole blob turned out damaged. Called under `naming`. A
     /// fetch that still has the partial open must not give it a name: its open file is another one by now, or has other
     /// bytes than it remembers.
-    func endPartial(_ hash: BlobHash) {
-        let weak = state.withLock { $0.partials.removeValue(forKey: hash) }
+    func endPartial(_ blob: BlobName) {
+        let weak = state.withLock { $0.partials.removeValue(forKey: blob) }
         weak?.partial?.end()
     }
 
@@ -229,8 +229,8 @@ package final class BlobStore: Sendable {
     }
 
     /// Under `naming`: what lies under the full name is looked at chunk by chunk from now on.
-    func makePartialFile(_ hash: BlobHash) throws(BlobError) {
-        if try files.rename(.whole(hash), to: .partial(hash)) { setSpoiled(hash, false) }
+    func makePartialFile(_ blob: BlobName) throws(BlobError) {
+        if try files.rename(.whole(blob.hash), to: .partial(blob.hash)) { setSpoiled(blob.hash, false) }
     }
 
     func isSpoiled(_ hash: BlobHash) -> Bool { state.withLock { $0.spoiled.contains(hash) } }
@@ -244,7 +244,7 @@ package final class BlobStore: Sendable {
     func register(_ partial: BlobPartial) {
         state.withLock { state in
             state.partials = state.partials.filter { $0.value.partial != nil }
-            state.partials[partial.hash] = WeakPartial(partial: partial)
+            state.partials[partial.blob] = WeakPartial(partial: partial)
         }
     }
 }

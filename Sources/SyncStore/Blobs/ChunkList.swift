@@ -39,8 +39,8 @@ package struct ChunkList: Hashable, Sendable {
         }
     }
 
-    /// True if a blob with these chunks and this size has the given hash.
-    package func isOf(_ hash: BlobHash, size: UInt64) -> Bool {
-        BlobLayout(size: size)?.chunkCount == count && BlobHash(of: hashes, size: size) == hash
+    /// True if a blob with these chunks has this name.
+    package func isOf(_ blob: BlobName) -> Bool {
+        blob.layout.chunkCount == count && BlobName(of: hashes, size: blob.size) == blob
     }
 }

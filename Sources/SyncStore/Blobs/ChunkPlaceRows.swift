@@ -28,15 +28,15 @@ struct ChunkPlaceRows {
     }
 
     /// Places in blobs that are whole, and in files, at most `candidates`. The prefix alone is no proof.
-    func find(_ hash: ChunkHash) throws(StoreError) -> [(blob: BlobHash, chunk: Int)] {
-        var places: [(blob: BlobHash, chunk: Int)] = []
+    func find(_ hash: ChunkHash) throws(StoreError) -> [(blob: BlobName, chunk: Int)] {
+        var places: [(blob: BlobName, chunk: Int)] = []
         try access.forEach(
             """
-            SELECT hash, chunk FROM chunk_place JOIN blob ON blob.id = chunk_place.blob
+            SELECT hash, size, chunk FROM chunk_place JOIN blob ON blob.id = chunk_place.blob
             WHERE prefix = ? AND place = 1 LIMIT \(Self.candidates)
             """, .blob(Array(hash.bytes.prefix(Self.prefixBytes)))
         ) { row throws(StoreError) in
-            if let blob = BlobHash(bytes: row.blob(0)) { places.append((blob, Int(row.integer(1)))) }
+            if let blob = BlobName(row, hash: 0, size: 1) { places.append((blob, Int(row.integer(2)))) }
             return true
         }
         return places

@@ -17,9 +17,9 @@ final class OpenReaders: Sendable {
     private let state = Mutex(State())
 
     /// - Returns: a reader, if one is open, and what `put` wants to hear.
-    func take(_ hash: BlobHash) -> (reader: BlobReader?, generation: UInt64) {
+    func take(_ blob: BlobName) -> (reader: BlobReader?, generation: UInt64) {
         state.withLock { state in
-            let index = state.readers.lastIndex { $0.hash == hash }
+            let index = state.readers.lastIndex { $0.blob == blob }
             return (index.map { state.readers.remove(at: $0) }, state.generation)
         }
     }
@@ -34,10 +34,10 @@ final class OpenReaders: Sendable {
     }
 
     /// The file is not the blob's any more, or goes.
-    func forget(_ hash: BlobHash) {
+    func forget(_ blob: BlobName) {
         state.withLock { state in
             state.generation += 1
-            state.readers.removeAll { $0.hash == hash }
+            state.readers.removeAll { $0.blob == blob }
         }
     }
 }

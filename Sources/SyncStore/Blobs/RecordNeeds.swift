@@ -8,7 +8,7 @@ package struct RecordNeeds: BlobNeeds {
 
     package init(_ store: SQLiteStore) { self.store = store }
 
-    package func need(of hash: BlobHash) throws(StoreError) -> BlobNeed {
-        try store.read { access throws(StoreError) in try ReferenceRows(access).need(of: hash) }
+    package func need(of blob: BlobName) throws(StoreError) -> BlobNeed {
+        try store.read { access throws(StoreError) in try ReferenceRows(access).need(of: blob) }
     }
 }

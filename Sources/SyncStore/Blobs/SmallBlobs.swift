@@ -16,7 +16,7 @@ package struct SmallBlobs: Hashable, Sendable {
     /// The blobs, in the order of the request.
     package var blobs: [Blob] = []
     /// Are here, or were until they were found damaged just now, and could not be read.
-    package var unreadable: [BlobHash] = []
+    package var unreadable: [BlobName] = []
     /// The first that was not looked at, because those before it fill the budget; how many were asked for: there is none.
     package var nextIndex = 0
 

@@ -78,9 +78,7 @@ extension SQLiteStore {
                 case .foreign?, .outdated?: continue
                 case .ahead?, nil: break
                 }
-                let attached = reading.attachments.first {
-                    $0.file.blob == record.blob && $0.file.size == record.size
-                }
+                let attached = reading.attachments.first { $0.file.blob == record.blob }
                 guard let attached else { continue }
                 guard stable.covers(attached.id), try missingBlob(record.blob, space: space) == nil else { return nil }
                 cover = cover.meet(record.vector)

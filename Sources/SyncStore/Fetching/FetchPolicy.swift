@@ -8,15 +8,6 @@ package enum FetchPolicy: Hashable, Sendable {
     /// None.
     case onDemand
 
-    /// The greatest size of a blob to fetch, in bytes; nil: no limit.
-    package var sizeLimit: UInt64? {
-        switch self {
-        case .all: nil
-        case .upTo(let limit): limit
-        case .onDemand: 0
-        }
-    }
-
     package func wants(size: UInt64) -> Bool {
         switch self {
         case .all: true

@@ -12,7 +12,7 @@ extension AttachmentRows {
         try log.access.forEach(
             """
             SELECT collection.name, object.key, replica.replica, attachment.counter, attachment.stamp, attachment.name,
-                attachment.media_type, attachment.size, attachment.width, attachment.height, blob_reference.blob
+                attachment.media_type, attachment.width, attachment.height, blob_reference.blob, blob_reference.size
             FROM attachment CROSS JOIN replica ON replica.id = attachment.replica
                 CROSS JOIN object ON object.id = attachment.object
                 CROSS JOIN collection ON collection.id = object.collection
@@ -40,7 +40,8 @@ extension AttachmentRows {
             return try ObjectRows(log).objectRow(key).map { ("attachment.object = ?1", .integer($0)) }
         case .ofBlob(let blob):
             let row = try log.access.first(
-                "SELECT id FROM blob_reference WHERE space = ? AND blob = ?", .integer(log.spaceRow), .blob(blob.bytes)
+                "SELECT id FROM blob_reference WHERE space = ? AND blob = ? AND size = ?", .integer(log.spaceRow),
+                .blob(blob.hash.bytes), blob.sizeValue
             ) { row throws(StoreError) in row.integer(0) }
             return row.map { ("attachment.reference = ?1", .integer($0)) }
         case .labelled(let prefix):
@@ -51,48 +52,53 @@ extension AttachmentRows {
 
     private static func attachment(_ row: SQLRow) throws(StoreError) -> StoredAttachment {
         guard let replica = ReplicaID(bytes: row.blob(2)), let counter = UInt64(exactly: row.integer(3)),
-            let mediaType = MediaType(row.text(6)), let size = UInt64(exactly: row.integer(7)),
-            let blob = BlobHash(bytes: row.blob(10))
+            let mediaType = MediaType(row.text(6)), let blob = BlobName(row, hash: 9, size: 10)
         else { throw .corrupt(detail: "an attachment's row does not read back") }
         var image: ImageSize?
-        if !row.isNull(8) {
-            image = ImageSize(width: UInt32(clamping: row.integer(8)), height: UInt32(clamping: row.integer(9)))
+        if !row.isNull(7) {
+            image = ImageSize(width: UInt32(clamping: row.integer(7)), height: UInt32(clamping: row.integer(8)))
         }
         return StoredAttachment(
             owner: ObjectKey(collection: ExactString(row.text(0)), id: ExactString(row.text(1))),
             attachment: Attachment(
                 id: Dot(replica: replica, counter: counter), stamp: LogRows.stamp(row.integer(4)),
                 file: AttachedFile(
-                    name: ExactString(row.text(5)), mediaType: mediaType, size: size, image: image, blob: blob)))
+                    name: ExactString(row.text(5)), mediaType: mediaType, image: image, blob: blob)))
     }
 
     // Needed blobs
 
-    func reference(to blob: BlobHash) throws(StoreError) -> BlobReference? {
+    private static let columns = "blob, size, attachments, released"
+
+    func reference(to blob: BlobName) throws(StoreError) -> BlobReference? {
         try log.access.first(
-            "SELECT blob, attachments, released FROM blob_reference WHERE space = ? AND blob = ?",
-            .integer(log.spaceRow), .blob(blob.bytes)
+            "SELECT \(Self.columns) FROM blob_reference WHERE space = ? AND blob = ? AND size = ?",
+            .integer(log.spaceRow), .blob(blob.hash.bytes), blob.sizeValue
         ) { row throws(StoreError) in try Self.reference(row) }
     }
 
-    func references(after blob: BlobHash?, limit: Int) throws(StoreError) -> [BlobReference] {
+    func references(after blob: BlobName?, limit: Int) throws(StoreError) -> [BlobReference] {
         try references(
-            "SELECT blob, attachments, released FROM blob_reference WHERE space = ? AND blob > ? ORDER BY blob",
-            .blob(blob?.bytes ?? []), limit: limit)
+            """
+            SELECT \(Self.columns) FROM blob_reference WHERE space = ? AND (blob, size) > (?, ?) ORDER BY blob, size
+            """, .blob(blob?.hash.bytes ?? []), blob?.sizeValue ?? .integer(0),
+            limit: limit)
     }
 
     func releasedBlobs(before wallMilliseconds: Int64, limit: Int) throws(StoreError) -> [BlobReference] {
         try references(
             """
-            SELECT blob, attachments, released FROM blob_reference WHERE space = ? AND released < ?
-            ORDER BY released, blob
-            """, .integer(wallMilliseconds), limit: limit)
+            SELECT \(Self.columns) FROM blob_reference WHERE space = ? AND released < ? ORDER BY released, blob, size
+            LIMIT ?
+            """, .integer(wallMilliseconds), .integer(Int64(limit)), limit: limit)
     }
 
-    private func references(_ sql: String, _ value: SQLValue, limit: Int) throws(StoreError) -> [BlobReference] {
+    private func references(
+        _ sql: String, _ first: SQLValue, _ second: SQLValue, limit: Int
+    ) throws(StoreError) -> [BlobReference] {
         var found: [BlobReference] = []
         guard limit > 0 else { return found }
-        try log.access.forEach(sql, .integer(log.spaceRow), value) { row throws(StoreError) in
+        try log.access.forEach(sql, .integer(log.spaceRow), first, second) { row throws(StoreError) in
             found.append(try Self.reference(row))
             return found.count < limit
         }
@@ -100,10 +106,10 @@ extension AttachmentRows {
     }
 
     private static func reference(_ row: SQLRow) throws(StoreError) -> BlobReference {
-        guard let blob = BlobHash(bytes: row.blob(0)) else {
+        guard let blob = BlobName(row, hash: 0, size: 1) else {
             throw .corrupt(detail: "a blob's reference does not read back")
         }
         return BlobReference(
-            blob: blob, attachmentCount: row.integer(1), releasedMilliseconds: row.isNull(2) ? nil : row.integer(2))
+            blob: blob, attachmentCount: row.integer(2), releasedMilliseconds: row.isNull(3) ? nil : row.integer(3))
     }
 }

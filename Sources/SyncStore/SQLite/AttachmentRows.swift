@@ -21,21 +21,20 @@ struct AttachmentRows {
         let file = attachment.file
         let reference = try access.first(
             """
-            INSERT INTO blob_reference (space, blob, attachments) VALUES (?, ?, 1)
-            ON CONFLICT (space, blob) DO UPDATE SET attachments = attachments + 1, released = NULL
+            INSERT INTO blob_reference (space, blob, size, attachments) VALUES (?, ?, ?, 1)
+            ON CONFLICT (space, blob, size) DO UPDATE SET attachments = attachments + 1, released = NULL
             RETURNING id
-            """, .integer(log.spaceRow), .blob(file.blob.bytes)
+            """, .integer(log.spaceRow), .blob(file.blob.hash.bytes), file.blob.sizeValue
         ) { row throws(StoreError) in row.integer(0) }
         try access.run(
             """
             INSERT INTO attachment
-                (replica, counter, object, reference, stamp, label, name, media_type, size, width, height)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                (replica, counter, object, reference, stamp, label, name, media_type, width, height)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """, .integer(try log.replicaRow(attachment.id.replica)), .integer(Int64(attachment.id.counter)),
             .integer(object), .integer(reference), .integer(LogRows.column(attachment.stamp)),
             .text(attachment.label), .text(file.name.string), .text(file.mediaType.name),
-            .integer(Int64(clamping: file.size)), .integer(file.image.map { Int64($0.width) }),
-            .integer(file.image.map { Int64($0.height) }))
+            .integer(file.image.map { Int64($0.width) }), .integer(file.image.map { Int64($0.height) }))
         try describe(reference)
     }
 
@@ -55,15 +54,16 @@ struct AttachmentRows {
         try describe(reference)
     }
 
-    /// Updates the size, stamp and missing flag of a reference from the records that are left.
+    /// Updates the stamp and missing flag of a reference from the records that are left.
     private func describe(_ reference: Int64?) throws(StoreError) {
         try access.run(
             """
             UPDATE blob_reference SET
-                size = (SELECT size FROM attachment WHERE reference = blob_reference.id ORDER BY stamp, size LIMIT 1),
                 stamp = (SELECT max(stamp) FROM attachment WHERE reference = blob_reference.id),
                 is_missing = attachments > 0
-                    AND NOT EXISTS (SELECT 1 FROM blob WHERE blob.hash = blob_reference.blob AND blob.place <> 2)
+                    AND NOT EXISTS (
+                        SELECT 1 FROM blob
+                        WHERE blob.hash = blob_reference.blob AND blob.size = blob_reference.size AND blob.place <> 2)
             WHERE id = ?
             """, .integer(reference))
     }
@@ -73,7 +73,7 @@ struct AttachmentRows {
         try access.run("DELETE FROM attachment")
         try access.run(
             """
-            UPDATE blob_reference SET attachments = 0, released = NULL, size = NULL, stamp = NULL, is_missing = 0
+            UPDATE blob_reference SET attachments = 0, released = NULL, stamp = NULL, is_missing = 0
             WHERE space = ?
             """, spaceValue)
     }
@@ -85,12 +85,12 @@ struct AttachmentRows {
     }
 
     /// - Returns: the blobs that are unneeded, and that are forgotten now.
-    func forgetReleased(_ blobs: [BlobHash]) throws(StoreError) -> [BlobHash] {
-        var forgotten: [BlobHash] = []
+    func forgetReleased(_ blobs: [BlobName]) throws(StoreError) -> [BlobName] {
+        var forgotten: [BlobName] = []
         for blob in blobs {
             let row = try access.first(
-                "DELETE FROM blob_reference WHERE space = ? AND blob = ? AND attachments = 0 RETURNING id",
-                spaceValue, .blob(blob.bytes)
+                "DELETE FROM blob_reference WHERE space = ? AND blob = ? AND size = ? AND attachments = 0 RETURNING id",
+                spaceValue, .blob(blob.hash.bytes), blob.sizeValue
             ) { row throws(StoreError) in row.integer(0) }
             guard let row else { continue }
             try access.run("DELETE FROM holder WHERE reference = ?", .integer(row))

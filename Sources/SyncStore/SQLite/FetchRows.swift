@@ -5,6 +5,8 @@ struct FetchRows {
     private let log: LogRows
     private var access: SQLiteAccess { log.access }
     private var space: SQLValue { .integer(log.spaceRow) }
+    /// Through the unique index.
+    private static let ofBlob = "space = ? AND blob = ? AND size = ?"
 
     init(_ log: LogRows) { self.log = log }
 
@@ -44,52 +46,52 @@ struct FetchRows {
 
     // Pins
 
-    func pin(_ blob: BlobHash) throws(StoreError) -> Bool {
+    func pin(_ blob: BlobName) throws(StoreError) -> Bool {
         try access.first(
-            "UPDATE blob_reference SET is_pinned = 1 WHERE space = ? AND blob = ? AND attachments > 0 RETURNING id",
-            space, .blob(blob.bytes)
+            "UPDATE blob_reference SET is_pinned = 1 WHERE \(Self.ofBlob) AND attachments > 0 RETURNING id",
+            space, .blob(blob.hash.bytes), blob.sizeValue
         ) { _ throws(StoreError) in true } ?? false
     }
 
-    func unpin(_ blob: BlobHash) throws(StoreError) -> Bool {
+    func unpin(_ blob: BlobName) throws(StoreError) -> Bool {
         try access.first(
             """
-            UPDATE blob_reference SET is_pinned = 0 WHERE space = ? AND blob = ? AND is_pinned = 1
-            RETURNING attachments > 0
-            """, space, .blob(blob.bytes)
+            UPDATE blob_reference SET is_pinned = 0 WHERE \(Self.ofBlob) AND is_pinned = 1 RETURNING attachments > 0
+            """, space, .blob(blob.hash.bytes), blob.sizeValue
         ) { row throws(StoreError) in row.integer(0) != 0 } ?? false
     }
 
-    func isPinned(_ blob: BlobHash) throws(StoreError) -> Bool {
+    func isPinned(_ blob: BlobName) throws(StoreError) -> Bool {
         try has("is_pinned = 1 AND attachments > 0", blob)
     }
 
-    private func has(_ condition: String, _ blob: BlobHash) throws(StoreError) -> Bool {
+    private func has(_ condition: String, _ blob: BlobName) throws(StoreError) -> Bool {
         try access.first(
-            "SELECT 1 FROM blob_reference WHERE space = ? AND blob = ? AND \(condition)", space, .blob(blob.bytes)
+            "SELECT 1 FROM blob_reference WHERE \(Self.ofBlob) AND \(condition)", space, .blob(blob.hash.bytes),
+            blob.sizeValue
         ) { _ throws(StoreError) in true } ?? false
     }
 
     // Missing blobs
 
     private static let columns = """
-        blob, size, stamp, EXISTS (SELECT 1 FROM blob AS part WHERE part.hash = blob_reference.blob AND part.place = 2),
-            is_pinned
+        blob, size, stamp, EXISTS (
+            SELECT 1 FROM blob AS part
+            WHERE part.hash = blob_reference.blob AND part.size = blob_reference.size AND part.place = 2)
         """
 
     /// Returns missing blobs in the order of their sizes; pinned ones beyond the limit come behind all that are within it.
-    func missing(except: Set<BlobHash>, limit: Int) throws(StoreError) -> [MissingBlob] {
+    func missing(except: Set<BlobName>, limit: Int) throws(StoreError) -> [MissingBlob] {
         var found: [MissingBlob] = []
         guard limit > 0 else { return found }
-        let policy = try policy()
-        for part in Self.parts(policy) where found.count < limit {
+        for part in Self.parts(try policy()) where found.count < limit {
             try access.forEach(
                 """
                 SELECT \(Self.columns) FROM blob_reference WHERE space = ? AND \(part.condition)
                 ORDER BY size, stamp DESC, blob
                 """, space, .integer(part.size)
             ) { row throws(StoreError) in
-                let missing = try Self.missing(row, policy)
+                let missing = try Self.missing(row)
                 if !except.contains(missing.blob) { found.append(missing) }
                 return found.count < limit
             }
@@ -120,25 +122,22 @@ struct FetchRows {
         return [("is_missing = 1 AND size <= ?", limit), ("is_missing = 1 AND is_pinned = 1 AND size > ?", limit)]
     }
 
-    func missing(_ blob: BlobHash) throws(StoreError) -> MissingBlob? {
-        let policy = try policy()
-        return try access.first(
-            "SELECT \(Self.columns) FROM blob_reference WHERE space = ? AND blob = ? AND is_missing = 1", space,
-            .blob(blob.bytes)
-        ) { row throws(StoreError) in try Self.missing(row, policy) }
+    func missing(_ blob: BlobName) throws(StoreError) -> MissingBlob? {
+        try access.first(
+            "SELECT \(Self.columns) FROM blob_reference WHERE \(Self.ofBlob) AND is_missing = 1", space,
+            .blob(blob.hash.bytes), blob.sizeValue
+        ) { row throws(StoreError) in try Self.missing(row) }
     }
 
-    private static func missing(_ row: SQLRow, _ policy: FetchPolicy) throws(StoreError) -> MissingBlob {
-        guard let blob = BlobHash(bytes: row.blob(0)), let size = UInt64(exactly: row.integer(1)) else {
+    private static func missing(_ row: SQLRow) throws(StoreError) -> MissingBlob {
+        guard let blob = BlobName(row, hash: 0, size: 1) else {
             throw .corrupt(detail: "a blob's reference does not read back")
         }
-        return MissingBlob(
-            blob: blob, size: size, stamp: LogRows.stamp(row.integer(2)),
-            sizeLimit: row.integer(4) != 0 ? nil : policy.sizeLimit, isBegun: row.integer(3) != 0)
+        return MissingBlob(blob: blob, stamp: LogRows.stamp(row.integer(2)), isBegun: row.integer(3) != 0)
     }
 
-    func allowed(_ blobs: [BlobHash]) throws(StoreError) -> [BlobHash] {
-        var allowed: [BlobHash] = []
+    func allowed(_ blobs: [BlobName]) throws(StoreError) -> [BlobName] {
+        var allowed: [BlobName] = []
         for blob in blobs where try has("attachments > 0", blob) { allowed.append(blob) }
         return allowed
     }

@@ -8,13 +8,13 @@ extension SQLiteStore {
     }
 
     /// Returns the reference to the blob; nil when no attachment ever needed it, or it was forgotten since.
-    package func reference(to blob: BlobHash, space: SpaceID) throws(StoreError) -> BlobReference? {
+    package func reference(to blob: BlobName, space: SpaceID) throws(StoreError) -> BlobReference? {
         try readLog(space) { rows throws(StoreError) in try AttachmentRows(rows).reference(to: blob) } ?? nil
     }
 
-    /// Returns the references to every blob behind `blob`, needed or not, in the order of hashes.
+    /// Returns the references to every blob behind `blob`, needed or not, in the order of names.
     package func references(
-        of space: SpaceID, after blob: BlobHash?, limit: Int
+        of space: SpaceID, after blob: BlobName?, limit: Int
     ) throws(StoreError) -> [BlobReference] {
         try readLog(space) { rows throws(StoreError) in
             try AttachmentRows(rows).references(after: blob, limit: limit)
@@ -32,7 +32,7 @@ extension SQLiteStore {
 
     /// Forgets the references of blobs whose bytes are about to be removed.
     /// - Returns: the unneeded ones among them; blobs that are attached again by now stay.
-    package func forgetReleased(_ blobs: [BlobHash], of space: SpaceID) throws(StoreError) -> [BlobHash] {
+    package func forgetReleased(_ blobs: [BlobName], of space: SpaceID) throws(StoreError) -> [BlobName] {
         try update { access throws(StoreError) in
             guard let rows = try LogRows(access, space: space) else { return [] }
             return try AttachmentRows(rows).forgetReleased(blobs)

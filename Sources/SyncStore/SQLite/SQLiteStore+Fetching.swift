@@ -23,25 +23,25 @@ extension SQLiteStore {
 
     /// Has a blob fetched whatever the policy says, while a record names it.
     /// - Returns: false if no record does, and nothing is pinned.
-    package func pin(_ blob: BlobHash, space: SpaceID) throws(StoreError) -> Bool {
+    package func pin(_ blob: BlobName, space: SpaceID) throws(StoreError) -> Bool {
         try updateFetching(space) { rows throws(StoreError) in try rows.pin(blob) } ?? false
     }
 
     /// - Returns: false if it was not pinned.
-    package func unpin(_ blob: BlobHash, space: SpaceID) throws(StoreError) -> Bool {
+    package func unpin(_ blob: BlobName, space: SpaceID) throws(StoreError) -> Bool {
         try updateFetching(space) { rows throws(StoreError) in try rows.unpin(blob) } ?? false
     }
 
     /// Returns whether the blob is pinned. False also for one that no record names now; within the grace period it may be
     /// named again.
-    package func isPinned(_ blob: BlobHash, space: SpaceID) throws(StoreError) -> Bool {
+    package func isPinned(_ blob: BlobName, space: SpaceID) throws(StoreError) -> Bool {
         try readFetching(space) { rows throws(StoreError) in try rows.isPinned(blob) } ?? false
     }
 
     /// Returns the blobs that policy or pins want and that are missing here, in the order in which to fetch them: small
     /// before large, newest first. Costs what it returns and the size of `except`, however many are missing.
     package func missingBlobs(
-        of space: SpaceID, except: Set<BlobHash>, limit: Int
+        of space: SpaceID, except: Set<BlobName>, limit: Int
     ) throws(StoreError) -> [MissingBlob] {
         try readFetching(space) { rows throws(StoreError) in try rows.missing(except: except, limit: limit) } ?? []
     }
@@ -52,19 +52,19 @@ extension SQLiteStore {
     }
 
     /// The blob as it would be asked for, whatever the policy; nil: no record names it, or it is here as a whole.
-    package func missingBlob(_ blob: BlobHash, space: SpaceID) throws(StoreError) -> MissingBlob? {
+    package func missingBlob(_ blob: BlobName, space: SpaceID) throws(StoreError) -> MissingBlob? {
         try readFetching(space) { rows throws(StoreError) in try rows.missing(blob) } ?? nil
     }
 
     /// Returns the blobs among these that a record of the space names, in the same order: a member may fetch them.
-    package func allowed(_ blobs: [BlobHash], space: SpaceID) throws(StoreError) -> [BlobHash] {
+    package func allowed(_ blobs: [BlobName], space: SpaceID) throws(StoreError) -> [BlobName] {
         try readFetching(space) { rows throws(StoreError) in try rows.allowed(blobs) } ?? []
     }
 
     /// Records that a device said that it holds all of these, in one transaction, or none where it said so just before.
     /// Blobs that no record named are left out.
     package func recordHolders(
-        _ blobs: [BlobHash], device: DeviceID, at wallMilliseconds: Int64
+        _ blobs: [BlobName], device: DeviceID, at wallMilliseconds: Int64
     ) throws(StoreError) {
         let news = try read { access throws(StoreError) in
             try ReferenceRows(access).news(blobs, device, at: wallMilliseconds)
@@ -75,12 +75,12 @@ extension SQLiteStore {
         }
     }
 
-    package func recordHolder(_ blob: BlobHash, device: DeviceID, at wallMilliseconds: Int64) throws(StoreError) {
+    package func recordHolder(_ blob: BlobName, device: DeviceID, at wallMilliseconds: Int64) throws(StoreError) {
         try recordHolders([blob], device: device, at: wallMilliseconds)
     }
 
     /// Returns the peers that last claimed to hold the blob, the newest claim first.
-    package func lastHolders(of blob: BlobHash) throws(StoreError) -> [BlobHolder] {
+    package func lastHolders(of blob: BlobName) throws(StoreError) -> [BlobHolder] {
         try read { access throws(StoreError) in try ReferenceRows(access).holders(of: blob) }
     }
 

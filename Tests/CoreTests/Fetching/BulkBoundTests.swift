@@ -21,7 +21,7 @@ struct BulkBoundTests {
         }
         world.list(wants, at: 0)
         let span = try world.mustReach(within: 60_000) { $0.nodes[0].disk.whole.count == wants.count }
-        let bytes = wants.reduce(0) { $0 + Int64($1.layout.size) }
+        let bytes = wants.reduce(0) { $0 + Int64($1.blob.size) }
         let least = (bytes - 2 * (512 << 10)) * 1_000 / Int64(limit)
         #expect(span >= least && span <= least * 3 / 2 + 500, "\(span) ms, at least \(least)")
         #expect(world.check.violations.isEmpty)
@@ -150,7 +150,7 @@ struct BulkBoundTests {
     @Test func `one that is too large for the disk, or broken there, lets the rest pass`() {
         var world = BulkWorld(nodes: 2)
         world.nodes[1].disk.freeBytes = 10 * Self.chunk
-        world.nodes[1].disk.broken = [BulkWorld.hash(3)]
+        world.nodes[1].disk.broken = [BulkWorld.name(3, size: 3 * Self.chunk)]
         let wants = (1...20).map { BulkWorld.want($0, size: UInt64($0) * Self.chunk) }
         for want in wants { world.give(want, to: 0) }
         world.connect(0, 1)

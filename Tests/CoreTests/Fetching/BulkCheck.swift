@@ -4,9 +4,9 @@ import SyncModel
 /// What must never happen, whatever peers do; looked at on every frame and after every step.
 struct BulkCheck {
     private struct Asked {
-        let blob: BlobHash
+        let blob: BlobName
         var chunks: Set<Int>
-        var small: [BlobHash]
+        var small: [BlobName]
     }
 
     /// Why a check failed, first of all.
@@ -15,8 +15,8 @@ struct BulkCheck {
     private var asked: [Int: [ConnectionID: [UInt64: Asked]]] = [:]
     private var cancelled: [Int: [ConnectionID: [UInt64: Asked]]] = [:]
     /// By node: chunks on their way to the disk.
-    private var writing: [Int: [BlobHash: Set<Int>]] = [:]
-    private var received: [Int: [BlobHash: Set<Int>]] = [:]
+    private var writing: [Int: [BlobName: Set<Int>]] = [:]
+    private var received: [Int: [BlobName: Set<Int>]] = [:]
     /// By node: who was caught with wrong bytes of what.
     private var caught: [Int: Set<String>] = [:]
     private(set) var mostInFlight = 0
@@ -72,11 +72,11 @@ struct BulkCheck {
         }
     }
 
-    private func isAsked(_ node: Int, _ blob: BlobHash, _ chunk: Int) -> Bool {
+    private func isAsked(_ node: Int, _ blob: BlobName, _ chunk: Int) -> Bool {
         asked[node]?.values.contains { $0.values.contains { $0.blob == blob && $0.chunks.contains(chunk) } } ?? false
     }
 
-    private func isAsked(_ node: Int, small blob: BlobHash) -> Bool {
+    private func isAsked(_ node: Int, small blob: BlobName) -> Bool {
         asked[node]?.values.contains { $0.values.contains { $0.small.contains(blob) } } ?? false
     }
 

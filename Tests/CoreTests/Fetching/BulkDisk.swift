@@ -4,28 +4,25 @@ import SyncModel
 
 /// What a node holds, as tables: every chunk has one byte for content, repeated; 0 is never right.
 struct BulkDisk {
-    var layouts: [BlobHash: BlobLayout] = [:]
-    var whole: Set<BlobHash> = []
+    var whole: Set<BlobName> = []
     /// Large ones whose hashes are known.
-    var partial: [BlobHash: ChunkSet] = [:]
+    var partial: [BlobName: ChunkSet] = [:]
     /// Of those, the ones that were looked at since the start: of others nothing is told.
-    var opened: Set<BlobHash> = []
+    var opened: Set<BlobName> = []
     /// When what it was told is done.
     var freeAt: Int64 = 0
 
     /// Of a hundred chunks and small blobs that it serves so many are wrong.
     var lies = 0
     var liesAboutHashes = false
-    /// What it says of the size of some, and is not so.
-    var claims: [BlobHash: BlobLayout] = [:]
-    /// What hashes cover, whatever records say.
-    var truths: [BlobHash: BlobLayout] = [:]
+    /// The sizes that hashes cover, whatever records say. A disk that has another name of a hash lies about it.
+    var truths: [BlobHash: UInt64] = [:]
     /// What it says it holds, and does not.
-    var boasts: Set<BlobHash> = []
+    var boasts: Set<BlobName> = []
     var isFull = false
     /// What one blob may have before the disk is full; and what is wrong with some.
     var freeBytes: UInt64 = .max
-    var broken: Set<BlobHash> = []
+    var broken: Set<BlobName> = []
     /// What one blob may have.
     var quota: UInt64 = .max
     /// Chunks that it gave out wrong.
@@ -33,18 +30,18 @@ struct BulkDisk {
     /// Rows of the transactions of small blobs.
     var batches: [Int] = []
 
-    static func content(_ blob: BlobHash, _ chunk: Int) -> UInt8 {
-        UInt8((blob.bytes.reduce(0) { $0 + Int($1) } &* 31 + chunk) % 255 + 1)
+    static func content(_ blob: BlobName, _ chunk: Int) -> UInt8 {
+        UInt8((blob.hash.bytes.reduce(0) { $0 + Int($1) } &* 31 + chunk) % 255 + 1)
     }
 
-    func has(_ blob: BlobHash, _ chunk: Int) -> Bool {
+    func has(_ blob: BlobName, _ chunk: Int) -> Bool {
         whole.contains(blob) || partial[blob]?.contains(chunk) ?? false
     }
 
     /// - Returns: what the core hears; nil: nothing.
     mutating func perform(_ effect: BulkEffect, random: inout SeededGenerator) -> BulkInput? {
         switch effect {
-        case .begin(let blob, let layout, let hashes): return begin(blob, layout, hashes)
+        case .begin(let blob, let hashes): return begin(blob, hashes)
         case .write(let blob, let chunk, let bytes):
             if isFull { return .chunkWritten(blob, chunk: chunk, .refused(code: "disk_full")) }
             guard partial[blob] != nil else { return .chunkWritten(blob, chunk: chunk, .refused(code: "not_begun")) }
@@ -60,10 +57,8 @@ struct BulkDisk {
         case .lookUp(let id, _, let blobs): return .lookedUp(id, blobs.compactMap(holding))
         case .readHashes(let id, _, let blob, let first): return .hashesRead(id, hashes(of: blob, from: first))
         case .readChunk(let id, _, let blob, let chunk):
-            guard has(blob, chunk), let layout = told(blob), chunk < layout.chunkCount else {
-                return .chunkRead(id, nil, .notHeld)
-            }
-            return .chunkRead(id, read(blob, chunk, layout.range(of: chunk).count, &random), nil)
+            guard has(blob, chunk), chunk < blob.layout.chunkCount else { return .chunkRead(id, nil, .notHeld) }
+            return .chunkRead(id, read(blob, chunk, blob.layout.range(of: chunk).count, &random), nil)
         case .readSmall(let id, _, let blobs): return readSmall(id, blobs, &random)
         case .putAside, .dial, .askForBulk, .send, .establish, .setReading, .close, .listMissing, .recordHolder,
             .progress,
@@ -72,9 +67,9 @@ struct BulkDisk {
         }
     }
 
-    private mutating func begin(_ blob: BlobHash, _ asked: BlobLayout, _ hashes: [UInt8]?) -> BulkInput {
-        if let truth = truths[blob], truth != asked, hashes != nil { return .hashesWrong(blob) }
-        let layout = truths[blob] ?? asked
+    private mutating func begin(_ blob: BlobName, _ hashes: [UInt8]?) -> BulkInput {
+        if let truth = truths[blob.hash], truth != blob.size, hashes != nil { return .hashesWrong(blob) }
+        let layout = blob.layout
         if layout.size > quota { return .refused(blob, code: BulkConfiguration.quotaCode) }
         if isFull || layout.size > freeBytes { return .refused(blob, code: BulkConfiguration.diskFullCode) }
         if broken.contains(blob) { return .refused(blob, code: "disk_error") }
@@ -92,7 +87,7 @@ struct BulkDisk {
         }
         guard let present = partial[blob] else { return .hashesMissing(blob) }
         opened.insert(blob)
-        return .begun(blob, layout, present: present)
+        return .begun(blob, present: present)
     }
 
     private mutating func writeSmall(_ id: WriteID, _ blobs: [WholeBlob]) -> BulkInput {
@@ -101,40 +96,36 @@ struct BulkDisk {
             return .smallWritten(id, right: [], wrong: [], code: BulkConfiguration.quotaCode)
         }
         batches.append(blobs.count)
-        var (right, wrong) = ([BlobHash](), [BlobHash]())
+        var (right, wrong) = ([BlobName](), [BlobName]())
         for blob in blobs {
             let isRight =
-                blob.bytes.first.map { $0 == Self.content(blob.hash, 0) } ?? true
-                && truths[blob.hash].map { $0.size == UInt64(blob.bytes.count) } ?? true
-            if isRight { right.append(blob.hash) } else { wrong.append(blob.hash) }
+                blob.bytes.first.map { $0 == Self.content(blob.name, 0) } ?? true
+                && truths[blob.name.hash].map { $0 == UInt64(blob.bytes.count) } ?? true
+            if isRight { right.append(blob.name) } else { wrong.append(blob.name) }
         }
         whole.formUnion(right)
         return .smallWritten(id, right: right, wrong: wrong, code: nil)
     }
 
-    private func told(_ blob: BlobHash) -> BlobLayout? { claims[blob] ?? truths[blob] ?? layouts[blob] }
-
-    private func holding(_ blob: BlobHash) -> BulkFrame.Holding? {
-        guard let layout = told(blob) else { return nil }
-        if whole.contains(blob) || boasts.contains(blob) { return BulkFrame.Holding(blob: blob, part: .all(layout)) }
+    private func holding(_ blob: BlobName) -> BulkFrame.Holding? {
+        if whole.contains(blob) || boasts.contains(blob) { return BulkFrame.Holding(blob: blob, part: .all) }
         guard opened.contains(blob) else { return nil }
         return partial[blob].flatMap {
-            $0.presentCount > 0 ? BulkFrame.Holding(blob: blob, part: .chunks($0, layout)) : nil
+            $0.presentCount > 0 ? BulkFrame.Holding(blob: blob, part: .chunks($0)) : nil
         }
     }
 
-    private func hashes(of blob: BlobHash, from first: Int) -> [UInt8]? {
-        guard let layout = told(blob), whole.contains(blob) || partial[blob] != nil, first < layout.chunkCount else {
-            return nil
-        }
-        let end = min(layout.chunkCount, first + BulkLimits.hashesPerFrame)
+    private func hashes(of blob: BlobName, from first: Int) -> [UInt8]? {
+        let count = blob.layout.chunkCount
+        guard whole.contains(blob) || partial[blob] != nil, first < count else { return nil }
+        let end = min(count, first + BulkLimits.hashesPerFrame)
         return (first..<end).flatMap { chunk in
             [UInt8](repeating: liesAboutHashes ? 0 : Self.content(blob, chunk), count: 32)
         }
     }
 
     private mutating func read(
-        _ blob: BlobHash, _ chunk: Int, _ count: Int, _ random: inout SeededGenerator
+        _ blob: BlobName, _ chunk: Int, _ count: Int, _ random: inout SeededGenerator
     ) -> [UInt8] {
         let isWrong = lies > 0 && random.below(100) < lies
         if isWrong { wrongCount += 1 }
@@ -142,11 +133,11 @@ struct BulkDisk {
     }
 
     private mutating func readSmall(
-        _ id: ReadID, _ blobs: [BlobHash], _ random: inout SeededGenerator
+        _ id: ReadID, _ blobs: [BlobName], _ random: inout SeededGenerator
     ) -> BulkInput {
         var (found, bytes, next) = ([BulkFrame.SmallBlobs.Blob](), 0, 0)
         for (place, blob) in blobs.enumerated() {
-            let size = whole.contains(blob) ? Int(told(blob)?.size ?? 0) : 0
+            let size = whole.contains(blob) ? Int(blob.size) : 0
             guard next == 0 || bytes + size <= BulkLimits.smallFrameBytes else { break }
             bytes += size
             next = place + 1

@@ -19,7 +19,7 @@ struct BulkOffenceTests {
 
         mutating func hear(_ input: BulkInput) { effects = core.step(input, at: now) }
         mutating func hear(_ frame: BulkFrame) { hear(.received(id, frame, bytes: 64)) }
-        mutating func greet() { hear(.hello(.init(version: 1, features: 0))) }
+        mutating func greet() { hear(.hello(.init(version: BulkProtocol.version, features: 0))) }
 
         mutating func wait(milliseconds: Int64) {
             now = now + .milliseconds(milliseconds)
@@ -37,8 +37,8 @@ struct BulkOffenceTests {
             greet()
             let want = BulkWorld.want(1, size: 4 * UInt64(BlobLayout.chunkBytes))
             hear(.fetch(want))
-            hear(.holding(.init(blob: want.blob, part: .all(want.layout))))
-            hear(.begun(want.blob, want.layout, present: ChunkSet(count: 4)))
+            hear(.holding(.init(blob: want.blob, part: .all)))
+            hear(.begun(want.blob, present: ChunkSet(count: 4)))
             let ids = sent.compactMap { if case .request(let request) = $0 { request.id } else { nil } }
             return try #require(ids.first)
         }
@@ -46,9 +46,15 @@ struct BulkOffenceTests {
 
     private static let full = [UInt8](repeating: 1, count: BlobLayout.chunkBytes)
 
+    @Test func `a peer that names blobs by their hashes alone is turned away`() {
+        var talk = Talk()
+        talk.hear(.hello(.init(version: 1, features: 0)))
+        #expect(talk.closed == .protocolMismatch)
+    }
+
     @Test func `frames before the Hello, and a second Hello, end the connection`() {
         var talk = Talk()
-        talk.hear(.want(.init(space: .home, blobs: [BulkWorld.hash(1)])))
+        talk.hear(.want(.init(space: .home, blobs: [BulkWorld.name(1)])))
         #expect(talk.closed == .unexpectedFrame)
         talk = Talk()
         talk.greet()
@@ -92,14 +98,14 @@ struct BulkOffenceTests {
     @Test func `a chunk of a cancelled request is used while it is missing`() throws {
         var talk = Talk()
         let id = try talk.askedLarge()
-        let blob = BulkWorld.hash(1)
+        let want = BulkWorld.want(1, size: 4 * UInt64(BlobLayout.chunkBytes))
+        let blob = want.blob
         talk.hear(.endFetch(blob))
         #expect(talk.sent.contains(.cancel(.init(id: id))))
-        let want = BulkWorld.want(1, size: 4 * UInt64(BlobLayout.chunkBytes))
         talk.hear(.fetch(want))
         talk.hear(.holding(.init(blob: blob, part: .nothing)))
-        talk.hear(.holding(.init(blob: blob, part: .all(want.layout))))
-        talk.hear(.begun(blob, want.layout, present: ChunkSet(count: 4)))
+        talk.hear(.holding(.init(blob: blob, part: .all)))
+        talk.hear(.begun(blob, present: ChunkSet(count: 4)))
         talk.hear(.chunk(.init(id: id, index: 0, bytes: Self.full)))
         #expect(talk.effects.contains(.write(blob, chunk: 0, Self.full)))
         talk.hear(.chunk(.init(id: id, index: 0, bytes: Self.full)))
@@ -113,8 +119,8 @@ struct BulkOffenceTests {
         talk.hear(.endFetch(want.blob))
         talk.hear(.fetch(want))
         talk.hear(.holding(.init(blob: want.blob, part: .nothing)))
-        talk.hear(.holding(.init(blob: want.blob, part: .all(want.layout))))
-        talk.hear(.begun(want.blob, want.layout, present: ChunkSet(count: 4)))
+        talk.hear(.holding(.init(blob: want.blob, part: .all)))
+        talk.hear(.begun(want.blob, present: ChunkSet(count: 4)))
         let second = try #require(
             talk.sent.lazy.compactMap { if case .request(let request) = $0 { request.id } else { nil } }.first)
         // The first request was taken back, and its answer was under way.
@@ -132,20 +138,20 @@ struct BulkOffenceTests {
         var talk = Talk()
         talk.greet()
         for id in 1...UInt64(BulkLimits.openRequests) + 1 {
-            talk.hear(.request(.init(id: id, space: .home, blob: BulkWorld.hash(1), first: 0, count: 1)))
+            talk.hear(.request(.init(id: id, space: .home, blob: BulkWorld.name(1), first: 0, count: 1)))
         }
         #expect(talk.sent.contains(.refusal(.init(id: UInt64(BulkLimits.openRequests) + 1, reason: .busy))))
-        talk.hear(.request(.init(id: 3, space: .home, blob: BulkWorld.hash(1), first: 0, count: 1)))
+        talk.hear(.request(.init(id: 3, space: .home, blob: BulkWorld.name(1), first: 0, count: 1)))
         #expect(talk.closed == .unexpectedFrame, "numbers grow")
 
         talk = Talk()
         talk.greet()
         for start in stride(from: 0, to: BulkLimits.wants, by: BulkLimits.blobsPerFrame) {
-            let blobs = (start..<start + BulkLimits.blobsPerFrame).map(BulkWorld.hash)
+            let blobs = (start..<start + BulkLimits.blobsPerFrame).map { BulkWorld.name($0) }
             talk.hear(.want(.init(space: .home, blobs: blobs)))
             #expect(talk.closed == nil)
         }
-        talk.hear(.want(.init(space: .home, blobs: [BulkWorld.hash(-1)])))
+        talk.hear(.want(.init(space: .home, blobs: [BulkWorld.name(-1)])))
         #expect(talk.closed == .overLimit)
     }
 
@@ -154,13 +160,13 @@ struct BulkOffenceTests {
         talk.greet()
         // Nothing is looked up: the first answer of the disk does not come.
         for round in 0..<40 {
-            let blobs = (0..<BulkLimits.blobsPerFrame).map { BulkWorld.hash(round * BulkLimits.blobsPerFrame + $0) }
+            let blobs = (0..<BulkLimits.blobsPerFrame).map { BulkWorld.name(round * BulkLimits.blobsPerFrame + $0) }
             talk.hear(.want(.init(space: .home, blobs: blobs)))
             if round < 39 { talk.hear(.unwant(.init(blobs: blobs))) }
             #expect(talk.core.load.lookUps <= 2 * BulkLimits.wants)
         }
         #expect(talk.closed == nil, "who gives up what came from elsewhere does the same")
-        talk.hear(.want(.init(space: .home, blobs: [BulkWorld.hash(-1)])))
+        talk.hear(.want(.init(space: .home, blobs: [BulkWorld.name(-1)])))
         #expect(talk.core.load.lookUps > 0)
     }
 
@@ -170,7 +176,7 @@ struct BulkOffenceTests {
         var id: UInt64 = 0
         while talk.closed == nil, id < 10_000 {
             id += 1
-            talk.hear(.request(.init(id: id, space: .home, blob: BulkWorld.hash(1), first: 0, count: 1)))
+            talk.hear(.request(.init(id: id, space: .home, blob: BulkWorld.name(1), first: 0, count: 1)))
         }
         #expect(talk.closed == .overLimit)
     }
@@ -189,8 +195,8 @@ struct BulkOffenceTests {
                 return
             }
             _ = core.step(.opened(id, peer), at: now)
-            _ = core.step(.received(id, .hello(.init(version: 1, features: 0)), bytes: 8), at: now)
-            _ = core.step(.received(id, .hello(.init(version: 1, features: 0)), bytes: 8), at: now)
+            _ = core.step(.received(id, .hello(.init(version: BulkProtocol.version, features: 0)), bytes: 8), at: now)
+            _ = core.step(.received(id, .hello(.init(version: BulkProtocol.version, features: 0)), bytes: 8), at: now)
             _ = core.step(.closed(id, code: "closed"), at: now)
             let start = now
             effects = []

@@ -20,11 +20,11 @@ struct BulkWorld {
         var isMute = false
         var wakeAt: Int64?
         var reports: [BulkReport] = []
-        var nobodyHas: [BlobHash] = []
+        var nobodyHas: [BlobName] = []
         /// What people are shown.
-        var progress: [BlobHash: UInt64] = [:]
+        var progress: [BlobName: UInt64] = [:]
         var listCount = 0
-        var fetchedOrder: [BlobHash] = []
+        var fetchedOrder: [BlobName] = []
         /// Bytes of blobs that it sent.
         var served = 0
         /// Bytes of blobs that came, and of those the ones of chunks that came before.
@@ -80,28 +80,26 @@ struct BulkWorld {
 
     // MARK: Blobs
 
-    static func hash(_ number: Int) -> BlobHash {
-        BlobHash(bytes: (0..<32).map { $0 < 4 ? UInt8(truncatingIfNeeded: number >> (24 - 8 * $0)) : 7 })!
+    static func name(_ number: Int, size: UInt64 = 10) -> BlobName {
+        let bytes = (0..<32).map { $0 < 4 ? UInt8(truncatingIfNeeded: number >> (24 - 8 * $0)) : 7 }
+        return BlobName(BlobHash(bytes: bytes)!, size: size)
     }
 
-    static func want(_ number: Int, size: UInt64, stamp: UInt64 = 1, sizeLimit: UInt64? = nil) -> BlobWant {
-        BlobWant(
-            blob: hash(number), layout: BlobLayout(size: size)!, stamp: Stamp(rawValue: stamp), sizeLimit: sizeLimit)
+    static func want(_ number: Int, size: UInt64, stamp: UInt64 = 1) -> BlobWant {
+        BlobWant(blob: name(number, size: size), stamp: Stamp(rawValue: stamp))
     }
 
-    /// It is here as a whole, and has that size whatever records say.
+    /// It is here as a whole, and its hash covers that size, whatever records say.
     mutating func give(_ want: BlobWant, to node: Int) {
-        for index in nodes.indices { nodes[index].disk.truths[want.blob] = want.layout }
-        nodes[node].disk.layouts[want.blob] = want.layout
+        for index in nodes.indices { nodes[index].disk.truths[want.blob.hash] = want.blob.size }
         nodes[node].disk.whole.insert(want.blob)
     }
 
     /// It should be here.
     mutating func list(_ wants: [BlobWant], at node: Int) {
-        for want in wants { nodes[node].disk.layouts[want.blob] = want.layout }
         nodes[node].listed = (nodes[node].listed + wants).sorted { left, right in
-            left.layout.size == right.layout.size
-                ? (right.stamp, left.blob) < (left.stamp, right.blob) : left.layout.size < right.layout.size
+            left.blob.size == right.blob.size
+                ? (right.stamp, left.blob) < (left.stamp, right.blob) : left.blob.size < right.blob.size
         }
         hear(node, .missingChanged)
     }
@@ -295,9 +293,7 @@ struct BulkWorld {
 }
 
 extension BlobWant {
-    fileprivate var begun: BlobWant {
-        BlobWant(blob: blob, layout: layout, stamp: stamp, sizeLimit: sizeLimit, isBegun: true)
-    }
+    fileprivate var begun: BlobWant { BlobWant(blob: blob, stamp: stamp, isBegun: true) }
 }
 
 extension BulkFrame {

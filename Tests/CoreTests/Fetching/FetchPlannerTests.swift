@@ -9,11 +9,13 @@ struct FetchPlannerTests {
         DeviceID(bytes: [UInt8](repeating: UInt8(number), count: DeviceID.byteCount))!
     }
 
-    private static func rank(_ number: Int, isPersonal: Bool = false) -> FetchRank {
-        FetchRank(isPersonal: isPersonal, size: 1, stamp: Stamp(rawValue: 1), blob: BulkWorld.hash(number))
+    private static func rank(_ blob: BlobName, isPersonal: Bool = false) -> FetchRank {
+        FetchRank(isPersonal: isPersonal, stamp: Stamp(rawValue: 1), blob: blob)
     }
 
-    private static func layout(chunks: Int) -> BlobLayout { BlobLayout(size: UInt64(chunks * BlobLayout.chunkBytes))! }
+    private static func blob(_ number: Int = 1, chunks: Int) -> BlobName {
+        BulkWorld.name(number, size: UInt64(chunks * BlobLayout.chunkBytes))
+    }
 
     @Test(arguments: 1...50 as ClosedRange<UInt64>)
     func `each chunk is given out once, to one who holds it, as a plain search would`(seed: UInt64) {
@@ -23,7 +25,8 @@ struct FetchPlannerTests {
         var holders: [Int: Set<Int>] = [:]
         var free = Set(0..<count)
         var claimed: [Int] = []
-        planner.begin(Self.rank(1), Self.layout(chunks: count), present: ChunkSet(count: count))
+        let blob = Self.blob(chunks: count)
+        planner.begin(Self.rank(blob), present: ChunkSet(count: count))
         for _ in 0..<600 {
             let peer = random.below(4)
             switch random.below(8) {
@@ -31,18 +34,18 @@ struct FetchPlannerTests {
                 var chunks = ChunkSet(count: count)
                 holders[peer] = Set((0..<count).filter { _ in random.once(in: 3) })
                 for chunk in holders[peer] ?? [] { chunks.insert(chunk) }
-                planner.offered(BulkWorld.hash(1), by: Self.device(peer), chunks)
+                planner.offered(blob, by: Self.device(peer), chunks)
             case 1:
                 holders[peer] = nil
-                planner.withdrawn(BulkWorld.hash(1), by: Self.device(peer))
+                planner.withdrawn(blob, by: Self.device(peer))
             case 2, 3:
                 guard !claimed.isEmpty else { continue }
                 let chunk = claimed.remove(at: random.below(claimed.count))
                 if random.once(in: 2) {
-                    planner.release(BulkWorld.hash(1), chunk: chunk)
+                    planner.release(blob, chunk: chunk)
                     free.insert(chunk)
                 } else {
-                    let isNew = planner.came(BulkWorld.hash(1), chunk: chunk)
+                    let isNew = planner.came(blob, chunk: chunk)
                     #expect(isNew)
                 }
             default:
@@ -61,25 +64,27 @@ struct FetchPlannerTests {
 
     @Test func `what a person waits for goes first, the others take turns`() {
         var planner = FetchPlanner()
-        for blob in 1...3 {
-            planner.begin(Self.rank(blob), Self.layout(chunks: 9), present: ChunkSet(count: 9))
-            planner.offered(BulkWorld.hash(blob), by: Self.device(1), nil)
+        let blobs = (1...3).map { Self.blob($0, chunks: 9) }
+        for blob in blobs {
+            planner.begin(Self.rank(blob), present: ChunkSet(count: 9))
+            planner.offered(blob, by: Self.device(1), nil)
         }
         let turns = (0..<6).map { _ in planner.next(from: Self.device(1), limit: 1)?.blob }
-        #expect(turns == [1, 2, 3, 1, 2, 3].map(BulkWorld.hash))
-        planner.rerank(Self.rank(3, isPersonal: true))
+        #expect(turns == blobs + blobs)
+        planner.rerank(Self.rank(blobs[2], isPersonal: true))
         let personal = (0..<8).map { _ in planner.next(from: Self.device(1), limit: 1)?.blob }
-        #expect(personal.prefix(7).allSatisfy { $0 == BulkWorld.hash(3) })
-        #expect(personal[7] != BulkWorld.hash(3))
+        #expect(personal.prefix(7).allSatisfy { $0 == blobs[2] })
+        #expect(personal[7] != blobs[2])
     }
 
     @Test func `one that comes after others is only asked for what they have not`() {
         var planner = FetchPlanner()
-        planner.begin(Self.rank(1), Self.layout(chunks: 4), present: ChunkSet(count: 4))
+        let blob = Self.blob(chunks: 4)
+        planner.begin(Self.rank(blob), present: ChunkSet(count: 4))
         var chunks = ChunkSet(count: 4)
         chunks.insert(0)
-        planner.offered(BulkWorld.hash(1), by: Self.device(1), nil)
-        planner.offered(BulkWorld.hash(1), by: Self.device(2), chunks)
+        planner.offered(blob, by: Self.device(1), nil)
+        planner.offered(blob, by: Self.device(2), chunks)
         let early = planner.next(from: Self.device(1), limit: 4, before: [Self.device(2)])
         #expect(early == nil)
         let quick = planner.next(from: Self.device(2), limit: 4)
@@ -90,8 +95,9 @@ struct FetchPlannerTests {
 
     @Test func `a set of chunks of another size is not believed`() {
         var planner = FetchPlanner()
-        planner.begin(Self.rank(1), Self.layout(chunks: 4), present: ChunkSet(count: 4))
-        planner.offered(BulkWorld.hash(1), by: Self.device(1), ChunkSet(count: 5))
-        #expect(!planner.canSend(Self.device(1), BulkWorld.hash(1)))
+        let blob = Self.blob(chunks: 4)
+        planner.begin(Self.rank(blob), present: ChunkSet(count: 4))
+        planner.offered(blob, by: Self.device(1), ChunkSet(count: 5))
+        #expect(!planner.canSend(Self.device(1), blob))
     }
 }

@@ -8,9 +8,10 @@ struct FetchQueueTests {
     func `the first is the best of those that are in it`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var queue = FetchQueue()
-        var plain: [BlobHash: FetchRank] = [:]
+        var plain: [BlobName: FetchRank] = [:]
         for _ in 0..<3_000 {
-            let blob = BulkWorld.hash(random.below(60))
+            let number = random.below(60)
+            let blob = BulkWorld.name(number, size: UInt64(number % 5))
             switch random.below(4) {
             case 0:
                 queue.remove(blob)
@@ -21,8 +22,7 @@ struct FetchQueueTests {
                 if let first { plain[first.blob] = nil }
             default:
                 let rank = FetchRank(
-                    isPersonal: random.once(in: 4), size: UInt64(random.below(5)),
-                    stamp: Stamp(rawValue: UInt64(random.below(3))), blob: blob)
+                    isPersonal: random.once(in: 4), stamp: Stamp(rawValue: UInt64(random.below(3))), blob: blob)
                 queue.insert(rank)
                 plain[blob] = rank
             }

@@ -8,7 +8,7 @@ extension AttachedFile {
         bytes.withUnsafeBytes { hasher.update($0) }
         let isPicture = bytes.count % 2 == 0
         return AttachedFile(
-            name: name, mediaType: isPicture ? .picture : .unknown, size: UInt64(bytes.count),
+            name: name, mediaType: isPicture ? .picture : .unknown,
             image: isPicture ? ImageSize(width: 640, height: UInt32(bytes.count + 1)) : nil, blob: hasher.finish())
     }
 }

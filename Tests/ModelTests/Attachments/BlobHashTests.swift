@@ -19,7 +19,7 @@ struct BlobHashTests {
         let bytes = Self.bytes(count)
         var whole = BlobHasher()
         bytes.withUnsafeBytes { whole.update($0) }
-        #expect(whole.finish().bytes.hexadecimal == name)
+        #expect(whole.finish().hash.bytes.hexadecimal == name)
         #expect(whole.chunks.count == BlobLayout(size: UInt64(count))?.chunkCount)
         #expect(whole.size == UInt64(count))
     }
@@ -62,7 +62,7 @@ struct BlobHashTests {
     }
 
     @Test func `zeros more or fewer are another blob`() {
-        var names: Set<BlobHash> = []
+        var names: Set<BlobName> = []
         for count in [0, 1, 2, 262_143, 262_144, 262_145, 524_288] {
             var hasher = BlobHasher()
             [UInt8](repeating: 0, count: count).withUnsafeBytes { hasher.update($0) }

@@ -153,6 +153,6 @@ import Testing
 
 extension AttachedFile {
     fileprivate func having(size: UInt64) -> AttachedFile {
-        AttachedFile(name: name, mediaType: mediaType, size: size, image: image, blob: blob)
+        AttachedFile(name: name, mediaType: mediaType, image: image, blob: BlobName(blob.hash, size: size))
     }
 }

@@ -19,7 +19,8 @@ struct SnapshotRecordTests {
         SnapshotRecord(
             space: .home, stream: "plays", schema: 3, consumer: "counter", isCanonical: isCanonical,
             key: isCanonical ? key(9) : nil, vector: vector((1, 4), (2, 1 << 60)),
-            blob: BlobHash(bytes: [UInt8](repeating: 8, count: 32))!, size: 12, wallMilliseconds: 1_763_700_000_000)
+            blob: BlobName(BlobHash(bytes: [UInt8](repeating: 8, count: 32))!, size: 12),
+            wallMilliseconds: 1_763_700_000_000)
     }
 
     @Test func `a record reads back from its fields, whatever their order`() {

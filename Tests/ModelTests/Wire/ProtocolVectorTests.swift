@@ -247,12 +247,12 @@ private struct Example {
 
     private var picture: AttachedFile {
         AttachedFile(
-            name: "é.png", mediaType: MediaType("image/png") ?? .unknown, size: 300,
+            name: "é.png", mediaType: MediaType("image/png") ?? .unknown,
             image: ImageSize(width: 640, height: 480), blob: Self.blob(300))
     }
 
     private var attachmentOperations: [(String, Operation)] {
-        let nothing = AttachedFile(name: "", mediaType: .unknown, size: 0, image: nil, blob: Self.blob(0))
+        let nothing = AttachedFile(name: "", mediaType: .unknown, image: nil, blob: Self.blob(0))
         let (ours, theirs) = (Operation.LifeReference.own(counter: 0), Dot(replica: other, counter: 5))
         let edits: [(String, Operation.LifeReference, AttachmentSet.Operation)] = [
             ("attach.own", ours, .attach(picture)), ("attach.other", .other(theirs), .attach(nothing)),
@@ -264,7 +264,7 @@ private struct Example {
         }
     }
 
-    private static func blob(_ count: Int) -> BlobHash {
+    private static func blob(_ count: Int) -> BlobName {
         var hasher = BlobHasher()
         [UInt8](repeating: 0x61, count: count).withUnsafeBytes { hasher.update($0) }
         return hasher.finish()
@@ -276,8 +276,8 @@ private struct Example {
         return [
             ("digest.attachment", attachment.digestTerm(of: object).bytes),
             ("attachment.label", Array(attachment.label.utf8)), ("blob.chunk", chunk.bytes),
-            ("blob.empty", Self.blob(0).bytes), ("blob.one", Self.blob(300).bytes),
-            ("blob.three", Self.blob(2 * BlobLayout.chunkBytes + 1).bytes),
+            ("blob.empty", Self.blob(0).hash.bytes), ("blob.one", Self.blob(300).hash.bytes),
+            ("blob.three", Self.blob(2 * BlobLayout.chunkBytes + 1).hash.bytes),
         ]
     }
 

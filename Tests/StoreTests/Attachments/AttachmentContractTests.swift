@@ -80,12 +80,12 @@ struct AttachmentContractTests {
     @Test(arguments: StoreKind.allCases)
     func `all that is said of a file comes back`(kind: StoreKind) throws {
         let (bed, store) = try Self.open(kind)
-        let hash = AttachedFile.named("x").blob
+        let hash = AttachedFile.named("x").blob.hash
         let files = [
-            AttachedFile(name: "", mediaType: .unknown, size: 0, image: nil, blob: hash),
+            AttachedFile(name: "", mediaType: .unknown, image: nil, blob: BlobName(hash, size: 0)),
             AttachedFile(
                 name: "e\u{301} 📎\u{0}.png", mediaType: try #require(MediaType("image/png")),
-                size: BlobLayout.sizeLimit, image: ImageSize(width: .max, height: 1), blob: hash),
+                image: ImageSize(width: .max, height: 1), blob: BlobName(hash, size: BlobLayout.sizeLimit)),
         ]
         for file in files { try store.write(.attach(ObjectKey("box/one"), file)) }
         #expect(try store.attachments().reversed().map(\.attachment.file) == files)

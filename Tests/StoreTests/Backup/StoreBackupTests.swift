@@ -29,12 +29,11 @@ import Testing
             return Dot(replica: try #require(commit.first).segment.replica, counter: commit[0].segment.start)
         }
 
-        func attach(_ bytes: [UInt8], to id: String) throws -> BlobHash {
+        func attach(_ bytes: [UInt8], to id: String) throws -> BlobName {
             let hash = try blobs.add(bytes)
             let key = ObjectKey(collection: "album", id: ExactString(id))
             let file = AttachedFile(
-                name: "a", mediaType: MediaType(head: [], isWhole: true), size: UInt64(bytes.count), image: nil,
-                blob: hash)
+                name: "a", mediaType: MediaType(head: [], isWhole: true), image: nil, blob: hash)
             let result = try store.append(
                 [.planned([.put(key, .init(fields: [])), .attach(key, file)])], wallMilliseconds: 1)
             _ = try #require(result.outcomes.first).get()
@@ -50,15 +49,15 @@ import Testing
     /// What a backup gives, and `meanwhile` before each step.
     private func save(
         _ machine: Machine, _ meanwhile: (StoreBackup.Step) throws -> Void = { _ in }
-    ) throws -> (files: [(name: String, bytes: [UInt8])], leftOut: [BlobHash]) {
+    ) throws -> (files: [(name: String, bytes: [UInt8])], leftOut: [BlobName]) {
         let backup = try StoreBackup(machine.blobs)
         var files: [(name: String, bytes: [UInt8])] = []
         var sizes: [UInt64] = []
         while let step = try backup.next() {
             switch step {
-            case .blob(let hash, let size):
-                files.append(("blobs/" + hash.bytes.hexadecimal, []))
-                sizes.append(size)
+            case .blob(let blob):
+                files.append(("blobs/" + blob.hash.bytes.hexadecimal, []))
+                sizes.append(blob.size)
             case .database(let size):
                 files.append(("lanyard.sqlite", []))
                 sizes.append(size)
@@ -90,7 +89,7 @@ import Testing
         let (first, second) = (try machine.attach(large, to: "1"), try machine.attach(Array("small".utf8), to: "2"))
         let before = try machine.store.state()
         let saved = try save(machine) { _ in try machine.emit("99") }
-        #expect(saved.leftOut.isEmpty && saved.files.map(\.name).first == "blobs/" + first.bytes.hexadecimal)
+        #expect(saved.leftOut.isEmpty && saved.files.map(\.name).first == "blobs/" + first.hash.bytes.hexadecimal)
         #expect(try leftovers(machine.bed).isEmpty)
         let copy = try restored(saved.files, on: StoreBed(.sqliteInTmpfs))
         #expect(try copy.store.state().digest == before.digest)
@@ -144,17 +143,19 @@ import Testing
         let machine = try Machine(StoreBed(.sqliteInTmpfs))
         let bytes = (0..<3).map { BlobBytes.some(2 * BlobLayout.chunkBytes, seed: UInt64($0 + 1)) }
         let hashes = try bytes.enumerated().map { try machine.attach($1, to: "\($0)") }
-        func path(_ hash: BlobHash) -> String { "\(machine.bed.directory)/blobs/\(hash.bytes.hexadecimal)" }
+        func path(_ hash: BlobName) -> String { "\(machine.bed.directory)/blobs/\(hash.hash.bytes.hexadecimal)" }
         // The second chunk of the first is wrong; the second goes while the first is read.
         let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: path(hashes[0])))
         try handle.seek(toOffset: UInt64(BlobLayout.chunkBytes + 3))
         try handle.write(contentsOf: Data([0xFF, 0xFE, 0xFD]))
         try handle.close()
         let saved = try save(machine) { step in
-            if case .blob(hashes[0], _) = step { try FileManager.default.removeItem(atPath: path(hashes[1])) }
+            if case .blob(hashes[0]) = step { try FileManager.default.removeItem(atPath: path(hashes[1])) }
         }
         #expect(saved.leftOut == [hashes[0], hashes[1]])
-        let kept = saved.files.filter { file in !saved.leftOut.contains { file.name.hasSuffix($0.bytes.hexadecimal) } }
+        let kept = saved.files.filter { file in
+            !saved.leftOut.contains { file.name.hasSuffix($0.hash.bytes.hexadecimal) }
+        }
         let copy = try restored(kept, on: StoreBed(.sqliteInTmpfs))
         #expect(try copy.blobs.bytes(of: hashes[2]) == bytes[2])
         #expect(try copy.blobs.status(of: hashes[0]) == .missing && copy.blobs.status(of: hashes[1]) == .missing)
@@ -173,7 +174,7 @@ import Testing
         let partial = try #require(try machine.blobs.begin(coming))
         try partial.write(0, of: coming)
         let saved = try save(machine)
-        #expect(saved.files.map(\.name) == ["blobs/" + keptHash.bytes.hexadecimal, "lanyard.sqlite"])
+        #expect(saved.files.map(\.name) == ["blobs/" + keptHash.hash.bytes.hexadecimal, "lanyard.sqlite"])
         let copy = try restored(saved.files, on: StoreBed(.sqliteInTmpfs))
         #expect(try copy.blobs.status(of: goneHash) == .missing)
         #expect(try copy.blobs.status(of: BlobBytes.hash(coming)) == .missing)

@@ -15,18 +15,18 @@ final class SetClock: Sendable {
 
 /// Records that name blobs, as a test says.
 final class NamedBlobs: BlobNeeds {
-    private let said = Mutex<[BlobHash: BlobNeed]>([:])
+    private let said = Mutex<[BlobName: BlobNeed]>([:])
     /// Called before each answer: something that happens just then.
-    private let meanwhile = Mutex<(@Sendable (BlobHash) -> Void)?>(nil)
+    private let meanwhile = Mutex<(@Sendable (BlobName) -> Void)?>(nil)
 
-    func need(of hash: BlobHash) throws(StoreError) -> BlobNeed {
+    func need(of hash: BlobName) throws(StoreError) -> BlobNeed {
         defer { meanwhile.withLock { $0 }?(hash) }
         return said.withLock { $0[hash] ?? .neverNeeded }
     }
 
-    func set(_ hash: BlobHash, _ reference: BlobNeed) { said.withLock { $0[hash] = reference } }
+    func set(_ hash: BlobName, _ reference: BlobNeed) { said.withLock { $0[hash] = reference } }
 
-    func afterAnswer(_ body: @escaping @Sendable (BlobHash) -> Void) { meanwhile.withLock { $0 = body } }
+    func afterAnswer(_ body: @escaping @Sendable (BlobName) -> Void) { meanwhile.withLock { $0 = body } }
 }
 
 /// A device's machine with a blob store on it.
@@ -98,7 +98,7 @@ enum BlobBytes {
         return bytes
     }
 
-    static func hash(_ bytes: [UInt8]) -> BlobHash {
+    static func hash(_ bytes: [UInt8]) -> BlobName {
         var hasher = BlobHasher()
         bytes.withUnsafeBytes { hasher.update($0) }
         return hasher.finish()
@@ -143,19 +143,19 @@ struct PartsSource: BlobSource {
 
 extension BlobStore {
     /// All of it, checked.
-    func bytes(of hash: BlobHash) throws(BlobError) -> [UInt8] {
+    func bytes(of hash: BlobName) throws(BlobError) -> [UInt8] {
         var reader = try open(hash)
         var bytes: [UInt8] = []
         for chunk in 0..<reader.layout.chunkCount { bytes += try reader.read(chunk) }
         return bytes
     }
 
-    func add(_ bytes: [UInt8]) throws(BlobError) -> BlobHash {
+    func add(_ bytes: [UInt8]) throws(BlobError) -> BlobName {
         try add(from: PartsSource(bytes, size: UInt64(bytes.count)))
     }
 
     func begin(_ bytes: [UInt8]) throws(BlobError) -> BlobPartial? {
-        try beginPartial(BlobBytes.hash(bytes), size: UInt64(bytes.count), BlobBytes.chunks(bytes))
+        try beginPartial(BlobBytes.hash(bytes), BlobBytes.chunks(bytes))
     }
 }
 

@@ -22,7 +22,7 @@ struct BlobCompactTests {
 
     @Test func `what a record names stays, and goes a grace period after the last of them`() throws {
         let (store, blobs) = try open(["a", "b"], here: ["a"])
-        let hash = BlobHash.named("a")
+        let hash = BlobName.named("a")
         _ = try store.pin(hash, space: .home)
         try store.recordHolder(hash, device: TestDevice(2).id, at: clock.now)
         clock.advance(hours: 1_000)
@@ -68,7 +68,7 @@ struct BlobCompactTests {
             try store.write(.deleting("box/one"), at: clock.now)
             clock.advance(hours: 48)
             #expect(try blobs.sweep().blobCount == 0)
-            #expect(try store.references(of: .home, after: nil, limit: 9).map(\.blob) == [partial.hash])
+            #expect(try store.references(of: .home, after: nil, limit: 9).map(\.blob) == [partial.blob])
         }
         #expect(try blobs.sweep().blobCount == 1)
         #expect(try store.references(of: .home, after: nil, limit: 9) == [])

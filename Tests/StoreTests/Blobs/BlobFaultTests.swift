@@ -61,7 +61,7 @@ struct BlobFaultTests {
         for action in folder.actions { replay.take(action.action) }
         let found = CrashFolder(replay)
         for content in expected.whole where BlobHistory.contents[content].count > 1_000 {
-            if found.bytes(of: .whole(BlobHistory.hashes[content])) != BlobHistory.contents[content] {
+            if found.bytes(of: .whole(BlobHistory.hashes[content].hash)) != BlobHistory.contents[content] {
                 return (0, 0, "content \(content) is not durable")
             }
         }

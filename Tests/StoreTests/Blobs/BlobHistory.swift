@@ -96,7 +96,7 @@ struct BlobHistory {
         case .rot(let content):
             let hash = Self.hashes[content]
             guard try blobs.status(of: hash) == .whole else { return }
-            if blobs.isRight(hash) { folder.rot(.whole(hash), at: 10) }
+            if blobs.isRight(hash) { folder.rot(.whole(hash.hash), at: 10) }
             _ = blobs.isRight(hash)
         }
     }
@@ -158,12 +158,10 @@ struct BlobHistory {
             switch name {
             case .adding: return "an addition is left over"
             case .whole(let hash):
-                if try blobs.status(of: hash) != .whole { return "a file without a row is left over" }
+                if try blobs.wholeName(of: hash) == nil { return "a file without a row is left over" }
             case .partial(let hash):
-                switch try blobs.status(of: hash) {
-                case .partial: break
-                case .whole, .missing: return "a partial file without a row is left over"
-                }
+                let partials = try blobs.partials(after: nil, limit: .max)
+                if !partials.map(\.hash).contains(hash) { return "a partial file without a row is left over" }
             }
         }
         return nil
@@ -171,5 +169,5 @@ struct BlobHistory {
 }
 
 extension BlobStore {
-    fileprivate func isRight(_ hash: BlobHash) -> Bool { (try? bytes(of: hash)) != nil }
+    fileprivate func isRight(_ hash: BlobName) -> Bool { (try? bytes(of: hash)) != nil }
 }

@@ -25,7 +25,7 @@ struct BlobPartialTests {
         try partial.write(1, of: Self.bytes)
         try partial.complete()
         #expect(try blobs.bytes(of: Self.hash) == Self.bytes)
-        #expect(try bed.files.names() == [.whole(Self.hash)])
+        #expect(try bed.files.names() == [.whole(Self.hash.hash)])
         #expect(try blobs.begin(Self.bytes) == nil)
         #expect(try blobs.resumePartial(Self.hash) == nil)
         try partial.complete()
@@ -71,15 +71,13 @@ struct BlobPartialTests {
 
     @Test func `chunk hashes are believed only if they come to the name of the blob`() throws {
         let blobs = try BlobBed().open()
-        let (size, chunks) = (UInt64(Self.bytes.count), BlobBytes.chunks(Self.bytes))
+        let (size, chunks) = (Self.hash.size, BlobBytes.chunks(Self.bytes))
         let other = BlobBytes.chunks(BlobBytes.some(Self.bytes.count, seed: 2))
         let short = try #require(ChunkList(bytes: Array(chunks.bytes.dropLast(32))))
         for (size, chunks) in [(size, other), (size - 1, chunks), (size, short), (0, ChunkList()), (1, chunks)] {
-            #expect(throws: BlobError.wrongHashes(Self.hash)) {
-                try blobs.beginPartial(Self.hash, size: size, chunks)
-            }
+            let name = BlobName(Self.hash.hash, size: size)
+            #expect(throws: BlobError.wrongHashes(name)) { try blobs.beginPartial(name, chunks) }
         }
-        #expect(throws: BlobError.tooLarge) { try blobs.beginPartial(Self.hash, size: .max, chunks) }
         #expect(try blobs.usage() == BlobUsage())
     }
 
@@ -116,7 +114,7 @@ struct BlobPartialTests {
         for chunk in 0..<4 { try first.write(chunk, of: Self.bytes) }
         try first.checkpoint()
         bed.kill()
-        folder.rot(.partial(Self.hash), at: BlobLayout.chunkBytes + 5)
+        folder.rot(.partial(Self.hash.hash), at: BlobLayout.chunkBytes + 5)
         let blobs = try bed.open()
         #expect(
             try blobs.status(of: Self.hash)
@@ -125,7 +123,7 @@ struct BlobPartialTests {
         #expect(try !partial.present().contains(1))
         #expect(try partial.present().presentCount == 3)
         // And while somebody does.
-        folder.rot(.partial(Self.hash), at: 3)
+        folder.rot(.partial(Self.hash.hash), at: 3)
         #expect(throws: BlobError.damaged(Self.hash)) { try partial.read(0) }
         #expect(try !partial.present().contains(0))
         try partial.write(0, of: Self.bytes)
@@ -145,7 +143,7 @@ struct BlobPartialTests {
         try partial.write(7, of: bytes)
         #expect(folder.syncCount == 1)
         #expect(
-            try blobs.status(of: partial.hash)
+            try blobs.status(of: partial.blob)
                 == .partial(presentChunks: 8, presentBytes: UInt64(8 * BlobLayout.chunkBytes)))
         #expect(try blobs.usage().partialBytes == UInt64(8 * BlobLayout.chunkBytes))
         // A slow peer's chunks are as safe.
@@ -196,7 +194,7 @@ struct BlobPartialTests {
         #expect(folder.attempts - attempts == (isPlanted ? 0 : 2))
         try partial.complete()
         let found = CrashFolder(folder.disk.afterPowerLoss(.losesAll, seed: 1))
-        #expect((found.bytes(of: .whole(Self.hash)) == Self.bytes) != isPlanted)
+        #expect((found.bytes(of: .whole(Self.hash.hash)) == Self.bytes) != isPlanted)
     }
 
     @Test func `a file that is begun anew is not as durable as the one before`() throws {
@@ -220,7 +218,7 @@ struct BlobPartialTests {
         for chunk in 2..<4 { try partial.write(chunk, of: Self.bytes) }
         try partial.complete()
         let found = CrashFolder(folder.disk.afterPowerLoss(.losesAll, seed: 1))
-        #expect(found.bytes(of: .whole(Self.hash)) == Self.bytes)
+        #expect(found.bytes(of: .whole(Self.hash.hash)) == Self.bytes)
     }
 
     /// Its steps: sync of the file, name, sync of the folder.
@@ -235,7 +233,7 @@ struct BlobPartialTests {
         #expect(try partial.present().isComplete)
         try partial.complete()
         #expect(try blobs.bytes(of: Self.hash) == Self.bytes)
-        #expect(try folder.names() == [.whole(Self.hash)])
+        #expect(try folder.names() == [.whole(Self.hash.hash)])
     }
 
     @Test func `a full disk keeps what came, and goes on when there is room`() throws {
@@ -294,7 +292,7 @@ struct BlobPartialTests {
         _ = try blobs.add(BlobBytes.some(11, seed: 4))
         #expect(try blobs.status(of: Self.hash) == .missing)
         #expect(try blobs.usage().claimedBytes == size + 11)
-        #expect(try folder.names() == [.partial(BlobBytes.hash(held))])
+        #expect(try folder.names() == [.partial(BlobBytes.hash(held).hash)])
         // For one that is begun, too; what holds something stays.
         blobs.setQuota(size + 11)
         #expect(throws: BlobError.self) { try blobs.begin(Self.bytes) }
@@ -316,12 +314,12 @@ struct BlobPartialTests {
         files.heal()
         // Whenever it reads: once to look, and once to write again what was not noted as durable.
         let answers = asked.withLock(\.self)
-        #expect(!answers.isEmpty && answers.allSatisfy { $0 == .chunks(ChunkSet(count: 4), partial.layout) })
-        #expect(try blobs.holdings(of: [Self.hash]) == [.chunks(present, partial.layout)])
+        #expect(!answers.isEmpty && answers.allSatisfy { $0 == .chunks(ChunkSet(count: 4)) })
+        #expect(try blobs.holdings(of: [Self.hash]) == [.chunks(present)])
         #expect(present.presentCount == 1)
         try partial.write(3, of: Self.bytes)
         let both = try partial.present()
-        #expect(try blobs.holdings(of: [Self.hash]) == [.chunks(both, partial.layout)])
+        #expect(try blobs.holdings(of: [Self.hash]) == [.chunks(both)])
     }
 
     @Test func `a scan can be stopped, and takes nothing away`() throws {
@@ -357,7 +355,7 @@ struct BlobPartialTests {
             let partial = try #require(try blobs.begin(bytes))
             for chunk in 0..<partial.layout.chunkCount { try partial.write(chunk, of: bytes) }
             try partial.complete()
-            #expect(try blobs.bytes(of: partial.hash) == bytes)
+            #expect(try blobs.bytes(of: partial.blob) == bytes)
         }
     }
 }

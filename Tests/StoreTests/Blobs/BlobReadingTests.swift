@@ -12,7 +12,7 @@ struct BlobReadingTests {
         let folder = CrashFolder()
         let blobs = try BlobBed(folder: folder).open()
         let hash = try blobs.add(Self.bytes)
-        folder.rot(.whole(hash), at: BlobLayout.chunkBytes)
+        folder.rot(.whole(hash.hash), at: BlobLayout.chunkBytes)
         var reader = try blobs.open(hash)
         #expect(try reader.read(0) == BlobBytes.chunk(0, of: Self.bytes))
         #expect(throws: BlobError.damaged(hash)) { try reader.read(1) }
@@ -25,14 +25,14 @@ struct BlobReadingTests {
         try partial.complete()
         #expect(try blobs.bytes(of: hash) == Self.bytes)
         #expect(try blobs.usage().claimedBytes == UInt64(Self.bytes.count))
-        #expect(try folder.names() == [.whole(hash)])
+        #expect(try folder.names() == [.whole(hash.hash)])
     }
 
     @Test func `a file that somebody removed, or cut off, is missing`() throws {
         let bed = BlobBed()
         let blobs = try bed.open()
         let hash = try blobs.add(Self.bytes)
-        let path = bed.blobFolder + "/" + BlobFileName.whole(hash).string
+        let path = bed.blobFolder + "/" + BlobFileName.whole(hash.hash).string
         #expect(truncate(path, off_t(BlobLayout.chunkBytes + 10)) == 0)
         #expect(throws: BlobError.damaged(hash)) { try blobs.bytes(of: hash) }
         #expect(try blobs.resumePartial(hash)?.present().presentCount == 1)
@@ -77,7 +77,7 @@ struct BlobReadingTests {
         #expect(check.rightCount == 4 && check.damaged == [])
         #expect(check.rightBytes == UInt64(contents.reduce(0) { $0 + $1.count }))
         let handle = try #require(
-            FileHandle(forWritingAtPath: bed.blobFolder + "/" + BlobFileName.whole(hashes[0]).string))
+            FileHandle(forWritingAtPath: bed.blobFolder + "/" + BlobFileName.whole(hashes[0].hash).string))
         try handle.seek(toOffset: 300_000)
         try handle.write(contentsOf: Data([1, 2, 3, 4, 5]))
         try handle.close()

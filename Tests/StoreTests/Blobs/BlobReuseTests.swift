@@ -68,7 +68,7 @@ struct BlobReuseTests {
 
         for chunk in 1..<6 { try source.write(chunk, of: Self.old) }
         try source.complete()
-        let file = try #require(try bed.files.open(.whole(BlobBytes.hash(Self.old))))
+        let file = try #require(try bed.files.open(.whole(BlobBytes.hash(Self.old).hash)))
         let wrong = [Self.old[0] ^ 1]
         try wrong.withUnsafeBufferPointer { byte throws(BlobError) in
             try file.write(UnsafeRawBufferPointer(byte), at: 0)

@@ -36,12 +36,12 @@ struct BlobServingTests {
 
     @Test func `small blobs that have no room are refused together`() throws {
         let blobs = try BlobBed().open { $0.quotaBytes = 1_500 }
-        let batch = Self.small[..<2].map { (hash: BlobBytes.hash($0), bytes: $0) }
+        let batch = Self.small[..<2].map { (name: BlobBytes.hash($0), bytes: $0) }
         #expect(throws: BlobError.quotaExceeded(quota: 1_500, needed: 2_001)) { try blobs.receive(batch) }
         #expect(try blobs.usage() == BlobUsage())
         _ = try blobs.receive([batch[0]])
         // What is here costs nothing.
-        #expect(try blobs.receive([batch[0]]).right == [batch[0].hash])
+        #expect(try blobs.receive([batch[0]]).right == [batch[0].name])
     }
 
     @Test func `small blobs are read in one go, up to the budget, and what is not here is left out`() throws {
@@ -77,37 +77,50 @@ struct BlobServingTests {
         let partial = try #require(try blobs.begin(Self.small[0]))
         try partial.write(0, of: Self.small[0])
         try partial.complete()
-        folder.rot(.whole(partial.hash), at: 5)
+        folder.rot(.whole(partial.blob.hash), at: 5)
         let other = try blobs.add(Self.small[1])
-        let read = try blobs.readSmall([partial.hash, other], byteBudget: 1)
+        let read = try blobs.readSmall([partial.blob, other], byteBudget: 1)
         #expect(read.blobs == [SmallBlobs.Blob(index: 1, bytes: Self.small[1])] && read.nextIndex == 2)
-        #expect(read.unreadable == [partial.hash])
-        #expect(try blobs.status(of: partial.hash) != .whole)
+        #expect(read.unreadable == [partial.blob])
+        #expect(try blobs.status(of: partial.blob) != .whole)
     }
 
     // MARK: Large ones
+
+    @Test(arguments: [small[0], large]) func `the hash of a blob with another size names nothing that is here`(
+        bytes: [UInt8]
+    ) throws {
+        let blobs = try BlobBed().open()
+        let truth = try blobs.add(bytes)
+        let other = BlobName(truth.hash, size: truth.size + 1)
+        #expect(try blobs.status(of: other) == .missing && blobs.holdings(of: [other, truth]) == [.nothing, .all])
+        #expect(try blobs.chunks(of: other) == nil && blobs.resumePartial(other) == nil && !blobs.touch(other))
+        #expect(try blobs.readSmall([other], byteBudget: 9).blobs.isEmpty)
+        #expect(throws: BlobError.notHere(other)) { try blobs.readChunk(0, of: other) }
+        #expect(throws: BlobError.wrongHashes(other)) { try blobs.beginPartial(other, BlobBytes.chunks(bytes)) }
+        #expect(try blobs.receive([(name: other, bytes: bytes)]).wrong == [other])
+        #expect(try blobs.bytes(of: truth) == bytes)
+    }
 
     @Test func `how much is held of each is told in one look`() throws {
         let blobs = try BlobBed().open()
         let whole = try blobs.add(Self.small[0])
         let partial = try #require(try blobs.begin(Self.large))
         let none = BlobBytes.hash([99])
-        let small = try #require(BlobLayout(size: UInt64(Self.small[0].count)))
         #expect(
-            try blobs.holdings(of: [none, partial.hash, whole])
-                == [.nothing, .chunks(ChunkSet(count: 3), partial.layout), .all(small)])
-        #expect(try blobs.layout(ofWhole: whole) == small)
-        #expect(try blobs.layout(ofWhole: partial.hash) == nil && blobs.layout(ofWhole: none) == nil)
+            try blobs.holdings(of: [none, partial.blob, whole]) == [.nothing, .chunks(ChunkSet(count: 3)), .all])
+        #expect(try blobs.wholeName(of: whole.hash) == whole)
+        #expect(try blobs.wholeName(of: partial.blob.hash) == nil && blobs.wholeName(of: none.hash) == nil)
         try partial.write(1, of: Self.large)
         var expected = ChunkSet(count: 3)
         expected.insert(1)
-        #expect(try blobs.holdings(of: [partial.hash, none]) == [.chunks(expected, partial.layout), .nothing])
-        #expect(try blobs.readChunk(1, of: partial.hash) == BlobBytes.chunk(1, of: Self.large))
-        #expect(throws: BlobError.notHere(partial.hash)) { try blobs.readChunk(0, of: partial.hash) }
+        #expect(try blobs.holdings(of: [partial.blob, none]) == [.chunks(expected), .nothing])
+        #expect(try blobs.readChunk(1, of: partial.blob) == BlobBytes.chunk(1, of: Self.large))
+        #expect(throws: BlobError.notHere(partial.blob)) { try blobs.readChunk(0, of: partial.blob) }
         for chunk in [0, 2] { try partial.write(chunk, of: Self.large) }
         try partial.complete()
-        #expect(try blobs.holdings(of: [partial.hash]) == [.all(partial.layout)])
-        #expect(try blobs.readChunk(2, of: partial.hash) == BlobBytes.chunk(2, of: Self.large))
+        #expect(try blobs.holdings(of: [partial.blob]) == [.all])
+        #expect(try blobs.readChunk(2, of: partial.blob) == BlobBytes.chunk(2, of: Self.large))
     }
 
     @Test func `chunks of more blobs than files stay open are read in any order`() throws {
@@ -132,7 +145,7 @@ struct BlobServingTests {
         let blobs = try BlobBed(folder: folder).open()
         let hash = try blobs.add(Self.large)
         #expect(try blobs.readChunk(0, of: hash) == BlobBytes.chunk(0, of: Self.large))
-        folder.rot(.whole(hash), at: BlobLayout.chunkBytes + 1)
+        folder.rot(.whole(hash.hash), at: BlobLayout.chunkBytes + 1)
         #expect(throws: BlobError.damaged(hash)) { try blobs.readChunk(1, of: hash) }
         #expect(throws: BlobError.notHere(hash)) { try blobs.readChunk(0, of: hash) }
         let partial = try #require(try blobs.resumePartial(hash))

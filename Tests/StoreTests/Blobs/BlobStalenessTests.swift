@@ -18,7 +18,7 @@ struct BlobStalenessTests {
         let stale = try #require(try blobs.begin(bytes))
         try stale.write(0, of: bytes)
         _ = try blobs.add(bytes)
-        folder.rot(.whole(hash), at: 9)
+        folder.rot(.whole(hash.hash), at: 9)
         #expect(throws: BlobError.damaged(hash)) { try blobs.bytes(of: hash) }
         return (blobs, stale)
     }
@@ -35,7 +35,7 @@ struct BlobStalenessTests {
         try partial.write(0, of: Self.bytes)
         try partial.complete()
         #expect(try blobs.bytes(of: Self.hash) == Self.bytes)
-        #expect(try folder.names() == [.whole(Self.hash)])
+        #expect(try folder.names() == [.whole(Self.hash.hash)])
     }
 
     @Test func `nor what it made whole itself`() throws {
@@ -44,7 +44,7 @@ struct BlobStalenessTests {
         let partial = try #require(try blobs.begin(Self.bytes))
         for chunk in 0..<2 { try partial.write(chunk, of: Self.bytes) }
         try partial.complete()
-        folder.rot(.whole(Self.hash), at: 9)
+        folder.rot(.whole(Self.hash.hash), at: 9)
         #expect(throws: BlobError.damaged(Self.hash)) { try blobs.bytes(of: Self.hash) }
         #expect(throws: BlobError.notHere(Self.hash)) { try partial.complete() }
         #expect(try blobs.status(of: Self.hash) != .whole)
@@ -61,7 +61,7 @@ struct BlobStalenessTests {
             #expect(throws: BlobError.inputOutput(code: 5)) { try partial.checkpoint() }
         }
         _ = try blobs.add(Self.bytes)
-        folder.rot(.whole(Self.hash), at: 9)
+        folder.rot(.whole(Self.hash.hash), at: 9)
         #expect(throws: BlobError.damaged(Self.hash)) { try blobs.bytes(of: Self.hash) }
         #expect(
             try blobs.resumePartial(Self.hash)?.present().presentCount == 1, "the file that was added is not spoilt")

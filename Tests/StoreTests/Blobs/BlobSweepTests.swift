@@ -110,14 +110,14 @@ struct BlobSweepTests {
         let bed = BlobBed()
         var blobs = try bed.open()
         let kept = try blobs.add(Self.large)
-        let partial = try #require(try blobs.begin(BlobBytes.some(100_000, seed: 4))).hash
+        let partial = try #require(try blobs.begin(BlobBytes.some(100_000, seed: 4))).blob
         try #require(try blobs.resumePartial(partial)).write(0, of: BlobBytes.some(100_000, seed: 4))
         let lost = try blobs.beginAdding(size: nil)
         try Self.large.withUnsafeBytes { try lost.append($0) }
         bed.kill()
         blobs = try bed.open()
         let other = BlobBytes.hash([9])
-        for name in [BlobFileName.whole(other), .partial(other), .partial(kept)] {
+        for name in [BlobFileName.whole(other.hash), .partial(other.hash), .partial(kept.hash)] {
             let file = try bed.files.create(name)
             try Self.small.withUnsafeBytes { try file.write($0, at: 0) }
         }
@@ -128,7 +128,7 @@ struct BlobSweepTests {
         #expect(sweep.strayCount == 4 && sweep.strayBytes == 300_900)
         let hash = try adding.finish()
         #expect(hash == kept)
-        #expect(Set(try bed.files.names()) == [.whole(kept), .partial(partial)])
+        #expect(Set(try bed.files.names()) == [.whole(kept.hash), .partial(partial.hash)])
         #expect(try blobs.resumePartial(partial)?.present().presentCount == 1)
         #expect(try blobs.bytes(of: kept) == Self.large)
         #expect(try blobs.sweepStrays() == BlobSweep())
@@ -136,10 +136,10 @@ struct BlobSweepTests {
 
     @Test func `only our names are ours`() {
         let hash = BlobBytes.hash([1])
-        for name in [BlobFileName.whole(hash), .partial(hash), .adding(run: .max, number: 0)] {
+        for name in [BlobFileName.whole(hash.hash), .partial(hash.hash), .adding(run: .max, number: 0)] {
             #expect(BlobFileName(name.string) == name)
         }
-        let text = BlobFileName.whole(hash).string
+        let text = BlobFileName.whole(hash.hash).string
         for string in [
             "", ".", "..", "lost+found", text.uppercased(), text + ".", text + ".adding", "." + text,
             String(text.dropLast()), text + ".partial.partial", "+1-1.adding", "01-1.adding", "1-.adding", "1.adding",

@@ -10,9 +10,9 @@ extension AttachedFile {
     static func bytes(of name: String) -> [UInt8] { Array(name.utf8) }
 }
 
-extension BlobHash {
+extension BlobName {
     /// Of the file that is called so.
-    static func named(_ name: String) -> BlobHash { AttachedFile.named(ExactString(name)).blob }
+    static func named(_ name: String) -> BlobName { AttachedFile.named(ExactString(name)).blob }
 }
 
 extension SQLiteStore {
@@ -34,8 +34,8 @@ extension SQLiteStore {
 
     /// The names of these files that are missing, in the order in which they are fetched.
     func missing(of names: [String], except: [String] = [], limit: Int = .max) throws -> [String] {
-        let known = Dictionary(uniqueKeysWithValues: names.map { (BlobHash.named($0), $0) })
-        let missing = try missingBlobs(of: .home, except: Set(except.map(BlobHash.named)), limit: limit)
+        let known = Dictionary(uniqueKeysWithValues: names.map { (BlobName.named($0), $0) })
+        let missing = try missingBlobs(of: .home, except: Set(except.map(BlobName.named)), limit: limit)
         return missing.map { known[$0.blob] ?? "another" }
     }
 }

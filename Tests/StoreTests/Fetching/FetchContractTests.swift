@@ -36,7 +36,7 @@ struct FetchContractTests {
         #expect(try store.missing(of: Self.names, limit: 0) == [])
         #expect(try store.missingCount(of: .home) == 5)
         let newest = try #require(try store.attachments(.ofBlob(.named("b"))).first).attachment
-        let missing = MissingBlob(blob: .named("b"), size: 1, stamp: newest.stamp)
+        let missing = MissingBlob(blob: .named("b"), stamp: newest.stamp)
         #expect(try store.missingBlob(.named("b"), space: .home) == missing)
         #expect(try store.missingBlob(.named("none"), space: .home) == nil)
     }
@@ -83,17 +83,22 @@ struct FetchContractTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func `the newest record says how new a blob is, the oldest how large`(kind: StoreKind) throws {
+    func `the newest record says how new a blob is, and another size names another`(kind: StoreKind) throws {
         let (_, store) = try Self.open(kind)
         let again = try Self.attach("a", in: store, at: 5_000)
         #expect(try store.missing(of: Self.names, limit: 2) == ["a", "b"])
         try store.write(.detaching(again, from: "box/one"))
         #expect(try store.missing(of: Self.names, limit: 2) == ["b", "a"])
-        // Somebody who has not got the bytes says something else.
-        let wrong = AttachedFile(
-            name: "wrong", mediaType: .unknown, size: 1_000_000, image: nil, blob: .named("a"))
+        let other = BlobName(BlobName.named("a").hash, size: 1_000_000)
+        let wrong = AttachedFile(name: "wrong", mediaType: .unknown, image: nil, blob: other)
         try store.write(.attach(ObjectKey("box/one"), wrong))
-        #expect(try store.missingBlob(.named("a"), space: .home)?.size == 1)
+        #expect(try store.missing(of: Self.names) == ["b", "a", "ccc", "dddd", "eeeee", "another"])
+        try store.bring("a")
+        #expect(try store.missing(of: Self.names) == ["b", "ccc", "dddd", "eeeee", "another"])
+        #expect(try store.missingBlob(other, space: .home)?.blob == other)
+        #expect(try store.attachments(.ofBlob(other)).map(\.attachment.file) == [wrong])
+        #expect(try !store.attachments(.ofBlob(.named("a"))).isEmpty)
+        try store.expectTrueReferences()
     }
 
     // MARK: Policy and pins
@@ -109,11 +114,8 @@ struct FetchContractTests {
         #expect(try store.missing(of: Self.names) == ["b", "a", "ccc", "eeeee"])
         #expect(try store.missing(of: Self.names, except: ["a", "ccc"], limit: 2) == ["b", "eeeee"])
         #expect(try store.missingCount(of: .home) == 4)
-        // Should a record be wrong about its size, the policy still holds for the true one.
-        let limits = try store.missingBlobs(of: .home, except: [], limit: .max).map(\.sizeLimit)
-        #expect(limits == [3, nil, 3, nil], "pinned ones have none")
         // Asked for by a person, whatever the policy.
-        #expect(try store.missingBlob(.named("dddd"), space: .home)?.size == 4)
+        #expect(try store.missingBlob(.named("dddd"), space: .home)?.blob.size == 4)
         try store.setFetchPolicy(.onDemand, space: .home)
         bed.crash(store)
         let reopened = try bed.open()
@@ -157,8 +159,8 @@ struct FetchContractTests {
     func `a member may have what a record names, and nothing else`(kind: StoreKind) throws {
         let (_, store) = try Self.open(kind)
         try store.bring("secret", "a")
-        let asked = ["eeeee", "secret", "a", "none", "a"].map(BlobHash.named)
-        #expect(try store.allowed(asked, space: .home) == ["eeeee", "a", "a"].map(BlobHash.named))
+        let asked = ["eeeee", "secret", "a", "none", "a"].map(BlobName.named)
+        #expect(try store.allowed(asked, space: .home) == ["eeeee", "a", "a"].map(BlobName.named))
         #expect(try store.allowed([], space: .home) == [])
         try store.write(.deleting("box/one"))
         #expect(try store.allowed(asked, space: .home) == [], "also within the grace period")
@@ -182,7 +184,7 @@ struct FetchContractTests {
     func `who had a blob last is known, as long as somebody may ask`(kind: StoreKind) throws {
         let (bed, store) = try Self.open(kind)
         let devices = (2...4).map { TestDevice($0).id }
-        let blob = BlobHash.named("a")
+        let blob = BlobName.named("a")
         #expect(try store.lastHolders(of: blob) == [])
         try store.recordHolders([blob, .named("b")], device: devices[0], at: 10_000)
         try store.recordHolder(blob, device: devices[1], at: 20_000)
@@ -209,7 +211,68 @@ struct FetchContractTests {
 
     // MARK: Stores of before
 
-    /// What the release before this one left.
+    /// What a release left that named blobs by their hashes.
+    private static let unnaming = """
+        ALTER TABLE blob_reference RENAME TO named; ALTER TABLE holder RENAME TO named_holder;
+        DROP INDEX blob_reference_by_release; DROP INDEX missing_blob; DROP INDEX missing_pinned_blob;
+        DROP INDEX attachment_of_blob;
+        ALTER TABLE attachment ADD COLUMN size INTEGER NOT NULL DEFAULT 0;
+        UPDATE attachment SET size = (SELECT size FROM named WHERE id = reference);
+        CREATE TABLE blob_reference (
+            id INTEGER PRIMARY KEY, space INTEGER NOT NULL, blob BLOB NOT NULL, attachments INTEGER NOT NULL,
+            released INTEGER, size INTEGER, stamp INTEGER, is_missing INTEGER NOT NULL DEFAULT 0,
+            is_pinned INTEGER NOT NULL DEFAULT 0, UNIQUE (space, blob)) STRICT;
+        INSERT INTO blob_reference SELECT min(id), space, blob, sum(attachments),
+            iif(sum(attachments) = 0, max(released), NULL), iif(sum(attachments) = 0, NULL, min(size)), max(stamp),
+            max(is_missing), max(is_pinned) FROM named GROUP BY space, blob;
+        UPDATE attachment SET reference = (
+            SELECT blob_reference.id FROM blob_reference JOIN named USING (space, blob)
+            WHERE named.id = attachment.reference);
+        CREATE TABLE holder (
+            reference INTEGER NOT NULL, device BLOB NOT NULL, noted INTEGER NOT NULL, PRIMARY KEY (reference, device)
+        ) STRICT, WITHOUT ROWID;
+        INSERT OR IGNORE INTO holder SELECT blob_reference.id, device, noted FROM named_holder
+            JOIN named ON named.id = named_holder.reference JOIN blob_reference USING (space, blob);
+        DROP TABLE named; DROP TABLE named_holder;
+        CREATE INDEX blob_reference_by_release ON blob_reference (space, released) WHERE released IS NOT NULL;
+        CREATE INDEX attachment_of_blob ON attachment (reference, stamp, size);
+        CREATE INDEX missing_blob ON blob_reference (space, size, stamp DESC, blob, is_missing) WHERE is_missing = 1;
+        CREATE INDEX missing_pinned_blob ON blob_reference (space, size, stamp DESC, blob, is_missing, is_pinned)
+            WHERE is_missing = 1 AND is_pinned = 1;
+        """
+
+    @Test func `a store of before names its blobs`() throws {
+        let (bed, store) = try Self.open(.sqliteInTmpfs)
+        let (truth, other) = (BlobName.named("a"), BlobName(BlobName.named("a").hash, size: 3))
+        let wrong = AttachedFile(name: "wrong", mediaType: .unknown, image: nil, blob: other)
+        try store.write(.attach(ObjectKey("box/one"), wrong))
+        try store.bring("ccc", "dddd")
+        for one in try store.attachments() where one.attachment.file.name == "dddd" {
+            try store.write(.detaching(one.attachment.id, from: "box/one"))
+        }
+        for blob in [truth, other, .named("b")] { #expect(try store.pin(blob, space: .home)) }
+        try store.recordHolder(truth, device: TestDevice(2).id, at: 1_000)
+        let (attachments, missing) = (
+            try store.attachments(), try store.missingBlobs(of: .home, except: [], limit: .max)
+        )
+        let references = try store.references(of: .home, after: nil, limit: .max)
+        store.close()
+        let steps = Schema.current.steps
+        let upgraded = try bed.open(schema: Schema(steps: steps + [Self.unnaming + steps[18]]))
+        #expect(try upgraded.attachments() == attachments)
+        #expect(try upgraded.missingBlobs(of: .home, except: [], limit: .max) == missing)
+        #expect(try upgraded.references(of: .home, after: nil, limit: .max) == references)
+        for blob in [truth, other] {
+            #expect(try upgraded.isPinned(blob, space: .home))
+            #expect(try upgraded.lastHolders(of: blob).map(\.device) == [TestDevice(2).id])
+        }
+        #expect(try !upgraded.isPinned(.named("ccc"), space: .home))
+        try upgraded.expectTrueReferences()
+        try upgraded.bring("a")
+        #expect(try upgraded.missing(of: Self.names) == ["b", "another", "eeeee"])
+    }
+
+    /// What the release left that did not know what is missing.
     private static let undoing = """
         DROP TABLE holder; DROP INDEX missing_blob; DROP INDEX missing_pinned_blob; DROP INDEX attachment_of_blob;
         CREATE INDEX attachment_of_blob ON attachment (reference, stamp);
@@ -229,7 +292,8 @@ struct FetchContractTests {
         #expect(before.count == 3)
         store.close()
         let steps = Schema.current.steps
-        let upgraded = try bed.open(schema: Schema(steps: steps + [Self.undoing + steps[7]]))
+        let upgraded = try bed.open(
+            schema: Schema(steps: steps + [Self.unnaming + Self.undoing + steps[7] + steps[18]]))
         #expect(try upgraded.missingBlobs(of: .home, except: [], limit: .max) == before)
         try Self.attach("dddd", in: upgraded)
         #expect(try upgraded.missing(of: Self.names) == ["a", "b", "dddd", "eeeee"])

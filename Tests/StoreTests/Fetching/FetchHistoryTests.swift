@@ -32,8 +32,8 @@ private struct FetchWorld {
     private var opened: UInt64 = 1
     // The model.
     private var policy = FetchPolicy.all
-    private var pins: Set<BlobHash> = []
-    private var whole: Set<BlobHash> = []
+    private var pins: Set<BlobName> = []
+    private var whole: Set<BlobName> = []
     private(set) var mostMissing = 0
 
     private static let keys = ["box/1", "box/2", "box/3"]
@@ -141,7 +141,7 @@ private struct FetchWorld {
     }
 
     private mutating func damage(_ file: String) throws -> String {
-        folder.rot(.whole(.named(file)), at: 0)
+        folder.rot(.whole(BlobName.named(file).hash), at: 0)
         _ = try? blobs.bytes(of: .named(file))
         try recordBytes()
         return "damage \(file)"
@@ -162,7 +162,7 @@ private struct FetchWorld {
         return "sweep"
     }
 
-    private mutating func pin(_ blob: BlobHash) throws -> String {
+    private mutating func pin(_ blob: BlobName) throws -> String {
         let isNamed = try !store.attachments(.ofBlob(blob)).isEmpty
         #expect(try store.pin(blob, space: .home) == isNamed)
         if isNamed { pins.insert(blob) }
@@ -181,17 +181,17 @@ private struct FetchWorld {
     // MARK: What must hold
 
     mutating func compare(_ comment: Comment) throws {
-        var records: [BlobHash: [SyncModel.Attachment]] = [:]
+        var records: [BlobName: [SyncModel.Attachment]] = [:]
         for one in try store.attachments() { records[one.attachment.file.blob, default: []].append(one.attachment) }
         let missing = records.compactMap { blob, all -> MissingBlob? in
             guard !whole.contains(blob), let newest = all.map(\.stamp).max() else { return nil }
-            return MissingBlob(blob: blob, size: all[0].file.size, stamp: newest)
+            return MissingBlob(blob: blob, stamp: newest)
         }
-        let wanted = missing.filter { policy.wants(size: $0.size) || pins.contains($0.blob) }.sorted()
+        let wanted = missing.filter { policy.wants(size: $0.blob.size) || pins.contains($0.blob) }.sorted()
         mostMissing = max(mostMissing, wanted.count)
         let except = Set(wanted.filter { _ in below(3) == 0 }.map(\.blob))
         let limit = below(4)
-        let all = Self.files.map(BlobHash.named)
+        let all = Self.files.map(BlobName.named)
         #expect(try store.missingBlobs(of: .home, except: [], limit: .max).map(\.asRecorded) == wanted, comment)
         let page = wanted.filter { !except.contains($0.blob) }.prefix(limit)
         let found = try store.missingBlobs(of: .home, except: except, limit: limit).map(\.asRecorded)
@@ -209,5 +209,5 @@ private struct FetchWorld {
 
 extension MissingBlob {
     /// Without what the bytes at rest say of it.
-    fileprivate var asRecorded: MissingBlob { MissingBlob(blob: blob, size: size, stamp: stamp) }
+    fileprivate var asRecorded: MissingBlob { MissingBlob(blob: blob, stamp: stamp) }
 }

@@ -37,7 +37,7 @@ extension DroppedEventTests {
         let file = AttachedFile.named("state")
         let record = SnapshotRecord(
             space: .home, stream: "s", schema: 1, consumer: "c", isCanonical: false, key: nil, vector: VersionVector(),
-            blob: file.blob, size: file.size, wallMilliseconds: 0)
+            blob: file.blob, wallMilliseconds: 0)
         let key = ObjectKey(collection: SnapshotRecord.collection, id: "one")
         _ = try stores[0].append(
             [.planned([.put(key, .init(fields: record.fields)), .attach(key, file)])], wallMilliseconds: Self.day)

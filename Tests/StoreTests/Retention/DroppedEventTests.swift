@@ -248,7 +248,7 @@ struct DroppedEventTests {
         let record = SnapshotRecord(
             space: .home, stream: "s", schema: 1, consumer: "c", isCanonical: false, key: nil,
             vector: VersionVector([.init(replica: events[0].dot.replica, next: events[3].dot.counter + 1)]),
-            blob: file.blob, size: file.size, wallMilliseconds: 0)
+            blob: file.blob, wallMilliseconds: 0)
         let key = ObjectKey(collection: SnapshotRecord.collection, id: "one")
         let before = try stores[0].vector
         _ = try stores[0].append(

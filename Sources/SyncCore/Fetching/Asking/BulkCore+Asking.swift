@@ -81,22 +81,20 @@ extension BulkCore {
             downloadAt = downloads?.time(of: chunk)
             return false
         }
-        guard let (blob, chunks) = planner.next(from: device, limit: limit, before: others),
-            let layout = wants[blob]?.layout
-        else { return false }
-        ask(index, blob, chunks, layout)
+        guard let (blob, chunks) = planner.next(from: device, limit: limit, before: others) else { return false }
+        ask(index, blob, chunks)
         if configuration.faults.contains(.askTwice) {
             for other in links.indices where other != index && links[other].state == .up {
                 if planner.holds(links[other].device, blob, chunk: chunks.lowerBound) {
-                    ask(other, blob, chunks, layout)
+                    ask(other, blob, chunks)
                 }
             }
         }
         return true
     }
 
-    private mutating func ask(_ index: Int, _ blob: BlobHash, _ chunks: Range<Int>, _ layout: BlobLayout) {
-        let bytes = chunks.reduce(0) { $0 + layout.range(of: $1).count }
+    private mutating func ask(_ index: Int, _ blob: BlobName, _ chunks: Range<Int>) {
+        let bytes = chunks.reduce(0) { $0 + blob.layout.range(of: $1).count }
         downloads?.take(bytes)
         reserve(index, bytes)
         let id = open(index, .chunks(blob, next: chunks.lowerBound, end: chunks.upperBound))
@@ -116,7 +114,7 @@ extension BulkCore {
         // Many in one request are worth a wait for what is under way.
         guard room >= bounds.smallRequestBytes / 2 || links[index].flightBytes == 0 else { return false }
         let others = links[index].isSlow(at: now) ? quickDevices(but: device) : []
-        var (blobs, bytes, kept) = ([BulkAsk.Small](), 0, [FetchRank]())
+        var (blobs, bytes, kept) = ([BlobName](), 0, [FetchRank]())
         while blobs.count < BulkLimits.blobsPerFrame, kept.count < BulkLimits.blobsPerFrame,
             let rank = links[index].small.popFirst()
         {
@@ -130,23 +128,21 @@ extension BulkCore {
                 kept.append(rank)
                 continue
             }
-            let small = BulkAsk.Small(blob: rank.blob, size: rank.size)
-            guard bytes + small.weight <= room, takeTokens(small.weight) else {
+            guard bytes + rank.blob.weight <= room, takeTokens(rank.blob.weight) else {
                 kept.append(rank)
                 break
             }
-            bytes += small.weight
-            blobs.append(small)
+            bytes += rank.blob.weight
+            blobs.append(rank.blob)
         }
         for rank in kept { links[index].small.insert(rank) }
         guard !blobs.isEmpty else { return false }
         reserve(index, bytes)
         let id = open(index, .small(blobs, came: ChunkSet(count: blobs.count)))
-        let hashes = blobs.map(\.blob)
         if !configuration.faults.contains(.askTwice) {
-            for blob in hashes { wants[blob]?.stage = .asked(links[index].id) }
+            for blob in blobs { wants[blob]?.stage = .asked(links[index].id) }
         }
-        send(index, .smallRequest(BulkFrame.SmallRequest(id: id, space: configuration.space, blobs: hashes)))
+        send(index, .smallRequest(BulkFrame.SmallRequest(id: id, space: configuration.space, blobs: blobs)))
         return true
     }
 

@@ -2,7 +2,7 @@ import SyncModel
 
 // Chunks: what came is written, and counts once the disk has said what it is.
 extension BulkCore {
-    mutating func handleBegun(_ blob: BlobHash, _ layout: BlobLayout, _ present: ChunkSet) {
+    mutating func handleBegun(_ blob: BlobName, _ present: ChunkSet) {
         guard let want = wants[blob] else { return }
         switch want.stage {
         case .beginning: break
@@ -10,18 +10,11 @@ extension BulkCore {
         case .waiting, .asked, .writing, .lackingHashes, .askingHashes, .fetching, .finishing: return
         }
         wants[blob]?.stage = .fetching
-        guard present.count == layout.chunkCount else { return retryLater(blob) }
-        prove(layout, of: blob)
-        guard let want = wants[blob] else { return }
+        guard present.count == blob.layout.chunkCount else { return retryLater(blob) }
         wants[blob]?.isLookedAt = true
         wants[blob]?.refusal = nil
-        if !present.isComplete, want.isSmall || !want.isAllowed {
-            // A small blob is asked for as a whole. A blob larger than the policy wants is fetched once a user waits for it.
-            putAside(blob)
-            return enqueue(blob)
-        }
-        work[blob]?.presentBytes = Self.bytes(of: present, want.layout)
-        planner.begin(want.rank, want.layout, present: present)
+        work[blob]?.presentBytes = Self.bytes(of: present, blob.layout)
+        planner.begin(want.rank, present: present)
         var asksAgain: [Int] = []
         for index in links.indices where links[index].state == .up {
             switch want.holders[links[index].device] {
@@ -43,7 +36,7 @@ extension BulkCore {
             guard case .chunks(let blob, let next, let end) = ask.subject, place == next else {
                 return offend(index, .unsolicited)
             }
-            guard let want = wants[blob], want.layout.has(chunk.bytes, at: place) else {
+            guard wants[blob] != nil, blob.layout.has(chunk.bytes, at: place) else {
                 return offend(index, .badChunk)
             }
             links[index].asks[chunk.id]?.subject = .chunks(blob, next: next + 1, end: end)
@@ -65,17 +58,17 @@ extension BulkCore {
         }
     }
 
-    private func isNeeded(_ blob: BlobHash, _ chunk: Int) -> Bool {
+    private func isNeeded(_ blob: BlobName, _ chunk: Int) -> Bool {
         guard let present = planner.present(blob) else { return false }
         return !present.contains(chunk) && work[blob]?.writing.contains(chunk) == false
     }
 
     /// A chunk of a request that was cancelled: used if it is still missing and there is room for it.
-    private mutating func takeLate(_ index: Int, _ blob: BlobHash, _ chunk: Int, _ bytes: [UInt8]) {
+    private mutating func takeLate(_ index: Int, _ blob: BlobName, _ chunk: Int, _ bytes: [UInt8]) {
         counters.chunksReceived += 1
         links[index].lastProgressAt = now
         links[index].slowUntil = nil
-        guard isNeeded(blob, chunk), wants[blob]?.layout.has(bytes, at: chunk) == true,
+        guard isNeeded(blob, chunk), blob.layout.has(bytes, at: chunk),
             !isLiar(links[index].device, about: blob),
             flightBytes + bytes.count <= configuration.bounds.windowBytes,
             !configuration.faults.contains(.forgetCancelled)
@@ -88,7 +81,7 @@ extension BulkCore {
         write(index, blob, chunk, bytes)
     }
 
-    private mutating func write(_ index: Int, _ blob: BlobHash, _ chunk: Int, _ bytes: [UInt8]) {
+    private mutating func write(_ index: Int, _ blob: BlobName, _ chunk: Int, _ bytes: [UInt8]) {
         let link = links[index]
         work[blob]?.writing.insert(chunk)
         writes[blob, default: [:]][chunk] = BulkWrite(connection: link.id, device: link.device, bytes: bytes.count)
@@ -96,7 +89,7 @@ extension BulkCore {
         effects.append(.write(blob, chunk: chunk, bytes))
     }
 
-    mutating func handleChunkWritten(_ blob: BlobHash, _ chunk: Int, _ outcome: ChunkOutcome) {
+    mutating func handleChunkWritten(_ blob: BlobName, _ chunk: Int, _ outcome: ChunkOutcome) {
         guard let write = writes[blob]?.removeValue(forKey: chunk) else { return }
         if writes[blob]?.isEmpty == true { writes[blob] = nil }
         unwrittenBytes -= write.bytes
@@ -125,7 +118,7 @@ extension BulkCore {
 
     /// Releases a chunk whose bytes are not kept, unless another peer has been asked for it: the bytes may be a late answer
     /// to a request that was cancelled.
-    private mutating func releaseUnlessAsked(_ blob: BlobHash, _ chunk: Int) {
+    private mutating func releaseUnlessAsked(_ blob: BlobName, _ chunk: Int) {
         let isAsked = links.contains { link in
             link.asks.values.contains { ask in
                 if case .chunks(blob, let next, let end) = ask.subject { (next..<end).contains(chunk) } else { false }

@@ -1,8 +1,8 @@
 import SyncModel
 
-// Hashes of chunks: collected of one peer at a time, and believed once the disk says that they come to the blob's.
+// Hashes of chunks: collected of one peer at a time, and believed once the disk says that they come to the blob's name.
 extension BulkCore {
-    mutating func handleHashesMissing(_ blob: BlobHash) {
+    mutating func handleHashesMissing(_ blob: BlobName) {
         guard wants[blob]?.stage == .beginning else { return }
         wants[blob]?.stage = .lackingHashes
         wants[blob]?.isLookedAt = true
@@ -18,8 +18,7 @@ extension BulkCore {
                 && !others.contains { want.holders[$0] != nil }
         }.map(\.rank).sorted()
         for rank in ranks {
-            guard let want = wants[rank.blob] else { continue }
-            let whole = want.layout.chunkCount * BlobHash.byteCount
+            let whole = rank.blob.layout.chunkCount * BlobHash.byteCount
             let held = work[rank.blob]?.hashes.count ?? 0
             if held == 0 {
                 guard hashBytes == 0 || hashBytes + whole <= configuration.bounds.hashBytes else { continue }
@@ -43,8 +42,8 @@ extension BulkCore {
         }
         links[index].asks[hashes.id] = nil
         recordProgress(index, hashes.id, ask.sentAt, bytes: hashes.bytes.count)
-        guard let want = wants[blob], want.stage == .askingHashes(links[index].id) else { return }
-        let whole = want.layout.chunkCount * BlobHash.byteCount
+        guard wants[blob]?.stage == .askingHashes(links[index].id) else { return }
+        let whole = blob.layout.chunkCount * BlobHash.byteCount
         let held = work[blob]?.hashes.count ?? 0
         guard hashes.bytes.count == min(whole - held, BulkLimits.hashesPerFrame * BlobHash.byteCount) else {
             return disbelieve(blob, links[index].device)
@@ -55,16 +54,16 @@ extension BulkCore {
             return
         }
         wants[blob]?.stage = .proving(links[index].device)
-        effects.append(.begin(blob, want.layout, hashes: work[blob]?.hashes))
+        effects.append(.begin(blob, hashes: work[blob]?.hashes))
         work[blob]?.hashes = []
     }
 
-    mutating func handleHashesWrong(_ blob: BlobHash) {
+    mutating func handleHashesWrong(_ blob: BlobName) {
         guard case .proving(let device) = wants[blob]?.stage else { return }
         disbelieve(blob, device)
     }
 
-    private mutating func disbelieve(_ blob: BlobHash, _ device: DeviceID) {
+    private mutating func disbelieve(_ blob: BlobName, _ device: DeviceID) {
         counters.hashesWrong += 1
         if let want = wants[blob] { dropHashes(blob, want) }
         wants[blob]?.stage = .lackingHashes
@@ -76,7 +75,7 @@ extension BulkCore {
     }
 
     /// Drops partial hashes that no peer continues, so that other blobs can collect theirs.
-    mutating func dropUnsent(_ blob: BlobHash) {
+    mutating func dropUnsent(_ blob: BlobName) {
         guard let want = wants[blob], want.stage == .lackingHashes, want.holders.isEmpty else { return }
         dropHashes(blob, want)
     }
@@ -85,7 +84,7 @@ extension BulkCore {
     var countedHashBytes: Int {
         work.reduce(0) { sum, work in
             guard let want = wants[work.key], countsHashes(want) else { return sum }
-            return sum + want.layout.chunkCount * BlobHash.byteCount
+            return sum + work.key.layout.chunkCount * BlobHash.byteCount
         }
     }
 
@@ -98,8 +97,8 @@ extension BulkCore {
     }
 
     /// Drops the hashes of a blob whose hashes the disk has, or are not collected any more.
-    mutating func dropHashes(_ blob: BlobHash, _ want: BulkWantState) {
-        if countsHashes(want) { hashBytes -= want.layout.chunkCount * BlobHash.byteCount }
+    mutating func dropHashes(_ blob: BlobName, _ want: BulkWantState) {
+        if countsHashes(want) { hashBytes -= blob.layout.chunkCount * BlobHash.byteCount }
         work[blob]?.hashes = []
     }
 }

@@ -18,9 +18,9 @@ extension BulkCore {
             recordProgress(index, answer.id, ask.sentAt, bytes: bytes)
             guard answer.isLast else { return }
             for place in blobs.indices where !came.contains(place) {
-                loseHolder(blobs[place].blob, links[index].device)
+                loseHolder(blobs[place], links[index].device)
                 // To have asked for it counts as a want.
-                if wants[blobs[place].blob] == nil { unwant(index, blobs[place].blob) }
+                if wants[blobs[place]] == nil { unwant(index, blobs[place]) }
             }
             takeBack(index, answer.id)
         } else if case .small(let blobs, var came) = links[index].cancelled[answer.id]?.subject {
@@ -38,46 +38,45 @@ extension BulkCore {
         answer.blobs.allSatisfy { Int($0.index) < came.count && came.insert(Int($0.index)) }
     }
 
-    private mutating func take(_ index: Int, _ small: BulkAsk.Small, _ bytes: [UInt8]) {
+    private mutating func take(_ index: Int, _ blob: BlobName, _ bytes: [UInt8]) {
         let connection = links[index].id
         counters.smallReceived += 1
-        guard let want = wants[small.blob], want.stage == .asked(connection) || want.stage == .waiting else {
+        guard let want = wants[blob], want.stage == .asked(connection) || want.stage == .waiting else {
             // The blob is not wanted any more, or another peer was quicker.
-            return release(connection, small.weight)
+            return release(connection, blob.weight)
         }
-        guard bytes.count == small.size else {
-            // Its hash covers its size, so this is not it; or the record that names it is wrong.
-            release(connection, small.weight)
+        guard bytes.count == blob.size else {
+            release(connection, blob.weight)
             counters.smallWrong += 1
-            giveUp(small.blob, askedOf: connection)
-            return lied(links[index].device, small.blob)
+            giveUp(blob, askedOf: connection)
+            return lied(links[index].device, blob)
         }
-        keep(index, small, bytes)
+        keep(index, blob, bytes)
     }
 
-    private mutating func takeLate(_ index: Int, _ small: BulkAsk.Small, _ bytes: [UInt8]) {
+    private mutating func takeLate(_ index: Int, _ blob: BlobName, _ bytes: [UInt8]) {
         counters.smallReceived += 1
-        guard let stage = wants[small.blob]?.stage, bytes.count == small.size,
-            flightBytes + small.weight <= configuration.bounds.windowBytes,
+        guard let stage = wants[blob]?.stage, bytes.count == blob.size,
+            flightBytes + blob.weight <= configuration.bounds.windowBytes,
             !configuration.faults.contains(.forgetCancelled)
         else { return }
         switch stage {
         case .waiting, .asked: break
         case .writing, .beginning, .lackingHashes, .askingHashes, .proving, .fetching, .finishing: return
         }
-        reserve(index, small.weight)
-        keep(index, small, bytes)
+        reserve(index, blob.weight)
+        keep(index, blob, bytes)
     }
 
-    private mutating func keep(_ index: Int, _ small: BulkAsk.Small, _ bytes: [UInt8]) {
-        wants[small.blob]?.stage = .writing
-        unwrittenBytes += small.weight
-        let write = BulkWrite(connection: links[index].id, device: links[index].device, bytes: small.weight)
-        smallPending.append((WholeBlob(hash: small.blob, bytes: bytes), write))
+    private mutating func keep(_ index: Int, _ blob: BlobName, _ bytes: [UInt8]) {
+        wants[blob]?.stage = .writing
+        unwrittenBytes += blob.weight
+        let write = BulkWrite(connection: links[index].id, device: links[index].device, bytes: blob.weight)
+        smallPending.append((WholeBlob(name: blob, bytes: bytes), write))
     }
 
     /// Stops waiting for the blob from this connection. Other peers that have it may be asked.
-    mutating func giveUp(_ blob: BlobHash, askedOf connection: ConnectionID) {
+    mutating func giveUp(_ blob: BlobName, askedOf connection: ConnectionID) {
         guard wants[blob]?.stage == .asked(connection) else { return }
         wants[blob]?.stage = .waiting
         enqueue(blob)
@@ -96,13 +95,13 @@ extension BulkCore {
                 count += 1
             }
             let id = WriteID(rawValue: nextID())
-            smallWrites[id] = smallPending.prefix(count).map { ($0.blob.hash, $0.write) }
+            smallWrites[id] = smallPending.prefix(count).map { ($0.blob.name, $0.write) }
             effects.append(.writeSmall(id, smallPending.prefix(count).map(\.blob)))
             smallPending.removeFirst(count)
         }
     }
 
-    mutating func handleSmallWritten(_ id: WriteID, _ right: [BlobHash], _ wrong: [BlobHash], _ code: String?) {
+    mutating func handleSmallWritten(_ id: WriteID, _ right: [BlobName], _ wrong: [BlobName], _ code: String?) {
         guard let batch = smallWrites.removeValue(forKey: id) else { return }
         let (right, wrong) = (Set(right), Set(wrong))
         if !right.isEmpty { refusals.recordSuccess() }

@@ -22,7 +22,7 @@ extension BulkCore {
         switch ask.subject {
         case .chunks(let blob, let next, let end):
             for chunk in next..<end {
-                let bytes = wants[blob]?.layout.range(of: chunk).count ?? BlobLayout.chunkBytes
+                let bytes = blob.layout.range(of: chunk).count
                 release(connection, bytes)
                 downloads?.giveBack(bytes)
                 if work[blob]?.writing.contains(chunk) != true { planner.release(blob, chunk: chunk) }
@@ -37,7 +37,7 @@ extension BulkCore {
             for place in blobs.indices where !came.contains(place) {
                 release(connection, blobs[place].weight)
                 downloads?.giveBack(blobs[place].weight)
-                giveUp(blobs[place].blob, askedOf: connection)
+                giveUp(blobs[place], askedOf: connection)
             }
         }
     }
@@ -77,8 +77,7 @@ extension BulkCore {
             let others = quickDevices(but: links[index].device)
             // What no other peer has may still come from this one.
             for id in links[index].asks.keys.sorted() {
-                let ask = links[index].asks[id]
-                if giveWay(index, ask) || othersHave(ask, others) { cancel(index, id) }
+                if othersHave(links[index].asks[id], others) { cancel(index, id) }
             }
         }
     }
@@ -106,14 +105,6 @@ extension BulkCore {
         }
     }
 
-    /// Gives way for small blobs only: a peer that withholds the hashes of a large blob is not asked for them again.
-    private mutating func giveWay(_ index: Int, _ ask: BulkAsk?) -> Bool {
-        guard case .small(let blobs, let came) = ask?.subject else { return false }
-        let contested = blobs.indices.filter { !came.contains($0) && wants[blobs[$0].blob]?.claims.isEmpty == false }
-        for place in contested { giveWay(blobs[place].blob, links[index].device) }
-        return !contested.isEmpty
-    }
-
     private func othersHave(_ ask: BulkAsk?, _ others: [DeviceID]) -> Bool {
         switch ask?.subject {
         case nil: false
@@ -121,7 +112,7 @@ extension BulkCore {
         case .hashes(let blob): others.contains { wants[blob]?.holders[$0] != nil }
         case .small(let blobs, let came):
             blobs.indices.contains { place in
-                !came.contains(place) && others.contains { wants[blobs[place].blob]?.holders[$0] != nil }
+                !came.contains(place) && others.contains { wants[blobs[place]]?.holders[$0] != nil }
             }
         }
     }

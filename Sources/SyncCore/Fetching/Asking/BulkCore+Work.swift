@@ -27,7 +27,7 @@ extension BulkCore {
             ready.remove(rank.blob)
             work[rank.blob] = BulkWork(toldAt: now)
             wants[rank.blob]?.stage = .beginning
-            effects.append(.begin(rank.blob, want.layout, hashes: nil))
+            effects.append(.begin(rank.blob, hashes: nil))
         }
     }
 
@@ -68,7 +68,7 @@ extension BulkCore {
         (other.isPersonal || !rank.isPersonal) && mayPutAside(rank.blob)
     }
 
-    private func mayPutAside(_ blob: BlobHash) -> Bool {
+    private func mayPutAside(_ blob: BlobName) -> Bool {
         switch wants[blob]?.stage {
         case .fetching, .lackingHashes, .askingHashes: true
         case .waiting, .asked, .writing, .beginning, .proving, .finishing, nil: false
@@ -76,7 +76,7 @@ extension BulkCore {
     }
 
     /// True if the blob waits for peers and they have nothing of it to send.
-    private func isIdle(_ blob: BlobHash) -> Bool {
+    private func isIdle(_ blob: BlobName) -> Bool {
         guard let want = wants[blob] else { return false }
         switch want.stage {
         case .fetching: return !isMoving(blob) && !want.holders.keys.contains { planner.canSend($0, blob) }
@@ -86,7 +86,7 @@ extension BulkCore {
     }
 
     /// True if chunks of the blob are asked for, or on their way to the disk.
-    func isMoving(_ blob: BlobHash) -> Bool {
+    func isMoving(_ blob: BlobName) -> Bool {
         if work[blob]?.writing.isEmpty == false { return true }
         return links.contains { link in
             link.asks.values.contains { ask in
@@ -96,18 +96,17 @@ extension BulkCore {
     }
 
     /// Stops the work on a blob. Its stored chunks stay.
-    mutating func putAside(_ blob: BlobHash) {
+    mutating func putAside(_ blob: BlobName) {
         guard work[blob] != nil, let want = wants[blob] else { return }
         dropHashes(blob, want)
         wants[blob]?.stage = .waiting
         work[blob] = nil
         planner.end(blob)
-        reconsider(blob)
         cancelAsks(of: blob)
         effects.append(.putAside(blob))
     }
 
-    private mutating func cancelAsks(of blob: BlobHash) {
+    private mutating func cancelAsks(of blob: BlobName) {
         for index in links.indices {
             for id in links[index].asks.keys.sorted() {
                 switch links[index].asks[id]?.subject {
@@ -120,13 +119,13 @@ extension BulkCore {
 
     // MARK: The whole
 
-    mutating func finishIfWhole(_ blob: BlobHash) {
+    mutating func finishIfWhole(_ blob: BlobName) {
         guard wants[blob]?.stage == .fetching, planner.present(blob)?.isComplete == true else { return }
         wants[blob]?.stage = .finishing
         effects.append(.finish(blob))
     }
 
-    mutating func handleFinished(_ blob: BlobHash) {
+    mutating func handleFinished(_ blob: BlobName) {
         guard wants[blob]?.stage == .finishing else { return }
         refusals.recordSuccess()
         work[blob] = nil
@@ -136,20 +135,20 @@ extension BulkCore {
         recordFetched(blob)
     }
 
-    mutating func recordFetched(_ blob: BlobHash) {
+    mutating func recordFetched(_ blob: BlobName) {
         counters.blobsFetched += 1
         drop(blob)
         effects.append(.report(.fetched(blob)))
         tellHolding(of: blob)
     }
 
-    mutating func handleFinishFailed(_ blob: BlobHash) {
+    mutating func handleFinishFailed(_ blob: BlobName) {
         guard wants[blob]?.stage == .finishing else { return }
         retryLater(blob)
     }
 
     /// Plans to look at the blob again: at once the first time, since what is damaged is only fetched then.
-    mutating func retryLater(_ blob: BlobHash) {
+    mutating func retryLater(_ blob: BlobName) {
         let failures = wants[blob]?.failures ?? 0
         wants[blob]?.failures = failures + 1
         putAside(blob)
@@ -162,7 +161,7 @@ extension BulkCore {
 
     // MARK: Telling how far it is
 
-    mutating func reportProgress(of blob: BlobHash) {
+    mutating func reportProgress(of blob: BlobName) {
         guard let state = work[blob] else { return }
         if state.progressAt.map({ now >= $0 + configuration.timing.progressPause }) ?? true {
             work[blob]?.progressAt = now
@@ -171,7 +170,7 @@ extension BulkCore {
         if state.untoldChunks >= 64 { tellProgress(of: blob) }
     }
 
-    private mutating func tellProgress(of blob: BlobHash) {
+    private mutating func tellProgress(of blob: BlobName) {
         work[blob]?.untoldChunks = 0
         work[blob]?.toldAt = now
         tellHolding(of: blob)

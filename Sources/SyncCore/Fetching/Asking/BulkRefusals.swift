@@ -13,7 +13,7 @@ struct BulkRefusals: Sendable {
     var tooLargeRetryAt: Tick?
     var tooLargeCount = 0
     /// The blobs that wait until the quota is tried again.
-    var tooLarge: Set<BlobHash> = []
+    var tooLarge: Set<BlobName> = []
 
     /// True if a blob of this rank is not tried now. A blob that a user waits for is tried, to say why it does not fit.
     func blocks(_ rank: FetchRank) -> Bool { !rank.isPersonal && (leastTooLarge.map { rank.size >= $0 } ?? false) }
@@ -31,7 +31,7 @@ struct BulkRefusals: Sendable {
 // What does not fit, into the quota or on the disk, waits with all that is as large; a disk that is full to the last byte stops
 // all; anything else concerns one blob. Nothing of it loses what is here.
 extension BulkCore {
-    mutating func handleRefused(_ blob: BlobHash, _ code: String) {
+    mutating func handleRefused(_ blob: BlobName, _ code: String) {
         switch wants[blob]?.stage {
         case .beginning, .proving: break
         case .waiting, .asked, .writing, .lackingHashes, .askingHashes, .fetching, .finishing, nil: return
@@ -46,7 +46,7 @@ extension BulkCore {
     }
 
     /// Handles bytes that could not be kept. What waits is tried again when the refusal has passed.
-    mutating func refuseBytes(_ blob: BlobHash, _ code: String) {
+    mutating func refuseBytes(_ blob: BlobName, _ code: String) {
         if code == BulkConfiguration.quotaCode {
             refuseSize(blob, code)
         } else if code == BulkConfiguration.diskFullCode {
@@ -56,13 +56,13 @@ extension BulkCore {
         }
     }
 
-    private mutating func refuseSize(_ blob: BlobHash, _ code: String) {
+    private mutating func refuseSize(_ blob: BlobName, _ code: String) {
         guard let want = wants[blob] else { return }
         if work[blob] != nil { putAside(blob) }
         refusals.tooLarge.insert(blob)
         refusals.tooLargeCode = code
         let isNew = want.isPersonal || refusals.tooLargeRetryAt == nil || !refusals.blocks(want.rank)
-        refusals.leastTooLarge = min(refusals.leastTooLarge ?? .max, want.layout.size)
+        refusals.leastTooLarge = min(refusals.leastTooLarge ?? .max, blob.size)
         guard isNew else { return }
         recordRefusal(blob, code)
         guard refusals.tooLargeRetryAt == nil else { return }
@@ -70,7 +70,7 @@ extension BulkCore {
         refusals.tooLargeCount += 1
     }
 
-    private mutating func refuseAll(_ blob: BlobHash, _ code: String) {
+    private mutating func refuseAll(_ blob: BlobName, _ code: String) {
         guard let want = wants[blob] else { return }
         enqueue(blob)
         // One report covers all blobs, but each user that waits is told about their own.
@@ -81,7 +81,7 @@ extension BulkCore {
     }
 
     /// Puts off one blob. An error of one blob says nothing about the others.
-    private mutating func refuseOne(_ blob: BlobHash, _ code: String) {
+    private mutating func refuseOne(_ blob: BlobName, _ code: String) {
         guard let want = wants[blob] else { return }
         recordRefusal(blob, code)
         if work[blob] != nil { putAside(blob) }
@@ -89,7 +89,7 @@ extension BulkCore {
         putOff(blob, until: now + refusals.pause(after: want.failures, configuration.timing))
     }
 
-    private mutating func recordRefusal(_ blob: BlobHash, _ code: String) {
+    private mutating func recordRefusal(_ blob: BlobName, _ code: String) {
         counters.refusedHere += 1
         wants[blob]?.refusal = code
         effects.append(.report(.refusedHere(blob, code: code)))

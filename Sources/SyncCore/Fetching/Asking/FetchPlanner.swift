@@ -20,7 +20,6 @@ package struct FetchPlanner: Sendable {
 
     private struct Work: Sendable {
         var rank: FetchRank
-        let layout: BlobLayout
         var present: ChunkSet
         /// The chunks that are present, asked for, or on the way to the disk.
         var claimed: ChunkSet
@@ -45,10 +44,10 @@ package struct FetchPlanner: Sendable {
     // MARK: What is at work
 
     /// - Parameter present: the chunks that are stored and were checked.
-    package mutating func begin(_ rank: FetchRank, _ layout: BlobLayout, present: ChunkSet) {
-        precondition(present.count == layout.chunkCount, "a set of the blob's chunks")
+    package mutating func begin(_ rank: FetchRank, present: ChunkSet) {
+        precondition(present.count == rank.blob.layout.chunkCount, "a set of the blob's chunks")
         guard index(of: rank.blob) == nil else { return }
-        insert(Work(rank: rank, layout: layout, present: present, claimed: present))
+        insert(Work(rank: rank, present: present, claimed: present))
     }
 
     package mutating func rerank(_ rank: FetchRank) {
@@ -58,28 +57,28 @@ package struct FetchPlanner: Sendable {
         insert(work)
     }
 
-    package mutating func end(_ blob: BlobHash) { works.removeAll { $0.rank.blob == blob } }
+    package mutating func end(_ blob: BlobName) { works.removeAll { $0.rank.blob == blob } }
 
-    package func present(_ blob: BlobHash) -> ChunkSet? { index(of: blob).map { works[$0].present } }
+    package func present(_ blob: BlobName) -> ChunkSet? { index(of: blob).map { works[$0].present } }
 
     private mutating func insert(_ work: Work) {
         works.insert(work, at: works.firstIndex { work.rank < $0.rank } ?? works.count)
     }
 
-    private func index(of blob: BlobHash) -> Int? { works.firstIndex { $0.rank.blob == blob } }
+    private func index(of blob: BlobName) -> Int? { works.firstIndex { $0.rank.blob == blob } }
 
     // MARK: Who has it
 
     /// - Parameter chunks: the chunks that the peer holds; nil: all of them. A set of another size is no set of this blob,
     ///   and not believed.
-    package mutating func offered(_ blob: BlobHash, by peer: DeviceID, _ chunks: ChunkSet?) {
+    package mutating func offered(_ blob: BlobName, by peer: DeviceID, _ chunks: ChunkSet?) {
         guard let index = index(of: blob) else { return }
-        if let chunks, chunks.count != works[index].layout.chunkCount { return }
+        if let chunks, chunks.count != blob.layout.chunkCount { return }
         works[index].holders[peer] = Holder(chunks: chunks)
     }
 
     /// Removes a peer as holder: it has nothing of the blob, or nothing that can be believed.
-    package mutating func withdrawn(_ blob: BlobHash, by peer: DeviceID) {
+    package mutating func withdrawn(_ blob: BlobName, by peer: DeviceID) {
         if let index = index(of: blob) { works[index].holders[peer] = nil }
     }
 
@@ -97,7 +96,7 @@ package struct FetchPlanner: Sendable {
     ///   - others: peers that are asked first: only chunks that none of them could send are given out.
     package mutating func next(
         from peer: DeviceID, limit: Int, before others: [DeviceID] = []
-    ) -> (blob: BlobHash, chunks: Range<Int>)? {
+    ) -> (blob: BlobName, chunks: Range<Int>)? {
         var best: (index: Int, chunks: Range<Int>)?
         for index in works.indices {
             if let best {
@@ -122,7 +121,7 @@ package struct FetchPlanner: Sendable {
     }
 
     /// True if the peer has a chunk of the blob that no peer was asked for.
-    package func canSend(_ peer: DeviceID, _ blob: BlobHash) -> Bool {
+    package func canSend(_ peer: DeviceID, _ blob: BlobName) -> Bool {
         index(of: blob).map { works[$0].stretch(from: peer, limit: 1) != nil } ?? false
     }
 
@@ -132,13 +131,13 @@ package struct FetchPlanner: Sendable {
     }
 
     /// True if the peer holds the chunk, asked for or not.
-    package func holds(_ peer: DeviceID, _ blob: BlobHash, chunk: Int) -> Bool {
+    package func holds(_ peer: DeviceID, _ blob: BlobName, chunk: Int) -> Bool {
         guard let index = index(of: blob), let holder = works[index].holders[peer] else { return false }
         return holder.chunks?.contains(chunk) ?? true
     }
 
     /// Releases a chunk that no peer is asked for any more and that did not come or could not be used.
-    package mutating func release(_ blob: BlobHash, chunk: Int) {
+    package mutating func release(_ blob: BlobName, chunk: Int) {
         guard let index = index(of: blob), !works[index].present.contains(chunk), works[index].claimed.contains(chunk)
         else { return }
         works[index].claimed.remove(chunk)
@@ -147,14 +146,14 @@ package struct FetchPlanner: Sendable {
     }
 
     /// Claims a chunk that came though no peer was asked for it any more, and that goes to the disk.
-    package mutating func claim(_ blob: BlobHash, chunk: Int) {
+    package mutating func claim(_ blob: BlobName, chunk: Int) {
         if let index = index(of: blob) { works[index].claimed.insert(chunk) }
     }
 
     /// Marks a chunk as stored and checked.
     ///
     /// - Returns: true if it was not stored before.
-    package mutating func came(_ blob: BlobHash, chunk: Int) -> Bool {
+    package mutating func came(_ blob: BlobName, chunk: Int) -> Bool {
         guard let index = index(of: blob) else { return false }
         works[index].claimed.insert(chunk)
         return works[index].present.insert(chunk)

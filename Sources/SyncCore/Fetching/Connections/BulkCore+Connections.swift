@@ -104,7 +104,7 @@ extension BulkCore {
     }
 
     mutating func accept(_ index: Int, _ hello: BulkFrame.Hello) {
-        guard hello.version >= 1 else { return offend(index, .protocolMismatch) }
+        guard hello.version >= BulkProtocol.version else { return offend(index, .protocolMismatch) }
         let (id, device) = (links[index].id, links[index].device)
         for older in links.indices where links[older].device == device && links[older].state == .up {
             close(older, .redundant)
@@ -173,12 +173,9 @@ extension BulkCore {
         guard wasUp else { return }
         for blob in links[index].told.sorted() {
             guard let want = wants[blob] else { continue }
-            if want.isSmall, case .all = want.holders[device] { effects.append(.recordHolder(blob, device)) }
+            if blob.isSmall, case .all = want.holders[device] { effects.append(.recordHolder(blob, device)) }
             wants[blob]?.holders[device] = nil
-            wants[blob]?.claims[device] = nil
-            wants[blob]?.tried.removeAll { $0 == device }
             dropUnsent(blob)
-            reconsider(blob)
         }
         planner.disconnected(device)
         (links[index].told, links[index].untold, links[index].small) = ([], [], FetchQueue())
@@ -232,7 +229,8 @@ extension BulkCore {
 
 /// The protocol version on bulk connections, and its features.
 package enum BulkProtocol {
-    package static let version: UInt32 = 1
+    /// The greatest version, and the least: before it blobs were named by their hashes alone.
+    package static let version: UInt32 = 2
     /// Feature bits this side understands.
     package static let features: UInt64 = 0
 }

@@ -56,7 +56,7 @@ extension BulkCore {
             switch ask.subject {
             case .chunks(let blob, _, _), .hashes(let blob): loseHolder(blob, device)
             case .small(let blobs, let came):
-                for place in blobs.indices where !came.contains(place) { loseHolder(blobs[place].blob, device) }
+                for place in blobs.indices where !came.contains(place) { loseHolder(blobs[place], device) }
             }
         }
         takeBack(index, refusal.id)

@@ -39,10 +39,10 @@ struct BulkLink: Sendable {
     /// Small blobs that the peer holds and that no peer was asked for.
     var small = FetchQueue()
     /// The blobs that the peer was told are wanted here.
-    var told: Set<BlobHash> = []
+    var told: Set<BlobName> = []
     /// The blobs that the peer is to be told of. Some may not be wanted any more.
-    var untold: [BlobHash] = []
-    var unwanted: [BlobHash] = []
+    var untold: [BlobName] = []
+    var unwanted: [BlobName] = []
     var unwantAt: Tick?
     /// The bytes of the sets of chunks that the peer claims to hold.
     var holdingBytes = 0
@@ -72,22 +72,19 @@ struct BulkLink: Sendable {
 struct BulkAsk: Sendable {
     enum Subject: Sendable {
         /// A request for chunks, which come in order.
-        case chunks(BlobHash, next: Int, end: Int)
-        case hashes(BlobHash)
+        case chunks(BlobName, next: Int, end: Int)
+        case hashes(BlobName)
         /// A request for small blobs. Those whose places are not in `came` have not come.
-        case small([Small], came: ChunkSet)
-    }
-
-    struct Small: Sendable {
-        let blob: BlobHash
-        let size: UInt64
-
-        /// The bytes it counts for in flight: its size, and the memory to remember it.
-        var weight: Int { Int(size) + 64 }
+        case small([BlobName], came: ChunkSet)
     }
 
     var subject: Subject
     let sentAt: Tick
+}
+
+extension BlobName {
+    /// The bytes a small blob counts for in flight: its size, and the memory to remember it.
+    var weight: Int { Int(size) + 64 }
 }
 
 /// A request that was cancelled: what is under way of it is still good.

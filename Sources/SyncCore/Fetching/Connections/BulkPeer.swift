@@ -18,15 +18,15 @@ struct BulkPeer: Sendable {
     var silences = 0
     /// The time before which the peer is not dialled.
     var nextDialAt: Tick?
-    /// Blobs about which it was wrong: bytes, hashes or the size.
-    var lies: [BlobHash: BulkLie] = [:]
+    /// Blobs about which it was wrong: bytes or hashes.
+    var lies: [BlobName: BulkLie] = [:]
     var bytesIn: UInt64 = 0
     var bytesOut: UInt64 = 0
 
     init(device: DeviceID) { self.device = device }
 
     /// True if the peer is not believed about that blob now.
-    func isLiar(about blob: BlobHash, at now: Tick) -> Bool { lies[blob].map { now < $0.until } ?? false }
+    func isLiar(about blob: BlobName, at now: Tick) -> Bool { lies[blob].map { now < $0.until } ?? false }
 }
 
 /// A record that a peer was wrong about a blob.

@@ -23,7 +23,7 @@ extension BulkCore {
     ///
     /// - Returns: false if it wants too many.
     @discardableResult
-    mutating func remember(_ index: Int, _ blob: BlobHash) -> Bool {
+    mutating func remember(_ index: Int, _ blob: BlobName) -> Bool {
         guard links[index].serving.wanted.count < BulkLimits.wants else {
             return links[index].serving.wanted.contains(blob)
         }
@@ -31,7 +31,7 @@ extension BulkCore {
         return true
     }
 
-    private mutating func lookUp(_ index: Int, _ blob: BlobHash) {
+    private mutating func lookUp(_ index: Int, _ blob: BlobName) {
         guard links[index].serving.isToLookUp.insert(blob).inserted else { return }
         links[index].serving.toLookUp.append(blob)
         if links[index].serving.toLookUp.count > 2 * BulkLimits.wants { trimLookUps(index) }
@@ -48,7 +48,7 @@ extension BulkCore {
     }
 
     /// Looks the blob up for each peer that wants it: its holding has changed.
-    mutating func tellHolding(of blob: BlobHash) {
+    mutating func tellHolding(of blob: BlobName) {
         for index in links.indices where links[index].state == .up && links[index].serving.wanted.contains(blob) {
             lookUp(index, blob)
         }

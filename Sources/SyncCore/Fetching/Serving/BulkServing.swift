@@ -5,10 +5,10 @@ struct BulkServing: Sendable {
     struct Request: Sendable {
         enum Subject: Sendable {
             /// Chunks of a blob. From `next` on nothing is read yet; from `sent` on nothing is sent.
-            case chunks(BlobHash, sent: Int, next: Int, end: Int)
-            case hashes(BlobHash, first: Int)
+            case chunks(BlobName, sent: Int, next: Int, end: Int)
+            case hashes(BlobName, first: Int)
             /// Small blobs. From `next` on nothing was looked at.
-            case small([BlobHash], next: Int)
+            case small([BlobName], next: Int)
         }
 
         let id: UInt64
@@ -22,16 +22,16 @@ struct BulkServing: Sendable {
     var requests: [Request] = []
     var lastRequestID: UInt64 = 0
     /// The blobs whose holdings the peer is told.
-    var wanted: Set<BlobHash> = []
+    var wanted: Set<BlobName> = []
     /// The wanted blobs of which the peer was told a holding.
-    var said: Set<BlobHash> = []
+    var said: Set<BlobName> = []
     /// Blobs to look up, in this order from `lookUpStart` on, each once. At most twice `BulkLimits.wants`. Some may have been
     /// given up by the peer.
-    var toLookUp: [BlobHash] = []
+    var toLookUp: [BlobName] = []
     var lookUpStart = 0
-    var isToLookUp: Set<BlobHash> = []
+    var isToLookUp: Set<BlobName> = []
     /// The lookup under way.
-    var lookUp: (id: ReadID, blobs: [BlobHash])?
+    var lookUp: (id: ReadID, blobs: [BlobName])?
     /// The number of refusals sent since anything was written.
     var refusalCount = 0
     /// The bytes handed to the transport and not written, at least.

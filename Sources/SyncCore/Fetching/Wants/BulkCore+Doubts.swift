@@ -2,7 +2,7 @@ import SyncModel
 
 // Users that wait for a blob are told when no peer has it. Peers do not say what they lack, so silence counts after a while.
 extension BulkCore {
-    mutating func doubt(_ blob: BlobHash) {
+    mutating func doubt(_ blob: BlobName) {
         guard wants[blob]?.isPersonal == true else { return }
         wants[blob]?.saidNobody = false
         wants[blob]?.doubtedSince = now

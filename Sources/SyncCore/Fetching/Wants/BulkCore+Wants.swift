@@ -9,7 +9,6 @@ extension BulkCore {
         } else if wants[want.blob]?.isPersonal == false {
             wants[want.blob]?.isPersonal = true
             rerank(want.blob)
-            reconsider(want.blob)
         }
         // A user waits: what was refused, or failed, is tried again at once.
         refusals.diskRetryAt = nil
@@ -21,15 +20,15 @@ extension BulkCore {
 
     /// Looks for a small blob that may have come meanwhile. For a large blob, `begin` answers that.
     private mutating func lookForSmall(_ want: BlobWant) {
-        guard wants[want.blob]?.isSmall == true else { return }
+        guard wants[want.blob] != nil, want.blob.isSmall else { return }
         wants[want.blob]?.stage = .beginning
         let id = ReadID(rawValue: nextID())
         looks[id] = want.blob
         effects.append(.lookUp(id, configuration.space, [want.blob]))
     }
 
-    mutating func handleLooked(_ blob: BlobHash, _ holdings: [BulkFrame.Holding]) {
-        guard let want = wants[blob], want.isSmall, want.stage == .beginning else { return }
+    mutating func handleLooked(_ blob: BlobName, _ holdings: [BulkFrame.Holding]) {
+        guard blob.isSmall, wants[blob]?.stage == .beginning else { return }
         let isHere = holdings.contains { holding in
             if case .all = holding.part { holding.blob == blob } else { false }
         }
@@ -38,16 +37,18 @@ extension BulkCore {
         enqueue(blob)
     }
 
-    mutating func endFetch(_ blob: BlobHash) {
+    mutating func endFetch(_ blob: BlobName) {
         guard let want = wants[blob], want.isPersonal else { return }
         doubted.removeAll { $0 == blob }
         guard want.isListed else { return drop(blob) }
         wants[blob]?.isPersonal = false
         rerank(blob)
-        stopIfTooLarge(blob)
     }
 
     mutating func add(_ want: BlobWant, isPersonal: Bool) {
+        if configuration.faults.contains(.believeFirstSize), wants.keys.contains(where: { $0.hash == want.blob.hash }) {
+            return
+        }
         wants[want.blob] = BulkWantState(want, isListed: !isPersonal, isPersonal: isPersonal)
         if !isPersonal { listedCount += 1 }
         enqueue(want.blob)
@@ -61,7 +62,7 @@ extension BulkCore {
     }
 
     /// Removes a want: the blob is not wanted any more, or is stored.
-    mutating func drop(_ blob: BlobHash) {
+    mutating func drop(_ blob: BlobName) {
         listing.underWay?.ended.insert(blob)
         guard let want = wants[blob] else { return }
         // A request for small ones is not cancelled: the others of it are still wanted, and what comes of this is left out.
@@ -70,7 +71,6 @@ extension BulkCore {
         wants[blob] = nil
         if want.isListed { listedCount -= 1 }
         ready.remove(blob)
-        contested.remove(blob)
         doubted.removeAll { $0 == blob }
         refusals.tooLarge.remove(blob)
         for index in links.indices where links[index].state == .up {
@@ -80,7 +80,7 @@ extension BulkCore {
     }
 
     /// The peer need not tell of it any more.
-    mutating func unwant(_ index: Int, _ blob: BlobHash) {
+    mutating func unwant(_ index: Int, _ blob: BlobName) {
         links[index].unwanted.append(blob)
         if links[index].unwanted.count >= BulkLimits.blobsPerFrame {
             sendUnwants(index)
@@ -89,7 +89,7 @@ extension BulkCore {
         }
     }
 
-    private mutating func forgetHoldings(of blob: BlobHash) {
+    private mutating func forgetHoldings(of blob: BlobName) {
         guard let holders = wants[blob]?.holders else { return }
         for (device, held) in holders {
             guard case .chunks(let chunks) = held, let index = upLink(device) else { continue }
@@ -97,18 +97,17 @@ extension BulkCore {
         }
     }
 
-    private mutating func rerank(_ blob: BlobHash) {
+    private mutating func rerank(_ blob: BlobName) {
         guard let rank = wants[blob]?.rank else { return }
         planner.rerank(rank)
         if wants[blob]?.stage == .waiting { enqueue(blob) }
     }
 
     /// Queues the blob with every peer that has it.
-    mutating func enqueue(_ blob: BlobHash) {
-        reconsider(blob)
-        guard let want = wants[blob], want.stage == .waiting, want.isAllowed else { return }
+    mutating func enqueue(_ blob: BlobName) {
+        guard let want = wants[blob], want.stage == .waiting else { return }
         if let at = want.notBefore, now < at { return }
-        if want.isSmall {
+        if blob.isSmall {
             for index in links.indices where links[index].state == .up {
                 if want.holders[links[index].device] != nil { links[index].small.insert(want.rank) }
             }
@@ -118,7 +117,7 @@ extension BulkCore {
     }
 
     /// Puts the blob off until that time.
-    mutating func putOff(_ blob: BlobHash, until at: Tick) {
+    mutating func putOff(_ blob: BlobName, until at: Tick) {
         guard wants[blob] != nil else { return }
         wants[blob]?.notBefore = at
         deferred.append((at, blob))
@@ -137,8 +136,8 @@ extension BulkCore {
         for index in links.indices where links[index].state == .up {
             guard !links[index].untold.isEmpty, links[index].told.count < BulkLimits.wants else { continue }
             let untold = links[index].untold
-            var blobs: [BlobHash] = []
-            var rest: [BlobHash] = []
+            var blobs: [BlobName] = []
+            var rest: [BlobName] = []
             for blob in untold where wants[blob] != nil && !links[index].told.contains(blob) {
                 guard links[index].told.count < BulkLimits.wants else {
                     rest.append(blob)
@@ -155,7 +154,7 @@ extension BulkCore {
         }
     }
 
-    mutating func sendWants(_ index: Int, _ blobs: [BlobHash]) {
+    mutating func sendWants(_ index: Int, _ blobs: [BlobName]) {
         links[index].lastUseAt = now
         for start in stride(from: 0, to: blobs.count, by: BulkLimits.blobsPerFrame) {
             let part = Array(blobs[start..<min(blobs.count, start + BulkLimits.blobsPerFrame)])
@@ -167,7 +166,7 @@ extension BulkCore {
         links[index].unwantAt = nil
         // A blob that is wanted again was announced again only if it is not among these. A blob can be given up twice: by the
         // side that wanted it, and when the peer that was asked for it meanwhile turns out not to have it.
-        var said: Set<BlobHash> = []
+        var said: Set<BlobName> = []
         let blobs = links[index].unwanted.filter { !links[index].told.contains($0) && said.insert($0).inserted }
         links[index].unwanted = []
         for start in stride(from: 0, to: blobs.count, by: BulkLimits.blobsPerFrame) {
@@ -182,15 +181,10 @@ extension BulkCore {
         let (device, blob) = (links[index].device, holding.blob)
         guard let want = wants[blob], links[index].told.contains(blob) else { return }
         if isLiar(device, about: blob) { return }
-        if case .chunks(let chunks, let layout) = holding.part, chunks.presentCount == 0 || layout.isSmall {
+        if case .chunks(let chunks) = holding.part, chunks.presentCount == 0 || blob.isSmall {
             // A small blob is had as a whole or not at all.
             return loseHolder(blob, device)
         }
-        if let layout = holding.part.layout, layout != want.layout {
-            let isWhole = if case .all = holding.part { true } else { false }
-            return recordClaim(BlobClaim(layout: layout, isWhole: isWhole), of: blob, by: device)
-        }
-        wants[blob]?.claims[device] = nil
         forgetHeld(index, blob)
         switch holding.part {
         case .nothing:
@@ -200,9 +194,9 @@ extension BulkCore {
             wants[blob]?.holders[device] = .all
             planner.offered(blob, by: device, nil)
             // A small one is here in a moment, and who had it of no interest; if it is not, that is noted at the end.
-            if isNews, !want.isSmall { effects.append(.recordHolder(blob, device)) }
+            if isNews, !blob.isSmall { effects.append(.recordHolder(blob, device)) }
             enqueue(blob)
-        case .chunks(let chunks, _):
+        case .chunks(let chunks):
             let isSeen = work[blob] != nil
             if isSeen || links[index].holdingBytes + chunks.count / 8 <= configuration.bounds.holdingBytesPerPeer {
                 links[index].holdingBytes += chunks.count / 8
@@ -217,30 +211,28 @@ extension BulkCore {
     }
 
     /// The set of chunks that it said it holds, if there was room to remember one.
-    private mutating func forgetHeld(_ index: Int, _ blob: BlobHash) {
+    private mutating func forgetHeld(_ index: Int, _ blob: BlobName) {
         guard case .chunks(let chunks) = wants[blob]?.holders[links[index].device] else { return }
         links[index].holdingBytes -= chunks.count / 8
         wants[blob]?.holders[links[index].device] = .some
     }
 
     /// Removes the peer as holder: it has nothing of the blob any more, or nothing that can be used.
-    mutating func loseHolder(_ blob: BlobHash, _ device: DeviceID) {
+    mutating func loseHolder(_ blob: BlobName, _ device: DeviceID) {
         if let index = upLink(device) { forgetHeld(index, blob) }
         wants[blob]?.holders[device] = nil
-        wants[blob]?.claims[device] = nil
         planner.withdrawn(blob, by: device)
         dropUnsent(blob)
-        reconsider(blob)
         if let index = upLink(device) { links[index].small.remove(blob) }
         if wants[blob]?.isPersonal == true { doubt(blob) }
     }
 
-    func isLiar(_ device: DeviceID, about blob: BlobHash) -> Bool {
+    func isLiar(_ device: DeviceID, about blob: BlobName) -> Bool {
         peerIndex(device).map { peers[$0].isLiar(about: blob, at: now) } ?? false
     }
 
-    /// Records that the peer sent something that is not of the blob, or claimed a wrong size.
-    mutating func lied(_ device: DeviceID, _ blob: BlobHash) {
+    /// Records that the peer sent something that is not of the blob.
+    mutating func lied(_ device: DeviceID, _ blob: BlobName) {
         if configuration.faults.contains(.trustLiars) { return effects.append(.report(.wrongBytes(device, blob))) }
         if let peer = peerIndex(device) {
             // What else was under way of it is as wrong.
@@ -285,11 +277,7 @@ extension BulkCore {
     }
 }
 
-extension BulkWantState {
-    var layout: BlobLayout { want.layout }
-}
-
-extension BlobLayout {
+extension BlobName {
     /// True if blobs of this size travel whole.
     var isSmall: Bool { size <= UInt64(BulkLimits.smallBytes) }
 }

@@ -11,7 +11,7 @@ struct BulkListing: Sendable {
         /// True if everything was asked for, not only what is not wanted yet.
         let isWhole: Bool
         /// Blobs that came, or were not wanted any more, while the store was looking: its answer may still name them.
-        var ended: Set<BlobHash> = []
+        var ended: Set<BlobName> = []
     }
 
     var underWay: Question?
@@ -25,7 +25,7 @@ struct BulkListing: Sendable {
     /// The wants that no peer had at that time.
     var unheldCount = 0
     /// Wants that were given up since no peer had them, until something changes.
-    var givenUp: Set<BlobHash> = []
+    var givenUp: Set<BlobName> = []
 
     /// The time at which given up wants are looked at again: a peer may have got one since without announcing it, as no
     /// device asks for it.
@@ -72,7 +72,7 @@ extension BulkCore {
         }
     }
 
-    private mutating func ask(except: [BlobHash], limit: Int, isWhole: Bool = false) {
+    private mutating func ask(except: [BlobName], limit: Int, isWhole: Bool = false) {
         let id = ListID(rawValue: nextID())
         listing.underWay = BulkListing.Question(id: id, limit: limit, isWhole: isWhole)
         listing.isStale = listing.isStale && !isWhole
@@ -126,22 +126,13 @@ extension BulkCore {
             wants[want.blob]?.isListed = true
             listedCount += 1
         }
-        // A person may have wanted it before the store was asked, the policy may be another, and records may have come or gone.
-        // What was heard of its size since stays.
-        let isOpen = !known.isProven && known.stage == .waiting && known.holders.isEmpty && known.claims.isEmpty
-        let layout = isOpen ? want.layout : known.layout
-        let isBegun = known.want.isBegun || want.isBegun
-        wants[want.blob]?.recorded = want.layout
-        guard
-            (layout, want.sizeLimit, isBegun) != (known.layout, known.want.sizeLimit, known.want.isBegun)
-        else { return }
-        wants[want.blob]?.want = BlobWant(
-            blob: want.blob, layout: layout, stamp: known.want.stamp, sizeLimit: want.sizeLimit, isBegun: isBegun)
-        stopIfTooLarge(want.blob)
+        // A person may have wanted it before the store was asked.
+        guard want.isBegun, !known.want.isBegun else { return }
+        wants[want.blob]?.want = BlobWant(blob: want.blob, stamp: known.want.stamp, isBegun: true)
         enqueue(want.blob)
     }
 
-    private mutating func unlist(_ blob: BlobHash) {
+    private mutating func unlist(_ blob: BlobName) {
         guard let want = wants[blob], want.isListed else { return }
         // The disk's answer is on its way: it came while the store was looking.
         switch want.stage {

@@ -26,7 +26,6 @@ struct BulkWantState: Sendable {
         case some
     }
 
-    /// The want, with the size that is tried.
     var want: BlobWant
     /// The policy wants it.
     var isListed: Bool
@@ -35,16 +34,8 @@ struct BulkWantState: Sendable {
     /// The code of the disk's last refusal, since something of it was kept.
     var refusal: String?
     var stage = Stage.waiting
-    /// The peers that claim the blob with the size of `want`.
+    /// The peers that claim the blob or some of it.
     var holders: [DeviceID: Held] = [:]
-    /// The peers that claim it with another size.
-    var claims: [DeviceID: BlobClaim] = [:]
-    /// The peers whose sizes were tried, the latest last.
-    var tried: [DeviceID] = []
-    /// True if the hash is proven to cover the size of `want`: a peer that claims another is wrong.
-    var isProven = false
-    /// The layout that the record names.
-    var recorded: BlobLayout
     /// True if no peer has the blob, and that was reported since the last change.
     var saidNobody = false
     /// The time since which nothing changed about which peers have it.
@@ -60,20 +51,12 @@ struct BulkWantState: Sendable {
 
     init(_ want: BlobWant, isListed: Bool, isPersonal: Bool) {
         (self.want, self.isListed, self.isPersonal) = (want, isListed, isPersonal)
-        recorded = want.layout
     }
-
-    /// True if the blob may be fetched at its present size.
-    var isAllowed: Bool { isPersonal || want.allows(want.layout) }
 
     /// True if a large blob is of use to begin.
-    var isWorthBeginning: Bool { isAllowed && (!holders.isEmpty || want.isBegun && !isLookedAt) }
+    var isWorthBeginning: Bool { !holders.isEmpty || want.isBegun && !isLookedAt }
 
-    var isSmall: Bool { want.layout.isSmall }
-
-    var rank: FetchRank {
-        FetchRank(isPersonal: isPersonal, size: want.layout.size, stamp: want.stamp, blob: want.blob)
-    }
+    var rank: FetchRank { FetchRank(isPersonal: isPersonal, stamp: want.stamp, blob: want.blob) }
 }
 
 /// A large blob at work, beside what `FetchPlanner` knows.

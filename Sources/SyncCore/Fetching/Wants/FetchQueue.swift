@@ -3,16 +3,16 @@ package import SyncModel
 /// The order of fetching: blobs that a user waits for, then small ones, then new ones.
 package struct FetchRank: Comparable, Hashable, Sendable {
     package let isPersonal: Bool
-    package let size: UInt64
     package let stamp: Stamp
-    package let blob: BlobHash
+    package let blob: BlobName
 
-    package init(isPersonal: Bool, size: UInt64, stamp: Stamp, blob: BlobHash) {
+    package init(isPersonal: Bool, stamp: Stamp, blob: BlobName) {
         self.isPersonal = isPersonal
-        self.size = size
         self.stamp = stamp
         self.blob = blob
     }
+
+    package var size: UInt64 { blob.size }
 
     package static func < (left: FetchRank, right: FetchRank) -> Bool {
         if left.isPersonal != right.isPersonal { return left.isPersonal }
@@ -27,7 +27,7 @@ package struct FetchRank: Comparable, Hashable, Sendable {
 package struct FetchQueue: Sendable {
     private var heap: [FetchRank] = []
     /// The ranks that count; entries of the heap that differ do not.
-    private var ranks: [BlobHash: FetchRank] = [:]
+    private var ranks: [BlobName: FetchRank] = [:]
 
     package init() {}
 
@@ -46,7 +46,7 @@ package struct FetchQueue: Sendable {
         if heap.count > 2 * ranks.count + 64 { rebuild() } else { push(rank) }
     }
 
-    package mutating func remove(_ blob: BlobHash) {
+    package mutating func remove(_ blob: BlobName) {
         if let rank = ranks.removeValue(forKey: blob) { byteCount -= rank.size }
     }
 

@@ -24,15 +24,15 @@ extension BulkFrame {
         guard condition else { throw .outOfRange(field: field) }
     }
 
-    private static func check(_ blobs: [BlobHash], _ field: String) throws(WireError) {
+    private static func check(_ blobs: [BlobName], _ field: String) throws(WireError) {
         try require((1...BulkLimits.blobsPerFrame).contains(blobs.count) && Set(blobs).count == blobs.count, field)
     }
 }
 
 extension BulkFrame.Holding {
     fileprivate func checkBounds() throws(WireError) {
-        guard case .chunks(let chunks, let layout) = part else { return }
-        try BulkFrame.require(chunks.count > 0 && chunks.count == layout.chunkCount, "bulk.holding.chunks")
+        guard case .chunks(let chunks) = part else { return }
+        try BulkFrame.require(chunks.count > 0 && chunks.count == blob.layout.chunkCount, "bulk.holding.chunks")
     }
 }
 

@@ -38,9 +38,9 @@ extension BulkFrame {
     package struct Want: Hashable, Sendable {
         package var space: SpaceID
         /// 1 to `BulkLimits.blobsPerFrame`, no two the same.
-        package var blobs: [BlobHash]
+        package var blobs: [BlobName]
 
-        package init(space: SpaceID, blobs: [BlobHash]) {
+        package init(space: SpaceID, blobs: [BlobName]) {
             self.space = space
             self.blobs = blobs
         }
@@ -48,33 +48,25 @@ extension BulkFrame {
 
     /// "I need to hear no more of these."
     package struct Unwant: Hashable, Sendable {
-        package var blobs: [BlobHash]
+        package var blobs: [BlobName]
 
-        package init(blobs: [BlobHash]) { self.blobs = blobs }
+        package init(blobs: [BlobName]) { self.blobs = blobs }
     }
 
-    /// The part of a wanted blob that the sender holds, and the size of the blob: records may be wrong about the size.
+    /// The part of a wanted blob that the sender holds.
     package struct Holding: Hashable, Sendable {
         package enum Part: Hashable, Sendable {
             /// The blob is not held any more: it was removed, or found damaged.
             case nothing
-            /// The sender holds these chunks of it, at least one; the set counts the chunks of the layout.
-            case chunks(ChunkSet, BlobLayout)
-            case all(BlobLayout)
-
-            /// The layout that the holder states.
-            package var layout: BlobLayout? {
-                switch self {
-                case .nothing: nil
-                case .chunks(_, let layout), .all(let layout): layout
-                }
-            }
+            /// The sender holds these chunks of it, at least one; the set counts the chunks of the blob.
+            case chunks(ChunkSet)
+            case all
         }
 
-        package var blob: BlobHash
+        package var blob: BlobName
         package var part: Part
 
-        package init(blob: BlobHash, part: Part) {
+        package init(blob: BlobName, part: Part) {
             self.blob = blob
             self.part = part
         }
@@ -84,11 +76,11 @@ extension BulkFrame {
     package struct HashesRequest: Hashable, Sendable {
         package var id: UInt64
         package var space: SpaceID
-        package var blob: BlobHash
+        package var blob: BlobName
         /// A multiple of `BulkLimits.hashesPerFrame`.
         package var first: UInt32
 
-        package init(id: UInt64, space: SpaceID, blob: BlobHash, first: UInt32) {
+        package init(id: UInt64, space: SpaceID, blob: BlobName, first: UInt32) {
             self.id = id
             self.space = space
             self.blob = blob
@@ -114,12 +106,12 @@ extension BulkFrame {
         /// on.
         package var id: UInt64
         package var space: SpaceID
-        package var blob: BlobHash
+        package var blob: BlobName
         package var first: UInt32
         /// 1 to `BulkLimits.chunksPerRequest`.
         package var count: UInt32
 
-        package init(id: UInt64, space: SpaceID, blob: BlobHash, first: UInt32, count: UInt32) {
+        package init(id: UInt64, space: SpaceID, blob: BlobName, first: UInt32, count: UInt32) {
             self.id = id
             self.space = space
             self.blob = blob
@@ -153,9 +145,9 @@ extension BulkFrame {
         package var id: UInt64
         package var space: SpaceID
         /// 1 to `BulkLimits.blobsPerFrame`, each at most `BulkLimits.smallBytes`.
-        package var blobs: [BlobHash]
+        package var blobs: [BlobName]
 
-        package init(id: UInt64, space: SpaceID, blobs: [BlobHash]) {
+        package init(id: UInt64, space: SpaceID, blobs: [BlobName]) {
             self.id = id
             self.space = space
             self.blobs = blobs

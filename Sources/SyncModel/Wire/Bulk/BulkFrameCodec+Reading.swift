@@ -7,17 +7,17 @@ extension BulkFrameCodec {
                     version: try reader.uint32("bulk.hello.version"), features: try reader.bigEndianUInt64()))
         case .want: .want(BulkFrame.Want(space: try reader.space(), blobs: try reader.blobs("bulk.want.blobs")))
         case .unwant: .unwant(BulkFrame.Unwant(blobs: try reader.blobs("bulk.unwant.blobs")))
-        case .holding: .holding(BulkFrame.Holding(blob: try reader.blob(), part: try reader.part()))
+        case .holding: .holding(try reader.holding())
         case .hashesRequest:
             .hashesRequest(
                 BulkFrame.HashesRequest(
-                    id: try reader.varint(), space: try reader.space(), blob: try reader.blob(),
+                    id: try reader.varint(), space: try reader.space(), blob: try BlobName(reading: &reader),
                     first: try reader.uint32("bulk.hashes_request.first")))
         case .hashes: .hashes(BulkFrame.Hashes(id: try reader.varint(), bytes: try reader.rest()))
         case .request:
             .request(
                 BulkFrame.Request(
-                    id: try reader.varint(), space: try reader.space(), blob: try reader.blob(),
+                    id: try reader.varint(), space: try reader.space(), blob: try BlobName(reading: &reader),
                     first: try reader.uint32("bulk.request.first"), count: try reader.uint32("bulk.request.count")))
         case .cancel: .cancel(BulkFrame.Cancel(id: try reader.varint()))
         case .chunk:
@@ -46,46 +46,34 @@ extension ByteReader {
         return space
     }
 
-    fileprivate mutating func blob() throws(CodecError) -> BlobHash {
-        guard let blob = BlobHash(bytes: bytes[try skip(BlobHash.byteCount)]) else { throw .truncated }
-        return blob
-    }
-
     /// Returns the remaining bytes, copied as one block.
     fileprivate mutating func rest() throws(CodecError) -> [UInt8] { Array(bytes[try skip(remainingCount)]) }
 
-    /// Reads the remaining hashes; they are counted before anything is built.
-    fileprivate mutating func blobs(_ field: String) throws(CodecError) -> [BlobHash] {
-        let (count, rest) = remainingCount.quotientAndRemainder(dividingBy: BlobHash.byteCount)
-        guard rest == 0 else { throw .truncated }
-        guard count <= BulkLimits.blobsPerFrame else { throw .outOfRange(field: field) }
-        var blobs: [BlobHash] = []
-        blobs.reserveCapacity(count)
-        for _ in 0..<count { blobs.append(try blob()) }
+    /// Reads the remaining names.
+    fileprivate mutating func blobs(_ field: String) throws(CodecError) -> [BlobName] {
+        var blobs: [BlobName] = []
+        blobs.reserveCapacity(min(remainingCount / BlobName.leastByteCount, BulkLimits.blobsPerFrame))
+        while !isAtEnd {
+            guard blobs.count < BulkLimits.blobsPerFrame else { throw .outOfRange(field: field) }
+            blobs.append(try BlobName(reading: &self))
+        }
         return blobs
     }
 
-    fileprivate mutating func part() throws(CodecError) -> BulkFrame.Holding.Part {
+    fileprivate mutating func holding() throws(CodecError) -> BulkFrame.Holding {
+        let blob = try BlobName(reading: &self)
         guard let mark = BulkFrameCodec.HoldingMark(rawValue: try byte()) else {
             throw .outOfRange(field: "bulk.holding.part")
         }
         switch mark {
-        case .nothing: return .nothing
-        case .all: return .all(try layout())
+        case .nothing: return BulkFrame.Holding(blob: blob, part: .nothing)
+        case .all: return BulkFrame.Holding(blob: blob, part: .all)
         case .chunks:
-            let layout = try layout()
-            guard let chunks = ChunkSet(bytes: try rest(), count: layout.chunkCount) else {
+            guard let chunks = ChunkSet(bytes: try rest(), count: blob.layout.chunkCount) else {
                 throw .outOfRange(field: "bulk.holding.chunks")
             }
-            return .chunks(chunks, layout)
+            return BulkFrame.Holding(blob: blob, part: .chunks(chunks))
         }
-    }
-
-    private mutating func layout() throws(CodecError) -> BlobLayout {
-        guard let layout = BlobLayout(size: try varint(upTo: BlobLayout.sizeLimit, "bulk.holding.size")) else {
-            throw .outOfRange(field: "bulk.holding.size")
-        }
-        return layout
     }
 
     fileprivate mutating func smallBlobs() throws(CodecError) -> BulkFrame.SmallBlobs {

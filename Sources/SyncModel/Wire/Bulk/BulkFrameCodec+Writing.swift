@@ -3,14 +3,14 @@ extension BulkFrame {
     var byteCountBound: Int {
         let rest =
             switch self {
-            case .want(let want): want.blobs.count * BlobHash.byteCount
-            case .unwant(let unwant): unwant.blobs.count * BlobHash.byteCount
+            case .want(let want): want.blobs.count * BlobName.byteCountBound
+            case .unwant(let unwant): unwant.blobs.count * BlobName.byteCountBound
             case .hashes(let hashes): hashes.bytes.count
             case .chunk(let chunk): chunk.bytes.count
-            case .smallRequest(let request): request.blobs.count * BlobHash.byteCount
+            case .smallRequest(let request): request.blobs.count * BlobName.byteCountBound
             case .smallBlobs(let small): small.blobs.reduce(0) { $0 + 5 + $1.bytes.count }
             case .holding(let holding):
-                if case .chunks(let chunks, _) = holding.part { chunks.count / 8 } else { 0 }
+                if case .chunks(let chunks) = holding.part { chunks.count / 8 } else { 0 }
             case .goodbye(let goodbye): goodbye.message.utf8.count
             case .hello, .hashesRequest, .request, .cancel, .refusal: 0
             }
@@ -61,24 +61,21 @@ extension [UInt8] {
     }
 
     private mutating func begin(
-        _ kind: BulkFrameCodec.Kind, id: UInt64? = nil, space: SpaceID? = nil, _ blobs: [BlobHash] = []
+        _ kind: BulkFrameCodec.Kind, id: UInt64? = nil, space: SpaceID? = nil, _ blobs: [BlobName] = []
     ) {
         append(kind.rawValue)
         if let id { append(varint: id) }
         if let space { self += space.bytes }
-        for blob in blobs { self += blob.bytes }
+        for blob in blobs { blob.append(to: &self) }
     }
 
     private mutating func append(_ part: BulkFrame.Holding.Part) {
         switch part {
         case .nothing: append(BulkFrameCodec.HoldingMark.nothing.rawValue)
-        case .chunks(let chunks, let layout):
+        case .chunks(let chunks):
             append(BulkFrameCodec.HoldingMark.chunks.rawValue)
-            append(varint: layout.size)
             self += chunks.bytes
-        case .all(let layout):
-            append(BulkFrameCodec.HoldingMark.all.rawValue)
-            append(varint: layout.size)
+        case .all: append(BulkFrameCodec.HoldingMark.all.rawValue)
         }
     }
 

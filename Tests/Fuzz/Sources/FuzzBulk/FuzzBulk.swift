@@ -7,8 +7,8 @@ public func fuzzBulk(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     guard let frame = try? BulkFrameCodec.decode(bytes) else { return 0 }
     guard let written = try? BulkFrameCodec.encode(frame) else { fatalError("an accepted frame cannot be written") }
     precondition(written == bytes, "a frame has two forms")
-    if case .holding(let holding) = frame, case .chunks(let chunks, let layout) = holding.part {
-        precondition(chunks.count == layout.chunkCount)
+    if case .holding(let holding) = frame, case .chunks(let chunks) = holding.part {
+        precondition(chunks.count == holding.blob.layout.chunkCount)
         let present = (0..<chunks.count).count { chunks.contains($0) }
         precondition(chunks.presentCount == present && chunks.isComplete == (present == chunks.count))
     }

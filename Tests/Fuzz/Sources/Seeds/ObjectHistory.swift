@@ -124,8 +124,8 @@ struct ObjectHistory {
 
     private mutating func file() -> AttachedFile {
         AttachedFile(
-            name: ExactString(chance.word()), mediaType: .unknown, size: UInt64(chance.below(9_000)), image: nil,
-            blob: BlobHash(bytes: chance.bytes(32))!)
+            name: ExactString(chance.word()), mediaType: .unknown, image: nil,
+            blob: BlobName(BlobHash(bytes: chance.bytes(32))!, size: UInt64(chance.below(9_000))))
     }
 
     /// The history in the form that `FuzzObject` reads.

@@ -4,7 +4,9 @@ import Testing
 /// Each bound of a bulk frame's fields at its edge: on the way out, and on the way in by bytes laid out here by hand.
 @Suite struct BulkFrameBoundsTests {
     private let hash = [UInt8](repeating: 0xab, count: BlobHash.byteCount)
-    private var blob: BlobHash { BlobHash(bytes: hash)! }
+    private var blob: BlobName { name(hash) }
+
+    private func name(_ hash: [UInt8], size: UInt64 = 5) -> BlobName { BlobName(BlobHash(bytes: hash)!, size: size) }
 
     private func expectTaken(_ frame: BulkFrame, _ bytes: [UInt8], sourceLocation: SourceLocation = #_sourceLocation) {
         #expect((try? BulkFrameCodec.encode(frame)) == bytes, sourceLocation: sourceLocation)
@@ -48,11 +50,11 @@ import Testing
             (0..<count).map { [UInt8($0 >> 8), UInt8($0 & 255)] + [UInt8](repeating: 9, count: 30) }
         }
         func check(
-            _ field: String, _ head: [UInt8], _ frame: ([BlobHash]) -> BulkFrame,
+            _ field: String, _ head: [UInt8], _ frame: ([BlobName]) -> BulkFrame,
             sourceLocation: SourceLocation = #_sourceLocation
         ) {
             func expect(_ list: [[UInt8]], taken: Bool) {
-                let (frame, bytes) = (frame(list.map { BlobHash(bytes: $0)! }), head + list.flatMap(\.self))
+                let (frame, bytes) = (frame(list.map { name($0) }), head + list.flatMap { $0 + [5] })
                 if taken {
                     expectTaken(frame, bytes, sourceLocation: sourceLocation)
                 } else {
@@ -75,25 +77,24 @@ import Testing
     }
 
     @Test func `what is held is of a blob that has chunks, at most those of 16 GiB`() {
-        func holding(_ part: BulkFrame.Holding.Part) -> BulkFrame {
-            .holding(BulkFrame.Holding(blob: blob, part: part))
+        func holding(_ size: UInt64, _ part: BulkFrame.Holding.Part) -> BulkFrame {
+            .holding(BulkFrame.Holding(blob: name(hash, size: size), part: part))
         }
-        func layout(_ size: UInt64) -> BlobLayout { BlobLayout(size: size)! }
         func chunks(_ size: UInt64) -> BulkFrame {
-            holding(.chunks(ChunkSet(count: layout(size).chunkCount), layout(size)))
+            holding(size, .chunks(ChunkSet(count: BlobLayout(size: size)!.chunkCount)))
         }
         func bytes(_ size: UInt64, _ count: Int) -> [UInt8] {
-            [4] + hash + [1] + varint(size) + [UInt8](repeating: 0, count: (count + 7) / 8)
+            [4] + hash + varint(size) + [1] + [UInt8](repeating: 0, count: (count + 7) / 8)
         }
-        expectTaken(holding(.nothing), [4] + hash + [0])
-        expectTaken(holding(.all(layout(0))), [4] + hash + [2, 0])
-        expectTaken(holding(.all(layout(16 << 30))), [4] + hash + [2] + varint(16 << 30))
-        expectTaken(chunks(1), bytes(1, 1))
-        expectTaken(chunks(16 << 30), bytes(16 << 30, 65_536))
-        expectRefused(chunks(0), bytes(0, 0), "bulk.holding.chunks")
         let most: UInt64 = 16 << 30
-        for large in [[4] + hash + [2] + varint(most + 1), bytes(most + 1, 65_537)] {
-            #expect(throws: WireError.outOfRange(field: "bulk.holding.size")) { try BulkFrameCodec.decode(large) }
+        expectTaken(holding(5, .nothing), [4] + hash + [5, 0])
+        expectTaken(holding(0, .all), [4] + hash + [0, 2])
+        expectTaken(holding(most, .all), [4] + hash + varint(most) + [2])
+        expectTaken(chunks(1), bytes(1, 1))
+        expectTaken(chunks(most), bytes(most, 65_536))
+        expectRefused(chunks(0), bytes(0, 0), "bulk.holding.chunks")
+        for large in [[4] + hash + varint(most + 1) + [2], bytes(most + 1, 65_537), [3] + hash + varint(most + 1)] {
+            #expect(throws: WireError.outOfRange(field: "blob.size")) { try BulkFrameCodec.decode(large) }
         }
         // As many bits as the blob has chunks, no more and no fewer.
         for count in [1, 17] {
@@ -104,17 +105,23 @@ import Testing
         var some = ChunkSet(count: 10)
         some.insert(0)
         some.insert(9)
-        expectTaken(holding(.chunks(some, layout(10 << 18))), [4] + hash + [1] + varint(10 << 18) + [0b1, 0b10])
-        expectTaken(holding(.chunks(some, layout(9 << 18 | 1))), [4] + hash + [1] + varint(9 << 18 | 1) + [0b1, 0b10])
-        let other = holding(.chunks(some, layout(9 << 18)))
+        for size: UInt64 in [10 << 18, 9 << 18 | 1] {
+            expectTaken(holding(size, .chunks(some)), [4] + hash + varint(size) + [1, 0b1, 0b10])
+        }
+        let other = holding(9 << 18, .chunks(some))
         #expect(throws: WireError.outOfRange(field: "bulk.holding.chunks")) { try BulkFrameCodec.encode(other) }
+    }
+
+    @Test func `blobs of one hash and two sizes are two`() {
+        let names = [name(hash, size: 10), name(hash, size: 11)]
+        expectTaken(.unwant(BulkFrame.Unwant(blobs: names)), [3] + hash + [10] + hash + [11])
     }
 
     @Test func `hashes are asked for from the beginning of a page, and sent whole`() {
         func request(_ first: UInt32, id: UInt64 = 300) -> (BulkFrame, [UInt8]) {
             (
                 .hashesRequest(BulkFrame.HashesRequest(id: id, space: .home, blob: blob, first: first)),
-                [5] + varint(id) + SpaceID.home.bytes + hash + varint(UInt64(first))
+                [5] + varint(id) + SpaceID.home.bytes + hash + [5] + varint(UInt64(first))
             )
         }
         for first: UInt32 in [0, 8_192, 57_344] { expectTaken(request(first).0, request(first).1) }
@@ -138,7 +145,7 @@ import Testing
         func request(_ first: UInt32, _ count: UInt32, id: UInt64 = 1) -> (BulkFrame, [UInt8]) {
             (
                 .request(BulkFrame.Request(id: id, space: .home, blob: blob, first: first, count: count)),
-                [7] + varint(id) + SpaceID.home.bytes + hash + varint(UInt64(first)) + varint(UInt64(count))
+                [7] + varint(id) + SpaceID.home.bytes + hash + [5] + varint(UInt64(first)) + varint(UInt64(count))
             )
         }
         for (first, count): (UInt32, UInt32) in [(0, 1), (0, 64), (65_472, 64), (65_535, 1)] {

@@ -69,11 +69,11 @@ import Testing
         #expect(try BulkFrameCodec.decode(greatest) == .cancel(BulkFrame.Cancel(id: .max)))
         #expect(throws: WireError.malformed) { try BulkFrameCodec.decode(greatest.dropLast() + [2]) }
 
-        let blob = [UInt8](repeating: 7, count: 32)
-        let threeChunks: [UInt8] = [0x80, 0x80, 0x30]
-        #expect(try BulkFrameCodec.decode([4] + blob + [1] + threeChunks + [0b111]) != nil)
+        // Of three chunks.
+        let blob = [UInt8](repeating: 7, count: 32) + [0x80, 0x80, 0x30]
+        #expect(try BulkFrameCodec.decode([4] + blob + [1, 0b111]) != nil)
         #expect(throws: WireError.outOfRange(field: "bulk.holding.chunks")) {
-            try BulkFrameCodec.decode([4] + blob + [1] + threeChunks + [0b1000])
+            try BulkFrameCodec.decode([4] + blob + [1, 0b1000])
         }
         #expect(throws: WireError.outOfRange(field: "bulk.holding.part")) {
             try BulkFrameCodec.decode([4] + blob + [3])
@@ -92,7 +92,8 @@ import Testing
         }
         let frames: [BulkFrame] = [
             .want(BulkFrame.Want(space: .home, blobs: blobs)), .unwant(BulkFrame.Unwant(blobs: blobs)),
-            .holding(BulkFrame.Holding(blob: blobs[0], part: .chunks(chunks, BlobLayout(size: BlobLayout.sizeLimit)!))),
+            .holding(
+                BulkFrame.Holding(blob: BlobName(blobs[0].hash, size: BlobLayout.sizeLimit), part: .chunks(chunks))),
             .hashes(BulkFrame.Hashes(id: .max, bytes: random.bytes(BulkLimits.hashesPerFrame * 32))),
             .chunk(BulkFrame.Chunk(id: .max, index: 65_535, bytes: random.bytes(BlobLayout.chunkBytes))),
             .smallRequest(BulkFrame.SmallRequest(id: .max, space: .home, blobs: blobs)),
@@ -106,7 +107,7 @@ import Testing
     }
 
     @Test func `a list of more than there may be is refused by its length`() {
-        let many = [UInt8](repeating: 1, count: 32_000 * BlobHash.byteCount)
+        let many = [UInt8](repeating: 1, count: 31_000 * (BlobHash.byteCount + 1))
         #expect(throws: WireError.outOfRange(field: "bulk.unwant.blobs")) { try BulkFrameCodec.decode([3] + many) }
         // Empty blobs, two bytes each: counted while they are read.
         let empty = [UInt8](repeating: 0, count: 1_000_000)

@@ -10,7 +10,6 @@ extension BulkFrame {
         }
         var (none, small, large) = (hasher(0), hasher(300), hasher(2 * BlobLayout.chunkBytes + 1))
         let (empty, one, three) = (none.finish(), small.finish(), large.finish())
-        func layout(_ hasher: BlobHasher) -> BlobLayout { BlobLayout(size: hasher.size)! }
         var ends = ChunkSet(count: 3)
         ends.insert(0)
         ends.insert(2)
@@ -19,11 +18,11 @@ extension BulkFrame {
             SmallBlobs.Blob(index: 1, bytes: []),
         ]
         return [
-            ("hello", .hello(Hello(version: 1, features: 0x0102_0304_0506_0708))),
+            ("hello", .hello(Hello(version: 2, features: 0x0102_0304_0506_0708))),
             ("want", .want(Want(space: .home, blobs: [one, three]))), ("unwant", .unwant(Unwant(blobs: [one]))),
             ("holding.nothing", .holding(Holding(blob: one, part: .nothing))),
-            ("holding.chunks", .holding(Holding(blob: three, part: .chunks(ends, layout(large))))),
-            ("holding.all", .holding(Holding(blob: one, part: .all(layout(small))))),
+            ("holding.chunks", .holding(Holding(blob: three, part: .chunks(ends)))),
+            ("holding.all", .holding(Holding(blob: one, part: .all))),
             ("hashes_request", .hashesRequest(HashesRequest(id: 1, space: .home, blob: three, first: 0))),
             ("hashes", .hashes(Hashes(id: 1, bytes: large.chunks.flatMap(\.bytes)))),
             ("request", .request(Request(id: 2, space: .home, blob: three, first: 1, count: 2))),

@@ -7,7 +7,7 @@ extension SeededGenerator {
         case 0: .hello(BulkFrame.Hello(version: UInt32(edgy(below: 1 << 31)) + 1, features: next()))
         case 1: .want(BulkFrame.Want(space: space(), blobs: blobs()))
         case 2: .unwant(BulkFrame.Unwant(blobs: blobs()))
-        case 3: .holding(BulkFrame.Holding(blob: blob(), part: part()))
+        case 3: .holding(holding())
         case 4:
             .hashesRequest(
                 BulkFrame.HashesRequest(
@@ -36,23 +36,26 @@ extension SeededGenerator {
         }
     }
 
-    mutating func blob() -> BlobHash { BlobHash(bytes: bytes(BlobHash.byteCount))! }
+    mutating func blob() -> BlobName { BlobName(hash(), size: edgy(below: BlobLayout.sizeLimit)) }
+
+    private mutating func hash() -> BlobHash { BlobHash(bytes: bytes(BlobHash.byteCount))! }
 
     private mutating func requestID() -> UInt64 { edgy(below: .max) + 1 }
 
     private mutating func space() -> SpaceID { chance(80) ? .home : SpaceID(bytes: bytes(SpaceID.byteCount))! }
 
-    private mutating func blobs() -> [BlobHash] { (0..<Int.random(in: 1..<6, using: &self)).map { _ in blob() } }
+    private mutating func blobs() -> [BlobName] { (0..<Int.random(in: 1..<6, using: &self)).map { _ in blob() } }
 
-    private mutating func part() -> BulkFrame.Holding.Part {
+    private mutating func holding() -> BulkFrame.Holding {
         switch next() % 4 {
-        case 0: return .nothing
-        case 1: return .all(BlobLayout(size: edgy(below: BlobLayout.sizeLimit))!)
+        case 0: return BulkFrame.Holding(blob: blob(), part: .nothing)
+        case 1: return BulkFrame.Holding(blob: blob(), part: .all)
         default:
             var chunks = ChunkSet(count: Int.random(in: 1..<600, using: &self))
             for chunk in 0..<chunks.count where chance(50) { chunks.insert(chunk) }
             let whole = UInt64(chunks.count) * UInt64(BlobLayout.chunkBytes)
-            return .chunks(chunks, BlobLayout(size: whole - edgy(below: UInt64(BlobLayout.chunkBytes)))!)
+            let blob = BlobName(hash(), size: whole - edgy(below: UInt64(BlobLayout.chunkBytes)))
+            return BulkFrame.Holding(blob: blob, part: .chunks(chunks))
         }
     }
 

@@ -1,7 +1,7 @@
 import SyncModel
 
-extension BlobHash {
-    /// The hash of bytes that are in memory, at most one chunk.
+extension BlobName {
+    /// The name of bytes that are in memory, at most one chunk.
     init(ofSmall bytes: [UInt8]) { self.init(of: ChunkHash.ofSmall(bytes), size: UInt64(bytes.count)) }
 }
 
