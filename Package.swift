@@ -159,7 +159,8 @@ let package = Package(
         .testTarget(
             name: "ControlTests",
             dependencies: [
-                "ControlAPI", "ControlServer", "LanyardClient", "lanyard", "SyncStore", nio, nioPosix, logging,
+                "ControlAPI", "ControlServer", "LanyardClient", "lanyard", "SyncAgent", "SyncStore", nio,
+                nioPosix, logging,
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),

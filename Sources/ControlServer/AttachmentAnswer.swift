@@ -8,9 +8,9 @@ import NIOCore
 /// The first chunk is read before the answer begins, so that damage found there has a status of its own. Damage found later
 /// ends the connection: fewer bytes arrive than were announced, so no client takes them for the whole.
 struct AttachmentAnswer: Sendable {
-    private let reading: any AttachmentReading
+    private let reading: ReadAttachment
 
-    init(_ reading: any AttachmentReading) { self.reading = reading }
+    init(_ reading: ReadAttachment) { self.reading = reading }
 
     func response() async throws(ControlError) -> Response {
         let first = try await reading.next()

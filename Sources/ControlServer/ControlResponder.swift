@@ -3,13 +3,14 @@ import HTTPTypes
 package import HummingbirdCore
 package import Logging
 import NIOCore
+package import SyncAgent
 
 /// Finds the route for a request, runs it, and turns every error into the one form errors have.
 package struct ControlResponder: Sendable {
     private let table: RouteTable
     private let logger: Logger
 
-    package init(agent: any AgentControl, logger: Logger) {
+    package init(agent: Agent, logger: Logger) {
         table = RouteTable(agent: agent)
         self.logger = logger
     }

@@ -4,8 +4,9 @@ import HummingbirdCore
 package import Logging
 package import NIOCore
 import ServiceLifecycle
+package import SyncAgent
 
-/// The control API on a Unix socket: HTTP/1.1 and JSON in, calls of `AgentControl` out.
+/// The control API on a Unix socket: HTTP/1.1 and JSON in, calls of the agent out.
 ///
 /// Run it in the agent's service group after the store is open; a graceful shutdown ends follow streams and waiting
 /// calls, lets short answers finish, and removes the socket's file.
@@ -21,7 +22,7 @@ package struct ControlServer: Service {
     ///   - connectionLimit: nil for a share of the descriptors this process may have.
     ///   - onListening: called once, when commands can connect.
     package init(
-        agent: any AgentControl, socket: ControlSocket, eventLoopGroup: any EventLoopGroup, logger: Logger,
+        agent: Agent, socket: ControlSocket, eventLoopGroup: any EventLoopGroup, logger: Logger,
         connectionLimit: Int? = nil, onListening: @escaping @Sendable () async -> Void = {}
     ) {
         self.socket = socket

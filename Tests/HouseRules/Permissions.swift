@@ -30,7 +30,8 @@ enum Permissions {
         ),
         (
             "ControlServer",
-            "ControlAPI Glibc HTTPTypes HummingbirdCore Logging NIOCore NIOPosix ServiceLifecycle Synchronization"
+            "ControlAPI SyncAgent Glibc HTTPTypes HummingbirdCore Logging NIOCore NIOPosix ServiceLifecycle "
+                + "Synchronization"
         ),
         (
             "ControlServer/Adapter",

@@ -1,5 +1,5 @@
 package import ControlAPI
-import NIOCore
+package import NIOCore
 package import SyncAgent
 import SyncCore
 import SyncModel
@@ -7,6 +7,9 @@ import SyncStore
 
 // Attachments: their bytes.
 extension Agent {
+    /// Begins an attachment: its bytes are to follow. An attachment without room is refused here, before the first of them.
+    ///
+    /// Throws `not_found` without the object, the errors of a write of it, `quota_exceeded`, `too_large`, `disk_full`.
     package func beginAttaching(_ draft: AttachmentDraft) async throws(ControlError) -> any AttachmentReceiving {
         try checkSpace(draft.space)
         var mediaType: MediaType?
@@ -70,7 +73,8 @@ extension Agent {
         }
     }
 
-    package func openAttachment(space: String, id: String) async throws(ControlError) -> any AttachmentReading {
+    /// Opens an attachment whose bytes are all here. Throws `not_found` if they are not, `damaged`.
+    package func openAttachment(space: String, id: String) async throws(ControlError) -> ReadAttachment {
         let found = try await reading { () throws(ControlError) in try foundAttachment(space: space, id: id) }
         let download: AttachmentDownload
         do throws(BlobError) { download = try await attachments.open(found.attachment.file.blob) } catch {
@@ -80,6 +84,8 @@ extension Agent {
         return ReadAttachment(agent: self, download: download, entry: entry)
     }
 
+    /// Returns when all of it is here; at once where it is. `progress` is told at most four times a second. Cancelled with its
+    /// task: what came stays. Throws `nobody_has`, `quota_exceeded`, `disk_full`, `stopping`, `cancelled`.
     package func fetch(
         space: String, id: String, progress: @escaping @Sendable (ByteProgress) -> Void
     ) async throws(ControlError) -> AttachmentEntry {
@@ -190,12 +196,13 @@ private struct KeptAttachment: AttachmentReceiving {
 }
 
 /// An attachment on its way out.
-private struct ReadAttachment: AttachmentReading {
-    let agent: Agent
-    let download: AttachmentDownload
-    let entry: AttachmentEntry
+package struct ReadAttachment: Sendable {
+    fileprivate let agent: Agent
+    fileprivate let download: AttachmentDownload
+    package let entry: AttachmentEntry
 
-    func next() async throws(ControlError) -> ByteBuffer? {
+    /// Returns the next bytes, checked; nil behind the last. Throws `damaged`, `not_found` when it was removed meanwhile.
+    package func next() async throws(ControlError) -> ByteBuffer? {
         do throws(BlobError) { return try await download.next() } catch { throw agent.refusal(error) }
     }
 }

@@ -4,7 +4,12 @@ import SyncModel
 import SyncStore
 
 // Attachments: their records.
+//
+// An attachment is named by its id or a beginning of it that no other has: any call that takes one may throw
+// `unknown_attachment` and `ambiguous_attachment`. Names, media types and sizes have been checked.
 extension Agent {
+    /// Returns attachments, newest first. Throws `invalid_argument` for an invalid cursor. An object that does not exist has
+    /// none.
     package func listAttachments(
         _ query: AttachmentListQuery
     ) async throws(ControlError) -> EntryPage<AttachmentEntry> {
@@ -27,6 +32,8 @@ extension Agent {
         try await reading { () throws(ControlError) in try entry(of: try foundAttachment(space: space, id: id)) }
     }
 
+    /// Detaches an attachment. Returns false, and writes nothing, if it is detached already. The bytes stay for a day at least.
+    /// Throws the errors of a write of its object.
     package func detach(space: String, id: String) async throws(ControlError) -> Bool {
         // What was detached under this key is not found any more.
         if let before = try await rememberedOutcome() { return before.steps.first?.changed ?? false }
@@ -35,6 +42,7 @@ extension Agent {
         return outcome.steps.first?.changed ?? false
     }
 
+    /// Sets whether it is fetched and kept on this node regardless of the space's policy.
     package func pin(space: String, id: String, _ isPinned: Bool) async throws(ControlError) -> AttachmentEntry {
         let found = try await reading { () throws(ControlError) in try foundAttachment(space: space, id: id) }
         let blob = found.attachment.file.blob

@@ -6,7 +6,9 @@ import SyncStore
 import SyncTransport
 
 extension Agent {
-    package func beginBackup() async throws(ControlError) -> any BackupReading {
+    /// Begins a backup of the agent as it is at this moment, while it goes on. Throws `limit_reached` while another is being
+    /// made, `disk_full` where the copy of the database has no room. Ends early with its task.
+    package func beginBackup() async throws(ControlError) -> OutgoingBackup {
         let name = try await controlled { try await snapshot() }.name
         let backup: AgentBackup?
         do { backup = try await (beginBackup() as AgentBackup?) } catch let error as BlobError {
@@ -30,17 +32,20 @@ extension Agent {
     }
 }
 
-/// A backup on its way out.
-private struct OutgoingBackup: BackupReading {
-    let agent: Agent
-    let backup: AgentBackup
-    let header: BackupHeader
+/// A backup on its way out. Calls come one after the other.
+package struct OutgoingBackup: Sendable {
+    fileprivate let agent: Agent
+    fileprivate let backup: AgentBackup
+    package let header: BackupHeader
 
-    var leftOut: [String] { backup.leftOut.map(\.hash.bytes.hexadecimal) }
+    /// The blobs that were left out, by their hashes; all of them are known behind the last step.
+    package var leftOut: [String] { backup.leftOut.map(\.hash.bytes.hexadecimal) }
 
-    func close() { backup.close() }
+    /// Gives the room of the copy back; also done when the last reference goes.
+    package func close() { backup.close() }
 
-    func next() async throws(ControlError) -> BackupStep? {
+    /// Returns the next step; nil behind the last. Throws where the database cannot be read; a blob that cannot is left out.
+    package func next() async throws(ControlError) -> BackupStep? {
         let step: AgentBackup.Step?
         do throws(BlobError) { step = try await backup.next() } catch { throw agent.refusal(error) }
         switch step {

@@ -5,6 +5,7 @@ import SyncStore
 
 // What a person should look at, and schemas.
 extension Agent {
+    /// Returns conflicts by collection, id and field; of all collections if `collection` is nil.
     package func conflicts(space: String, collection: String?) async throws(ControlError) -> [ConflictEntry] {
         try checkSpace(space)
         return try await reading { () throws(ControlError) in try conflicts(of: collection.map { ExactString($0) }) }
@@ -43,6 +44,7 @@ extension Agent {
         return min(limit, objects.count + Set(try schemaConflicts(of: nil).map(\.collection)).count)
     }
 
+    /// Waits until the list differs from `known`, the agent stops, or the task is cancelled (then it is `known`).
     package func nextConflicts(
         space: String, collection: String?, differingFrom known: [ConflictEntry]
     ) async throws(ControlError) -> [ConflictEntry] {
@@ -58,12 +60,14 @@ extension Agent {
 
     // MARK: Schemas
 
+    /// Returns the collections into which an object was ever put, and those with a schema, by name.
     package func collections(space: String) async throws(ControlError) -> [CollectionEntry] {
         try checkSpace(space)
         return try await stored { () throws(StoreError) in try store.collections(of: .home) }
             .map { CollectionEntry(name: $0.name.string) }
     }
 
+    /// Returns the schemas that were set, by collection.
     package func schemas(space: String) async throws(ControlError) -> [SchemaEntry] {
         try checkSpace(space)
         let known = try await stored { () throws(StoreError) in try store.collections(of: .home) }
@@ -75,6 +79,7 @@ extension Agent {
         return entries
     }
 
+    /// Returns the schema of a collection. Throws `unknown_collection` where none was set.
     package func schema(space: String, collection: String) async throws(ControlError) -> SchemaEntry {
         try checkSpace(space)
         let name = ExactString(collection)
@@ -83,6 +88,7 @@ extension Agent {
         return try SchemaEntry(kept: JSONText(schema.json), of: collection)
     }
 
+    /// Sets the settings that are named and leaves the rest; the answer is the whole. Throws `schema_would_lose_data`.
     package func setSchema(space: String, _ schema: SchemaEntry) async throws(ControlError) -> SchemaEntry {
         try checkSpace(space)
         guard case .object(let members) = try JSONValue(schema.settingText) else {

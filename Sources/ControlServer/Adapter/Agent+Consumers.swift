@@ -128,6 +128,8 @@ extension Agent {
 
     // MARK: Cursors
 
+    /// Moves the cursor of (`consumer`, `stream`) to `position`, durably; a position before it changes nothing, except in
+    /// canonical order behind a rewind.
     package func acknowledge(
         space: String, consumer: String, stream: String, position: EventPosition
     ) async throws(ControlError) {
@@ -150,6 +152,7 @@ extension Agent {
         try check(changed, reads: place.order)
     }
 
+    /// Returns the consumers by name, then stream.
     package func consumers(space: String) async throws(ControlError) -> [ConsumerEntry] {
         try checkSpace(space)
         return try await stored { () throws(StoreError) in
@@ -168,6 +171,8 @@ extension Agent {
             restoring: consumer.restore != nil)
     }
 
+    /// Moves a cursor to `position`, also backwards; creates the consumer when `stream` is given. Without `stream` the
+    /// consumer must read exactly one: `unknown_consumer` for none, `consumer_bound` for several.
     package func setConsumer(
         space: String, name: String, stream: String?, position: EventPosition
     ) async throws(ControlError) -> ConsumerEntry {
@@ -209,6 +214,7 @@ extension Agent {
         return try await stored { () throws(StoreError) in try entry(of: moved) }
     }
 
+    /// Forgets a consumer's cursors in all streams. Returns false when there were none.
     package func removeConsumer(space: String, name: String) async throws(ControlError) -> Bool {
         try checkSpace(space)
         return try await controlled {

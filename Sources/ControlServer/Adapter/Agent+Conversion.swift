@@ -5,6 +5,8 @@ import SyncStore
 
 // Fields that get another type, with the values that are there.
 extension Agent {
+    /// Returns the values that would have to be converted so that the schema can be set; nothing is written. Throws
+    /// `schema_would_lose_data` if a value cannot be converted.
     package func conversions(
         space: String, for schema: SchemaEntry
     ) async throws(ControlError) -> [SchemaConversion] {
@@ -12,6 +14,7 @@ extension Agent {
         return try await reading { () throws(ControlError) in try found(for: schema).rows }
     }
 
+    /// Converts them, each object in a change of its own, and sets the schema. What was converted before an error stays so.
     package func convert(space: String, to schema: SchemaEntry) async throws(ControlError) -> SchemaEntry {
         try checkSpace(space)
         // What others write meanwhile is converted by a further round; the last one finds nothing and sets the schema.

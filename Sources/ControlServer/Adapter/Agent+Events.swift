@@ -7,16 +7,25 @@ import SyncStore
 private typealias StoreQuery = SyncStore.EventQuery
 
 extension Agent {
+    /// Writes each event as a change of its own, in this order, in as few durable commits as it takes. At most
+    /// `ControlLimits.groupEvents`; returns after the last commit is durable. When a commit fails, what earlier
+    /// commits wrote stays, and the error's `written` counts it.
     package func emit(space: String, stream: String, events: [EventDraft]) async throws(ControlError) -> EmitResponse {
         try checkSpace(space)
         return try await writeEach(events.count) { ObjectWrite(events[$0], to: stream) }
     }
 
+    /// Returns the next events of `query`, at most `limit` and `ControlLimits.pagePayloadBytes` of payload (one event may be
+    /// larger), without waiting for more than are there. An empty page means the end. An unknown stream gives an
+    /// empty page with `streamExists` false. A consumer is given what its state does not hold: throws `consumer_bound` for
+    /// one that reads in the other order, `restore_unfinished`.
     package func events(_ query: EventQuery, limit: Int) async throws(ControlError) -> ControlAPI.EventPage {
         try checkSpace(query.space)
         return try await controlled { try await page(query, limit: limit) }
     }
 
+    /// Returns the place where the last `count` events of the stream begin in arrival order: of one type or all, before
+    /// `before` or up to the end.
     package func start(
         ofLast count: Int, _ query: EventQuery, before: EventPosition?
     ) async throws(ControlError) -> EventStart {
@@ -27,6 +36,9 @@ extension Agent {
         return EventStart(after: .arrival(UInt64(clamping: found.after)), count: found.count)
     }
 
+    /// Returns the same as `events`, but no empty page: the call waits until there is an event, the agent stops, or the task
+    /// is cancelled (then the page is empty). A stream that does not exist yet is waited for. The server asks again only
+    /// after the reader took the page before, so a slow reader holds back one page and memory does not grow.
     package func nextEvents(_ query: EventQuery, limit: Int) async throws(ControlError) -> ControlAPI.EventPage {
         try checkSpace(query.space)
         return try await controlled {

@@ -6,6 +6,10 @@ import SyncModel
 import SyncStore
 
 extension Agent {
+    /// Returns what keeps the node, or `target`, from being in step.
+    ///
+    /// - Parameter target: nil for the node, else a peer (name, unique short id or id), `COLLECTION/ID` or an attachment's id.
+    /// - Throws: `unknown_peer` or `not_found`.
     package func why(_ target: String?, space: String?) async throws(ControlError) -> WhyResponse {
         if let space { try checkSpace(space) }
         let now = try await controlled { try await snapshot() }
@@ -103,6 +107,12 @@ extension Agent {
         return Readiness(ready: missing.isEmpty, waitingFor: missing, discovery: now.discoveryResponse.state)
     }
 
+    /// Makes the checks that only a running agent can make: `listener`, `clock_skew`, `newest_change`, `connected_peers`,
+    /// `store`, `discovery`, `duplicate_identity`, `attachments`. The command adds those it can make itself.
+    ///
+    /// - Parameters:
+    ///   - deep: all that is stored is read, the bytes of attachments too.
+    ///   - progress: how far that is.
     package func doctorChecks(
         deep: Bool, progress: @escaping @Sendable (ByteProgress) -> Void
     ) async throws(ControlError) -> [DoctorCheck] {
@@ -202,8 +212,10 @@ extension Agent {
         }
     }
 
+    /// Returns the newest `limit` lines of the log, oldest of them first.
     package func recentLogLines(limit: Int) async -> [String] { log.recentLines(limit: limit) }
 
+    /// Returns the metrics in Prometheus text format 0.0.4, ending in a line break.
     package func metricsText() async -> String {
         guard let now = try? await snapshot() else { return "" }
         let refused = (try? await refusals()) ?? []

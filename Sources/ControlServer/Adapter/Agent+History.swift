@@ -41,6 +41,10 @@ extension Agent {
 
     // MARK: What became of it
 
+    /// Returns the history of the object, oldest first, in the order in which it was applied here; of one field (and what is
+    /// below it), or of all. Throws `not_found` for an object that never was, `unknown_field` for a field that never was.
+    ///
+    /// - Parameter memory: the same for all pages that one request reads.
     package func history(
         _ query: HistoryQuery, _ memory: PageMemory
     ) async throws(ControlError) -> EntryPage<HistoryEntry> {
@@ -70,6 +74,9 @@ extension Agent {
 
     // MARK: Who wrote it
 
+    /// Returns the authors of the parts of a field's value, in the order in which they are shown; now, or at a version. Nodes
+    /// that show the same value return the same. Throws the errors of reading the object, and `unknown_field` when the field
+    /// has no value.
     package func blame(_ query: BlameQuery) async throws(ControlError) -> [BlameEntry] {
         try checkSpace(query.space)
         return try await reading { () throws(ControlError) in try authors(query) }
@@ -110,6 +117,8 @@ extension Agent {
 
     // MARK: How two versions differ
 
+    /// Returns the fields that differ between two versions, or a version and now, by name. An object that is not shown at a
+    /// version has no fields then. Throws `not_found` for a version that is not one of this object's.
     package func difference(_ query: DifferenceQuery) async throws(ControlError) -> [DifferenceEntry] {
         try checkSpace(query.space)
         return try await reading { () throws(ControlError) in try differences(query) }

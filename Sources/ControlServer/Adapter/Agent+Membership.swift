@@ -6,6 +6,7 @@ import SyncStore
 import SyncTransport
 
 extension Agent {
+    /// Returns a ticket that lets one device in, once. Invariant: 1 <= `expiresSeconds` <= 86,400. Throws `read_only`.
     package func invite(space: String, role: Role, expiresSeconds: Int) async throws(ControlError) -> InviteResponse {
         try checkSpace(space)
         guard role == .writer else {
@@ -17,6 +18,8 @@ extension Agent {
             ticket: ticket.text, expires: Timestamp(millisecondsSinceEpoch: ticket.expiresAtMilliseconds))
     }
 
+    /// Joins the space of the device that made the ticket. Throws `ticket_invalid`, `ticket_expired`, `ticket_used`,
+    /// `unreachable`, `version_mismatch`.
     package func join(ticket: String) async throws(ControlError) -> JoinResponse {
         let inviter = try await controlled { try await join(ticket) }
         return JoinResponse(device: "\(inviter.deviceID)", space: Self.homeName)
@@ -47,6 +50,9 @@ extension Agent {
         return isConnected ? "connected" : "offline"
     }
 
+    /// Retires a member: no other member waits for it any more. `device` is a name, a unique beginning of its id, or the id;
+    /// `unknown_device`, `ambiguous_device`, or `forbidden` for this one. A device that was retired before is returned
+    /// unchanged.
     package func retire(space: String, device word: String) async throws(ControlError) -> DeviceEntry {
         try checkSpace(space)
         let members = try await devices(space: space)
@@ -66,12 +72,14 @@ extension Agent {
         return try DeviceWord.find(found.id, in: try await devices(space: space))
     }
 
+    /// Blocks a device: durable, and on this node only. Named as in `retire`, with the same errors.
     package func block(space: String, device word: String) async throws(ControlError) -> BlockedDevice {
         let found = try await setBlocked(true, space: space, word)
         let others = try await devices(space: space).filter { !["this", "blocked", "revoked"].contains($0.state) }
         return BlockedDevice(device: found, through: others)
     }
 
+    /// Undoes `block`. A device that is not blocked is answered as it is.
     package func unblock(space: String, device word: String) async throws(ControlError) -> DeviceEntry {
         try await setBlocked(false, space: space, word)
     }

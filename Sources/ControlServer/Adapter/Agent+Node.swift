@@ -5,7 +5,12 @@ import SyncDiscovery
 import SyncModel
 import SyncStore
 
-extension Agent: AgentControl {
+/// The control API's calls, in the types of `ControlAPI`.
+///
+/// Every method may be called from any task, any number at once. Names have been checked against `NameRule` and sizes
+/// against `ControlLimits` before a call; the agent checks that a space, stream, peer or consumer exists. Errors carry a
+/// code, a sentence and a hint. A cancelled call may return early with whatever it has.
+extension Agent {
     /// The only space there is so far.
     static let homeName = "home"
 
@@ -23,6 +28,7 @@ extension Agent: AgentControl {
         }
     }
 
+    /// Returns the state of the node and of `space`; nil: of all spaces. Throws `unknown_space`.
     package func status(space: String?) async throws(ControlError) -> StatusResponse {
         if let space { try checkSpace(space) }
         let now = try await controlled { try await snapshot() }
@@ -266,6 +272,8 @@ extension Agent: AgentControl {
         endpoint.host.contains(":") ? "[\(endpoint.host)]:\(endpoint.port)" : "\(endpoint.host):\(endpoint.port)"
     }
 
+    /// Returns the list of peers now, and again after every change, until the agent stops. A slow reader skips states instead
+    /// of making memory grow.
     package func peerUpdates() async -> AsyncStream<[Peer]> {
         AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
             let task = Task { [self] in
@@ -283,6 +291,7 @@ extension Agent: AgentControl {
         }
     }
 
+    /// Keeps the address and dials it at once. `changed` is false when it was known.
     package func addPeer(_ address: HostPort) async throws(ControlError) -> PeerChange {
         guard let port = UInt16(exactly: address.port) else {
             throw ControlError(.invalidArgument, "This is no port.", hint: "Write HOST:PORT.")
@@ -291,6 +300,7 @@ extension Agent: AgentControl {
         return PeerChange(address: "\(address)", changed: changed)
     }
 
+    /// Forgets an address. Throws `unknown_peer` when it was not added before.
     package func removePeer(_ address: HostPort) async throws(ControlError) -> PeerChange {
         let port = UInt16(clamping: address.port)
         let wasThere = try await controlled { try await removeAddress(host: address.host, port: port) }

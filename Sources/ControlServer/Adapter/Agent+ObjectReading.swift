@@ -26,6 +26,8 @@ extension Agent {
         return object
     }
 
+    /// Returns the object. Throws `not_found`; `object_incomplete` when its state cannot be served now; `undecided` while it is
+    /// hidden until a user decides.
     package func object(space: String, _ name: ObjectName) async throws(ControlError) -> ObjectEntry {
         try checkSpace(space)
         return try await reading { () throws(ControlError) in try entry(of: name) }
@@ -43,6 +45,8 @@ extension Agent {
         return entry
     }
 
+    /// Returns the object as the author of this version left it: with all that it had seen, and nothing that was written apart. The
+    /// same on every node. Throws `not_found`, also for a version that is not one of this object's.
     package func object(
         space: String, _ name: ObjectName, at version: DotText
     ) async throws(ControlError) -> ObjectEntry {
@@ -60,6 +64,10 @@ extension Agent {
         return try entry(of: object)
     }
 
+    /// Returns live objects of one collection, in the order of the query; any order but by id looks at all of them. Throws
+    /// `unknown_collection` if no object was ever put there and it has no schema; `invalid_argument` for an invalid cursor.
+    ///
+    /// - Parameter memory: the same for all pages that one request reads.
     package func objects(
         _ query: ObjectListQuery, _ memory: PageMemory
     ) async throws(ControlError) -> EntryPage<ObjectEntry> {
@@ -103,6 +111,7 @@ extension Agent {
         guard known.contains(where: { $0.name == collection }) else { throw .unknownCollection }
     }
 
+    /// Returns the records of deletions that are kept here, of one collection or all, by collection, then id.
     package func deletedObjects(_ query: DeletedQuery) async throws(ControlError) -> EntryPage<DeletedEntry> {
         try checkSpace(query.space)
         var after: ObjectKey?
@@ -125,11 +134,14 @@ extension Agent {
 
     // MARK: Watching
 
+    /// Returns the position behind which changes are to come.
     package func objectPosition(space: String) async throws(ControlError) -> UInt64 {
         try checkSpace(space)
         return UInt64(clamping: try await stored { () throws(StoreError) in try store.objectPosition() })
     }
 
+    /// Returns the objects that changed behind `query.after`, each once and as it is now, by position; at most `query.limit`. It
+    /// waits until there is one, the agent stops, or the task is cancelled (then it is empty).
     package func nextObjectChanges(_ query: WatchQuery) async throws(ControlError) -> [ObjectChange] {
         try checkSpace(query.space)
         while true {

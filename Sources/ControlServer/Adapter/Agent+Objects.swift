@@ -4,13 +4,26 @@ import SyncModel
 import SyncStore
 
 // Writing objects.
+//
+// Sizes, depth and numbers of values have been checked (`ValueRule`), and that fields are a JSON object. Any write may also
+// throw `read_only`, `disk_full`, `store_failed`, `stopping`; any call `unknown_space`.
 extension Agent {
+    /// Puts an object in one change, durable on return; the answer is the object as it is then. Unchanged values are not
+    /// written again, and a put that changes nothing writes nothing. Without an id the agent makes a fresh one.
+    ///
+    /// Throws `version_mismatch` (with `version`, nil without an object), `already_exists`, `object_deleted`, `undecided`,
+    /// `catching_up`, `type_mismatch`, `constant_field`, `number_out_of_range`; `not_found` where the schema says
+    /// `"upsert":false` and the condition is not `absent`.
     package func put(space: String, _ put: ObjectPut) async throws(ControlError) -> ObjectEntry {
         try checkSpace(space)
         let step = try await reading(if: put.condition.namesVersion) { () throws(ControlError) in try translated(put) }
         return try await entry(of: try await write([step]).steps.first)
     }
 
+    /// Writes each put as a change of its own, in this order, in as few durable commits as it takes; at most
+    /// `ControlLimits.groupEvents`. `count` counts the puts, also those that changed nothing; `first` and `last` are dots that
+    /// were written. It stops at the first refused put: those before it are written and stay, none behind it is, and the
+    /// error's `written` counts those before it. The same holds when a commit fails.
     package func put(space: String, all puts: [ObjectPut]) async throws(ControlError) -> EmitResponse {
         try checkSpace(space)
         let namesVersion = puts.contains { $0.condition.namesVersion }
@@ -20,6 +33,9 @@ extension Agent {
         return try await writeEach(puts.count, row: UInt64.random(in: 0 ... .max)) { steps[$0] }
     }
 
+    /// Edits an object in one change. Throws the errors of `put`, `not_found` without `create`, `index_out_of_range`,
+    /// `type_mismatch` for an operation that the field's type does not have, and with `wholeCharacters` also
+    /// `inside_character`.
     package func edit(space: String, _ edit: ObjectEdit) async throws(ControlError) -> ObjectEntry {
         try checkSpace(space)
         let step = try await reading(if: edit.condition.namesVersion) { () throws(ControlError) in
@@ -28,6 +44,7 @@ extension Agent {
         return try await entry(of: try await write([step], editing: [edit]).steps.first)
     }
 
+    /// Edits like `edit`, and returns the version without the object.
     package func editBriefly(space: String, _ edit: ObjectEdit) async throws(ControlError) -> ObjectVersion {
         try checkSpace(space)
         let step = try await reading(if: edit.condition.namesVersion) { () throws(ControlError) in
@@ -39,12 +56,14 @@ extension Agent {
         return ObjectVersion(id: edit.name.id, collection: edit.name.collection, version: DotText(version))
     }
 
+    /// Deletes an object. Returns false, and writes nothing, when there is no such object. With `ifVersion` also `version_mismatch`.
     package func delete(space: String, _ name: ObjectName, ifVersion: DotText?) async throws(ControlError) -> Bool {
         try checkSpace(space)
         let version = try await reading(if: ifVersion != nil) { () throws(ControlError) in try dot(ifVersion) }
         return try await write([.delete(ObjectKey(name), ifVersion: version)]).steps.first?.changed ?? false
     }
 
+    /// Does all steps as one change, each seeing those before it, or nothing. An error begins with `Operation N: `, N from 1.
     package func perform(_ transaction: Transaction) async throws(ControlError) -> TransactionResponse {
         try checkSpace(transaction.space)
         let edits = transaction.steps.map { step -> ObjectEdit? in if case .edit(let edit) = step { edit } else { nil }
@@ -58,6 +77,8 @@ extension Agent {
             })
     }
 
+    /// Resolves a conflict. Returns false, and writes nothing, if there is no conflict that this would resolve. `set` replaces
+    /// all values that are known here; it throws the errors of `edit`.
     package func resolve(
         space: String, _ name: ObjectName, _ resolution: ControlAPI.Resolution
     ) async throws(ControlError) -> Bool {

@@ -5,6 +5,9 @@ import SyncStore
 
 // Snapshots of streams: beginning with one.
 extension Agent {
+    /// Chooses a snapshot, brings its bytes here, and puts the consumer aside until `finishRestoring`. What fails before
+    /// that leaves the consumer as it was. Throws `unknown_snapshot`, `snapshot_schema`, `snapshot_foreign`, `catching_up`,
+    /// `version_mismatch`, `damaged`, `nobody_has`, and as a fetch does.
     package func beginRestoring(
         space: String, consumer: String, _ request: RestoreRequest,
         progress: @escaping @Sendable (ByteProgress) -> Void
@@ -38,6 +41,9 @@ extension Agent {
         throw missing ?? .noSnapshot(of: request.stream, schema: request.schema)
     }
 
+    /// Ends a restore: the application holds the state of the snapshot, and from now on the consumer is given the events that
+    /// the snapshot does not cover. May be called again. Throws `restore_unfinished` where another restore was begun
+    /// meanwhile, or none was.
     package func finishRestoring(
         space: String, consumer: String, _ request: RestoredRequest
     ) async throws(ControlError) -> ConsumerEntry {

@@ -1,5 +1,5 @@
 package import ControlAPI
-import NIOCore
+package import NIOCore
 package import SyncAgent
 import SyncCore
 import SyncModel
@@ -7,6 +7,7 @@ import SyncStore
 
 // Snapshots of streams: saving and listing them.
 extension Agent {
+    /// Returns snapshots, newest first; of all streams and all schema versions if none is given.
     package func snapshots(
         space: String, stream: String?, schema: Int64?
     ) async throws(ControlError) -> [SnapshotEntry] {
@@ -53,7 +54,9 @@ extension Agent {
             problem: snapshot.problem?.code.rawValue, owner: attached.owner)
     }
 
-    package func beginSnapshot(_ draft: SnapshotDraft) async throws(ControlError) -> any SnapshotReceiving {
+    /// Begins a snapshot of the events that the consumer has acknowledged at this moment: its bytes are to follow. Throws
+    /// `unknown_consumer`, `restore_unfinished`, and the errors of an attachment.
+    package func beginSnapshot(_ draft: SnapshotDraft) async throws(ControlError) -> ReceivedSnapshot {
         try checkSpace(draft.space)
         // Now, and not when the bytes are here: what is acknowledged meanwhile is not in the state.
         let (cursor, vector) = try await reading { () throws(ControlError) in try place(of: draft) }
@@ -144,20 +147,21 @@ extension Agent {
 }
 
 /// A snapshot on its way in.
-private struct ReceivedSnapshot: SnapshotReceiving {
-    let agent: Agent
-    let upload: AttachmentUpload
-    let draft: SnapshotDraft
-    let cursor: ConsumerCursor
-    let vector: VersionVector
+package struct ReceivedSnapshot: BytesReceiving {
+    fileprivate let agent: Agent
+    fileprivate let upload: AttachmentUpload
+    fileprivate let draft: SnapshotDraft
+    fileprivate let cursor: ConsumerCursor
+    fileprivate let vector: VersionVector
 
-    func append(_ bytes: ByteBuffer) async throws(ControlError) {
+    package func append(_ bytes: ByteBuffer) async throws(ControlError) {
         do throws(BlobError) { try await upload.append(bytes) } catch {
             throw await agent.refusal(of: error, size: draft.size)
         }
     }
 
-    func finish() async throws(ControlError) -> SavedSnapshot {
+    /// Finishes the snapshot, durably, and deletes older ones as the draft says. Throws the errors of an attachment's end.
+    package func finish() async throws(ControlError) -> SavedSnapshot {
         let blob: UploadedBlob
         do throws(BlobError) { blob = try await upload.finish() } catch {
             throw await agent.refusal(of: error, size: draft.size)
@@ -177,5 +181,5 @@ private struct ReceivedSnapshot: SnapshotReceiving {
         return SavedSnapshot(snapshot: entry, removed: removed)
     }
 
-    func giveUp() { upload.giveUp() }
+    package func giveUp() { upload.giveUp() }
 }

@@ -5,8 +5,10 @@ import SyncStore
 
 // What this node keeps of spaces, and what it looks at and throws away.
 extension Agent {
+    /// Returns the spaces by name.
     package func spaces() async throws(ControlError) -> [SpaceEntry] { [try await home()] }
 
+    /// Changes a space's policy on this node. Throws `unknown_space`.
     package func setSpace(_ space: String, _ settings: SpaceSettings) async throws(ControlError) -> SpaceEntry {
         try checkSpace(space)
         try await controlled {
@@ -41,6 +43,7 @@ extension Agent {
         }
     }
 
+    /// Removes blobs that were not needed for longer than the grace period.
     package func compact() async throws(ControlError) -> CompactResponse {
         // The log first: what it gives back is cut off with the rest.
         let log = try await controlled { try await compactLog() }

@@ -33,7 +33,11 @@ extension Agent {
         try await controlled { try await missingCount(of: .home) } == 0
     }
 
-    /// Looks again after every change, and at the end of the time.
+    /// Returns when this node holds all that it should, no device that was not retired lacks anything of it and at least `peers` are
+    /// connected, or with `inStep` false after `timeoutMilliseconds`. It looks again after every
+    /// change, and at the end of the time.
+    ///
+    /// - Parameter connectedOnly: devices without a session do not count.
     package func wait(
         peers least: Int?, connectedOnly: Bool, timeoutMilliseconds: Int64
     ) async throws(ControlError) -> WaitResponse {

@@ -6,6 +6,7 @@ import SyncStore
 
 // Streams, how they are kept, and what keeps their events from going.
 extension Agent {
+    /// Returns the streams by name.
     package func streams(space: String) async throws(ControlError) -> [StreamEntry] {
         try checkSpace(space)
         let terms = try await retentionTerms()
@@ -61,6 +62,7 @@ extension Agent {
         return .init(since: Timestamp(millisecondsSinceEpoch: found.sinceMilliseconds), waitsFor: awaited)
     }
 
+    /// Changes a stream's settings on all nodes; a setting that is nil stays as it is. The stream need not have events yet.
     package func setStream(
         space: String, stream: String, settings: StreamSettings
     ) async throws(ControlError) -> StreamEntry {

@@ -9,9 +9,9 @@ import ServiceLifecycle
 ///
 /// A failure in the middle ends the connection before the checksum, so that no client takes the part for a backup.
 struct BackupAnswer: Sendable {
-    private let reading: any BackupReading
+    private let reading: OutgoingBackup
 
-    init(_ reading: any BackupReading) { self.reading = reading }
+    init(_ reading: OutgoingBackup) { self.reading = reading }
 
     func response() -> Response {
         let reading = reading
@@ -31,7 +31,7 @@ struct BackupAnswer: Sendable {
             })
     }
 
-    private static func write(_ reading: any BackupReading, to archive: inout Archive) async throws {
+    private static func write(_ reading: OutgoingBackup, to archive: inout Archive) async throws {
         try await archive.add(BackupFormat.header, JSONEncoding.bytes(reading.header))
         var padding: [UInt8] = []
         while let step = try await reading.next() {

@@ -2,10 +2,11 @@ import ControlAPI
 import HTTPTypes
 import HummingbirdCore
 import NIOCore
+import SyncAgent
 
 /// Attachments: what is said of them, and their bytes, which are never held in memory.
 struct AttachmentRoutes: Sendable {
-    let agent: any AgentControl
+    let agent: Agent
 
     private static let ofObject = ObjectRoutes.object + "/attachments"
     private static let all = "/v1/spaces/{space}/attachments"
@@ -63,7 +64,7 @@ struct AttachmentRoutes: Sendable {
     }
 
     private static func list(
-        _ request: ControlRequest, _ agent: any AgentControl, _ space: String, _ owner: ObjectName?
+        _ request: ControlRequest, _ agent: Agent, _ space: String, _ owner: ObjectName?
     ) async throws(ControlError) -> Response {
         try await PageReading(request: request) { after, limit throws(ControlError) in
             try await agent.listAttachments(

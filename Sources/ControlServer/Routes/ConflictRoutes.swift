@@ -1,10 +1,11 @@
 import ControlAPI
 import HTTPTypes
 import HummingbirdCore
+import SyncAgent
 
 /// The routes for conflicts and their resolution.
 struct ConflictRoutes: Sendable {
-    let agent: any AgentControl
+    let agent: Agent
 
     var routes: [Route] {
         [
@@ -37,7 +38,7 @@ struct ConflictRoutes: Sendable {
 
     /// The list now, and after every change of it.
     private static func write(
-        _ first: [ConflictEntry], _ agent: any AgentControl, _ space: String, _ collection: String?,
+        _ first: [ConflictEntry], _ agent: Agent, _ space: String, _ collection: String?,
         to writer: inout StreamWriter
     ) async throws {
         var shown = first

@@ -2,10 +2,11 @@ import ControlAPI
 import HTTPTypes
 import HummingbirdCore
 import NIOCore
+import SyncAgent
 
 /// Streams of events: writing them, reading them once, following them.
 struct EventRoutes: Sendable {
-    let agent: any AgentControl
+    let agent: Agent
 
     var routes: [Route] {
         [
@@ -35,7 +36,7 @@ struct EventRoutes: Sendable {
     // MARK: Writing lines
 
     private static func upload(
-        _ request: ControlRequest, to agent: any AgentControl
+        _ request: ControlRequest, to agent: Agent
     ) throws(ControlError) -> LineUpload<EventDraft> {
         let (space, stream) = (try request.name(.space), try request.name(.stream))
         let type = try request.queryName(.type)
@@ -52,7 +53,7 @@ struct EventRoutes: Sendable {
 
     // MARK: Writing one
 
-    private static func emit(_ request: ControlRequest, to agent: any AgentControl) async throws(ControlError)
+    private static func emit(_ request: ControlRequest, to agent: Agent) async throws(ControlError)
         -> Response
     {
         let (space, stream) = (try request.name(.space), try request.name(.stream))
@@ -102,7 +103,7 @@ struct EventRoutes: Sendable {
 
     /// `last` and `before` are a place to begin at, and how many to read from there.
     private static func begin(
-        _ query: inout EventQuery, _ request: ControlRequest, follows: Bool, from agent: any AgentControl
+        _ query: inout EventQuery, _ request: ControlRequest, follows: Bool, from agent: Agent
     ) async throws(ControlError) -> Int? {
         let last = try request.optionalInteger("last", in: ControlLimits.pageEvents)
         let before = try request.query["before"].map { text throws(ControlError) in try EventPosition(parsing: text) }
@@ -124,7 +125,7 @@ struct EventRoutes: Sendable {
 
     /// Returns a page without the events of other types.
     private static func page(
-        _ query: EventQuery, limit: Int, from agent: any AgentControl
+        _ query: EventQuery, limit: Int, from agent: Agent
     ) async throws(ControlError) -> EventPage {
         var page = try await agent.events(query, limit: limit)
         guard let type = query.type else { return page }
@@ -138,7 +139,7 @@ struct EventRoutes: Sendable {
         return EventPage(events: found, next: found.last?.position, streamExists: page.streamExists)
     }
 
-    private static func read(_ request: ControlRequest, from agent: any AgentControl) async throws(ControlError)
+    private static func read(_ request: ControlRequest, from agent: Agent) async throws(ControlError)
         -> Response
     {
         var query = try query(of: request)
@@ -174,7 +175,7 @@ extension EventQuery {
 
 /// The state of one reader in a stream: a page is asked for when the page before was written to its socket.
 private struct EventReading: Sendable {
-    let agent: any AgentControl
+    let agent: Agent
     let query: EventQuery
     let remaining: Int?
     let follows: Bool

@@ -2,10 +2,11 @@ import ControlAPI
 import HTTPTypes
 import HummingbirdCore
 import NIOCore
+import SyncAgent
 
 /// The routes for supervisors, monitors and programmers.
 struct HealthRoutes: Sendable {
-    let agent: any AgentControl
+    let agent: Agent
 
     var routes: [Route] {
         [

@@ -1,10 +1,11 @@
 import ControlAPI
 import HTTPTypes
 import HummingbirdCore
+import SyncAgent
 
 /// The routes for the members of a space and the admission of devices.
 struct MembershipRoutes: Sendable {
-    let agent: any AgentControl
+    let agent: Agent
 
     var routes: [Route] {
         [

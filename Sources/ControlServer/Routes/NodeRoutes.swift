@@ -1,10 +1,11 @@
 import ControlAPI
 import HTTPTypes
 import HummingbirdCore
+import SyncAgent
 
 /// The routes for the status of this node, and what keeps it from being in step.
 struct NodeRoutes: Sendable {
-    let agent: any AgentControl
+    let agent: Agent
 
     var routes: [Route] {
         [

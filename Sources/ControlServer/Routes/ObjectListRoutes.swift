@@ -1,10 +1,11 @@
 import ControlAPI
 import HTTPTypes
 import HummingbirdCore
+import SyncAgent
 
 /// Objects in numbers: lists, deletions, history, and what changes.
 struct ObjectListRoutes: Sendable {
-    let agent: any AgentControl
+    let agent: Agent
 
     /// Changes per page of a watch.
     private static let watchPageChanges = 1_000
@@ -85,7 +86,7 @@ struct ObjectListRoutes: Sendable {
     }
 
     private static func watch(
-        _ request: ControlRequest, _ agent: any AgentControl
+        _ request: ControlRequest, _ agent: Agent
     ) async throws(ControlError) -> Response {
         let (space, collection) = (try request.name(.space), try request.queryName(.collection))
         let start: UInt64
@@ -109,7 +110,7 @@ struct ObjectListRoutes: Sendable {
     }
 
     private static func write(
-        _ query: WatchQuery, _ agent: any AgentControl, to writer: inout StreamWriter
+        _ query: WatchQuery, _ agent: Agent, to writer: inout StreamWriter
     ) async throws {
         var query = query
         while !Task.isCancelled {

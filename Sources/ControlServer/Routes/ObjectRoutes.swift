@@ -1,11 +1,12 @@
 import ControlAPI
 import HTTPTypes
 import HummingbirdCore
+import SyncAgent
 
 /// The routes for objects: putting, reading, editing and deleting one; putting many as lines; writing several as one
 /// transaction.
 struct ObjectRoutes: Sendable {
-    let agent: any AgentControl
+    let agent: Agent
 
     static let objects = "/v1/spaces/{space}/collections/{collection}/objects"
     static let object = objects + "/{id}"
@@ -62,7 +63,7 @@ struct ObjectRoutes: Sendable {
     }
 
     private static func put(
-        _ request: ControlRequest, id: String?, to agent: any AgentControl
+        _ request: ControlRequest, id: String?, to agent: Agent
     ) async throws(ControlError) -> Response {
         let (space, collection) = (try request.name(.space), try request.name(.collection))
         let (replaces, condition) = (try request.flag("replace"), try request.condition())
@@ -73,7 +74,7 @@ struct ObjectRoutes: Sendable {
     }
 
     private static func upload(
-        _ request: ControlRequest, to agent: any AgentControl
+        _ request: ControlRequest, to agent: Agent
     ) throws(ControlError) -> LineUpload<ObjectPut> {
         let (space, collection) = (try request.name(.space), try request.name(.collection))
         let (replaces, condition) = (try request.flag("replace"), try request.condition())

@@ -2,10 +2,11 @@ import ControlAPI
 import HTTPTypes
 import HummingbirdCore
 import NIOCore
+import SyncAgent
 
 /// The routes for other agents: the known ones, and addresses of those that mDNS does not show.
 struct PeerRoutes: Sendable {
-    let agent: any AgentControl
+    let agent: Agent
 
     var routes: [Route] {
         [
@@ -27,7 +28,7 @@ struct PeerRoutes: Sendable {
         ]
     }
 
-    private static func writeUpdates(of agent: any AgentControl, to writer: inout StreamWriter) async throws {
+    private static func writeUpdates(of agent: Agent, to writer: inout StreamWriter) async throws {
         for await peers in await agent.peerUpdates() {
             try await writer.write(JSONEncoding.bytes(peers))
         }

@@ -1,6 +1,7 @@
 import ControlAPI
 import HTTPTypes
 import HummingbirdCore
+package import SyncAgent
 
 /// An operation of the control API.
 struct Route: Sendable {
@@ -51,7 +52,7 @@ struct Route: Sendable {
 package struct RouteTable: Sendable {
     let routes: [Route]
 
-    package init(agent: any AgentControl) {
+    package init(agent: Agent) {
         routes =
             HealthRoutes(agent: agent).routes + NodeRoutes(agent: agent).routes + PeerRoutes(agent: agent).routes
             + MembershipRoutes(agent: agent).routes + EventRoutes(agent: agent).routes

@@ -1,10 +1,11 @@
 import ControlAPI
 import HTTPTypes
 import HummingbirdCore
+import SyncAgent
 
 /// The types of fields.
 struct SchemaRoutes: Sendable {
-    let agent: any AgentControl
+    let agent: Agent
 
     private static let schema = "/v1/spaces/{space}/collections/{collection}/schema"
 

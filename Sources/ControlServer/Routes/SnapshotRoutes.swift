@@ -1,10 +1,11 @@
 import ControlAPI
 import HTTPTypes
 import HummingbirdCore
+import SyncAgent
 
 /// States that applications computed from streams. Their bytes are read as those of attachments.
 struct SnapshotRoutes: Sendable {
-    let agent: any AgentControl
+    let agent: Agent
 
     private static let ofStream = "/v1/spaces/{space}/streams/{stream}/snapshots"
     private static let consumer = "/v1/spaces/{space}/consumers/{consumer}"

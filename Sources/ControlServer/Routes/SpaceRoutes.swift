@@ -1,10 +1,11 @@
 import ControlAPI
 import HTTPTypes
 import HummingbirdCore
+import SyncAgent
 
 /// The routes for this node's policy of spaces, and for discarding data.
 struct SpaceRoutes: Sendable {
-    let agent: any AgentControl
+    let agent: Agent
 
     var routes: [Route] {
         [
