@@ -8,10 +8,10 @@ import SyncTransport
 extension Agent {
     /// Begins a backup of the agent as it is at this moment, while it goes on. Throws `limit_reached` while another is being
     /// made, `disk_full` where the copy of the database has no room. Ends early with its task.
-    package func beginBackup() async throws(ControlError) -> OutgoingBackup {
+    package func backup() async throws(ControlError) -> OutgoingBackup {
         let name = try await controlled { try await snapshot() }.name
         let backup: AgentBackup?
-        do { backup = try await (beginBackup() as AgentBackup?) } catch let error as BlobError {
+        do { backup = try await beginBackup() } catch let error as BlobError {
             throw refusal(error)
         } catch let error as IdentityError {
             throw ControlError(.storeFailed, error.message, hint: "\(error.hint) Then make the backup again.")

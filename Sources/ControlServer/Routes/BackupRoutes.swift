@@ -13,7 +13,7 @@ struct BackupRoutes: Sendable {
                 try Self.checkCaller(request.origin)
                 // The database is copied first; who does not wait for that needs no copy.
                 let reading = try await request.whileClientListens { () throws(ControlError) in
-                    try await agent.beginBackup()
+                    try await agent.backup()
                 }
                 return BackupAnswer(reading).response()
             }
