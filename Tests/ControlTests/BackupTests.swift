@@ -11,12 +11,13 @@ import Testing
 @Suite(.timeLimit(.minutes(2))) struct BackupTests {
     /// Commands against one agent, in a directory of their own.
     private struct Shell {
-        let agent: MemoryAgent
+        let live: LiveAgent
         let socket: String
         let directory: String
 
         var data: String { directory + "/data" }
         var saved: String { directory + "/saved" }
+        var keys: [UInt8] { get throws { try bytes(live.directory + "/identity.pem") } }
 
         func callAsFunction(_ arguments: String..., input: String = "") async throws -> CommandRun {
             try await CommandRun.lanyard(arguments, socket: socket, input: input)
@@ -41,14 +42,21 @@ import Testing
         }
     }
 
-    private func withShell(
-        _ backup: MemoryBackup = MemoryBackup(), _ body: (Shell) async throws -> Void
-    ) async throws {
+    /// An agent with an object and an attachment that is too large for the database.
+    private func withShell(_ body: (Shell) async throws -> Void) async throws {
         try await LiveServer.with { server async throws in
             let files = try TemporaryDirectory()
-            await server.agent.setBackup(backup)
-            try await body(Shell(agent: server.agent, socket: server.socketPath, directory: files.path))
+            try await server.live.put("note/n", #"{"title":"kept"}"#)
+            try await server.live.attach(Self.bytes, named: "large", to: "note/n")
+            try await body(Shell(live: server.live, socket: server.socketPath, directory: files.path))
         }
+    }
+
+    private static let bytes = [UInt8](repeating: 7, count: 300_000)
+
+    private func attachment(_ live: LiveAgent) async throws -> AttachmentEntry {
+        let query = AttachmentListQuery(space: "home", limit: 10)
+        return try #require(try await live.agent.listAttachments(query).entries.first)
     }
 
     private func code(_ run: CommandRun) -> String? {
@@ -68,14 +76,26 @@ import Testing
             #expect(restored.exitCode == 0, "\(restored.errors)")
             let answer = try #require(try restored.json() as? [String: Any])
             #expect(answer["dataDirectory"] as? String == lanyard.data)
-            #expect((answer["device"] as? [String: Any])?["shortID"] as? String == "AAAAAAA")
+            #expect((answer["device"] as? [String: Any])?["shortID"] as? String == lanyard.live.shortID)
             #expect(
                 lanyard.names(lanyard.data) == ["agent.lock", "blobs", "identity.pem", "lanyard.sqlite", "restored"])
-            for file in MemoryBackup().files {
-                #expect(try lanyard.bytes("\(lanyard.data)/\(file.name)") == file.bytes)
-                #expect(try lanyard.mode("\(lanyard.data)/\(file.name)") == 0o600)
+            let blob = "blobs/" + (try await attachment(lanyard.live).record.hash)
+            for file in ["identity.pem", blob] {
+                #expect(
+                    try lanyard.bytes("\(lanyard.data)/\(file)") == lanyard.bytes("\(lanyard.live.directory)/\(file)"))
+            }
+            for file in ["identity.pem", "lanyard.sqlite", blob] {
+                #expect(try lanyard.mode("\(lanyard.data)/\(file)") == 0o600)
             }
             #expect(try lanyard.mode(lanyard.data) == 0o700 && lanyard.mode(lanyard.data + "/blobs") == 0o700)
+            // The device goes on there.
+            await lanyard.live.stop()
+            try await LiveAgent.with(in: lanyard.data) { restored async throws in
+                #expect(restored.device == lanyard.live.device)
+                let object = try await restored.agent.object(space: "home", try ObjectName(parsing: "note/n"))
+                #expect(object.fields.description == #"{"title":"kept"}"#)
+                #expect(object.attachments?.map(\.state) == [.present])
+            }
         }
     }
 
@@ -83,9 +103,10 @@ import Testing
         try await withShell { lanyard in
             #expect(try await lanyard("backup", lanyard.saved, "--json").exitCode == 0)
             let list = try await CommandRun.program("/bin/tar", ["-tf", lanyard.saved])
+            let blob = try await attachment(lanyard.live).record.hash
             #expect(
                 list.lines == [
-                    "backup.json", "identity.pem", "blobs/\(MemoryBackup.blob)", "lanyard.sqlite", "checksum.json",
+                    "backup.json", "identity.pem", "blobs/\(blob)", "lanyard.sqlite", "checksum.json",
                 ])
             let checksum = try await CommandRun.program("/bin/tar", ["-xOf", lanyard.saved, "checksum.json"])
             let said = try #require(try checksum.json() as? [String: Any])
@@ -106,14 +127,15 @@ import Testing
                 ["-c", "set -o pipefail; " + script, CommandRun.lanyardPath, lanyard.socket, lanyard.data],
                 environment: ["HOME": "/nonexistent", "PATH": "/usr/bin:/bin"])
             #expect(run.exitCode == 0 && run.output.isEmpty && run.errors.isEmpty, "\(run.errors)")
-            #expect(try lanyard.bytes(lanyard.data + "/identity.pem") == Array("keys".utf8))
+            #expect(try lanyard.bytes(lanyard.data + "/identity.pem") == lanyard.keys)
         }
     }
 
     @Test func `what was left out is told, and not put back`() async throws {
-        var backup = MemoryBackup()
-        backup.leftOut = [MemoryBackup.blob]
-        try await withShell(backup) { lanyard in
+        try await withShell { lanyard in
+            let blob = lanyard.live.directory + "/blobs/" + (try await attachment(lanyard.live).record.hash)
+            try FileManager.default.removeItem(atPath: blob)
+            try FileManager.default.createDirectory(atPath: blob, withIntermediateDirectories: false)
             let run = try await lanyard("backup", lanyard.saved)
             #expect(run.exitCode == 0 && run.errors.contains("1 attachment could not be read"), "\(run.errors)")
             let restored = try await lanyard.restore(lanyard.saved)
@@ -135,13 +157,17 @@ import Testing
         }
     }
 
-    @Test func `an agent whose disk fails leaves no file`() async throws {
-        var backup = MemoryBackup()
-        backup.failsAt = 2
-        try await withShell(backup) { lanyard in
-            let run = try await lanyard("backup", lanyard.saved, "--json")
+    @Test func `a backup that ends in its middle leaves no file`() async throws {
+        try await withShell { lanyard in
+            let whole = try await answered(lanyard)
+            let path = lanyard.directory + "/half.sock"
+            let size = String(whole.count, radix: 16)
+            let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n\(size)\r\n"
+            let listener = try SilentListener(path: path, answer: Array(head.utf8) + whole.prefix(whole.count / 2))
+            let run = try await CommandRun.lanyard(["backup", lanyard.saved, "--json"], socket: path)
+            listener.close()
             #expect(run.exitCode == 5 && code(run) == "connection_lost", "\(run.errors)")
-            #expect(lanyard.names(lanyard.directory).isEmpty)
+            #expect(lanyard.names(lanyard.directory) == ["half.sock"])
         }
     }
 
@@ -158,7 +184,7 @@ import Testing
             let aside = try #require((try forced.json() as? [String: Any])?["movedTo"] as? String)
             #expect(try lanyard.bytes(aside + "/identity.pem") == [9])
             #expect(lanyard.names(aside) == ["blobs", "identity.pem", "lanyard.sqlite", "restored"])
-            #expect(try lanyard.bytes(lanyard.data + "/identity.pem") == Array("keys".utf8))
+            #expect(try lanyard.bytes(lanyard.data + "/identity.pem") == lanyard.keys)
             #expect(try lanyard.mode(aside) == 0o700)
         }
     }
@@ -177,12 +203,17 @@ import Testing
     }
 
     @Test func `a newer backup is refused by its version`() async throws {
-        for (schema, version) in [(BackupFormat.schemaVersion + 1, 1), (1, BackupFormat.version + 1)] {
-            var backup = MemoryBackup()
-            (backup.schema, backup.version) = (schema, version)
-            try await withShell(backup) { lanyard in
-                let bytes = try await newer(lanyard)
-                try lanyard.write(bytes, to: lanyard.saved)
+        try await withShell { lanyard in
+            let whole = try await answered(lanyard)
+            let device = BackupHeader.Device(id: lanyard.live.device, shortID: lanyard.live.shortID, name: "desk")
+            for (schema, version) in [(BackupFormat.schemaVersion + 1, 1), (1, BackupFormat.version + 1)] {
+                // As a later version would begin it.
+                let header = JSONEncoding.bytes(
+                    BackupHeader(
+                        lanyardBackup: version, schema: schema, device: device,
+                        time: Timestamp(millisecondsSinceEpoch: 0), estimatedBytes: 370_005))
+                let entry = TarEntry(BackupFormat.header, size: UInt64(header.count))
+                try lanyard.write(entry.header + header + entry.padding + whole.dropFirst(1_024), to: lanyard.saved)
                 let refused = try await lanyard.restore(lanyard.saved, "--json")
                 #expect(refused.exitCode == 4 && code(refused) == "version_mismatch", "\(refused.errors)")
                 #expect(lanyard.names(lanyard.directory) == ["saved"])
@@ -190,25 +221,27 @@ import Testing
         }
     }
 
-    /// As another program would write it.
-    private func newer(_ shell: Shell) async throws -> [UInt8] {
+    /// A backup as the route answers it.
+    private func answered(_ shell: Shell) async throws -> [UInt8] {
         try await Requester(socketPath: shell.socket)("POST", "/v1/backup").body
     }
 
     @Test func `what is cut off or changed is refused, wherever that is, and nothing is restored`() async throws {
-        var small = MemoryBackup()
-        small.files = [(BackupFormat.identity, [1, 2]), (BackupFormat.database, [3, 4, 5])]
-        try await withShell(small) { lanyard in
+        try await withShell { lanyard in
             #expect(try await lanyard("backup", lanyard.saved).exitCode == 0)
             let whole = try lanyard.bytes(lanyard.saved)
-            for count in [0, 1, 511, 512, 1_500, 2_048, whole.count - 3_000, whole.count - 1_025] {
+            for count in [0, 1, 511, 512, 1_500, 2_048, whole.count / 2, whole.count - 3_000, whole.count - 1_025] {
                 try lanyard.write(Array(whole.prefix(count)), to: lanyard.directory + "/cut")
                 let run = try await lanyard.restore(lanyard.directory + "/cut", "--json")
                 #expect(["truncated", "not_an_archive"].contains(code(run)), "\(count): \(run.errors)")
                 #expect(run.exitCode == 1)
                 #expect(lanyard.names(lanyard.data).allSatisfy { $0 == "agent.lock" }, "\(count)")
             }
-            for place in stride(from: 0, to: whole.count - 1_024, by: 101) {
+            // Closely in the first entries, then here and there, and in the checksum at the end.
+            let places =
+                Array(stride(from: 0, to: 4_096, by: 101)) + stride(from: 4_096, to: whole.count, by: whole.count / 16)
+                + stride(from: whole.count - 2_000, to: whole.count - 1_024, by: 101)
+            for place in places where place < whole.count - 1_024 {
                 var bytes = whole
                 bytes[place] ^= 0x20
                 try lanyard.write(bytes, to: lanyard.directory + "/changed")
@@ -245,18 +278,20 @@ import Testing
             try FileManager.default.createDirectory(atPath: staged, withIntermediateDirectories: true)
             #expect(try await lanyard.restore(lanyard.saved).exitCode == 4)
             #expect(try await lanyard.restore(lanyard.saved, "--force").exitCode == 0)
-            #expect(try lanyard.bytes(lanyard.data + "/identity.pem") == Array("keys".utf8))
+            #expect(try lanyard.bytes(lanyard.data + "/identity.pem") == lanyard.keys)
         }
     }
 
     // MARK: The route
 
     @Test func `the socket's group may not have the keys`() async throws {
-        let responder = ControlResponder(agent: MemoryAgent(), logger: Logger(label: "test"))
-        let head = HTTPRequest(method: .post, scheme: nil, authority: nil, path: "/v1/backup")
-        for (origin, status) in [(ControlRequest.Origin.group, 403), (.memory, 200)] {
-            let request = Request(head: head, body: RequestBody(buffer: ByteBuffer()))
-            #expect(await responder.respond(to: request, over: origin).status.code == status)
+        try await LiveAgent.with { live async throws in
+            let responder = ControlResponder(agent: live.agent, logger: Logger(label: "test"))
+            let head = HTTPRequest(method: .post, scheme: nil, authority: nil, path: "/v1/backup")
+            for (origin, status) in [(ControlRequest.Origin.group, 403), (.memory, 200)] {
+                let request = Request(head: head, body: RequestBody(buffer: ByteBuffer()))
+                #expect(await responder.respond(to: request, over: origin).status.code == status)
+            }
         }
     }
 

@@ -8,10 +8,7 @@ import Testing
     private struct Stop: Error, Equatable { var number = 7 }
 
     private func withClient(_ body: (LanyardClient, LiveServer) async throws -> Void) async throws {
-        let peer = Peer(id: "i", shortID: "i", name: "n", state: .connected, paired: true)
-        let agent = MemoryAgent(peers: [peer])
-        await agent.show([try ConflictRouteTests.conflict("n", .undecided)])
-        try await LiveServer.with(agent) { server async throws in
+        try await LiveServer.with { server async throws in
             let client = server.client
             _ = try await client.put(ObjectPut(collection: "note", id: "n", fields: try JSONText("{}")))
             _ = try await client.emit(try JSONText("1"), to: "s")

@@ -13,7 +13,7 @@ import Testing
     }
 
     @Test func `following sees what was there and what comes`() async throws {
-        try await LiveServer.with { server async throws in
+        try await LiveServer.with(connectionLimit: 2) { server async throws in
             try await emit(1...2, to: server)
             let (seen, see) = AsyncStream<String>.makeStream()
             let reader = Task {
@@ -21,44 +21,54 @@ import Testing
                     for event in events { see.yield(event.payload.description) }
                 }
             }
-            await server.agent.readersWaiting(1)
+            var iterator = seen.makeAsyncIterator()
+            #expect(await [iterator.next(), iterator.next()] == ["1", "2"])
             try await emit(3...4, to: server)
-            var payloads: [String] = []
-            for await payload in seen {
-                payloads.append(payload)
-                if payloads.count == 4 { break }
-            }
-            #expect(payloads == ["1", "2", "3", "4"])
+            #expect(await [iterator.next(), iterator.next()] == ["3", "4"])
             reader.cancel()
-            // The server notices that its reader is gone without having to write to it.
-            await server.agent.readersWaiting(0)
+            _ = try? await reader.value
+            // The server notices that its reader is gone without having to write to it: there is a place beside another one.
+            let (holding, hold) = AsyncStream<Void>.makeStream()
+            let (held, letGo) = AsyncStream<Void>.makeStream()
+            let holder = Task {
+                try await server.client.watchPeers { _ in
+                    hold.finish()
+                    for await _ in held {}
+                }
+            }
+            for await _ in holding {}
+            while await (try? server.client.version()) == nil { await Task.yield() }
+            holder.cancel()
+            letGo.finish()
+            _ = try? await holder.value
         }
     }
 
     @Test func `a stream can be followed before its first event`() async throws {
         try await LiveServer.with { server async throws in
-            let reader = Task {
-                var first: EventLine?
-                _ = try? await server.client.readEvents(EventReadRequest(stream: "s", follow: true)) { events in
-                    first = events.first
-                    throw Stop()
-                }
-                return first
-            }
-            await server.agent.readersWaiting(1)
+            let follower = try RawSocket.connected(server.socketPath)
+            defer { close(follower) }
+            let path = "/v1/spaces/home/streams/s/events?follow=true"
+            let request = "GET \(path) HTTP/1.1\r\nHost: x\r\nAccept: application/x-ndjson\r\n\r\n"
+            // The head of the answer comes before the first event.
+            let head = try await RawSocket.text(follower, Array(request.utf8), until: "\r\n\r\n")
+            #expect(head.hasPrefix("HTTP/1.1 200") && head.lowercased().contains("lanyard-stream-exists: false"))
             try await emit(7...7, to: server)
-            #expect(await reader.value?.payload.description == "7")
+            let event = try await RawSocket.text(follower, [], until: "\n\r\n")
+            #expect(event.contains(#""payload":7,"#))
         }
     }
 
     @Test func `followers end when the agent stops`() async throws {
         try await LiveServer.with { server async throws in
+            try await emit(1...1, to: server)
+            let (started, start) = AsyncStream<Void>.makeStream()
             let reader = Task {
-                try await server.client.readEvents(EventReadRequest(stream: "s", follow: true)) { _ in }
+                try await server.client.readEvents(EventReadRequest(stream: "s", follow: true)) { _ in start.finish() }
             }
-            await server.agent.readersWaiting(1)
+            for await _ in started {}
             try await server.stop()
-            #expect(try await reader.value == false)
+            #expect(try await reader.value)
         }
     }
 
@@ -66,14 +76,14 @@ import Testing
         try await LiveServer.with { server async throws in
             try await emit(1...3, to: server)
             let reading = EventReadRequest(stream: "s", consumer: "c")
-            await #expect(throws: (any Error).self) {
+            await #expect(throws: Stop.self) {
                 try await server.client.readEvents(reading) { _ in throw Stop() }
             }
-            #expect(await server.agent.acknowledgements.isEmpty)
-            var seen: [Bool] = []
-            try await server.client.readEvents(reading) { seen += $0.map(\.redelivered) }
-            #expect(seen == [true, true, true])
-            #expect(await server.agent.acknowledgements == [3])
+            #expect(try await server.client.consumers().map(\.behind) == [3])
+            var seen: [EventLine] = []
+            try await server.client.readEvents(reading) { seen += $0 }
+            #expect(seen.map(\.redelivered) == [true, true, true])
+            #expect(try await server.client.consumers().map(\.position) == [seen.last?.position])
             try await server.client.readEvents(reading) { _ in Issue.record("everything was acknowledged") }
             #expect(try await server.client.consumers().first?.behind == 0)
         }
@@ -81,28 +91,33 @@ import Testing
 
     @Test func `a slow reader holds back the agent, not its memory`() async throws {
         try await LiveServer.with { server async throws in
-            let payload = try JSONText("\"" + String(repeating: "x", count: 1_000) + "\"")
-            for _ in 0..<200 {
-                _ = try await server.agent.emit(
-                    space: "home", stream: "s",
-                    events: Array(repeating: EventDraft(type: nil, payload: payload), count: 1_000))
+            let draft = EventDraft(
+                type: nil, payload: try JSONText("\"" + String(repeating: "x", count: 1_000) + "\""))
+            for _ in 0..<40 {
+                _ = try await server.live.agent.emit(
+                    space: "home", stream: "s", events: Array(repeating: draft, count: 1_000))
             }
-            // 200 MB wait to be read in 100 pages; the reader takes the first batch and then nothing.
+            // 40 MB wait to be read; the reader takes the first batch and then nothing.
+            let reading = EventReadRequest(stream: "s", consumer: "slow")
             let (held, letGo) = AsyncStream<Void>.makeStream()
             let (started, start) = AsyncStream<Void>.makeStream()
             let reader = Task {
-                try await server.client.readEvents(EventReadRequest(stream: "s")) { _ in
+                try await server.client.readEvents(reading) { _ in
                     start.finish()
                     for await _ in held {}
+                    throw Stop()
                 }
             }
             for await _ in started {}
-            // Whatever the server could do meanwhile, it has done when it answers somebody else a hundred times.
+            // Whatever the server could do meanwhile, it has done when it has answered a hundred other requests.
             for _ in 0..<100 { _ = try await server.client.version() }
-            #expect(await server.agent.pagesRead < 20)
             letGo.finish()
-            #expect(try await reader.value)
-            #expect(await server.agent.pagesRead >= 100)
+            await #expect(throws: Stop.self) { try await reader.value }
+            // The agent marks what it handed out.
+            var marks: [Bool] = []
+            try await server.client.readEvents(reading) { marks += $0.map(\.redelivered) }
+            #expect(marks.count == 40_000)
+            #expect((1..<20_000).contains(marks.count { $0 }), "\(marks.count { $0 }) were read ahead")
         }
     }
 
@@ -110,14 +125,9 @@ import Testing
         try await LiveServer.with { server async throws in
             let (chunks, send) = AsyncStream<[UInt8]>.makeStream()
             let upload = Task { try await server.client.emitLines(chunks, type: "t", to: "s") }
-            let reader = Task {
-                _ = try? await server.client.readEvents(EventReadRequest(stream: "s", follow: true)) { _ in throw Stop()
-                }
-            }
-            await server.agent.readersWaiting(1)
             // The first line is written while the upload goes on.
             send.yield(Array("1\n{\"a\"".utf8))
-            await reader.value
+            _ = try? await server.client.readEvents(EventReadRequest(stream: "s", follow: true)) { _ in throw Stop() }
             send.yield(Array(":2}\nnonsense\n".utf8))
             let error = await #expect(throws: ControlError.self) { try await upload.value }
             #expect(error?.code == .malformedJSON)
@@ -125,6 +135,21 @@ import Testing
             #expect(error?.written == 2)
             let streams = try await server.client.streams()
             #expect(streams.map(\.events) == [2])
+        }
+    }
+
+    @Test func `a store that closes in the middle says how much was written`() async throws {
+        try await LiveServer.with { server async throws in
+            let (chunks, send) = AsyncStream<[UInt8]>.makeStream()
+            let upload = Task { try await server.client.emitLines(chunks, to: "s") }
+            send.yield(Array("1\n2\n".utf8))
+            _ = try? await server.client.readEvents(EventReadRequest(stream: "s", follow: true)) { _ in throw Stop() }
+            await server.live.stop()
+            send.yield(Array("3\n".utf8))
+            send.finish()
+            let error = await #expect(throws: ControlError.self) { try await upload.value }
+            #expect(error?.code == .stopping && error?.code.httpStatus == 503)
+            #expect(error?.written == 2 && error?.line == 3)
         }
     }
 
@@ -144,13 +169,17 @@ import Testing
 
     @Test func `peers are watched`() async throws {
         try await LiveServer.with { server async throws in
-            let (counts, see) = AsyncStream<Int>.makeStream()
-            let watcher = Task { try await server.client.watchPeers { see.yield($0.count) } }
-            var iterator = counts.makeAsyncIterator()
-            #expect(await iterator.next() == 0)
-            await server.agent.show([Peer(id: "i", shortID: "i", name: "n", state: .connected, paired: true)])
-            #expect(await iterator.next() == 1)
+            let (lists, see) = AsyncStream<[Peer]>.makeStream()
+            let watcher = Task { try await server.client.watchPeers { see.yield($0) } }
+            var iterator = lists.makeAsyncIterator()
+            #expect(await iterator.next()?.isEmpty == true)
+            try await server.live.withPeer { peer async throws in
+                var shown: Peer?
+                repeat { shown = await iterator.next()?.first } while shown?.state != .connected
+                #expect(shown?.id == peer.device)
+            }
             watcher.cancel()
+            _ = try? await watcher.value
         }
     }
 

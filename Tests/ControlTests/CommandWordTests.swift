@@ -63,12 +63,10 @@ import Testing
 /// What a shell offers, asked as the completion scripts ask.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct CompletionTests {
     @Test func `names that only the agent knows are offered`() async throws {
-        let agent = MemoryAgent(peers: [
-            Peer(
-                id: "B", shortID: "B", name: "attic", state: .offline, paired: true, address: "10.0.0.2:21817",
-                via: .static)
-        ])
-        try await LiveServer.with(agent) { server async throws in
+        try await LiveServer.with { server async throws in
+            _ = try await server.live.addAwayMember(named: "attic")
+            let address = try HostPort(parsing: "127.0.0.1:1")
+            _ = try await server.client.addPeer(address)
             for id in ["a", "b"] {
                 _ = try await server.client.put(ObjectPut(collection: "note", id: id, fields: try JSONText("{}")))
             }
@@ -85,10 +83,9 @@ import Testing
             #expect(try await offered(["get"], "note/") == ["note/a", "note/b"])
             #expect(try await offered(["devices", "retire"], "").contains("attic"))
             #expect(try await offered(["devices", "block"], "").contains("attic"))
-            #expect(try await offered(["peers", "remove"], "") == ["10.0.0.2:21817"])
+            #expect(try await offered(["peers", "remove"], "") == ["\(address)"])
             #expect(try await offered(["spaces", "set"], "") == ["home"])
-            let owner = try ObjectName(parsing: "note/a")
-            let id = await agent.attach(Array("x".utf8), named: "x.txt", to: owner).record.id
+            let id = try await server.live.attach(Array("x".utf8), named: "x.txt", to: "note/a").record.id
             for command in ["fetch", "detach", "pin", "unpin"] {
                 #expect(try await offered([command], "") == [String(id.prefix(8))])
                 #expect(try await offered([command], String(id.prefix(9))) == [id])

@@ -1,45 +1,47 @@
 import ControlAPI
-import ControlServer
 import Foundation
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct ConflictRouteTests {
-    static func conflict(
-        _ id: String, _ kind: ConflictEntry.Kind, field: String? = nil, values: [String] = []
-    ) throws -> ConflictEntry {
-        ConflictEntry(
-            id: id, collection: "note", field: field.map(FieldPath.init(field:)), kind: kind,
-            values: try values.map { try JSONText($0) },
-            authors: (0..<max(1, values.count)).map { _ in
-                .init(device: MemoryAgent.device, time: MemoryObjects.time, count: 3)
-            })
-    }
+    private static let notes = "/v1/spaces/home/collections/note/objects/"
 
     @Test(arguments: Road.allCases)
     func `conflicts are listed and resolved`(road: Road) async throws {
-        let agent = MemoryAgent()
-        await agent.show([
-            try Self.conflict("a", .concurrentValues, field: "title", values: [#""Tea""#, #""Milk""#]),
-            try Self.conflict("b", .undecided), try Self.conflict("c", .editedWhileDeleted),
-        ])
-        try await road.with(agent) { request async throws in
-            _ = try await request("PUT", "/v1/spaces/home/collections/note/objects/a", body: "{}")
+        try await road.withAgent { request, live async throws in
+            try await live.withPeer { peer async throws in
+                try await live.makeUndecided("b", with: peer)
+                try await live.put("note/a", "{}")
+                try await live.put("other/c", "{}")
+                try await live.converge(with: peer)
+                try await live.apart(from: peer) {
+                    try await live.put("note/a", #"{"title":"Tea"}"#)
+                    try await peer.put("note/a", #"{"title":"Milk"}"#)
+                    try await live.delete("other/c")
+                    for number in 1...3 { try await peer.edit("other/c", "n=\(number)") }
+                }
+            }
             let list = try await request("GET", "/v1/spaces/home/conflicts?collection=note")
             let rows = try #require(try JSONSerialization.jsonObject(with: Data(list.body)) as? [[String: Any]])
-            #expect(rows.count == 3)
+            #expect(rows.count == 2)
             #expect(rows[0].keys.sorted() == ["authors", "collection", "deletions", "field", "id", "kind", "values"])
-            #expect(rows[0]["values"] as? [String] == ["Tea", "Milk"])
+            #expect((rows[0]["values"] as? [String])?.sorted() == ["Milk", "Tea"])
             #expect(rows[1]["field"] is NSNull)
-            func resolve(_ id: String, _ body: String) async throws -> String {
-                try await request("POST", "/v1/spaces/home/collections/note/objects/\(id)/resolve", body: body).text
+            let all = try (try await request("GET", "/v1/spaces/home/conflicts")).value([ConflictEntry].self)
+            #expect(all.map(\.kind) == [.concurrentValues, .undecided, .editedWhileDeleted])
+            func resolve(_ name: String, _ body: String) async throws -> String {
+                let parts = name.split(separator: "/")
+                return try await request(
+                    "POST", "/v1/spaces/home/collections/\(parts[0])/objects/\(parts[1])/resolve", body: body
+                ).text
             }
-            #expect(try await resolve("a", #"{"decision":"keep"}"#) == #"{"resolved":false}"#)
-            #expect(try await resolve("a", #"{"field":"title","value":"Coffee"}"#) == #"{"resolved":true}"#)
-            #expect(try await resolve("b", #"{"decision":"keep"}"#) == #"{"resolved":true}"#)
-            #expect(try await resolve("c", #"{"decision":"dismiss"}"#) == #"{"resolved":true}"#)
+            #expect(try await resolve("note/a", #"{"decision":"keep"}"#) == #"{"resolved":false}"#)
+            #expect(try await resolve("note/a", #"{"field":"title","value":"Coffee"}"#) == #"{"resolved":true}"#)
+            #expect(try await resolve("note/b", #"{"decision":"keep"}"#) == #"{"resolved":true}"#)
+            #expect(try await resolve("other/c", #"{"decision":"dismiss"}"#) == #"{"resolved":true}"#)
             #expect(try await request("GET", "/v1/spaces/home/conflicts").text == "[]")
-            let object = try await request("GET", "/v1/spaces/home/collections/note/objects/a")
+            let object = try await request("GET", Self.notes + "a")
             #expect(object.text.contains(#""fields":{"title":"Coffee"}"#))
+            #expect(try await request("GET", Self.notes + "b").text.contains(#""fields":{"n":1}"#))
         }
     }
 
@@ -58,11 +60,12 @@ import Testing
             #expect(try await request("GET", path).text == more.text)
             #expect(more.text.contains(#""fields":{"n":"counter","tags""#))
             #expect(try await request("GET", "/v1/spaces/home/schemas").text == "[\(more.text)]")
-            #expect(try await request("PUT", path, body: #"{"fields":{"n":"set"}}"#).code == "schema_would_lose_data")
             #expect(try await request("PUT", path, body: #"{"fields":{"n":"sett"}}"#).code == "schema_invalid")
-            let refused = try await request("PUT", "/v1/spaces/home/collections/note/objects/x", body: "{}")
+            let refused = try await request("PUT", Self.notes + "x", body: "{}")
             #expect(refused.code == "not_found")
             #expect(refused.text.contains("--if-absent"))
+            _ = try await request("PUT", Self.notes + "x?ifAbsent=true", body: #"{"n":1}"#)
+            #expect(try await request("PUT", path, body: #"{"fields":{"n":"set"}}"#).code == "schema_would_lose_data")
         }
     }
 

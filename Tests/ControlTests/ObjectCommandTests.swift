@@ -16,10 +16,8 @@ import Testing
         }
     }
 
-    private func withShell(
-        _ agent: MemoryAgent = MemoryAgent(), _ body: (Shell) async throws -> Void
-    ) async throws {
-        try await LiveServer.with(agent) { try await body(Shell(socket: $0.socketPath)) }
+    private func withShell(_ body: (Shell) async throws -> Void) async throws {
+        try await LiveServer.with { server async throws in try await body(Shell(socket: server.socketPath)) }
     }
 
     private func object(_ run: CommandRun) throws -> ObjectEntry {
@@ -36,17 +34,17 @@ import Testing
             #expect(
                 text.output == """
                     note/n1  version \(first.version)
+                    n      100
                     title  Milk
-                    n      1.0e2
 
                     """)
             let edited = try await lanyard("edit", "note/n1", "title=Oat milk", "n.unset", "tags.add=5", "--json")
-            #expect(try object(edited).fields.description == #"{"title":"Oat milk","tags":[5]}"#)
+            #expect(try object(edited).fields.description == #"{"tags":[5],"title":"Oat milk"}"#)
             let forced = try await lanyard("edit", "note/n1", "tags.add=5", "--string", "--json")
-            #expect(try object(forced).fields.description == #"{"title":"Oat milk","tags":[5,"5"]}"#)
+            #expect(try object(forced).fields.description == #"{"tags":[5,"5"],"title":"Oat milk"}"#)
             let list = try await lanyard(
                 "edit", "note/n1", "-", "--json", input: #"[{"op":"unset","path":"tags"},"plays+=2"]"#)
-            #expect(try object(list).fields.description == #"{"title":"Oat milk","plays":2}"#)
+            #expect(try object(list).fields.description == #"{"plays":2,"title":"Oat milk"}"#)
             let past = try await lanyard("history", "note/n1", "--at", "\(first.version)", "--json")
             #expect(past.output == put.output)
             #expect(try await lanyard("delete", "note/n1", "--yes").output == "note/n1 deleted.\n")
@@ -60,8 +58,8 @@ import Testing
             let deleted = try await lanyard("deleted")
             #expect(deleted.lines.first?.split(separator: " ") == ["COLLECTION", "ID", "BY", "DELETED", "POLICY"])
             #expect(
-                deleted.lines.last?.hasPrefix("note        n1  memory  ") == true
-                    && deleted.lines.last?.contains("  2025-11-21  ") == true)
+                deleted.lines.last?.wholeMatch(of: /note        n1  desk  (now|\d+ s ago) +deleteWins/) != nil,
+                "\(deleted.output)")
         }
     }
 
@@ -102,7 +100,7 @@ import Testing
                 let run = try await lanyard("put", "note", "-", "--json", input: input)
                 #expect(run.exitCode == 0)
                 #expect(try object(run).fields.description.filter { $0 != " " } == #"{"a":1}"#)
-                #expect(try object(run).id.hasPrefix("fresh"))
+                #expect(try object(run).id.wholeMatch(of: /[a-z2-9]{16}/) != nil)
             }
             let named = try await lanyard("put", "note", "-", "--json", input: #"{"id":"x","a":1}"#)
             #expect(try object(named).id == "x")
@@ -111,7 +109,7 @@ import Testing
             let given = try await lanyard("put", "note/z", "-", "--json", input: "{\n\"id\":1}")
             #expect(try object(given).fields.description == #"{"id":1}"#)
             let quiet = try await lanyard("put", "-q", "note", "{}")
-            #expect(quiet.lines.count == 1 && quiet.output.hasPrefix("fresh"))
+            #expect(quiet.output.wholeMatch(of: /[a-z2-9]{16}\n/) != nil)
         }
     }
 
@@ -159,22 +157,22 @@ import Testing
             let table = try await lanyard("list", "task")
             #expect(
                 table.output == """
-                    ID  TITLE               DONE   TAGS
-                    a   Buy milk and bread  false  -
-                    b   x                   true   ["red",1]
+                    ID  DONE   TITLE               TAGS
+                    a   false  Buy milk and bread  -
+                    b   true   x                   ["red",1]
 
                     """)
             let narrow = try await lanyard("list", "task", columns: 30)
             #expect(
                 narrow.output == """
-                    ID  TITLE     DONE   TAGS
-                    a   Buy mil…  false  -
-                    b   x         true   ["red",…
+                    ID  DONE   TITLE     TAGS
+                    a   false  Buy mil…  -
+                    b   true   x         ["red",…
 
                     """)
             #expect(narrow.lines.allSatisfy { $0.count <= 30 })
             let tiny = try await lanyard("list", "task", columns: 16)
-            #expect(tiny.lines.first == "ID  TITLE  +2")
+            #expect(tiny.lines.first == "ID  DONE  +2")
             let found = try await lanyard("list", "task", "--where", "done=true", "--where", "title=x", "--json")
             #expect(try #require(try found.json() as? [[String: Any]]).count == 1)
             let none = try await lanyard("list", "task", "--where", "done=true", "--string", "--json")
@@ -233,10 +231,10 @@ import Testing
             _ = try await lanyard("edit", "task/a", "title=Tea")
             let text = try await lanyard("history", "task/a")
             #expect(text.lines.count == 5)
-            #expect(text.lines[0].contains("  memory  created  version "))
-            #expect(text.lines[1] == "  title  Milk")
-            #expect(text.lines[2] == "  n  null")
-            #expect(text.lines[3].contains("  memory  edited  version "))
+            #expect(text.lines[0].contains("  desk  created  version "))
+            #expect(text.lines[1] == "  n  null")
+            #expect(text.lines[2] == "  title  Milk")
+            #expect(text.lines[3].contains("  desk  edited  version "))
             #expect(text.lines[4] == "  title  Milk → Tea")
             let field = try await lanyard("history", "task/a", "--field", "n", "--json")
             let rows = try #require(try field.json() as? [[String: Any]])
@@ -248,61 +246,84 @@ import Testing
     @Test func `a watch prints a line per object that changes`() async throws {
         try await LiveServer.with { server async throws in
             let lanyard = Shell(socket: server.socketPath)
+            let printed = server.directory + "/printed"
+            func isPrinted(_ text: String) async throws {
+                while try !String(contentsOfFile: printed, encoding: .utf8).contains(text) {
+                    try Task.checkCancellation()
+                    await Task.yield()
+                }
+            }
+            _ = FileManager.default.createFile(atPath: printed, contents: nil)
             _ = try await lanyard("put", "task/a", #"{"n":1}"#)
-            let watch = Task { try await lanyard("watch", "task", "--after", "0") }
-            await server.agent.readersWaiting(1)
+            let watch = Task {
+                try await CommandRun.program(
+                    "/bin/sh", ["-c", "exec \"$0\" watch task --after 0 > \"$1\"", CommandRun.lanyardPath, printed],
+                    environment: ["HOME": "/nonexistent", "LANYARD_SOCKET": server.socketPath])
+            }
+            try await isPrinted(#""id":"a","collection":"task","deleted":false,"fields":{"n":1},"#)
             _ = try await lanyard("put", "tag/x", "{}")
             _ = try await lanyard("delete", "task/a", "--yes")
-            await server.agent.readersWaiting(1)
+            try await isPrinted(#""id":"a","collection":"task","deleted":true,"fields":null,"version":null"#)
             try await server.stop()
             let run = try await watch.value
             #expect(run.errors == "Watching, behind position 0.\n")
-            #expect(run.lines.count == 2)
-            #expect(
-                run.lines.first?.hasPrefix(
-                    #"{"position":1,"id":"a","collection":"task","deleted":false,"fields":{"n":1},"#) == true)
-            #expect(run.lines.last?.contains(#""deleted":true,"fields":null,"version":null"#) == true)
+            let lines = try String(contentsOfFile: printed, encoding: .utf8).split(separator: "\n")
+            #expect(lines.count == 2 && lines.allSatisfy { $0.hasPrefix("{\"position\":") })
         }
     }
 
     // MARK: Conflicts, schemas, streams
 
     @Test func `conflicts end with the commands that resolve them`() async throws {
-        let agent = MemoryAgent()
-        await agent.show([
-            try ConflictRouteTests.conflict(
-                "it's", .concurrentValues, field: "title", values: [#""Tea""#, #""Milk""#]),
-            try ConflictRouteTests.conflict("b", .undecided), try ConflictRouteTests.conflict("c", .editedWhileDeleted),
-            try ConflictRouteTests.conflict("", .schema, field: "upsert", values: ["false", "true"]),
-        ])
-        try await withShell(agent) { lanyard in
-            _ = try await lanyard("put", "note/it's", "{}")
+        try await LiveServer.with { server async throws in
+            let (live, lanyard) = (server.live, Shell(socket: server.socketPath))
+            try await live.withPeer { peer async throws in
+                try await live.makeUndecided("b", with: peer)
+                try await live.put("note/it's", "{}")
+                try await live.put("other/c", "{}")
+                try await live.converge(with: peer)
+                try await live.apart(from: peer) {
+                    try await live.put("note/it's", #"{"title":"Tea"}"#)
+                    try await live.setSchema("tag", #"{"upsert":false}"#)
+                    try await live.delete("other/c")
+                    try await peer.put("note/it's", #"{"title":"Milk"}"#)
+                    try await peer.setSchema("tag", #"{"upsert":true}"#)
+                    try await peer.edit("other/c", "n=1")
+                }
+            }
+            let shown = try #require(try await server.client.conflicts(in: "note").last)
+            let (first, second) = (shown.values[0].description, shown.values[1].description)
+            #expect([first, second].sorted() == [#""Milk""#, #""Tea""#])
+            func author(_ value: String) -> String { value == #""Tea""# || value == "false" ? "desk" : "attic" }
+            func plain(_ value: String) -> String { value.replacing("\"", with: "") }
+            let upsert = try #require(try await server.client.conflicts(in: "tag").first).values.map(\.description)
             let table = try await lanyard("conflicts")
             #expect(
-                table.output == #"""
-                    OBJECT          FIELD   CONFLICT              WHAT THERE IS
-                    note/it's       title   several values        Tea (shown, by memory 2025-11-21)  |  Milk (by memory 2025-11-21)
-                    note/b          -       keep or delete?       edited by memory 2025-11-21
-                    note/c          -       edited while deleted  3 edits by memory 2025-11-21
-                    schema of note  upsert  several schemas       false (shown, by memory 2025-11-21)  |  true (by memory 2025-11-21)
+                table.output.replacing(/\d+ s ago/, with: "now") == #"""
+                    OBJECT         FIELD   CONFLICT              WHAT THERE IS
+                    note/b         -       keep or delete?       edited by attic now  |  deleted by desk now
+                    note/it's      title   several values        \#(plain(first)) (shown, by \#(author(first)) now)  |  \#(plain(second)) (by \#(author(second)) now)
+                    other/c        -       edited while deleted  1 edit by attic now  |  deleted by desk now
+                    schema of tag  upsert  several schemas       \#(upsert[0]) (shown, by \#(author(upsert[0])) now)  |  \#(upsert[1]) (by \#(author(upsert[1])) now)
 
                     To resolve, type one of:
-                      lanyard conflicts resolve 'note/it'\''s' 'title="Tea"'
-                      lanyard conflicts resolve 'note/it'\''s' 'title="Milk"'
                       lanyard conflicts resolve note/b keep
                       lanyard conflicts resolve note/b delete
-                      lanyard conflicts resolve note/c dismiss
-                      lanyard schema set note FILE
+                      lanyard conflicts resolve 'note/it'\''s' 'title=\#(first)'
+                      lanyard conflicts resolve 'note/it'\''s' 'title=\#(second)'
+                      lanyard conflicts resolve other/c dismiss
+                      lanyard schema set tag FILE
 
                     """#)
-            #expect(try await lanyard("--json", "conflicts", "list", "note").output.hasPrefix(#"[{"id":"it's","#))
-            for (id, decision) in [("it's", #"title="Milk""#), ("b", "keep"), ("c", "dismiss")] {
-                let run = try await lanyard("conflicts", "resolve", "note/\(id)", decision)
-                #expect(run.output == "note/\(id) resolved.\n")
+            #expect(try await lanyard("--json", "conflicts", "list", "note").output.hasPrefix(#"[{"id":"b","#))
+            for (name, decision) in [("note/it's", #"title="Milk""#), ("note/b", "keep"), ("other/c", "dismiss")] {
+                let run = try await lanyard("conflicts", "resolve", name, decision)
+                #expect(run.output == "\(name) resolved.\n", "\(run.errors)")
             }
-            await agent.show([ConflictEntry]())
-            let none = try await lanyard("conflicts", "list")
-            #expect(none.output.isEmpty && none.errors == "No conflicts.\n")
+            for collection in ["note", "other"] {
+                let none = try await lanyard("conflicts", "list", collection)
+                #expect(none.output.isEmpty && none.errors == "No conflicts.\n")
+            }
         }
     }
 
@@ -327,7 +348,9 @@ import Testing
             try json.output.write(toFile: "\(temporary.path)/note.json", atomically: true, encoding: .utf8)
             let again = try await lanyard("schema", "set", "note", "\(temporary.path)/note.json", "--json")
             #expect(again.output == json.output)
-            let bad = try await lanyard("schema", "set", "note", "-", input: #"{"fields":{"title":"counter"}}"#)
+            _ = try await lanyard("put", "note/n", #"{"title":"x"}"#)
+            let convertible = #"{"fields":{"title":"text"}}"#
+            let bad = try await lanyard("schema", "set", "note", "-", input: convertible)
             #expect(bad.exitCode == 4, "a schema that would lose data is refused; a conversion wants a yes")
             #expect(bad.errors.contains("--yes"))
             let program = try await lanyard(
@@ -346,26 +369,29 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        (["put", "note/n", "{}"], ["collection", "fields", "id", "version"]),
-        (["get", "note/a"], ["collection", "fields", "id", "version"]),
-        (["edit", "note/a", "n=1"], ["collection", "fields", "id", "version"]),
-        (["delete", "note/a", "--yes"], ["deleted"]), (["list", "note"], ["collection", "fields", "id", "version"]),
-        (["deleted"], ["collection", "device", "id", "policy", "time"]),
-        (["conflicts", "list"], ["authors", "collection", "deletions", "field", "id", "kind", "values"]),
-    ])
-    func `answers have the promised keys`(arguments: [String], keys: [String]) async throws {
-        let agent = MemoryAgent()
-        await agent.show([try ConflictRouteTests.conflict("b", .undecided)])
-        try await LiveServer.with(agent) { server async throws in
+    @Test func `answers have the promised keys`() async throws {
+        try await LiveServer.with { server async throws in
             let lanyard = Shell(socket: server.socketPath)
-            _ = try await lanyard("put", "note/a", #"{"n":0}"#)
-            _ = try await lanyard("put", "note/z", "{}")
-            _ = try await lanyard("delete", "note/z", "--yes")
-            let run = try await CommandRun.lanyard(arguments + ["--json"], socket: server.socketPath)
-            let value = try run.json()
-            let row = try #require((value as? [[String: Any]])?.first ?? value as? [String: Any])
-            #expect(row.keys.sorted() == keys)
+            try await server.live.withPeer { peer async throws in
+                try await server.live.makeUndecided("b", with: peer)
+                _ = try await lanyard("put", "note/a", #"{"n":0}"#)
+                _ = try await lanyard("put", "tag/z", "{}")
+                _ = try await lanyard("delete", "tag/z", "--yes")
+            }
+            for (arguments, keys) in [
+                (["put", "note/n", "{}"], ["collection", "fields", "id", "version"]),
+                (["get", "note/a"], ["collection", "fields", "id", "version"]),
+                (["edit", "note/a", "n=1"], ["collection", "fields", "id", "version"]),
+                (["delete", "note/a", "--yes"], ["deleted"]),
+                (["list", "note"], ["collection", "fields", "id", "version"]),
+                (["deleted"], ["collection", "device", "id", "policy", "time"]),
+                (["conflicts", "list"], ["authors", "collection", "deletions", "field", "id", "kind", "values"]),
+            ] {
+                let run = try await CommandRun.lanyard(arguments + ["--json"], socket: server.socketPath)
+                let value = try run.json()
+                let row = try #require((value as? [[String: Any]])?.first ?? value as? [String: Any])
+                #expect(row.keys.sorted() == keys, "\(arguments)")
+            }
         }
     }
 

@@ -2,32 +2,44 @@ import ControlAPI
 import ControlServer
 import Foundation
 import LanyardClient
+import SyncAgent
 import Testing
 
 /// Saving, listing and restoring snapshots, from the routes up to the command.
 @Suite(.timeLimit(.minutes(5))) struct SnapshotTests {
     private static let base = "/v1/spaces/home/streams/s/snapshots"
 
+    /// Writes events to the stream `s`, which the consumer `c` has read.
+    private func writeEvents(_ live: LiveAgent) async throws -> EventPosition {
+        let events = try (1...3).map { EventDraft(type: nil, payload: try JSONText("\($0)")) }
+        _ = try await live.agent.emit(space: "home", stream: "s", events: events)
+        let page = try await live.agent.events(EventQuery(space: "home", stream: "s", consumer: "c"), limit: 10)
+        let last = try #require(page.events.last).position
+        try await live.agent.acknowledge(space: "home", consumer: "c", stream: "s", position: last)
+        return last
+    }
+
     @Test(arguments: Road.allCases)
     func `a state is saved with its consumer and schema version, and listed by them`(road: Road) async throws {
-        let agent = MemoryAgent()
-        try await road.with(agent) { request async throws in
+        try await road.withAgent { request, live async throws in
+            let position = try await writeEvents(live).text
             let type = [("Content-Type", "application/octet-stream")]
             for schema in [1, 2, 2] {
                 let answer = try await request(
-                    "POST", Self.base + "?consumer=c&schema=\(schema)&position=7", headers: type, body: "state")
-                #expect(answer.status == 200)
+                    "POST", Self.base + "?consumer=c&schema=\(schema)&position=\(position)", headers: type,
+                    body: "state")
+                #expect(answer.status == 200, "\(answer.text)")
             }
             let all = try (try await request("GET", "/v1/spaces/home/snapshots")).value([SnapshotEntry].self)
-            #expect(all.map(\.schema) == [2, 2, 1])
+            #expect(all.map(\.schema) == [2, 2, 1] && all.allSatisfy { $0.consumer == "c" && $0.size == 5 })
             let second = try (try await request("GET", Self.base + "?schema=2")).value([SnapshotEntry].self)
             #expect(second.count == 2)
             let pruned = try await request(
                 "POST", Self.base + "?consumer=c&schema=2&keepMostRecent=1", headers: type, body: "x")
-            #expect(try pruned.value(SavedSnapshot.self).removed.count == 3)
+            #expect(try Set(pruned.value(SavedSnapshot.self).removed) == Set(second.map(\.id)))
+            let left = try (try await request("GET", Self.base)).value([SnapshotEntry].self)
+            #expect(left.map(\.schema) == [2, 1])
         }
-        let drafts = await agent.snapshots.drafts
-        #expect(drafts.first?.position == .arrival(7) && drafts.last?.keepMostRecent == 1)
     }
 
     @Test(
@@ -51,37 +63,42 @@ import Testing
         }
     }
 
+    private func reader(_ name: String, _ server: LiveServer) async throws -> ConsumerEntry? {
+        try await server.client.consumers().first { $0.name == name }
+    }
+
     @Test func `a restore hands over the bytes, and only then moves the consumer`() async throws {
         try await LiveServer.with { server async throws in
+            _ = try await writeEvents(server.live)
             let bytes = [UInt8](repeating: 7, count: 200_000)
             let saved = try await server.client.saveSnapshot(
                 OneChunk(bytes: bytes), SnapshotSaveRequest(of: "s", consumer: "c", schema: 3))
             var restored: [UInt8] = []
-            var order: [String] = []
+            var inside: ConsumerEntry?
             let answer = try await server.client.restoreSnapshot(
                 RestoreRequest(stream: "s", schema: 3), consumer: "new", { restored += $0 },
-                keep: {
-                    order = await server.agent.snapshots.finished
-                    order.append("kept")
-                })
+                keep: { inside = try await reader("new", server) })
             #expect(restored == bytes && answer.snapshot.id == saved.snapshot.id)
-            #expect(order == ["kept"])
-            #expect(await server.agent.snapshots.finished == ["new"])
+            #expect(inside?.restoring == true && inside?.behind == 3)
+            let after = try await reader("new", server)
+            #expect(after?.restoring == false && after?.behind == 0)
         }
     }
 
     @Test func `a restore that fails on its way is not finished`() async throws {
         try await LiveServer.with { server async throws in
+            _ = try await writeEvents(server.live)
             let saved = try await server.client.saveSnapshot(
-                OneChunk(bytes: [UInt8](repeating: 7, count: 200_000)),
+                OneChunk(bytes: [UInt8](repeating: 7, count: 600_000)),
                 SnapshotSaveRequest(of: "s", consumer: "c", schema: 3))
-            await server.agent.damage(saved.snapshot.id, at: 70_000)
-            await #expect(throws: ControlError.self) {
+            try server.live.damage(try await server.client.attachment(saved.snapshot.id), at: 400_000)
+            let error = await #expect(throws: ControlError.self) {
                 _ = try await server.client.restoreSnapshot(
                     RestoreRequest(stream: "s", schema: 3), consumer: "new", { _ in })
             }
-            #expect(await server.agent.snapshots.finished.isEmpty)
-            #expect(await server.agent.snapshots.begun == ["new": saved.snapshot.id])
+            #expect(error?.code == .damaged)
+            let reader = try await reader("new", server)
+            #expect(reader?.restoring == true && reader?.behind == 3)
         }
     }
 
@@ -91,6 +108,7 @@ import Testing
                 try await CommandRun.lanyard(arguments, socket: server.socketPath, input: input)
             }
             let file = server.directory + "/state"
+            _ = try await writeEvents(server.live)
             let none = try await run("snapshot", "restore", "s", "--consumer", "c", "--schema", "1", "-o", file)
             #expect(none.exitCode == 3 && none.errors.contains("begin from nothing"))
             let saved = try await run(
@@ -122,30 +140,40 @@ import Testing
     @Test func `a rewind stands between the events, on every road`() async throws {
         let line = RewindLine(stream: "s", position: .canonical("c@2"))
         #expect(JSONEncoding.bytes(line).starts(with: RewindLine.prefix))
-        let agent = MemoryAgent()
-        for number in 1...3 {
-            _ = try await agent.emit(
-                space: "home", stream: "s", events: [.init(type: nil, payload: JSONText("\(number)"))])
-        }
-        await agent.rewindNextPage(to: .canonical("c@2"))
-        try await LiveServer.with(agent) { server async throws in
-            var told: [String] = []
-            let reading = EventReadRequest(stream: "s", order: .canonical, follow: true)
-            struct Stop: Error {}
-            _ = try? await server.client.readEvents(
-                reading, rewinding: { told.append("rewind \($0.position.text)") }
-            ) { events in
-                told += events.map(\.payload.description)
-                if told.count >= 4 { throw Stop() }
+        struct Stop: Error {}
+        try await LiveServer.with { server async throws in
+            func emit(_ number: Int, on live: LiveAgent) async throws {
+                let event = EventDraft(type: nil, payload: try JSONText("\(number)"))
+                _ = try await live.agent.emit(space: "home", stream: "s", events: [event])
             }
-            #expect(told == ["rewind c@2", "3", "2", "1"])
-        }
-        await agent.rewindNextPage(to: .canonical("c@2"))
-        try await LiveServer.with(agent) { server async throws in
-            _ = await #expect(throws: ControlError.cannotRewind) {
-                try await server.client.readEvents(
-                    EventReadRequest(stream: "s", order: .canonical, follow: true)
-                ) { _ in }
+            let reading = EventReadRequest(stream: "s", order: .canonical, follow: true)
+            try await server.live.withPeer { peer async throws in
+                let (numbers, see) = AsyncStream<String>.makeStream()
+                let follower = Task {
+                    try await server.client.readEvents(reading, rewinding: { _ in see.yield("rewind") }) { events in
+                        for event in events { see.yield(event.payload.description) }
+                    }
+                }
+                let unprepared = Task { try await server.client.readEvents(reading) { _ in see.yield("read") } }
+                var iterator = numbers.makeAsyncIterator()
+                var seen: [String] = []
+                // The peer's event is the earlier one, and comes when the later one was read.
+                try await server.live.apart(from: peer) {
+                    try await emit(1, on: peer)
+                    let written = WallClock.milliseconds
+                    while WallClock.milliseconds <= written { await Task.yield() }
+                    try await emit(2, on: server.live)
+                    while seen.filter({ $0 == "2" || $0 == "read" }).count < 2, let next = await iterator.next() {
+                        seen.append(next)
+                    }
+                }
+                while seen.last != "2" || !seen.contains("rewind"), let next = await iterator.next() {
+                    seen.append(next)
+                }
+                #expect(seen.filter { $0 != "read" } == ["2", "rewind", "1", "2"])
+                _ = await #expect(throws: ControlError.cannotRewind) { try await unprepared.value }
+                follower.cancel()
+                _ = try? await follower.value
             }
         }
     }

@@ -104,19 +104,25 @@ import Testing
 
     @Test func `where all connections are in use a command is told so, and those go on`() async throws {
         try await LiveServer.with(connectionLimit: 2) { server async throws in
-            let followers = (0..<2).map { _ in
-                Task {
-                    // Reads no further until it is cancelled.
-                    let (silence, end) = AsyncStream<Void>.makeStream()
-                    try await server.client.watchPeers { _ in for await _ in silence {} }
-                    end.finish()
-                }
-            }
+            var followers: [Task<Void, any Error>] = []
             defer { for follower in followers { follower.cancel() } }
-            await server.agent.peerWatchersComing(2)
+            for _ in 0..<2 {
+                let (started, start) = AsyncStream<Void>.makeStream()
+                followers.append(
+                    Task {
+                        // Reads no further until it is cancelled.
+                        let (silence, end) = AsyncStream<Void>.makeStream()
+                        defer { start.finish() }
+                        try await server.client.watchPeers { _ in
+                            start.finish()
+                            for await _ in silence {}
+                        }
+                        end.finish()
+                    })
+                for await _ in started {}
+            }
             let error = await #expect(throws: ControlError.self) { try await server.client.version() }
             #expect(error?.code == .limitReached)
-            await server.agent.show([Peer]())
             followers[0].cancel()
             _ = try? await followers[0].value
             while await (try? server.client.version()) == nil { await Task.yield() }

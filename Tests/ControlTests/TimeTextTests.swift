@@ -5,7 +5,7 @@ import Testing
 /// Times for people: relative or by the local clock; for programs RFC 3339 with its zone.
 @Suite(.timeLimit(.minutes(2))) struct TimeTextTests {
     /// 2025-11-21 04:40:00 UTC, a Friday.
-    private static let now = MemoryObjects.time
+    private static let now = Timestamp(millisecondsSinceEpoch: 1_763_700_000_000)
     private static let hour: Int64 = 3_600_000
     private let times = TimeText(now: now, zoneOffset: { _ in 5 * hour + hour / 2 })
 
@@ -40,13 +40,17 @@ import Testing
         try await LiveServer.with { server async throws in
             let put = try ObjectPut(collection: "note", id: "n", fields: try JSONText(#"{"title":"a"}"#))
             _ = try await server.client.put(put)
-            for (zone, begin) in [("XST-05:30", "2025-11-21 10:10:00  "), ("YST12", "2025-11-20 16:40:00  ")] {
+            var entries: [HistoryEntry] = []
+            try await server.client.readHistory(of: try ObjectName(parsing: "note/n")) { entries += $0 }
+            let time = try #require(entries.first).time
+            for (zone, offset) in [("XST-05:30", 5 * Self.hour + Self.hour / 2), ("YST12", -12 * Self.hour)] {
+                let begin = TimeText(now: time, zoneOffset: { _ in offset }).exact(time) + "  "
                 let run = try await CommandRun.lanyard(
                     ["history", "note/n"], socket: server.socketPath, environment: ["TZ": zone])
                 #expect(run.lines.first?.hasPrefix(begin) == true, "\(run.output)")
                 let json = try await CommandRun.lanyard(
                     ["history", "note/n", "--json"], socket: server.socketPath, environment: ["TZ": zone])
-                #expect(json.output.contains("\"2025-11-21T04:40:00.000Z\""))
+                #expect(json.output.contains("\"\(time)\""))
             }
         }
     }

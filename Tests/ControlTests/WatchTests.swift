@@ -1,4 +1,6 @@
 import ControlAPI
+import ControlServer
+import Foundation
 import LanyardClient
 import Testing
 
@@ -7,15 +9,17 @@ import Testing
 
     @Test func `a watch sees what comes, and goes on behind a position`() async throws {
         try await LiveServer.with { server async throws in
-            _ = try await server.client.put(try ObjectPut(collection: "note", id: "old", fields: try JSONText("{}")))
+            try await server.live.put("note/old", "{}")
             let (seen, see) = AsyncStream<ObjectChange>.makeStream()
+            let (started, start) = AsyncStream<Void>.makeStream()
             let watcher = Task {
-                try await server.client.watchObjects("note") { for change in $0 { see.yield(change) } }
+                try await server.client.watchObjects("note", onStart: { _ in start.finish() }) { changes in
+                    for change in changes { see.yield(change) }
+                }
             }
-            await server.agent.readersWaiting(1)
-            _ = try await server.client.put(try ObjectPut(collection: "tag", id: "t", fields: try JSONText("{}")))
-            _ = try await server.client.put(
-                try ObjectPut(collection: "note", id: "n", fields: try JSONText(#"{"a":1}"#)))
+            for await _ in started {}
+            try await server.live.put("tag/t", "{}")
+            try await server.live.put("note/n", #"{"a":1}"#)
             var changes = seen.makeAsyncIterator()
             let first = try #require(await changes.next())
             #expect(first.id == "n" && first.fields?.description == #"{"a":1}"#)
@@ -23,48 +27,48 @@ import Testing
             let second = try #require(await changes.next())
             #expect(second.deleted && second.fields == nil && second.version == nil)
             watcher.cancel()
-            await server.agent.readersWaiting(0)
+            _ = try? await watcher.value
             var all: [String] = []
-            var start: UInt64?
-            _ = try? await server.client.watchObjects(after: 0, onStart: { start = $0 }) {
+            var begin: UInt64?
+            _ = try? await server.client.watchObjects(after: 0, onStart: { begin = $0 }) {
                 all += $0.map(\.id)
                 throw Stop()
             }
             #expect(all == ["old", "t", "n"])
-            #expect(start == 0)
+            #expect(begin == 0)
         }
     }
 
     @Test func `a browser can watch and come back`() async throws {
         try await LiveServer.with { server async throws in
-            for id in ["a", "b"] {
-                _ = try await server.client.put(try ObjectPut(collection: "c", id: id, fields: try JSONText("{}")))
-            }
-            let reading = Task {
-                try await RawSocket.send(
-                    server.socketPath,
-                    Array("GET /v1/spaces/home/watch HTTP/1.1\r\nHost: x\r\nLast-Event-ID: 1\r\n\r\n".utf8))
-            }
-            await server.agent.readersWaiting(1)
-            try await server.stop()
-            let text = String(decoding: try await reading.value, as: UTF8.self)
+            try await server.live.put("c/a", "{}")
+            let position = try await server.live.agent.objectPosition(space: "home")
+            try await server.live.put("c/b", "{}")
+            let next = try await server.live.agent.objectPosition(space: "home")
+            let watch = try RawSocket.connected(server.socketPath)
+            defer { close(watch) }
+            let request = "GET /v1/spaces/home/watch HTTP/1.1\r\nHost: x\r\nLast-Event-ID: \(position)\r\n\r\n"
+            let text = try await RawSocket.text(watch, Array(request.utf8), until: "\n\n")
             #expect(text.contains("text/event-stream"))
-            #expect(text.contains("id: 2\ndata: {\"position\":2,\"id\":\"b\""))
+            #expect(text.contains("id: \(next)\ndata: {\"position\":\(next),\"id\":\"b\""))
             #expect(!text.contains("\"id\":\"a\""))
         }
     }
 
     @Test func `conflicts are watched`() async throws {
         try await LiveServer.with { server async throws in
-            let (counts, see) = AsyncStream<Int>.makeStream()
-            let watcher = Task { try await server.client.watchConflicts { see.yield($0.count) } }
-            var iterator = counts.makeAsyncIterator()
-            #expect(await iterator.next() == 0)
-            await server.agent.readersWaiting(1)
-            await server.agent.show([try ConflictRouteTests.conflict("b", .undecided)])
-            #expect(await iterator.next() == 1)
-            watcher.cancel()
-            await server.agent.readersWaiting(0)
+            try await server.live.withPeer { peer async throws in
+                let (counts, see) = AsyncStream<Int>.makeStream()
+                let watcher = Task { try await server.client.watchConflicts { see.yield($0.count) } }
+                var iterator = counts.makeAsyncIterator()
+                #expect(await iterator.next() == 0)
+                try await server.live.makeUndecided("b", with: peer)
+                #expect(await iterator.next() == 1)
+                try await server.client.resolve(try ObjectName(parsing: "note/b"), .keep)
+                #expect(await iterator.next() == 0)
+                watcher.cancel()
+                _ = try? await watcher.value
+            }
         }
     }
 

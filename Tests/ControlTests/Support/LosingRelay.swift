@@ -1,9 +1,14 @@
 import Foundation
+import Synchronization
 
 /// Passes connections on to a server; of the first one it loses the answer.
 final class LosingRelay: Sendable {
     let path: String
     private let descriptor: CInt
+    private let requests = Mutex(0)
+
+    /// The requests that were passed on.
+    var requestCount: Int { requests.withLock(\.self) }
 
     init(to server: String) throws {
         path = server + ".relay"
@@ -12,9 +17,10 @@ final class LosingRelay: Sendable {
             throw POSIXError(.EIO)
         }
         let listener = descriptor
-        Thread.detachNewThread {
+        Thread.detachNewThread { [self] in
             var isFirst = true
             while case let peer = accept(listener, nil, nil), peer >= 0 {
+                requests.withLock { $0 += 1 }
                 Self.pass(peer, to: server, losing: isFirst)
                 isFirst = false
             }

@@ -32,13 +32,23 @@ enum Road: String, CaseIterable, Sendable, CustomTestStringConvertible {
 
     var testDescription: String { rawValue }
 
-    /// Runs `body` with a way to send requests to `agent`.
-    func with(
-        _ agent: MemoryAgent = MemoryAgent(), _ body: (Requester) async throws -> Void
-    ) async throws {
+    /// Runs `body` with a way to send requests to an agent of its own.
+    func with(_ body: (Requester) async throws -> Void) async throws {
+        try await withAgent { request, _ async throws in try await body(request) }
+    }
+
+    /// The same, with the agent at hand.
+    func withAgent(_ body: (Requester, LiveAgent) async throws -> Void) async throws {
         switch self {
-        case .router: try await body(Requester(ControlResponder(agent: agent, logger: Logger(label: "test"))))
-        case .socket: try await LiveServer.with(agent) { try await body(Requester(socketPath: $0.socketPath)) }
+        case .router:
+            try await LiveAgent.with { live async throws in
+                let responder = ControlResponder(agent: live.agent, logger: Logger(label: "test"))
+                try await body(Requester(responder), live)
+            }
+        case .socket:
+            try await LiveServer.with { server async throws in
+                try await body(Requester(socketPath: server.socketPath), server.live)
+            }
         }
     }
 }
@@ -124,6 +134,26 @@ enum RawSocket {
         }
         guard result == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
         return descriptor
+    }
+
+    /// Sends `request` and reads until the answer has `end` behind its head.
+    static func text(_ descriptor: CInt, _ request: [UInt8], until end: String) async throws -> String {
+        try await withCheckedThrowingContinuation { continuation in
+            Thread.detachNewThread {
+                continuation.resume(
+                    with: Result {
+                        guard Glibc.send(descriptor, request, request.count, Int32(MSG_NOSIGNAL)) == request.count
+                        else { throw POSIXError(.EPIPE) }
+                        var (bytes, block) = ([UInt8](), [UInt8](repeating: 0, count: 65_536))
+                        while !String(decoding: bytes, as: UTF8.self).contains(end) {
+                            let count = read(descriptor, &block, block.count)
+                            guard count > 0 else { throw POSIXError(.ECONNRESET) }
+                            bytes += block[..<count]
+                        }
+                        return String(decoding: bytes, as: UTF8.self)
+                    })
+            }
+        }
     }
 
     private static func blockingExchange(_ path: String, _ request: [UInt8]) throws -> [UInt8] {

@@ -1,10 +1,10 @@
 import Foundation
 
-/// Accepts connections, reads what comes once, and hangs up without a word.
+/// Accepts connections, reads what comes once, and hangs up: without a word, or in the middle of an answer.
 final class SilentListener: Sendable {
     private let descriptor: CInt
 
-    init(path: String) throws {
+    init(path: String, answer: [UInt8] = []) throws {
         descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
@@ -20,6 +20,14 @@ final class SilentListener: Sendable {
             while case let peer = accept(listener, nil, nil), peer >= 0 {
                 var buffer = [UInt8](repeating: 0, count: 4_096)
                 _ = read(peer, &buffer, buffer.count)
+                var start = 0
+                while start < answer.count {
+                    let count = answer.withUnsafeBytes {
+                        Glibc.send(peer, $0.baseAddress! + start, $0.count - start, Int32(MSG_NOSIGNAL))
+                    }
+                    guard count > 0 else { break }
+                    start += count
+                }
                 Glibc.close(peer)
             }
         }
