@@ -34,7 +34,7 @@ import Testing
             #expect(
                 text.output == """
                     note/n1  version \(first.version)
-                    n      100
+                    n      100.0
                     title  Milk
 
                     """)

@@ -15,11 +15,11 @@ import Testing
             let first = try put.value(ObjectEntry.self)
             #expect(
                 put.text
-                    == #"{"id":"n1","collection":"note","fields":{"n":100,"title":"Milk"},"version":"\#(first.version)"}"#
+                    == #"{"id":"n1","collection":"note","fields":{"n":100.0,"title":"Milk"},"version":"\#(first.version)"}"#
             )
             #expect(try await request("GET", Self.notes + "/n1").text == put.text)
             let again = try await request("PUT", Self.notes + "/n1", body: #"{"title":null,"cfg":{"a":1}}"#)
-            #expect(try again.value(ObjectEntry.self).fields.description == #"{"cfg":{"a":1},"n":100,"title":null}"#)
+            #expect(try again.value(ObjectEntry.self).fields.description == #"{"cfg":{"a":1},"n":100.0,"title":null}"#)
             let replaced = try await request("PUT", Self.notes + "/n1?replace=true", body: #"{"title":"Tea"}"#)
             #expect(try replaced.value(ObjectEntry.self).fields.description == #"{"title":"Tea"}"#)
             let edits = #"["plays+=2",{"op":"add","path":"tags","value":"red"},"cfg/theme=dark"]"#
