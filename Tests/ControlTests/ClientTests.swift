@@ -171,12 +171,10 @@ import Testing
         try await LiveServer.with { server async throws in
             let (lists, see) = AsyncStream<[Peer]>.makeStream()
             let watcher = Task { try await server.client.watchPeers { see.yield($0) } }
-            var iterator = lists.makeAsyncIterator()
-            #expect(await iterator.next()?.isEmpty == true)
+            #expect(await lists.first { _ in true }?.isEmpty == true)
             try await server.live.withPeer { peer async throws in
-                var shown: Peer?
-                repeat { shown = await iterator.next()?.first } while shown?.state != .connected
-                #expect(shown?.id == peer.device)
+                let shown = await lists.first { $0.first?.state == .connected }
+                #expect(shown?.first?.id == peer.device)
             }
             watcher.cancel()
             _ = try? await watcher.value

@@ -155,7 +155,6 @@ import Testing
                     }
                 }
                 let unprepared = Task { try await server.client.readEvents(reading) { _ in see.yield("read") } }
-                var iterator = numbers.makeAsyncIterator()
                 var seen: [String] = []
                 // The peer's event is the earlier one, and comes when the later one was read.
                 try await server.live.apart(from: peer) {
@@ -163,12 +162,14 @@ import Testing
                     let written = WallClock.milliseconds
                     while WallClock.milliseconds <= written { await Task.yield() }
                     try await emit(2, on: server.live)
-                    while seen.filter({ $0 == "2" || $0 == "read" }).count < 2, let next = await iterator.next() {
+                    for await next in numbers {
                         seen.append(next)
+                        if seen.count(where: { $0 == "2" || $0 == "read" }) == 2 { break }
                     }
                 }
-                while seen.last != "2" || !seen.contains("rewind"), let next = await iterator.next() {
+                for await next in numbers {
                     seen.append(next)
+                    if next == "2", seen.contains("rewind") { break }
                 }
                 #expect(seen.filter { $0 != "read" } == ["2", "rewind", "1", "2"])
                 _ = await #expect(throws: ControlError.cannotRewind) { try await unprepared.value }
