@@ -79,3 +79,9 @@ package struct ControlServer: Service {
         try await server.run()
     }
 }
+
+extension ControlServer: CustomStringConvertible {
+    /// The service's name. A service group asks for it; without it, it would print every route by reflection, at which the
+    /// runtime crashes in some builds.
+    package var description: String { "control server" }
+}
