@@ -78,7 +78,9 @@ package struct ControlResponder: Sendable {
             guard let key = PercentEncoding.decode(pair[..<(equals ?? pair.endIndex)]),
                 let value = PercentEncoding.decode(equals.map { pair[pair.index(after: $0)...] } ?? pair.suffix(0))
             else {
-                throw ControlError(.invalidArgument, "The query is not percent-encoded UTF-8.")
+                throw ControlError(
+                    .invalidArgument, "The query is not percent-encoded UTF-8.",
+                    hint: "Encode each key and value; %20 is a space.")
             }
             pairs.append((key, value))
         }
