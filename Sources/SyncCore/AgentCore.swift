@@ -58,6 +58,8 @@ package struct AgentCore: Sendable {
         return step.output.takeEffects()
     }
 
+    /// Takes one input and returns what the shell must do, in order: handles the input, then whatever is due, then looks at the
+    /// whole state for work that may begin.
     package mutating func step(_ input: Input, at now: Tick) -> [Effect] {
         precondition(now >= step.now, "monotonic time ran backwards: \(step.now) then \(now)")
         step.output.now = now

@@ -101,7 +101,7 @@ package enum CloseReason: String, Sendable, Equatable, CaseIterable {
     case badChunk = "bad_chunk"
     /// More wants, or unread answers, than a connection may have.
     case overLimit = "over_limit"
-    /// A state delta that is none, or does not fit; the detail says why.
+    /// The peer sent a state that cannot be read or contradicts itself; the detail says why.
     case badState = "bad_state"
 }
 

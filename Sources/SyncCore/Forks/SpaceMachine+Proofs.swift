@@ -58,8 +58,8 @@ extension SpaceMachine {
         forks[peers[index].id].question?.wantID == changes.wantID
     }
 
-    /// A segment of the answer: the signature under the claimed head proves that its author signed that, whatever the bytes
-    /// are.
+    /// Checks a segment of the answer to a question: the signature under the claimed head proves that its author signed that
+    /// head, whatever the bytes are.
     mutating func checkProof(_ index: Int, _ segment: Segment, _ step: inout CoreStep) {
         guard let claim = forks[peers[index].id].question?.claim, claim.replica == segment.replica,
             isSigned(segment, as: claim.tip)
@@ -81,7 +81,7 @@ extension SpaceMachine {
 
     private static var unfitLimit: Int { 3 }
 
-    /// The answer ended.
+    /// Handles the end of the answer to a question.
     ///
     /// A peer that holds the place as state alone has no signature to show. Its claim about another device holds nothing up: two
     /// that differ in this way say so, and the author decides when it comes. A claim about our own history is believed, a few times
@@ -103,7 +103,7 @@ extension SpaceMachine {
 
     private static var believedLimit: Int { 3 }
 
-    /// The peer did not prove its claim, which therefore means nothing.
+    /// Drops a question to which the peer gave no proof: its claim means nothing.
     private mutating func dropQuestion(_ index: Int, _ step: inout CoreStep) {
         guard let claim = forks[peers[index].id].question?.claim else { return }
         forks.setQuestion(nil, on: peers[index].id)
@@ -113,7 +113,7 @@ extension SpaceMachine {
 
     // MARK: What a peer did not show
 
-    /// The peer's history was not walked to its end.
+    /// Ends an inquiry whose walk did not reach the end that the peer claims.
     ///
     /// - Parameter isProven: every signature on the way was its author's.
     mutating func giveUp(isProven: Bool = false, _ step: inout CoreStep) {
@@ -139,8 +139,8 @@ extension SpaceMachine {
         }
     }
 
-    /// The peer holds of one that is settled what is neither ours nor what is known to have given way: shown ours it would take
-    /// that back, and no other device would do it again.
+    /// Questions a peer's claim about one of our settled replicas. The peer holds neither our branch nor the one that gave way:
+    /// if it were shown ours it would revert its own, and no other device would redo that work.
     mutating func dispute(_ claim: ContestedClaim, isProven: Bool, _ index: Int, _ step: inout CoreStep) {
         if let theirs = peers[index].peerTips[claim.replica], isGivingWay(theirs, claim.replica) { return }
         forks.giveUp(claim.replica, on: peers[index].id)
@@ -165,7 +165,7 @@ extension SpaceMachine {
         puller.cancel(&step) { $0.replica == replica && connection ?? $0.connection == $0.connection }
     }
 
-    /// Takes back the want of a walk.
+    /// Cancels the want with which an inquiry reads the peer's history.
     mutating func cancelWalk(_ inquiry: ForkInquiry, _ step: inout CoreStep) {
         guard case .walking(let wantID) = inquiry.stage else { return }
         puller.cancel(&step) { $0.wantID == wantID }

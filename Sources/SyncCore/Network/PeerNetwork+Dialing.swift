@@ -4,6 +4,7 @@ import SyncModel
 extension PeerNetwork {
     // MARK: Signs of life
 
+    /// Handles the mDNS record of another agent's instance: its addresses may be dialled at once.
     mutating func handleRecord(_ instance: String, _ endpoints: [Endpoint], at now: Tick) {
         guard instance != self.instance else { return }
         // An instance that moved leaves its old addresses behind.
@@ -38,6 +39,7 @@ extension PeerNetwork {
         for index in upSessions { sendPing(index, &output) }
     }
 
+    /// Makes every address due at once, whatever its back-off.
     mutating func wakeDials(at now: Tick) {
         book.updateAll { [now] target in target.wake(at: now) }
     }
@@ -76,6 +78,7 @@ extension PeerNetwork {
         book.update(index) { $0.isOwn = true }
     }
 
+    /// Handles a dial that led to no session: the address is tried again after a back-off.
     mutating func handleDialFailed(_ id: ConnectionID, _ code: String, at now: Tick) {
         guard let index = book.targets.firstIndex(where: { $0.attempt == id }) else { return }
         let isRecent = isRecentlyMet(book.targets[index].device, at: now)
@@ -103,10 +106,11 @@ extension PeerNetwork {
         return now - at < settings.timing.recent
     }
 
+    /// Remembers the address of a session that is up, and that its mDNS instance belongs to the device.
     mutating func recordSessionUp(_ index: Int, _ hello: Frame.Hello, _ output: inout StepOutput) {
         let session = sessions[index]
         book.recordConnected(session.device, at: output.now)
-        // Its record, however we met: from now on that record means this device.
+        // The mDNS record of this instance means this device from now on, however we met.
         book.updateAll { target in
             // The attempt is over; should this session fall silent, the address may be dialled beside it.
             if target.attempt == session.id { target.attempt = nil }
@@ -126,7 +130,7 @@ extension PeerNetwork {
         output.emit(.remember(session.address, session.device))
     }
 
-    /// The peer's own last word says more than the socket's end.
+    /// Records why the peer ended the session, by its `Goodbye`: that says more than the socket's end.
     mutating func recordFarewell(_ id: ConnectionID, code: String, at now: Tick) {
         guard let session = sessions.first(where: { $0.id == id }) else { return }
         book.updateAll { [now] target in
@@ -136,7 +140,8 @@ extension PeerNetwork {
         }
     }
 
-    /// A session that was up is a sign of life: its addresses are tried at once. One that never was counts as failed.
+    /// Handles the end of a session. One that was up is a sign of life: its addresses are tried at once. One that never was
+    /// counts as a failed dial.
     mutating func recordSessionEnded(_ session: PeerSession, wasUp: Bool, code: String, at now: Tick) {
         guard wasUp else { return handleDialFailed(session.id, code, at: now) }
         book.recordConnected(session.device, at: now)
@@ -170,6 +175,8 @@ extension PeerNetwork {
         sessions.contains { $0.device == device && $0.state != .closing && !isSuspected($0, at: now) }
     }
 
+    /// True if the address should be dialled: not ours, not removed, not under way, and of a trusted device that lacks a session
+    /// or of an unknown device.
     private func isWanted(_ target: DialBook.Target, at now: Tick) -> Bool {
         guard !target.isOwn, !target.isRemoved, target.attempt == nil, target.nextAt != nil else { return false }
         guard let device = target.device else { return true }
@@ -207,6 +214,7 @@ extension PeerNetwork {
         tellBulkPeers(&output)
     }
 
+    /// Dials every wanted address whose time has come: the one place that emits `Effect.dial`.
     private mutating func planDials(_ output: inout StepOutput) {
         for index in book.targets.indices {
             guard isWanted(book.targets[index], at: output.now), let at = book.targets[index].nextAt, at <= output.now

@@ -2,6 +2,7 @@ import SyncModel
 
 // How a session begins, which of two is kept, and how it ends.
 extension PeerNetwork {
+    /// Begins a session on a connection whose TLS is up, and says `Hello`.
     mutating func handleOpened(_ id: ConnectionID, _ device: DeviceID, _ remote: Endpoint, _ output: inout StepOutput) {
         let session = PeerSession(
             id: id, device: device, remote: remote, openedAt: output.now,
@@ -142,7 +143,7 @@ extension PeerNetwork {
         sessions[index].bufferedBytes = max(0, sessions[index].bufferedBytes - bytes)
     }
 
-    /// An offence or a refusal: reported, said to the peer, closed.
+    /// Ends a session because the peer broke the protocol or may not have one: reports it, and tells the peer why.
     mutating func refuse(_ index: Int, _ reason: CloseReason, detail: String, _ output: inout StepOutput) {
         output.counters.offences += 1
         output.emit(.report(.refused(sessions[index].device, reason, detail: detail)))

@@ -8,6 +8,8 @@ extension SpaceMachine {
             ?? ReplicaTip.empty(space: space, replica: replica)
     }
 
+    /// Handles segments, or parts of them, that a peer pushed or was asked for. Each whole one is taken in, unless it answers a
+    /// question about a fork: for a signature (`checkProof`), or for another history (`walk`).
     mutating func handleChanges(_ index: Int, _ changes: Frame.Changes, _ step: inout CoreStep) {
         guard changes.space == space else { return }
         guard !receiver.isAssembling(peers[index].id) || changes.segments.first?.isPacked != true,
@@ -29,7 +31,7 @@ extension SpaceMachine {
             }
         }
         if changes.last {
-            // Of what was asked for: whatever else a peer says that it does not have costs nothing.
+            // Only for a want of ours: a peer may say of other replicas what it likes, and is not believed.
             let isAnswer = puller.contains(wantID: changes.wantID, on: id)
             if changes.firstHeld > 0, isAnswer, let index = peerIndex(id) {
                 stateReceiver.recordFirstHeld(changes.replica, changes.firstHeld, by: peers[index].id)
@@ -52,6 +54,11 @@ extension SpaceMachine {
         }
     }
 
+    /// Checks a segment before it is stored, and puts what is new of it into the waiting room.
+    ///
+    /// The author must be a member, the segment must continue the frontier, and `Segment.verified` checks form, chain and
+    /// signature. A segment that fails this is an offence of the peer, or shows a fork. One that comes too early, or whose author
+    /// is unknown, is dropped and asked for later.
     private mutating func take(_ index: Int, _ segment: Segment, isPush: Bool, _ step: inout CoreStep) {
         step.counters.segmentsReceived += 1
         let replica = segment.replica
@@ -60,7 +67,8 @@ extension SpaceMachine {
             step.counters.segmentsDuplicate += 1
             return isPush ? handleDuplicate(index, segment, frontier, &step) : ()
         }
-        // What others build on that will not take it back is asked for, though it was done again.
+        // Parts of a fork. An awaited history comes from the store: a peer may hold the one that gave way. Work of ours that
+        // gave way was redone; it is taken only if it was asked for, since others build on it that will not revert it.
         if isAwaited(replica) || isPush && hasGivenWay(replica) { return }
         if isPush, replica.device == peers[index].device, mayTakeItsOwnBack(peers[index], step) {
             return requestHave(index, &step)
@@ -108,7 +116,7 @@ extension SpaceMachine {
         }
     }
 
-    /// A history that may not begin here now. It is asked for once it may; until then no more of it is to be pushed.
+    /// Leaves out a history that may not begin here now. It is asked for once it may; the peer is told to push no more of it.
     private mutating func leaveOut(_ index: Int, _ segment: Segment, isPush: Bool, _ step: inout CoreStep) {
         let replica = segment.replica
         newcomers.recordRefused(replica.device, &step)
@@ -128,13 +136,15 @@ extension SpaceMachine {
         step.emit(.closeIncarnation(replica))
     }
 
-    /// An offence of the relay, which checks before it forwards. (The bytes of a fork look the same from here: a signature
-    /// that fits the head the peer claims proves that its author signed that head, not that these bytes lead to it.)
+    /// Ends the session with a peer that sent a bad segment: every honest peer checks before it forwards. (The bytes of a fork
+    /// look the same from here: a signature that fits the head the peer claims proves that its author signed that head, not
+    /// that these bytes lead to it.)
     private mutating func refuseBadSegment(_ index: Int, _ error: SegmentError, _ step: inout CoreStep) {
         refuse(index, .badSegment, detail: error.code, &step)
     }
 
-    /// A push of what is here already: the peer holds it too, should push no more of it, and wants to hear that we have it.
+    /// Handles a push of what is here already: the peer holds it too, should push no more of it, and wants to hear that we have
+    /// it.
     private mutating func handleDuplicate(
         _ index: Int, _ segment: Segment, _ frontier: ReplicaTip, _ step: inout CoreStep
     ) {
@@ -160,13 +170,14 @@ extension SpaceMachine {
         receiver.prune(replica, in: space, by: peers[index].id, &step)
     }
 
-    /// The planted bug `sendBeforeCommit`.
+    /// Pushes a segment before it is durable: the planted bug `sendBeforeCommit`.
     private mutating func pushUncommitted(_ segment: VerifiedSegment, besides source: Int, _ step: inout CoreStep) {
         for index in upPeers where index != source { offer(segment, to: index, &step) }
     }
 
     // MARK: Persisting
 
+    /// Has the store write what may be applied now, one batch at a time.
     mutating func persistReady(_ step: inout CoreStep) {
         guard !receiver.isPersisting, receiver.storeRetryAt == nil, !receiver.waiting.isEmpty,
             !stateReceiver.isReadyOrJoining,
@@ -179,6 +190,7 @@ extension SpaceMachine {
         if !batch.isEmpty { receiver.persist(batch, &step) }
     }
 
+    /// Handles a batch that is durable: now it is announced and pushed on.
     mutating func handlePersisted(_ id: PersistID, _ change: StoreChange, _ step: inout CoreStep) {
         guard let batch = receiver.handlePersisted(id) else { return }
         forks.recordReleased()

@@ -32,7 +32,7 @@ struct DeletionCollector: Sendable {
 
     /// Begins a pass if another vector is stable, and asks the store for the step that is due.
     ///
-    /// - Parameter mayStep: true unless local writes may stay open: what they are folded into must be what they saw.
+    /// - Parameter mayStep: false while local writes may stay open: they are folded into objects as their authors saw them.
     mutating func plan(stable: VersionVector, mayStep: Bool, _ step: inout CoreStep) {
         if case .idle = pass, !stable.isEmpty, stable != collected { pass = .due(at: step.now, stable, after: nil) }
         guard mayStep, case .due(let at, let vector, let after) = pass, step.now >= at else { return }

@@ -63,7 +63,7 @@ extension BulkCore {
         return !present.contains(chunk) && work[blob]?.writing.contains(chunk) == false
     }
 
-    /// A chunk of a request that was cancelled: used if it is still missing and there is room for it.
+    /// Takes a chunk of a request that was cancelled, if it is still missing and there is room for it.
     private mutating func takeLate(_ index: Int, _ blob: BlobName, _ chunk: Int, _ bytes: [UInt8]) {
         counters.chunksReceived += 1
         links[index].lastProgressAt = now

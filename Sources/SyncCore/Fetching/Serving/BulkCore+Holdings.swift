@@ -86,6 +86,7 @@ extension BulkCore {
         return true
     }
 
+    /// Handles the store's answer: tells the peer which of the blobs that it wants are here, and which are not any more.
     mutating func handleLookedUp(_ id: ReadID, _ holdings: [BulkFrame.Holding]) {
         if let blob = looks.removeValue(forKey: id) { return handleLooked(blob, holdings) }
         guard let index = links.firstIndex(where: { $0.serving.lookUp?.id == id }),
