@@ -113,7 +113,7 @@ struct BlobRows {
         return id
     }
 
-    /// Grace begins anew.
+    /// Begins the grace period of a blob anew: it is not swept before this time plus the period.
     func touch(_ id: Int64, at now: Int64) throws(StoreError) {
         try access.run("UPDATE blob SET touched = ? WHERE id = ?", .integer(now), .integer(id))
     }

@@ -171,7 +171,7 @@ extension BlobStore {
         try read { rows throws(StoreError) in try rows.hasWhole(size: size) }
     }
 
-    /// Lets grace begin anew, so that a record can name it. False: the blob is not here.
+    /// Begins the grace period of a blob anew, so that it is not swept before a record names it. False if the blob is not here.
     package func touch(_ blob: BlobName) throws(BlobError) -> Bool {
         try update { rows throws(StoreError) in
             guard let row = try rows.find(blob), row.isWhole else { return false }

@@ -141,7 +141,7 @@ package final class BlobStore: Sendable {
     }
 
     /// Promises room for so many bytes more, as being added; where there is none, what is begun and holds nothing makes it.
-    /// Not under `naming`.
+    /// For callers that do not hold the lock `naming`.
     ///
     /// - Throws: `quotaExceeded`, `diskFull`, `store`; `inputOutput`, `unreadable`.
     func claim(_ bytes: UInt64) throws(BlobError) {
@@ -153,7 +153,7 @@ package final class BlobStore: Sendable {
         try promise(bytes)
     }
 
-    /// The same, under `naming`.
+    /// Promises room as `claim` does, for a caller that holds the lock `naming`.
     func claimNaming(_ bytes: UInt64) throws(BlobError) {
         do throws(BlobError) {
             return try promise(bytes)

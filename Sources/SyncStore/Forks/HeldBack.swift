@@ -5,8 +5,7 @@ struct HeldBack: Sendable {
     /// The row, in a store that has rows.
     let row: Int64
     let segment: Segment
-    /// True for a segment of the history that stays; false for one of a third device that had seen the other history, or that
-    /// history.
+    /// True for a segment of the history that stays. False for work of a third device that had seen either history.
     let isRest: Bool
 }
 

@@ -19,8 +19,8 @@ extension LogPlan {
         if after.cuts.record(first, context: context, statements, members: after.members) { hasNewCuts = true }
     }
 
-    /// Decides where histories end once these segments are applied, and which objects must be made anew for it. Called before
-    /// objects are applied; costs nothing if no cut moved.
+    /// Decides where retirements (cuts) end histories once these segments are applied, and which objects must be computed anew
+    /// because of it. Called before objects are applied; costs nothing if no end moved.
     package mutating func settleCuts(
         on state: LogState, _ history: some CutHistory, faults: StoreFaults = []
     ) throws(StoreError) {

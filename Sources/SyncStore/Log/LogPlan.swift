@@ -15,9 +15,9 @@ package struct LogPlan: Sendable {
     package internal(set) var entries: [Entry] = []
     /// The state once it is written.
     package internal(set) var after: LogState
-    /// A cut came: held changes may speak against it.
+    /// True if a new retirement (a cut) came: changes that are stored already may be witnesses against it (`CutTable.witness`).
     var hasNewCuts = false
-    /// Objects that held changes are on which began, or ceased, to count.
+    /// Objects to compute anew, because changes on them that are held already became void, or are void no more.
     var rebuilt: [ObjectKey] = []
     package internal(set) var changesCuts = false
 

@@ -30,7 +30,7 @@ package final class SQLiteStore: Sendable {
         let hot: HotObjects
         var isClosed = false
         var mayStayOpen = false
-        /// Changes wait for a history that takes the place of another.
+        /// True if segments wait in the store for a history that takes the place of another (`HeldBack`).
         var holdsBack: Bool
         /// The guests, see `LogState.guests`; nil if not computed since the start, or since changes were taken back.
         var guests: [MemberFact]?

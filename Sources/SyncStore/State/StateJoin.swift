@@ -35,7 +35,7 @@ struct StateJoin {
     private var additions: [Membership.Addition] = []
     private var streams: Set<Name.Bytes> = []
     private let cutsBefore: CutTable
-    /// All of every object was asked for: objects here may be wrong.
+    /// True if the sender was asked for every object whole, because objects here may be wrong (`LogState.isIncomplete`).
     private let isWhole: Bool
 
     init(
@@ -76,7 +76,8 @@ struct StateJoin {
         try checkTips()
     }
 
-    /// The sender says of each history how far it goes, and none of them contradicts what is held.
+    /// Checks that the sender says of each history how far it goes, and that none of them contradicts what is held. The
+    /// signatures were checked by the core.
     private func checkTips() throws(StoreError) {
         let named = Set(tips.map(\.replica))
         guard theirs.entries(beyond: header.since).allSatisfy({ named.contains($0.replica) }) else {
@@ -232,8 +233,10 @@ struct StateJoin {
         }
     }
 
-    /// Objects that the sender did not announce, since nothing that counts is left of them there, and in which something is that
-    /// does not count: a void life that lies beyond what the sender holds is not among those that are gone there.
+    /// Empties the objects that void operations have touched and that the sender did not announce: nothing of them counts.
+    ///
+    /// `dropGoneLives` does not remove all of their lives: it knows only those that the sender's vector covers, and void work may
+    /// have begun one beyond that.
     private mutating func clearUnannounced() throws(StoreError) {
         let (staging, header, theirs, cuts) = (staging, header, theirs, state.cuts)
         let touched = try TouchedVectors(rows)
@@ -251,7 +254,7 @@ struct StateJoin {
         }
     }
 
-    /// Lives that the sender has no more, and of whose end it could not tell any more.
+    /// Removes lives that the sender has no more. It could not send their deletions, because it has forgotten those.
     private mutating func dropGoneLives() throws(StoreError) {
         let (staging, header) = (staging, header)
         for entry in theirs.entries {
