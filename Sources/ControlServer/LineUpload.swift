@@ -168,7 +168,7 @@ struct LineSplitter<Draft: Sendable> {
         }
     }
 
-    /// A last line need not end in a line break.
+    /// Takes what came behind the last line break as the last line, which need not end in one.
     mutating func finish(to drafts: inout [NumberedLine<Draft>]) throws(ControlError) {
         let line = rest
         rest = []

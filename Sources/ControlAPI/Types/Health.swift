@@ -52,7 +52,7 @@ public struct WaitResponse: Codable, Equatable, Sendable {
     }
 }
 
-/// Answer of `GET /healthz` and `GET /readyz`.
+/// Answer of `GET /readyz`: whether the agent can do work.
 public struct Readiness: Codable, Equatable, Sendable {
     /// Store writable and listener up. An mDNS daemon that is away does not make an agent unready: it is in `discovery`.
     public var ready: Bool

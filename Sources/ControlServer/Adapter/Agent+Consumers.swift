@@ -65,7 +65,8 @@ extension Agent {
         }
     }
 
-    /// The consumer of a query whose consumer is not known to read in its order. One that never read takes the order.
+    /// Returns the consumer of a query, and checks that it reads in the query's order. A consumer that never read takes that
+    /// order from now on. Nil if the query names none.
     private func readerTakingOrder(_ query: EventQuery) async throws(ControlError) -> Consumer? {
         guard let name = query.consumer else { return nil }
         let (order, stream) = (ConsumerCursor.Order(query.order), query.stream)

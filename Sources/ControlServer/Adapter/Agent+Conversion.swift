@@ -32,7 +32,7 @@ extension Agent {
         return try await setSchema(space: space, schema)
     }
 
-    /// Looks at every object of the collection, once.
+    /// Returns the values of the collection that a new schema would hide; reads each object once.
     private func found(for schema: SchemaEntry) throws(ControlError) -> FoundConversions {
         let collection = ExactString(schema.collection)
         let known = try read { () throws(StoreError) in try store.schema(of: collection, space: .home) }

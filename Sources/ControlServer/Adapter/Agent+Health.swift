@@ -67,7 +67,7 @@ extension Agent {
         }
     }
 
-    /// An agent that is seen and not paired is known by its host's name, or by its address, as `peers` shows both.
+    /// True if the text names this agent, which is seen and not paired: by the name of its host, or by its address.
     private static func isMeant(_ stranger: AgentSnapshot.NetworkStranger, by text: String) -> Bool {
         stranger.hostName == text || Self.text(stranger.endpoint) == text
     }

@@ -36,7 +36,7 @@ struct EventPlace {
         self.key = key
     }
 
-    /// Canonical: the key, and behind it the arrival number.
+    /// Reads a position in canonical order: the key, and the arrival number behind it if there is one.
     private init?(text: String) {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         guard let key = CanonicalKey(text: parts.prefix(3).joined(separator: "-")), parts.count <= 4 else { return nil }

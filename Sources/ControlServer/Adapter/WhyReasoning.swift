@@ -218,7 +218,7 @@ struct WhyReasoning {
         }
     }
 
-    /// Connected, and not level: how far behind, and how fast it goes.
+    /// Returns the fault of a connected peer: it does not answer, this node lacks some of its changes, or it lacks some of ours.
     private func lag(of peer: PeerView, _ label: String) -> Fault? {
         if let since = peer.unansweredSince {
             return Fault(
