@@ -79,7 +79,7 @@ extension DotSet: Codable {
         self.init(try decoder.singleValueContainer().decode([Dot].self))
     }
 
-    /// Encodes the whole, in one order everywhere.
+    /// Encodes all dots, ascending: equal sets have equal encodings.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(Array(dots))

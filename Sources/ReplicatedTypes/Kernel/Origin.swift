@@ -28,8 +28,10 @@ public struct Origin: Hashable, Sendable {
         other.replica == dot.replica ? other.counter < dot.counter : context.covers(other)
     }
 
-    /// True if the change that holds the operation knows the operation at `other`. So the author may be a device that was
-    /// admitted after the first writing.
+    /// True if the change that holds the operation knows the operation at `other`.
+    ///
+    /// This differs from `knows` where the operation is written again: its author may be a device that was admitted after the
+    /// first writing.
     package func changeKnows(_ other: Dot) -> Bool {
         other.replica == dot.replica ? other.counter < dot.counter : (contextOfChange ?? context).covers(other)
     }

@@ -16,7 +16,7 @@ enum TextDifference {
     /// Shorter texts are compared by scalars at once: lines of prose are long, and a word changed in each would hide the rest.
     static let shortest = 4_096
 
-    /// Sorted; between two of them something stays.
+    /// Returns the replacements that make `target` of `old`: in order, and with something that stays between any two.
     static func hunks(from old: [Unicode.Scalar], to target: [Unicode.Scalar]) -> [Hunk] {
         guard let whole = differing(old[...], target[...]) else { return [] }
         var hunks: [Hunk] = []
@@ -77,7 +77,7 @@ enum TextDifference {
         return parts
     }
 
-    /// Each with its end.
+    /// Splits a text into lines, each with its line break.
     private static func lines(of text: ArraySlice<Unicode.Scalar>) -> [ArraySlice<Unicode.Scalar>] {
         var lines: [ArraySlice<Unicode.Scalar>] = []
         var start = text.startIndex

@@ -116,7 +116,7 @@ extension PositionTree {
         case refused
     }
 
-    /// Adds the nodes of `run` that are not here; what its first node needs is here. False if there is no room.
+    /// Adds the nodes of `run` that are not here. The nodes that its first one needs must be here. False if there is no room.
     private mutating func insert(_ run: Skeleton.Run) -> Bool {
         guard run.count > 0, run.count <= Self.decodedLimit, UInt64(links.count) + run.count < UInt64(Node.max),
             !run.first.counter.addingReportingOverflow(run.count).overflow

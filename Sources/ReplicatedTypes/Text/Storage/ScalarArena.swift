@@ -246,7 +246,7 @@ extension ScalarArena {
         }
     }
 
-    /// Returns the UTF-8 and UTF-16 code units of these scalars beyond one each.
+    /// Returns how many UTF-8 and UTF-16 code units these scalars take, less one for each scalar.
     func excess(_ number: Int, _ count: Int) -> UnicodeExcess {
         var excess = UnicodeExcess()
         guard !isASCII else { return excess }
