@@ -69,7 +69,8 @@ package enum Input: Sendable, Equatable {
 
     /// The answer to `Effect.readHeads`, in its order; nil where no change ends. Empty when the store could not read.
     case headsRead(ReadID, [ChainHead?])
-    /// Our own acknowledgement is signed and durable; the store may have named ends beyond what the core knows.
+    /// Our own acknowledgement is signed and durable. The ends of our histories in it are the store's, and may lie beyond those
+    /// that the core knows.
     case acknowledged(SignedAcknowledgement)
     case acknowledgeFailed(code: String)
     /// A step of collection is durable; the next begins behind this dot, nil when the pass is over.

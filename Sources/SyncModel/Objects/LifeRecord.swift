@@ -50,7 +50,7 @@ package struct LifeRecord: Hashable, Sendable {
         return index < dissents.count && dissents[index].deletion == deletion ? dissents[index].touches : []
     }
 
-    /// Counts an operation for this life, against those of the deletions that end it which its author did not know.
+    /// Records an operation on this life. It is dissent from each deletion that ends the life and that its author did not know.
     mutating func touch(at origin: Origin, span: UInt64, against enders: some Sequence<DeletionRecord>) {
         let touch = Touch(
             replica: origin.dot.replica, counter: origin.dot.counter + max(span, 1) - 1, stamp: origin.stamp)
@@ -58,7 +58,8 @@ package struct LifeRecord: Hashable, Sendable {
         for ender in enders where !origin.knows(ender.dot) { dissent(from: ender.dot) { $0.replace(touch) } }
     }
 
-    /// Takes a deletion that ends it. Nothing counted so far knows it; what its author knew is not concurrent with it.
+    /// Records a deletion that ends this life. No recorded operation knows the deletion: those that its author did not know are
+    /// concurrent with it.
     mutating func end(by origin: Origin) {
         let concurrent = touches.filter { !origin.knows($0.dot) }
         if !concurrent.isEmpty { dissent(from: origin.dot) { $0 = concurrent } }

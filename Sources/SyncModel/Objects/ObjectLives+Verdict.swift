@@ -1,7 +1,7 @@
 /// The verdict of an object's deletions on one of its lives, or on the object.
 package enum Verdict: Hashable, Sendable, Comparable {
     case stays
-    /// A deletion that asks met an operation, and no decision knows it.
+    /// A deletion with the policy `ask` met a concurrent operation, and no user has decided since.
     case undecided
     case deleted
 }
@@ -18,8 +18,8 @@ extension ObjectLives {
     ///
     /// If there was no operation, the life is dead by any policy.
     ///
-    /// Lives that D ends speak for each other, so that what was shown as one object is judged as one. A life that was already
-    /// dead to D's author does not: a vain write to an old life must not save a new one.
+    /// An operation on one of the lives that D ends counts for all of them, so that what was shown as one object is judged as
+    /// one. An operation on a life that was already dead to D's author counts for none: it must not save a newer life.
     package var verdicts: [Verdict] {
         guard !deletions.isEmpty else { return lives.map { _ in .stays } }
         // Nothing was concurrent: an ended life is dead, by any policy. An object that is created and deleted in turn, a
@@ -35,7 +35,9 @@ extension ObjectLives {
         return lives.indices.map { life in given.reduce(.stays) { max($0, $1[life]) } }
     }
 
-    /// `.stays` for lives that it does not end.
+    /// Returns the verdict of one deletion on every life: `.stays` for lives that it does not end.
+    ///
+    /// - Parameter given: the verdicts of the deletions before it, in the order of `deletions`.
     private func verdicts(of deletion: DeletionRecord, after given: [[Verdict]]) -> [Verdict] {
         var dissent: [LifeRecord.Touch] = []
         for index in lives.indices {
@@ -54,6 +56,9 @@ extension ObjectLives {
         }
     }
 
+    /// Returns the verdict of one deletion on a life that it ends.
+    ///
+    /// - Parameter dissent: the operations concurrent with the deletion.
     private func verdict(
         of deletion: DeletionRecord, on life: LifeRecord, policy: DeletePolicy, _ dissent: [LifeRecord.Touch]
     ) -> Verdict {
