@@ -201,7 +201,8 @@ package struct ReadAttachment: Sendable {
     fileprivate let download: AttachmentDownload
     package let entry: AttachmentEntry
 
-    /// Returns the next bytes, checked; nil behind the last. Throws `damaged`, `not_found` when it was removed meanwhile.
+    /// Returns the next bytes, checked against their hash; nil at the end. Throws `damaged`, and `not_found` when it was removed
+    /// meanwhile.
     package func next() async throws(ControlError) -> ByteBuffer? {
         do throws(BlobError) { return try await download.next() } catch { throw agent.refusal(error) }
     }

@@ -97,6 +97,7 @@ extension Agent {
         return ControlError(agent: error, directory: configuration.dataDirectory)
     }
 
+    /// Returns if the agent can do work, and which parts it waits for otherwise.
     package func readiness() async -> Readiness {
         guard let now = try? await snapshot() else {
             return Readiness(ready: false, waitingFor: ["loop"], discovery: .off)
