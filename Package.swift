@@ -153,6 +153,7 @@ let package = Package(
             name: "StoreTests",
             dependencies: [
                 "SyncStore", "SyncModel", "SyncSimulator", "LawHistories", "StoreProbe", "CrashDisk", crypto,
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
             swiftSettings: common),
         .testTarget(name: "DeployTests", swiftSettings: common),

@@ -7,7 +7,6 @@ ALTER TABLE holder RENAME TO hash_holder;
 DROP INDEX blob_reference_by_release;
 DROP INDEX missing_blob;
 DROP INDEX missing_pinned_blob;
-DROP INDEX attachment_of_blob;
 
 -- A blob reference says how many attachments need a blob, and what to fetch. The row stays when none does, until the blob is
 -- removed: bytes that are attached again meanwhile are still here.
@@ -25,7 +24,7 @@ CREATE TABLE blob_reference (
 ) STRICT;
 
 -- One for each size that records give, and for that of bytes that are here. Of a hash that no record gives any more, and of
--- which nothing is here, no size is known: undoing its deletion makes a new reference.
+-- which nothing is here, no size is known: undoing its deletion makes a new reference. Its pin and its holders are forgotten.
 INSERT INTO blob_reference (space, blob, size, attachments, released, stamp, is_missing, is_pinned)
 SELECT reference.space, reference.blob, named.size, named.attachments,
     CASE WHEN named.attachments = 0 THEN coalesce(reference.released, unixepoch() * 1000) END, named.stamp,
@@ -58,6 +57,8 @@ UPDATE attachment SET reference = (
         ON blob_reference.space = hash_reference.space AND blob_reference.blob = hash_reference.blob
             AND blob_reference.size = attachment.size
     WHERE hash_reference.id = attachment.reference);
+-- Not before: each stored blob's search above for a record of its size is by this index.
+DROP INDEX attachment_of_blob;
 ALTER TABLE attachment DROP COLUMN size;
 
 DROP TABLE hash_holder;

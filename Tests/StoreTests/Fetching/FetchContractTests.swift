@@ -212,7 +212,7 @@ struct FetchContractTests {
     // MARK: Stores of before
 
     /// What a release left that named blobs by their hashes.
-    private static let unnaming = """
+    static let unnaming = """
         ALTER TABLE blob_reference RENAME TO named; ALTER TABLE holder RENAME TO named_holder;
         DROP INDEX blob_reference_by_release; DROP INDEX missing_blob; DROP INDEX missing_pinned_blob;
         DROP INDEX attachment_of_blob;
