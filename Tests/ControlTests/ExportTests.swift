@@ -439,6 +439,27 @@ import Testing
         #expect(folders.file(hash: second, fileName: "x") == "attachments/\(second)/x")
     }
 
+    /// An attachment that says that it has the hash `ab…`, as the agent lists it.
+    private func entry(_ name: String, size: UInt64) -> AttachmentEntry {
+        let record = AttachmentRecord(
+            id: name, name: name, mediaType: "text/plain", size: size, width: nil, height: nil,
+            hash: String(repeating: "ab", count: 32))
+        return AttachmentEntry(record: record, owner: "note/1", state: .missing, progress: 0, fileName: name)
+    }
+
+    @Test(arguments: [false, true])
+    func `a record with a false size has no file, and takes none from the others`(isFalseFirst: Bool) {
+        let (wrong, first, second) = (entry("wrong", size: 9), entry("first", size: 3), entry("second", size: 3))
+        let entries = isFalseFirst ? [wrong, first, second] : [first, second, wrong]
+        var files = ExportFiles()
+        for entry in entries where !files.isKnown(entry) { files.add(entry, isHere: entry.record.size == 3) }
+        let path = "attachments/abababababababab/first"
+        #expect(files.path(of: wrong) == nil)
+        #expect([first, second].map(files.path) == [path, path])
+        // Each file is written once.
+        #expect(entries.compactMap { files.remove($0) } == [path])
+    }
+
     @Test func `values mean the same whatever their blanks, order and escapes`() throws {
         func same(_ left: String, _ right: String) throws -> Bool { try JSONText(left).means(try JSONText(right)) }
         #expect(try same(#"{"a":1,"b":[true,null,"x"]}"#, #"{ "b" : [true, null, "\u0078"], "a":1 }"#))

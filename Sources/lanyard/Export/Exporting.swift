@@ -93,27 +93,18 @@ final class Exporting {
 
     /// The lines, then the bytes, each blob once.
     private func attachments(_ entries: [AttachmentEntry]) async throws {
-        /// The path of each blob by hash, and an attachment that has it; nil if no device has the bytes.
-        var files: [String: (name: String, entry: AttachmentEntry)?] = [:]
-        var folders = ExportFolders()
-        for entry in entries where files[entry.record.hash] == nil {
-            guard try await isHere(entry) else {
-                files.updateValue(nil, forKey: entry.record.hash)
-                continue
-            }
-            let name = folders.file(hash: entry.record.hash, fileName: entry.fileName)
-            files[entry.record.hash] = (name, entry)
-        }
+        var files = ExportFiles()
+        for entry in entries where !files.isKnown(entry) { files.add(entry, isHere: try await isHere(entry)) }
         summary.attachments = try await lines(ExportFormat.attachments) { add in
             for entry in entries {
-                let file = files[entry.record.hash].flatMap { $0 }
+                let file = files.path(of: entry)
                 if file == nil { summary.leftOut.append(entry.record.name) }
-                try add(ExportedAttachment(entry, file: file?.name))
+                try add(ExportedAttachment(entry, file: file))
             }
         }
         for entry in entries {
-            guard let file = files.updateValue(nil, forKey: entry.record.hash)?.flatMap({ $0 }) else { continue }
-            try await content(of: file.entry, file.name)
+            guard let path = files.remove(entry) else { continue }
+            try await content(of: entry, path)
         }
     }
 
