@@ -47,10 +47,17 @@ final class AttachmentImport {
     /// The key by which attachments count as the same.
     private struct Known: Hashable {
         let hash: String
+        /// A record with a false size is none of the bytes that have the hash.
+        let size: UInt64
         let name: [UInt8]
 
-        init(_ attachment: ExportedAttachment) { (hash, name) = (attachment.hash, attachment.name.bytewise) }
-        init(_ entry: AttachmentEntry) { (hash, name) = (entry.record.hash, entry.record.name.bytewise) }
+        init(_ attachment: ExportedAttachment) {
+            (hash, size, name) = (attachment.hash, attachment.size, attachment.name.bytewise)
+        }
+
+        init(_ entry: AttachmentEntry) {
+            (hash, size, name) = (entry.record.hash, entry.record.size, entry.record.name.bytewise)
+        }
     }
 
     private func attached(to owner: ObjectName) async throws(ControlError) -> [Known: Int] {
