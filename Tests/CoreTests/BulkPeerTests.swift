@@ -31,9 +31,11 @@ struct BulkPeerTests {
         #expect(talk.sent(id).isEmpty)
     }
 
-    @Test func `one that does not know them is not told, and may not ask`() {
+    /// Bit 2 meant connections on which blobs are named by their hashes alone: neither side would understand the other.
+    @Test(arguments: [0, 1 << 2] as [UInt64])
+    func `one that does not know them is not told, and may not ask`(features: UInt64) {
         var talk = Conversation()
-        let id = talk.accept(1)
+        let id = talk.accept(1, features: features)
         #expect(told(talk.effects).isEmpty)
         talk.hear(.askForBulk(Conversation.devices[1].id))
         #expect(talk.sent(id).isEmpty)

@@ -8,8 +8,9 @@ package enum SessionProtocol {
     /// Segments packed in `Changes`, by exactly the rules of `PackedChanges`: what else may be told by a letter typed before
     /// needs another bit.
     package static let packedChanges: UInt64 = 1 << 1
-    /// A bulk connection beside the session, and `bulkWanted` to ask for one.
-    package static let bulk: UInt64 = 1 << 2
+    /// A bulk connection beside the session, and `bulkWanted` to ask for one. Bit 2 meant one on which blobs are named by
+    /// their hashes alone: it is not used again.
+    package static let bulk: UInt64 = 1 << 4
     /// State in place of changes: frames 14 to 18, and `first_held` of `Changes`.
     package static let state: UInt64 = 1 << 3
     /// Feature bits a peer must understand.

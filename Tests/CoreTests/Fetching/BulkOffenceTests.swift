@@ -46,12 +46,6 @@ struct BulkOffenceTests {
 
     private static let full = [UInt8](repeating: 1, count: BlobLayout.chunkBytes)
 
-    @Test func `a peer that names blobs by their hashes alone is turned away`() {
-        var talk = Talk()
-        talk.hear(.hello(.init(version: 1, features: 0)))
-        #expect(talk.closed == .protocolMismatch)
-    }
-
     @Test func `frames before the Hello, and a second Hello, end the connection`() {
         var talk = Talk()
         talk.hear(.want(.init(space: .home, blobs: [BulkWorld.name(1)])))

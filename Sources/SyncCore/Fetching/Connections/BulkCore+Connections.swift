@@ -104,7 +104,7 @@ extension BulkCore {
     }
 
     mutating func accept(_ index: Int, _ hello: BulkFrame.Hello) {
-        guard hello.version >= BulkProtocol.version else { return offend(index, .protocolMismatch) }
+        guard hello.version >= 1 else { return offend(index, .protocolMismatch) }
         let (id, device) = (links[index].id, links[index].device)
         for older in links.indices where links[older].device == device && links[older].state == .up {
             close(older, .redundant)
@@ -229,8 +229,7 @@ extension BulkCore {
 
 /// The protocol version on bulk connections, and its features.
 package enum BulkProtocol {
-    /// The greatest version, and the least: before it blobs were named by their hashes alone.
-    package static let version: UInt32 = 2
+    package static let version: UInt32 = 1
     /// Feature bits this side understands.
     package static let features: UInt64 = 0
 }

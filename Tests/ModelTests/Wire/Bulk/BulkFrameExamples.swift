@@ -18,7 +18,7 @@ extension BulkFrame {
             SmallBlobs.Blob(index: 1, bytes: []),
         ]
         return [
-            ("hello", .hello(Hello(version: 2, features: 0x0102_0304_0506_0708))),
+            ("hello", .hello(Hello(version: 1, features: 0x0102_0304_0506_0708))),
             ("want", .want(Want(space: .home, blobs: [one, three]))), ("unwant", .unwant(Unwant(blobs: [one]))),
             ("holding.nothing", .holding(Holding(blob: one, part: .nothing))),
             ("holding.chunks", .holding(Holding(blob: three, part: .chunks(ends)))),
