@@ -82,7 +82,8 @@ extension SnapshotRecord {
             let hash = text("hash").flatMap(Hex.bytes).flatMap({ BlobHash(bytes: $0) }),
             let vector = text("vector").flatMap(Self.vector), let key = text("key"), let order = text("order"),
             ["arrival", "canonical"].contains(order), let schema = number("schema"),
-            let size = number("size"), size >= 0, let time = number("time")
+            let size = number("size").flatMap({ UInt64(exactly: $0) }), size <= BlobLayout.sizeLimit,
+            let time = number("time")
         else { return nil }
         var canonicalKey: CanonicalKey?
         if !key.isEmpty {
@@ -91,7 +92,7 @@ extension SnapshotRecord {
         }
         self.init(
             space: space, stream: stream, schema: schema, consumer: consumer, isCanonical: order == "canonical",
-            key: canonicalKey, vector: vector, blob: BlobName(hash, size: UInt64(size)),
+            key: canonicalKey, vector: vector, blob: BlobName(hash, size: size),
             wallMilliseconds: time)
         // One form only: what reads as this record is this record.
         guard self.fields == fields.sorted(by: { $0.key < $1.key }) else { return nil }

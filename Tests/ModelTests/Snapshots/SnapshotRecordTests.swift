@@ -15,11 +15,11 @@ struct SnapshotRecordTests {
         CanonicalKey(stamp: Stamp(rawValue: stamp), dot: Dot(replica: replica(1), counter: 5))
     }
 
-    private func record(isCanonical: Bool = false) -> SnapshotRecord {
+    private func record(isCanonical: Bool = false, size: UInt64 = 12) -> SnapshotRecord {
         SnapshotRecord(
             space: .home, stream: "plays", schema: 3, consumer: "counter", isCanonical: isCanonical,
             key: isCanonical ? key(9) : nil, vector: vector((1, 4), (2, 1 << 60)),
-            blob: BlobName(BlobHash(bytes: [UInt8](repeating: 8, count: 32))!, size: 12),
+            blob: BlobName(BlobHash(bytes: [UInt8](repeating: 8, count: 32))!, size: size),
             wallMilliseconds: 1_763_700_000_000)
     }
 
@@ -43,6 +43,14 @@ struct SnapshotRecordTests {
             #expect(SnapshotRecord(missing) == nil)
         }
         #expect(SnapshotRecord(fields + [JSONValue.Member(key: "more", value: .integer(1))]) == nil)
+    }
+
+    @Test func `a record of more bytes than a blob may have is none`() {
+        let most = record(size: BlobLayout.sizeLimit)
+        #expect(SnapshotRecord(most.fields) == most)
+        for size in [BlobLayout.sizeLimit + 1, UInt64(Int64.max)] {
+            #expect(SnapshotRecord(record(size: size).fields) == nil, "its checksum is right")
+        }
     }
 
     @Test func `a record of another space, or ahead of what is here, serves nobody`() {
