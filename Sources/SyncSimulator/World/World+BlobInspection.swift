@@ -8,10 +8,20 @@ extension World {
     private static let blobPatienceNanoseconds: Int64 = 240_000_000_000
 
     mutating func lookAt(_ node: Int, _ blob: BlobName, _ occasion: BlobLook.Occasion) {
-        guard failure == nil, let content = BlobContent.byName[blob],
-            let look = look(node, content, occasion, missing: [])
-        else { return }
+        guard failure == nil else { return }
+        guard let content = BlobContent.byName[blob] else { return lookAtFalseName(node, blob) }
+        guard let look = look(node, content, occasion, missing: []) else { return }
         check { $0.lookedAt(look) }
+    }
+
+    /// Fails if the store has any of a blob that no bytes are: the hash is that of a known content, and the size is another.
+    private mutating func lookAtFalseName(_ node: Int, _ blob: BlobName) {
+        guard BlobContent.all.contains(where: { $0.name.hash == blob.hash }),
+            let status = try? nodes[node].blobs?.store?.status(of: blob), status != .missing
+        else { return }
+        fail(
+            "names are true",
+            "node \(node) has \(status) of \(blob.hash.bytes.hexadecimal), as if it had \(blob.size) bytes")
     }
 
     mutating func lookAtAll(_ node: Int, _ occasion: BlobLook.Occasion) {
@@ -64,7 +74,8 @@ extension World {
     }
 
     mutating func lookAtPartial(_ node: Int, _ blob: BlobName, _ present: ChunkSet) {
-        guard let blobs = nodes[node].blobs, let content = BlobContent.byName[blob] else { return }
+        guard let content = BlobContent.byName[blob] else { return lookAtFalseName(node, blob) }
+        guard let blobs = nodes[node].blobs else { return }
         let look = PartialLook(
             node: node, content: content, present: present,
             found: content.chunks(in: blobs.folder.bytes(of: .partial(blob.hash)) ?? []),
