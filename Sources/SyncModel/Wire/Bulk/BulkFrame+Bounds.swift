@@ -14,6 +14,8 @@ extension BulkFrame {
         case .smallRequest(let request):
             try Self.require(request.id > 0, "bulk.small_request.id")
             try Self.check(request.blobs, "bulk.small_request.blobs")
+            try Self.require(
+                request.blobs.allSatisfy { $0.size <= BulkLimits.smallBytes }, "bulk.small_request.blobs")
         case .smallBlobs(let small): try small.checkBounds()
         case .refusal(let refusal): try Self.require(refusal.id > 0, "bulk.refusal.id")
         case .goodbye(let goodbye): try goodbye.checkBounds()

@@ -76,6 +76,20 @@ import Testing
         }
     }
 
+    @Test func `what is asked for whole is small`() {
+        func request(_ sizes: [UInt64]) -> (BulkFrame, [UInt8]) {
+            (
+                .smallRequest(
+                    BulkFrame.SmallRequest(id: 9, space: .home, blobs: sizes.map { name(hash, size: $0) })),
+                [10, 9] + SpaceID.home.bytes + sizes.flatMap { hash + varint($0) }
+            )
+        }
+        expectTaken(request([0, 65_536]).0, request([0, 65_536]).1)
+        for sizes: [UInt64] in [[65_537], [16 << 30], [5, 65_537]] {
+            expectRefused(request(sizes).0, request(sizes).1, "bulk.small_request.blobs")
+        }
+    }
+
     @Test func `what is held is of a blob that has chunks, at most those of 16 GiB`() {
         func holding(_ size: UInt64, _ part: BulkFrame.Holding.Part) -> BulkFrame {
             .holding(BulkFrame.Holding(blob: name(hash, size: size), part: part))

@@ -96,7 +96,7 @@ import Testing
                 BulkFrame.Holding(blob: BlobName(blobs[0].hash, size: BlobLayout.sizeLimit), part: .chunks(chunks))),
             .hashes(BulkFrame.Hashes(id: .max, bytes: random.bytes(BulkLimits.hashesPerFrame * 32))),
             .chunk(BulkFrame.Chunk(id: .max, index: 65_535, bytes: random.bytes(BlobLayout.chunkBytes))),
-            .smallRequest(BulkFrame.SmallRequest(id: .max, space: .home, blobs: blobs)),
+            .smallRequest(BulkFrame.SmallRequest(id: .max, space: .home, blobs: blobs.map { _ in random.smallName() })),
             .smallBlobs(BulkFrame.SmallBlobs(id: .max, blobs: small, isLast: true)),
         ]
         for frame in frames {

@@ -26,7 +26,7 @@ extension SeededGenerator {
                 BulkFrame.Chunk(
                     id: requestID(), index: UInt32(edgy(below: 65_536)),
                     bytes: bytes(Int.random(in: 1..<200, using: &self))))
-        case 9: .smallRequest(BulkFrame.SmallRequest(id: requestID(), space: space(), blobs: blobs()))
+        case 9: .smallRequest(BulkFrame.SmallRequest(id: requestID(), space: space(), blobs: smallNames()))
         case 10: .smallBlobs(smallBlobs())
         case 11:
             .refusal(
@@ -38,6 +38,8 @@ extension SeededGenerator {
 
     mutating func blob() -> BlobName { BlobName(hash(), size: edgy(below: BlobLayout.sizeLimit)) }
 
+    mutating func smallName() -> BlobName { BlobName(hash(), size: edgy(below: UInt64(BulkLimits.smallBytes) + 1)) }
+
     private mutating func hash() -> BlobHash { BlobHash(bytes: bytes(BlobHash.byteCount))! }
 
     private mutating func requestID() -> UInt64 { edgy(below: .max) + 1 }
@@ -45,6 +47,10 @@ extension SeededGenerator {
     private mutating func space() -> SpaceID { chance(80) ? .home : SpaceID(bytes: bytes(SpaceID.byteCount))! }
 
     private mutating func blobs() -> [BlobName] { (0..<Int.random(in: 1..<6, using: &self)).map { _ in blob() } }
+
+    private mutating func smallNames() -> [BlobName] {
+        (0..<Int.random(in: 1..<6, using: &self)).map { _ in smallName() }
+    }
 
     private mutating func holding() -> BulkFrame.Holding {
         switch next() % 4 {
