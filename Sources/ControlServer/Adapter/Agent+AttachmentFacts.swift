@@ -59,12 +59,11 @@ extension Agent {
         let (policy, isPinned) = try read { () throws(StoreError) in
             (try store.fetchPolicy(of: .home), try store.isPinned(blob, space: .home))
         }
-        guard !view.isWanted, !isPinned, !policy.wants(size: blob.size) else { return }
-        facts.policy =
-            switch policy {
-            case .all: nil
-            case .upTo(let limit): "up to \(ByteAmount.text(limit))"
-            case .onDemand: "only what people ask for"
-            }
+        guard !view.isWanted, !isPinned else { return }
+        switch policy {
+        case .onDemand: facts.policy = "only what people ask for"
+        case .upTo(let limit) where blob.size > limit: facts.policy = "up to \(ByteAmount.text(limit))"
+        case .upTo, .all: break
+        }
     }
 }

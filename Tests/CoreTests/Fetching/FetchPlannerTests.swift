@@ -92,12 +92,4 @@ struct FetchPlannerTests {
         let late = planner.next(from: Self.device(1), limit: 4, before: [Self.device(2)])
         #expect(late?.chunks == 1..<4)
     }
-
-    @Test func `a set of chunks of another size is not believed`() {
-        var planner = FetchPlanner()
-        let blob = Self.blob(chunks: 4)
-        planner.begin(Self.rank(blob), present: ChunkSet(count: 4))
-        planner.offered(blob, by: Self.device(1), ChunkSet(count: 5))
-        #expect(!planner.canSend(Self.device(1), blob))
-    }
 }

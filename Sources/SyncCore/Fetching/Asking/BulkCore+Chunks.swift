@@ -10,7 +10,6 @@ extension BulkCore {
         case .waiting, .asked, .writing, .lackingHashes, .askingHashes, .fetching, .finishing: return
         }
         wants[blob]?.stage = .fetching
-        guard present.count == blob.layout.chunkCount else { return retryLater(blob) }
         wants[blob]?.isLookedAt = true
         wants[blob]?.refusal = nil
         work[blob]?.presentBytes = Self.bytes(of: present, blob.layout)

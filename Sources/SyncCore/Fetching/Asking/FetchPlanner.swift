@@ -69,11 +69,9 @@ package struct FetchPlanner: Sendable {
 
     // MARK: Who has it
 
-    /// - Parameter chunks: the chunks that the peer holds; nil: all of them. A set of another size is no set of this blob,
-    ///   and not believed.
+    /// - Parameter chunks: the chunks that the peer holds; nil: all of them.
     package mutating func offered(_ blob: BlobName, by peer: DeviceID, _ chunks: ChunkSet?) {
         guard let index = index(of: blob) else { return }
-        if let chunks, chunks.count != blob.layout.chunkCount { return }
         works[index].holders[peer] = Holder(chunks: chunks)
     }
 
