@@ -56,7 +56,7 @@ extension AgentLoop {
 
     /// Readmits a retired device. The result arrives as an appended change; the core tries again after a failure.
     func readmit(_ fact: MemberFact) {
-        logger.notice("A device that was let go is back.", metadata: ["device": "\(fact.device.shortID)"])
+        logger.notice("A retired device is back.", metadata: ["device": "\(fact.device.shortID)"])
         state(.addMember(fact))
     }
 

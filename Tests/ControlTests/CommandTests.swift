@@ -23,7 +23,7 @@ import Testing
                         store      4.0 KiB, ok
                         space      home  0 changes, 0 objects, 0 events, 0 attachments, digest \(space.digest.prefix(12))
 
-                        Alone so far. To let another device in, type here:  lanyard invite
+                        Alone so far. To add another device, type here:  lanyard invite
 
                         """)
             let quiet = try await CommandRun.lanyard(["-q", "status"], socket: server.socketPath)
@@ -56,7 +56,7 @@ import Testing
             _ = try await server.live.addAwayMember(named: "hall")
             let gone = try await retire("attic")
             #expect(gone.exitCode == 0, "\(gone.errors)")
-            #expect(gone.output.hasPrefix("attic was let go."))
+            #expect(gone.output.hasPrefix("attic was retired."))
             let listed = try await CommandRun.lanyard(["devices", "--json"], socket: server.socketPath)
             #expect(listed.output.contains(#""state":"retired""#))
             #expect(try await retire("attic").exitCode == 0)

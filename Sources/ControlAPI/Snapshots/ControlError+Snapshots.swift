@@ -40,7 +40,7 @@ extension ControlError {
 
     /// The error for a snapshot that lacks events which are not stored any more.
     package static let snapshotOutdated = ControlError(
-        .unknownSnapshot, "Events that the snapshot does not hold were let go.",
+        .unknownSnapshot, "Events that the snapshot does not hold were dropped.",
         hint: "Take another (lanyard snapshot list), and save one again where a consumer has read on.")
 
     /// The file is not the one that was saved.

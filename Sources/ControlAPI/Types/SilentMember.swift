@@ -22,7 +22,7 @@ package enum SilentMember {
                 code: "member_silent",
                 message: "\(name) has been silent for \(silence.partialValue / dayMilliseconds) days. "
                     + "What is deleted and edited meanwhile is kept for it.",
-                hint: "If it does not come back, let it go: lanyard devices retire \(word(name, member.shortID))")
+                hint: "If it does not come back, retire it: lanyard devices retire \(word(name, member.shortID))")
         }
     }
 

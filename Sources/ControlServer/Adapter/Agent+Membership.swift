@@ -59,7 +59,7 @@ extension Agent {
         let found = try DeviceWord.find(word, in: members)
         guard found.id != "\(device)" else {
             throw ControlError(
-                .forbidden, "This is the device you are at; it cannot let itself go.",
+                .forbidden, "This is the device you are at; it cannot retire itself.",
                 hint: "Retire it from another one.")
         }
         let now = try await controlled { try await snapshot() }

@@ -137,16 +137,16 @@ extension Agent {
         if now.cuts.isAway(now.own) {
             warnings.append(
                 .init(
-                    code: "retired", message: "This device was let go while it was away; it is being let in again.",
+                    code: "retired", message: "This device was retired while it was away; it is being admitted again.",
                     hint: "It takes a moment with a session. Until then nothing can be written here; nothing is lost."))
         }
         if now.hasVoidWork {
             warnings.append(
                 .init(
                     code: "writing_again",
-                    message: "What was written here while this device was let go is being written again.",
-                    hint: "It waits until all other devices have heard that it was let go; those that do not come back"
-                        + " can be let go, too: lanyard devices retire"))
+                    message: "What was written here while this device was retired is being written again.",
+                    hint: "It waits until all other devices have heard that it was retired; those that do not come back"
+                        + " can be retired, too: lanyard devices retire"))
         }
         let waited = now.members.filter { member in
             let holding = now.cuts.cuts(holdingAway: member.device)

@@ -45,7 +45,7 @@ extension ControlError {
         case .closed: self.init(.stopping, "The agent is stopping.", hint: "Start it again: lanyardd")
         case .retired:
             self.init(
-                .catchingUp, "This device was let go while it was away, and is being let in again.",
+                .catchingUp, "This device was retired while it was away, and is being admitted again.",
                 hint:
                     "It takes a moment with a session; `lanyard why` tells whether there is one. Nothing it wrote is lost."
             )

@@ -35,7 +35,7 @@ struct StabilityChecker: Checker {
             guard !cuts.isEmpty else { return "node \(node) takes for stable what node \(number) has never held" }
             for other in left.compactMap({ numbers[$0.device] })
             where !cuts.allSatisfy({ (held[other] ?? VersionVector()).covers($0) }) {
-                return "node \(node) does not wait for node \(number), which node \(other) does not know was let go"
+                return "node \(node) does not wait for node \(number), which node \(other) does not know was retired"
             }
         }
         return nil

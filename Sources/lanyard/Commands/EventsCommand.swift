@@ -49,7 +49,7 @@ struct Events: AsyncParsableCommand {
             let entry = try await global.client().streams(space: global.space).first { $0.name == stream }
             if let entry, entry.letGo {
                 let begin = entry.begins.map(TimeText.local.exact)
-                let gone = begin.map { "Events from before \($0) were let go" } ?? "Its events were let go"
+                let gone = begin.map { "Events from before \($0) were dropped" } ?? "Its events were dropped"
                 global.note("\(gone): \(shown(stream)) keeps \(entry.keeping).")
             }
         }

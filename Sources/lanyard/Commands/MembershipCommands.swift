@@ -62,7 +62,7 @@ struct Join: AsyncParsableCommand {
 
 struct Devices: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show the devices of the space: which device admitted which, and when; let one go, or block one.",
+        abstract: "Show the devices of the space: which device admitted which, and when; retire one, or block one.",
         subcommands: [Retire.self, Block.self, Unblock.self])
     @OptionGroup var global: GlobalOptions
 
@@ -87,10 +87,10 @@ struct Devices: AsyncParsableCommand {
 
     struct Retire: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Let a device go that does not come back, so that no other device waits for it.",
+            abstract: "Retire a device that does not come back, so that no other device waits for it.",
             discussion: """
                 What it wrote and no other device has received counts no more. Should it come back all the same, it \
-                is let in again by itself, and writes that work once more.
+                is admitted again by itself, and writes that work once more.
                 """)
         @OptionGroup var named: NamedDevice
 
@@ -99,12 +99,12 @@ struct Devices: AsyncParsableCommand {
             let name = "\(shown(found.name)) (\(found.id.prefix(7)))"
             try named.confirmation.ask(
                 found.state == "connected"
-                    ? "\(name) is online and will rejoin by itself. Stop its agent, or continue?" : "Let \(name) go?")
+                    ? "\(name) is online and will rejoin by itself. Stop its agent, or continue?" : "Retire \(name)?")
             let retired = try await client.retire(device: found.id, space: named.global.space)
             try named.global.print(retired) { _ in
                 named.global.quiet
                     ? ""
-                    : "\(shown(retired.name)) was let go. Old deletions are cleaned up once all other devices know.\n"
+                    : "\(shown(retired.name)) was retired. Old deletions are cleaned up once all other devices know.\n"
             }
         }
     }

@@ -49,7 +49,7 @@ extension RigSuites {
                 try home.emit(3, to: "readings")
                 let told = try home.lanyard("events", "readings")
                 #expect(told.output.split(separator: "\n").count == 3)
-                #expect(told.errors.contains("were let go: readings keeps all for 1 s"), "\(told.errors)")
+                #expect(told.errors.contains("were dropped: readings keeps all for 1 s"), "\(told.errors)")
                 #expect(try kept("readings", at: home)?.begins != nil)
 
                 let newcomer = try rig.add()
