@@ -81,7 +81,6 @@ package struct ControlServer: Service {
 }
 
 extension ControlServer: CustomStringConvertible {
-    /// The service's name. A service group asks for it; without it, it would print every route by reflection, at which the
-    /// runtime crashes in some builds.
+    /// The name of the service in logs and errors of its group, which would print every route by reflection otherwise.
     package var description: String { "control server" }
 }
