@@ -35,22 +35,20 @@ struct CommandRun: Sendable {
         var size = winsize(ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
         _ = ioctl(terminal, UInt(TIOCSWINSZ), &size)
         _ = Array(typed.utf8).withUnsafeBytes { write(terminal, $0.baseAddress, $0.count) }
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: lanyardPath)
-        process.arguments = arguments
-        process.environment = ["HOME": "/nonexistent", "TERM": "dumb", "TZ": "UTC0"].merging(
+        let environment = ["HOME": "/nonexistent", "TERM": "dumb", "TZ": "UTC0"].merging(
             socket.map { ["LANYARD_SOCKET": $0] } ?? [:]
         ) { $1 }
-        let output = Pipe()
-        (process.standardInput, process.standardOutput, process.standardError) = (line, output, line)
+        let output = try ChildProcess.pipe()
         let (exitCode, printed) = try await withCheckedThrowingContinuation { continuation in
             Thread.detachNewThread {
                 continuation.resume(
                     with: Result {
-                        try start(process)
+                        let process = try ChildProcess(
+                            lanyardPath, arguments, environment: environment, input: line,
+                            output: output.fileHandleForWriting, errors: line)
+                        try output.fileHandleForWriting.close()
                         let printed = output.fileHandleForReading.readDataToEndOfFile()
-                        process.waitUntilExit()
-                        return (process.terminationStatus, printed)
+                        return (process.waitUntilExit(), printed)
                     })
             }
         }
@@ -66,15 +64,6 @@ struct CommandRun: Sendable {
             errors: String(decoding: shown, as: UTF8.self))
     }
 
-    /// `Process.run` lists the descriptors of this process, and crashes when several threads do that while others open some.
-    private static func start(_ process: Process) throws {
-        starting.lock()
-        defer { starting.unlock() }
-        try process.run()
-    }
-
-    private static let starting = NSLock()
-
     /// Beside the test bundle.
     static var lanyardPath: String {
         let bundle = URL(fileURLWithPath: CommandLine.arguments[0])
@@ -84,35 +73,38 @@ struct CommandRun: Sendable {
     static func program(
         _ path: String, _ arguments: [String], input: String = "", environment: [String: String]? = nil
     ) async throws -> CommandRun {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: path)
-        process.arguments = arguments
-        if let environment { process.environment = environment }
-        let (stdin, stdout, stderr) = (Pipe(), Pipe(), Pipe())
-        (process.standardInput, process.standardOutput, process.standardError) = (stdin, stdout, stderr)
+        let environment = environment ?? ProcessInfo.processInfo.environment
+        let (stdin, stdout, stderr) = (try ChildProcess.pipe(), try ChildProcess.pipe(), try ChildProcess.pipe())
         return try await withCheckedThrowingContinuation { continuation in
             // Threads of their own: the server under test runs on the threads that tests, and dispatch queues, run on.
             Thread.detachNewThread {
-                continuation.resume(with: Result { try run(process, stdin, stdout, stderr, input) })
+                continuation.resume(
+                    with: Result {
+                        let process = try ChildProcess(
+                            path, arguments, environment: environment, input: stdin.fileHandleForReading,
+                            output: stdout.fileHandleForWriting, errors: stderr.fileHandleForWriting)
+                        return try communicate(process, stdin, stdout, stderr, input)
+                    })
             }
         }
     }
 
-    private static func run(
-        _ process: Process, _ stdin: Pipe, _ stdout: Pipe, _ stderr: Pipe, _ input: String
+    private static func communicate(
+        _ process: ChildProcess, _ stdin: Pipe, _ stdout: Pipe, _ stderr: Pipe, _ input: String
     ) throws -> CommandRun {
         signal(SIGPIPE, SIG_IGN)
-        try start(process)
+        for end in [stdin.fileHandleForReading, stdout.fileHandleForWriting, stderr.fileHandleForWriting] {
+            try end.close()
+        }
         Thread.detachNewThread {
             try? stdin.fileHandleForWriting.write(contentsOf: Data(input.utf8))
             try? stdin.fileHandleForWriting.close()
         }
         let errors = Thread.result { stderr.fileHandleForReading.readDataToEndOfFile() }
         let output = stdout.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
         return CommandRun(
-            exitCode: process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus,
-            output: String(decoding: output, as: UTF8.self), errors: String(decoding: errors(), as: UTF8.self))
+            exitCode: process.waitUntilExit(), output: String(decoding: output, as: UTF8.self),
+            errors: String(decoding: errors(), as: UTF8.self))
     }
 }
 

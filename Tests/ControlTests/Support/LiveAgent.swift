@@ -31,12 +31,14 @@ final class LiveAgent: Sendable {
     static func with<Value: Sendable>(
         named name: String = "desk", in directory: String? = nil, _ body: (LiveAgent) async throws -> Value
     ) async throws -> Value {
-        let temporary = try TemporaryDirectory()
-        let live = try await LiveAgent(named: name, in: directory ?? temporary.path + "/data")
-        let result: Result<Value, any Error>
-        do { result = .success(try await body(live)) } catch { result = .failure(error) }
-        await live.stop()
-        return try result.get()
+        try await AgentTurns.with {
+            let temporary = try TemporaryDirectory()
+            let live = try await LiveAgent(named: name, in: directory ?? temporary.path + "/data")
+            let result: Result<Value, any Error>
+            do { result = .success(try await body(live)) } catch { result = .failure(error) }
+            await live.stop()
+            return try result.get()
+        }
     }
 
     /// Stops the agent, once.
