@@ -150,15 +150,15 @@ import Testing
 
     @Test func `what is damaged or nowhere leaves no file`() async throws {
         try await withShell { lanyard in
+            let far = try await lanyard.live.attachElsewhere([2], named: "far", to: "note/n", on: "kitchen")
+            let missing = try await lanyard("fetch", far.record.id, "-o", lanyard.directory, "--json")
+            #expect(missing.exitCode == 1)
+            #expect(missing.errors.contains(#""code":"nobody_has""#) && missing.errors.contains("kitchen"))
             // No other device has it: it is not fetched anew, and reads wrong in the middle.
             let bad = try await lanyard.live.attach([UInt8](repeating: 1, count: 600_000), named: "bad", to: "note/n")
             try lanyard.live.damage(bad, at: 400_000)
             let damaged = try await lanyard("fetch", bad.record.id, "-o", lanyard.directory)
             #expect(damaged.exitCode == 1 && damaged.errors.contains("are damaged"), "\(damaged.errors)")
-            let far = try await lanyard.live.attachElsewhere([2], named: "far", to: "note/n", on: "kitchen")
-            let missing = try await lanyard("fetch", far.record.id, "-o", lanyard.directory, "--json")
-            #expect(missing.exitCode == 1)
-            #expect(missing.errors.contains(#""code":"nobody_has""#) && missing.errors.contains("kitchen"))
             #expect(try lanyard.names.isEmpty)
         }
     }

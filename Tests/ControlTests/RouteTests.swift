@@ -201,8 +201,12 @@ import Testing
                 let joined = try (try await joiner("POST", "/v1/join", body: ticket)).value(JoinResponse.self)
                 #expect(joined == JoinResponse(device: inviter.device, space: "home"))
             }
+            // A device without open invitations says only that; this one has another.
+            let open = try await request("POST", "/v1/invitations", body: #"{"role":"writer","expiresSeconds":60}"#)
+            #expect(open.status == answer.status)
             try await road.with { late async throws in
-                #expect(try await late("POST", "/v1/join", body: ticket).code == "ticket_used")
+                let refusal = try await late("POST", "/v1/join", body: ticket)
+                #expect(refusal.code == "ticket_used", "\(refusal.text)")
             }
             #expect(try await request("POST", "/v1/join", body: #"{"ticket":""}"#).code == "ticket_invalid")
             for body in [#"{"expiresSeconds":0}"#, #"{"role":"king"}"#, #"{"role":"reader"}"#] {
