@@ -111,7 +111,8 @@ final class LiveAgent: Sendable {
         try await converge(with: other)
     }
 
-    /// Returns when the condition holds. It is looked at again after every change of peers, events and objects.
+    /// Returns when the condition holds. It is looked at again after every change of peers, events and objects, and each tenth of
+    /// a second, since an acknowledgement that arrives signals nothing.
     func until(_ condition: (Agent) async throws -> Bool) async throws {
         while true {
             let versions = (agent.peerSignal.version, agent.eventSignal.version, agent.objectSignal.version)
@@ -121,6 +122,7 @@ final class LiveAgent: Sendable {
                 group.addTask { await agent.peerSignal.wait(beyond: versions.0) }
                 group.addTask { await agent.eventSignal.wait(beyond: versions.1) }
                 group.addTask { await agent.objectSignal.wait(beyond: versions.2) }
+                group.addTask { try? await Task.sleep(for: .milliseconds(100)) }
                 await group.next()
                 group.cancelAll()
             }
