@@ -12,11 +12,11 @@ extension PlantedBug {
         .forgetVoidWork: 6, .releaseBeforeAcknowledged: 6, .believeClaimedHeads: 7, .believeGoodbye: 7,
         .droppedEditsUnlisted: 7, .policyReadsClock: 7, .countUnpackedBuffers: 9, .dictionaryDropsEdit: 9,
         .textRemovalTakesAll: 9, .counterAddsTwice: 13, .cutKeepsObjects: 13, .detachTakesSameFile: 13,
-        .setForgetsContext: 13, .compactionDropsEvents: 14, .cutAtStable: 14, .reuseCounter: 20, .believeFirstSize: 25,
-        .leaseIgnoresTail: 28, .stateForgetsEvents: 29, .stateWithoutLiveDots: 29, .settleAlone: 49,
-        .stateForgetsDrops: 50, .stateStagedByName: 52, .compactionForgetsContexts: 66, .trustOldPages: 78,
-        .cutAsksNobody: 86, .beginUninvited: 99, .forgetCancelled: 111, .fileBeforeRow: 122, .forgetLostWant: 127,
-        .stateForgetsFirstContexts: 179,
+        .setForgetsContext: 13, .compactionDropsEvents: 14, .cutAtStable: 14, .reuseCounter: 20,
+        .leaseIgnoresTail: 28, .stateForgetsEvents: 29, .stateWithoutLiveDots: 29, .believeFirstSize: 49,
+        .settleAlone: 49, .stateForgetsDrops: 50, .stateStagedByName: 52, .compactionForgetsContexts: 66,
+        .trustOldPages: 78, .cutAsksNobody: 86, .beginUninvited: 99, .forgetCancelled: 111, .fileBeforeRow: 122,
+        .forgetLostWant: 127, .stateForgetsFirstContexts: 179,
     ]
 
     /// The checkers that may be the first to find the bug, where it is known which have to; another one finds something else.

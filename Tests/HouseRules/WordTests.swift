@@ -98,6 +98,7 @@ import Testing
     /// Waiting for a condition, with a bound, needs a pause between looks; nothing else does.
     private static let pauses: [String: Int] = [
         // A condition is looked at every few milliseconds, up to a deadline.
+        "Tests/ControlTests/Support/LiveAgent.swift": 1,
         "Tests/DiscoveryTests/TwoMachines.swift": 1,
         "Tests/RigTests/Rig.swift": 2,
         // The bound itself: what is waited for ends it early.
