@@ -5,14 +5,14 @@ extension PlantedBug {
     package var knownSeed: UInt64? { Self.knownSeeds[self] }
 
     private static let knownSeeds: [PlantedBug: UInt64] = [
-        .sendBeforeCommit: 2, .acknowledgeWaitingRoom: 3, .dropUnstableEvents: 3, .skipWaitingRoom: 3, .askTwice: 4,
-        .attachToFirstLife: 4, .commitWithoutSync: 4, .deadSessionAlive: 4, .deletionKeepsAttachments: 4,
-        .foldWhatWasSeen: 4, .forgetPartials: 4, .rowBeforeFile: 4, .skipChunkHash: 4, .skipFileSync: 4,
-        .skipFolderSync: 4, .sweepReferenced: 4, .believeHashes: 5, .trustLiars: 5, .unboundedInFlight: 5,
+        .sendBeforeCommit: 2, .acknowledgeWaitingRoom: 3, .dropUnstableEvents: 3, .skipWaitingRoom: 3,
+        .attachToFirstLife: 4, .commitWithoutSync: 4, .deletionKeepsAttachments: 4, .foldWhatWasSeen: 4,
+        .forgetPartials: 4, .rowBeforeFile: 4, .skipChunkHash: 4, .skipFileSync: 4, .skipFolderSync: 4,
+        .sweepReferenced: 4, .believeHashes: 5, .trustLiars: 5, .unboundedInFlight: 5, .deadSessionAlive: 6,
         .forgetVoidWork: 6, .releaseBeforeAcknowledged: 6, .believeClaimedHeads: 7, .believeGoodbye: 7,
         .droppedEditsUnlisted: 7, .policyReadsClock: 7, .countUnpackedBuffers: 9, .dictionaryDropsEdit: 9,
         .textRemovalTakesAll: 9, .counterAddsTwice: 13, .cutKeepsObjects: 13, .detachTakesSameFile: 13,
-        .setForgetsContext: 13, .compactionDropsEvents: 14, .cutAtStable: 14, .reuseCounter: 20,
+        .setForgetsContext: 13, .compactionDropsEvents: 14, .cutAtStable: 14, .askTwice: 19, .reuseCounter: 20,
         .leaseIgnoresTail: 28, .stateForgetsEvents: 29, .stateWithoutLiveDots: 29, .believeFirstSize: 49,
         .settleAlone: 49, .stateForgetsDrops: 50, .stateStagedByName: 52, .compactionForgetsContexts: 66,
         .trustOldPages: 78, .cutAsksNobody: 86, .beginUninvited: 99, .forgetCancelled: 111, .fileBeforeRow: 122,
