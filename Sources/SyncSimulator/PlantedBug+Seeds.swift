@@ -15,7 +15,7 @@ extension PlantedBug {
         .setForgetsContext: 13, .compactionDropsEvents: 14, .cutAtStable: 14, .askTwice: 19, .reuseCounter: 20,
         .leaseIgnoresTail: 28, .stateForgetsEvents: 29, .stateWithoutLiveDots: 29, .believeFirstSize: 49,
         .settleAlone: 49, .stateForgetsDrops: 50, .stateStagedByName: 52, .compactionForgetsContexts: 66,
-        .trustOldPages: 78, .cutAsksNobody: 86, .beginUninvited: 99, .forgetCancelled: 111, .fileBeforeRow: 122,
+        .trustOldPages: 78, .cutAsksNobody: 86, .beginUninvited: 100, .forgetCancelled: 118, .fileBeforeRow: 122,
         .forgetLostWant: 127, .stateForgetsFirstContexts: 179,
     ]
 
