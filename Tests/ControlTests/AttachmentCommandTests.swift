@@ -65,6 +65,22 @@ import Testing
         }
     }
 
+    @Test func `the beginning of several ids detaches none of them`() async throws {
+        try await withShell { lanyard in
+            // More than there are letters that an id begins with.
+            var begun: [String: Int] = [:]
+            for number in 0..<33 {
+                let entry = try await lanyard.live.attach([UInt8(number)], named: "\(number)", to: "note/n")
+                begun[String(entry.record.id.prefix(1)), default: 0] += 1
+            }
+            let shared = try #require(begun.first { $0.value > 1 }).key
+            let run = try await lanyard("detach", shared, "--yes")
+            #expect(run.exitCode == 2 && run.errors.contains("Several attachments begin with that."), "\(run.errors)")
+            let rows = try #require(try await lanyard("attachments", "--json").json() as? [[String: Any]])
+            #expect(rows.count == 33)
+        }
+    }
+
     @Test func `several files are attached, each its own, up to the first that cannot be`() async throws {
         try await withShell { lanyard in
             let (one, two) = (try lanyard.write("1", to: "1"), try lanyard.write("2", to: "2"))

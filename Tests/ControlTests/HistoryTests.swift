@@ -188,6 +188,11 @@ import Testing
             let one = try await lanyard(
                 server, "history", "note/n", "--from", "\(first)", "--at", "\(last)", "--field", "n")
             #expect(one.output == "n  1 → 2\n")
+            let oneJSON = try await lanyard(
+                server, "history", "note/n", "--from", "\(first)", "--at", "\(last)", "--field", "body", "--json")
+            let fields = try #require(try oneJSON.json() as? [[String: Any]])
+            #expect(fields.map { $0.keys.sorted() } == [["edits", "field", "lines"]])
+            #expect(fields.first?["field"] as? String == "body")
             let same = try await lanyard(server, "history", "note/n", "--from", "\(last)")
             #expect(same.output.isEmpty && same.errors == "No difference.\n")
         }

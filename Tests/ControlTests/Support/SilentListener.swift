@@ -1,8 +1,23 @@
+import ControlAPI
 import Foundation
+import Synchronization
 
-/// Accepts connections, reads what comes once, and hangs up: without a word, or in the middle of an answer.
+/// Accepts connections, reads what comes once, and hangs up: without a word, or in the middle of an answer, or after it.
 final class SilentListener: Sendable {
     private let descriptor: CInt
+    private let received = Mutex<[String]>([])
+
+    /// The text that was read of each connection, oldest first.
+    var requests: [String] { received.withLock(\.self) }
+
+    /// Answers every request with status 200 and `value` as a line of JSON.
+    convenience init(path: String, value: some Encodable) throws {
+        let body = JSONEncoding.bytes(value) + [0x0A]
+        let head =
+            "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: \(body.count)\r\n"
+            + "Connection: close\r\n\r\n"
+        try self.init(path: path, answer: Array(head.utf8) + body)
+    }
 
     init(path: String, answer: [UInt8] = []) throws {
         descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
@@ -16,10 +31,11 @@ final class SilentListener: Sendable {
         }
         guard result == 0, listen(descriptor, 8) == 0 else { throw POSIXError(.EIO) }
         let listener = descriptor
-        Thread.detachNewThread {
+        Thread.detachNewThread { [self] in
             while case let peer = accept(listener, nil, nil), peer >= 0 {
                 var buffer = [UInt8](repeating: 0, count: 4_096)
-                _ = read(peer, &buffer, buffer.count)
+                let length = max(0, read(peer, &buffer, buffer.count))
+                received.withLock { $0.append(String(decoding: buffer[..<length], as: UTF8.self)) }
                 var start = 0
                 while start < answer.count {
                     let count = answer.withUnsafeBytes {

@@ -1,0 +1,144 @@
+import ControlAPI
+import Foundation
+import Testing
+
+/// The texts of commands for answers that a real agent cannot be made to give at will.
+@Suite(.timeLimit(.minutes(2))) struct CannedAnswerTests {
+    private static let day: Int64 = 86_400_000
+
+    /// Runs a command against a socket that answers everything with `answer`.
+    ///
+    /// - Returns: the run, and the requests that the command sent.
+    private func lanyard(
+        _ arguments: String..., answer: some Encodable
+    ) async throws -> (run: CommandRun, requests: [String]) {
+        let temporary = try TemporaryDirectory()
+        let path = "\(temporary.path)/control.sock"
+        let listener = try SilentListener(path: path, value: answer)
+        defer { listener.close() }
+        let run = try await CommandRun.lanyard(arguments, socket: path)
+        return (run, listener.requests)
+    }
+
+    // MARK: Devices that lack something
+
+    private func standing(
+        _ name: String, _ state: DeviceStanding.State, connected: Bool, unsent: Int? = nil, met: Bool = true
+    ) -> DeviceStanding {
+        let since = connected ? nil : Timestamp(millisecondsSinceEpoch: 100 * Self.day + Self.day / 2)
+        return DeviceStanding(
+            id: "\(name)-X", shortID: "BBBBBBB", name: name, state: state, connected: connected, unsent: unsent,
+            awaySince: since, lastSeen: met ? since : nil)
+    }
+
+    /// The first line of `status`.
+    private func sentence(_ standings: [DeviceStanding]) async throws -> String? {
+        let space = StatusResponse.Space(
+            name: "home", id: String(repeating: "0", count: 32), digest: "0123456789abcdef",
+            inStep: standings.allSatisfy { $0.state == .inStep }, standings: standings)
+        let status = StatusResponse(
+            device: .init(id: "AAAAAAA-X", shortID: "AAAAAAA", name: "desk"), uptimeSeconds: 7,
+            discovery: .init(state: .off, instance: nil), spaces: [space],
+            peers: .init(
+                connected: standings.count { $0.connected }, discovered: standings.count, paired: standings.count),
+            store: .init(bytes: 4_096, state: "ok"))
+        return try await lanyard("status", answer: status).run.lines.first
+    }
+
+    @Test func `status says what was not yet sent to a connected device`() async throws {
+        #expect(
+            try await sentence([standing("phone", .behind, connected: true, unsent: 1)])
+                == "Not in step with any device; 1 change not yet sent to phone.")
+        #expect(
+            try await sentence([standing("phone", .unknown, connected: true)])
+                == "Not in step with any device; phone has not said yet what it holds.")
+    }
+
+    @Test func `status names the day since which a device is away`() async throws {
+        let desktop = standing("desktop", .inStep, connected: true, unsent: 0)
+        let tablet = standing("tablet", .inStep, connected: true, unsent: 0)
+        #expect(
+            try await sentence([standing("phone", .behind, connected: false, unsent: 12), desktop, tablet])
+                == "In step with 2 of 3 devices; phone away since 1970-04-11, 12 changes unsent.")
+        #expect(
+            try await sentence([standing("phone", .inStep, connected: false, unsent: 0), desktop])
+                == "In step with all 2 devices; phone away since 1970-04-11.")
+    }
+
+    @Test func `of many connected devices that lack something the first are named`() async throws {
+        let many = ["e", "d", "c", "b", "a"].map { standing($0, .behind, connected: true, unsent: 2) }
+        #expect(
+            try await sentence(many)
+                == "Not in step with any device; 2 changes not yet sent to a; 2 changes not yet sent to b; "
+                + "2 changes not yet sent to c; and 2 more devices.")
+    }
+
+    @Test func `wait says what each device lacks, those that are away first`() async throws {
+        let answer = WaitResponse(
+            inStep: false, waitedSeconds: 0.1,
+            waitingFor: [
+                standing("desktop", .behind, connected: true, unsent: 1),
+                standing("phone", .behind, connected: false, unsent: 12),
+            ])
+        let run = try await lanyard("wait", "--timeout", "1s", answer: answer).run
+        #expect(run.exitCode == 6)
+        #expect(
+            run.errors.contains(
+                "Not in step after 0.1 s: phone away since 1970-04-11, 12 changes unsent; "
+                    + "1 change not yet sent to desktop."), "\(run.errors)")
+    }
+
+    // MARK: History
+
+    @Test func `blame of a change that is no longer kept has no time`() async throws {
+        let milk = BlameEntry(
+            field: try FieldPath(keys: ["list", "0"]), part: .value(try JSONText(Array(#""milk""#.utf8))),
+            device: "AAAAAAA-X", time: nil, version: DotText(replica: "AAAAAAA-X.0000000000000001", counter: 7))
+        // The names of devices are asked for, too; that answer is none, and short ids have to do.
+        let text = try await lanyard("history", "note/n", "--field", "list", "--blame", answer: milk)
+        #expect(text.run.output == "AAAAAAA  -" + String(repeating: " ", count: 20) + "list/0  milk\n")
+        let json = try await lanyard("history", "note/n", "--field", "list", "--blame", "--json", answer: milk)
+        let rows = try #require(try json.run.json() as? [[String: Any]])
+        #expect(rows.map { $0.keys.sorted() } == [["device", "field", "time", "value", "version"]])
+        #expect(rows.first?["time"] is NSNull)
+    }
+
+    // MARK: Attachments
+
+    @Test(
+        arguments: [
+            (
+                CompactResponse(freedBytes: 3 << 20, blobs: 2, strayFiles: 1),
+                "3.0 MiB freed: 2 blobs and 1 stray file.\n"
+            ),
+            (
+                CompactResponse(freedBytes: 3 << 20, blobs: 1, strayFiles: 2, changes: 5),
+                "3.0 MiB freed: 5 changes, 1 blob and 2 stray files.\n"
+            ), (CompactResponse(freedBytes: 0, blobs: 0, strayFiles: 0), "There was nothing to remove.\n"),
+        ])
+    func `compact says what it freed`(answer: CompactResponse, text: String) async throws {
+        #expect(try await lanyard("compact", answer: answer).run.output == text)
+    }
+
+    @Test func `attach says the size before the first byte, where it is known`() async throws {
+        let files = try TemporaryDirectory()
+        let file = "\(files.path)/one.txt"
+        try Data("hello".utf8).write(to: URL(fileURLWithPath: file))
+        let entry = AttachmentEntry(
+            record: AttachmentRecord(
+                id: "7QXPBVDAW4SGEFIWSN2WJ3IKHA", name: "one.txt", mediaType: "text/plain", size: 5, width: nil,
+                height: nil, hash: String(repeating: "0f", count: 32)),
+            owner: "note/n", state: .present, progress: 1, fileName: "one.txt")
+        func head(_ source: String) async throws -> String {
+            let (run, requests) = try await lanyard("attach", "note/n", source, answer: entry)
+            #expect(run.exitCode == 0, "\(run.errors)")
+            // The answer came in place of `100 Continue`, so no byte of the body was sent.
+            let head = try #require(requests.count == 1 ? requests[0].lowercased() : nil, "\(requests)")
+            #expect(head.hasSuffix("\r\n\r\n") && head.contains("\r\nexpect: 100-continue\r\n"), "\(head)")
+            return head
+        }
+        #expect(try await head(file).contains("\r\ncontent-length: 5\r\n"))
+        let piped = try await head("-")
+        #expect(!piped.contains("content-length") && piped.contains("\r\ntransfer-encoding: chunked\r\n"))
+    }
+}
