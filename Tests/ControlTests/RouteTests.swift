@@ -95,11 +95,17 @@ import Testing
 
     @Test(arguments: Road.allCases)
     func `many lines are written in their order`(road: Road) async throws {
-        try await road.with { request async throws in
+        try await road.withAgent { request, live async throws in
             let text = (0..<5_000).map(String.init).joined(separator: "\n")
             let lines = [("Content-Type", "application/x-ndjson")]
+            let before = live.agent.eventSignal.version
             let answer = try await request("POST", Self.events, headers: lines, body: text)
             #expect(try answer.value(EmitResponse.self).count == 5_000)
+            // Each commit is signalled once, before the agent answers what is asked after it.
+            _ = try await live.agent.status(space: nil)
+            let commits = Int(live.agent.eventSignal.version - before)
+            let fewest = (5_000 + ControlLimits.groupEvents - 1) / ControlLimits.groupEvents
+            #expect((fewest...500).contains(commits), "\(commits)")
             let read = try await request("GET", Self.events, headers: [("Accept", "application/x-ndjson")])
             let events = try read.text.split(separator: "\n").map {
                 try JSONDecoding.value(EventLine.self, from: Array($0.utf8), unknownKeys: .refuse)
