@@ -17,7 +17,7 @@ struct EventQueue<Event> {
         var child = heap.count - 1
         while child > 0 {
             let parent = (child - 1) / 2
-            guard precedes(heap[child], heap[parent]) else { break }
+            guard precedes(child, parent) else { break }
             heap.swapAt(child, parent)
             child = parent
         }
@@ -31,8 +31,7 @@ struct EventQueue<Event> {
         var parent = 0
         while true {
             var least = parent
-            for child in [2 * parent + 1, 2 * parent + 2] where child < heap.count && precedes(heap[child], heap[least])
-            {
+            for child in [2 * parent + 1, 2 * parent + 2] where child < heap.count && precedes(child, least) {
                 least = child
             }
             guard least != parent else { break }
@@ -42,5 +41,8 @@ struct EventQueue<Event> {
         return (first.at, first.event)
     }
 
-    private func precedes(_ left: Entry, _ right: Entry) -> Bool { (left.at, left.order) < (right.at, right.order) }
+    /// Compares two places of the heap. It takes no entries, since that would copy their events.
+    private func precedes(_ left: Int, _ right: Int) -> Bool {
+        (heap[left].at, heap[left].order) < (heap[right].at, heap[right].order)
+    }
 }

@@ -87,18 +87,26 @@ extension World {
     }
 
     mutating func step(_ node: Int, _ input: Input) {
-        guard failure == nil, var core = nodes[node].core else { return }
-        nodes[node].core = nil
+        // Moved out and back: a copy of a core costs more than most of its steps.
+        guard failure == nil, var core = nodes[node].core.take() else { return }
         let effects = core.step(input, at: Tick(nanoseconds: now))
-        let bounds = options.bounds
-        check { $0.stepped(node: node, core, bounds: bounds) }
-        nodes[node].core = core
+        check(node, core)
+        nodes[node].core = consume core
         perform(node, effects)
         planWake(node)
     }
 
+    /// A function of its own: a closure that captures a variable copies it for each checker.
+    private mutating func check(_ node: Int, _ core: AgentCore) {
+        let bounds = options.bounds
+        check { $0.stepped(node: node, core, bounds: bounds) }
+    }
+
     private mutating func planWake(_ node: Int) {
-        guard let deadline = nodes[node].core?.nextDeadline else { return }
+        guard let core = nodes[node].core.take() else { return }
+        let next = core.nextDeadline
+        nodes[node].core = consume core
+        guard let deadline = next else { return }
         // A deadline in the past is passed at once, but not in the same instant, so that time goes on.
         let at = max(deadline.nanoseconds, now + 1_000)
         if let planned = nodes[node].wakeAt, planned <= at { return }
