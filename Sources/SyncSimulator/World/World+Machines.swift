@@ -204,6 +204,9 @@ extension World {
     mutating func commit(_ node: Int, _ writes: [LocalWrite]) -> Bool {
         guard let store = nodes[node].store else { return false }
         guard let result = try? store.append(writes, wallMilliseconds: wall(node)) else { return false }
+        if let cuts = try? store.logState().cuts, cuts.isAway(nodes[node].device.id) {
+            fail("retired devices write nothing", "node \(node) wrote, and holds that it is retired")
+        }
         recordCommit(node, result.commit)
         checkWritten(node, writes, result)
         let answer = Event.answer(node: node, generation: nodes[node].generation, result.commit)
