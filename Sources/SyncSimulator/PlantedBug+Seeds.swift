@@ -7,16 +7,16 @@ extension PlantedBug {
     private static let knownSeeds: [PlantedBug: UInt64] = [
         .sendBeforeCommit: 2, .acknowledgeWaitingRoom: 3, .dropUnstableEvents: 3, .skipWaitingRoom: 3,
         .attachToFirstLife: 4, .commitWithoutSync: 4, .deletionKeepsAttachments: 4, .foldWhatWasSeen: 4,
-        .forgetPartials: 4, .rowBeforeFile: 4, .skipChunkHash: 4, .skipFileSync: 4, .skipFolderSync: 4,
-        .sweepReferenced: 4, .believeHashes: 5, .trustLiars: 5, .unboundedInFlight: 5, .deadSessionAlive: 6,
+        .forgetPartials: 4, .rowBeforeFile: 4, .skipFileSync: 4, .skipFolderSync: 4, .trustOldPages: 4,
+        .believeHashes: 5, .skipChunkHash: 5, .sweepReferenced: 5, .trustLiars: 5, .unboundedInFlight: 5,
         .forgetVoidWork: 6, .releaseBeforeAcknowledged: 6, .believeClaimedHeads: 7, .believeGoodbye: 7,
         .droppedEditsUnlisted: 7, .policyReadsClock: 7, .countUnpackedBuffers: 9, .dictionaryDropsEdit: 9,
-        .textRemovalTakesAll: 9, .counterAddsTwice: 13, .cutKeepsObjects: 13, .detachTakesSameFile: 13,
-        .setForgetsContext: 13, .compactionDropsEvents: 14, .cutAtStable: 14, .askTwice: 19, .reuseCounter: 20,
-        .leaseIgnoresTail: 28, .stateForgetsEvents: 29, .stateWithoutLiveDots: 29, .believeFirstSize: 49,
-        .settleAlone: 49, .stateForgetsDrops: 50, .stateStagedByName: 52, .compactionForgetsContexts: 66,
-        .trustOldPages: 78, .cutAsksNobody: 86, .beginUninvited: 100, .forgetCancelled: 118, .fileBeforeRow: 122,
-        .forgetLostWant: 127, .stateForgetsFirstContexts: 179,
+        .textRemovalTakesAll: 9, .deadSessionAlive: 11, .counterAddsTwice: 13, .cutKeepsObjects: 13,
+        .detachTakesSameFile: 13, .setForgetsContext: 13, .compactionDropsEvents: 14, .cutAtStable: 14, .askTwice: 19,
+        .reuseCounter: 20, .leaseIgnoresTail: 28, .stateForgetsEvents: 29, .stateWithoutLiveDots: 29,
+        .believeFirstSize: 49, .settleAlone: 49, .stateForgetsDrops: 50, .stateStagedByName: 52,
+        .compactionForgetsContexts: 66, .beginUninvited: 72, .cutAsksNobody: 86, .forgetCancelled: 118,
+        .fileBeforeRow: 120, .forgetLostWant: 127, .stateForgetsFirstContexts: 179,
     ]
 
     /// The checkers that may be the first to find the bug, where it is known which have to; another one finds something else.
@@ -49,6 +49,8 @@ extension PlantedBug {
         .forgetPartials: ["what came stays"], .skipFileSync: ["readable means right"],
         .skipFolderSync: ["readable means right"], .fileBeforeRow: ["readable means right"],
         .trustOldPages: ["readable means right"],
+        // What a device does to its own history.
+        .beginUninvited: ["retired devices write nothing"],
         // What a core believes of a member's word.
         .believeClaimedHeads: ["a member's word stops nothing"], .believeGoodbye: ["a member's word stops nothing"],
     ]

@@ -34,8 +34,11 @@ struct CrashFolderTests {
         let folder = CrashFolder(FolderReplay(), nil)
         let file = try file(of: [1, 2, 3], in: folder)
         try folder.syncFolder()
-        folder.fail(.inputOutput(code: 5), at: folder.attempts..<folder.attempts + 1)
+        folder.failSyncs(.inputOutput(code: 5))
+        // Steps of another kind go on.
+        try file.writeOut(0..<3)
         #expect(throws: BlobError.inputOutput(code: 5)) { try file.sync() }
+        folder.heal()
         try file.sync()
         #expect(folder.failures == 1)
         #expect(folder.bytes(of: Self.name) == [1, 2, 3])
@@ -52,5 +55,15 @@ struct CrashFolderTests {
         // The next process syncs the same file.
         try #require(try folder.open(Self.name)).sync()
         #expect(CrashFolder(folder.disk.afterPowerLoss(.losesAll, seed: 1), nil).bytes(of: Self.name) == [1, 2, 3])
+    }
+
+    @Test func `a process that ends after a removal does nothing behind it`() throws {
+        let folder = CrashFolder(FolderReplay(), nil)
+        let file = try file(of: [1, 2, 3], in: folder)
+        folder.dieAfterRemoval()
+        try file.sync()
+        try folder.remove(Self.name)
+        #expect(throws: BlobError.inputOutput(code: 5)) { try folder.syncFolder() }
+        #expect(folder.bytes(of: Self.name) == nil)
     }
 }

@@ -26,6 +26,10 @@ package final class CrashFolder: BlobFiles {
         var steps: Range<Int>
         /// True if the failure is a death: no process is left to try again, and the failed step leaves no trace.
         var isDeath = false
+        /// True if only syncs of files fail.
+        var isOfSyncs = false
+        /// True until a file has been removed: the fault begins with the step after that.
+        var awaitsRemoval = false
     }
 
     fileprivate struct State {
@@ -76,9 +80,21 @@ package final class CrashFolder: BlobFiles {
         state.withLock { $0.fault = Fault(error: error, steps: steps) }
     }
 
+    /// Fails each sync of a file from now on, and no other step.
+    package func failSyncs(_ error: BlobError) {
+        state.withLock { $0.fault = Fault(error: error, steps: $0.attempts..<Int.max, isOfSyncs: true) }
+    }
+
     /// Ends the writing process before this step: neither it nor any later one happens.
     package func die(at step: Int) {
         state.withLock { $0.fault = Fault(error: .inputOutput(code: 5), steps: step..<Int.max, isDeath: true) }
+    }
+
+    /// Ends the writing process after the next removal of a file.
+    package func dieAfterRemoval() {
+        state.withLock {
+            $0.fault = Fault(error: .inputOutput(code: 5), steps: 0..<Int.max, isDeath: true, awaitsRemoval: true)
+        }
     }
 
     package func heal() { state.withLock { $0.fault = nil } }
@@ -133,6 +149,7 @@ package final class CrashFolder: BlobFiles {
         try step { state throws(BlobError) in
             guard let file = state.names.removeValue(forKey: name) else { return nil }
             record(.remove(name), &state)
+            state.fault?.awaitsRemoval = false
             return UInt64(state.files[file].count)
         }
     }
@@ -148,11 +165,13 @@ package final class CrashFolder: BlobFiles {
     // Steps
 
     fileprivate func step<Value: Sendable>(
-        failing: ((inout State) -> Void)? = nil, _ body: (inout State) throws(BlobError) -> Value
+        isSync: Bool = false, failing: ((inout State) -> Void)? = nil, _ body: (inout State) throws(BlobError) -> Value
     ) throws(BlobError) -> Value {
         try state.withLock { state throws(BlobError) in
             defer { state.attempts += 1 }
-            if let fault = state.fault, fault.steps.contains(state.attempts) {
+            if let fault = state.fault, fault.steps.contains(state.attempts), !fault.awaitsRemoval,
+                isSync || !fault.isOfSyncs
+            {
                 state.failures += 1
                 if !fault.isDeath { failing?(&state) }
                 throw fault.error
@@ -201,7 +220,7 @@ private final class CrashFile: BlobFile {
     }
 
     func sync() throws(BlobError) {
-        try folder.step(failing: { [folder, file] state in folder.record(.failedSync(file), &state) }) {
+        try folder.step(isSync: true, failing: { [folder, file] state in folder.record(.failedSync(file), &state) }) {
             state throws(BlobError) in
             folder.record(.sync(file), &state)
             state.syncs += 1

@@ -45,20 +45,27 @@ extension World {
         switch fault {
         case .disk: if nodes[node].blobs?.dies == nil { fillOrFail(node, folder) }
         case .death:
-            let steps = folder.attempts + Int.random(in: 0..<10, using: &blobRandom)
             let losesPower = Int.random(in: 0..<100, using: &blobRandom) < max(30, options.powerLossPercent)
-            if losesPower || Bool.random(using: &blobRandom) {
-                folder.die(at: steps)
-            } else {
-                // The disk fails, and the process ends before it can do anything about it.
-                folder.fail(.inputOutput(code: 5), at: steps..<steps + 1)
-            }
             nodes[node].blobs?.dies = losesPower ? .power : .process
+            end(folder, losingPower: losesPower)
         case .rot: rot(node, folder)
         case .lie:
             nodes[node].blobs?.liesUntil = now + Int64.random(in: 5_000...40_000, using: &blobRandom) * 1_000_000
             trace.record(now, node, "begins to lie")
         case .reset: resetBulk()
+        }
+    }
+
+    /// Plans the last step of a process. Few steps are syncs or removals, so those are among the choices by themselves: drawn
+    /// as steps they would hardly ever come.
+    private mutating func end(_ folder: CrashFolder, losingPower: Bool) {
+        let step = folder.attempts + Int.random(in: 0..<10, using: &blobRandom)
+        switch losingPower ? 0 : Int.random(in: 0..<4, using: &blobRandom) {
+        case 0: folder.die(at: step)
+        case 1: folder.dieAfterRemoval()
+        // The disk fails, and the process ends before it can do anything about it.
+        case 2: folder.fail(.inputOutput(code: 5), at: step..<step + 1)
+        default: folder.failSyncs(.inputOutput(code: 5))
         }
     }
 
