@@ -8,6 +8,7 @@ import traceback
 
 import attachments
 import baselines
+import beside
 import book
 import objects
 import ours
@@ -31,10 +32,14 @@ def main():
         "names", metavar="NAME", nargs="*", help=f"of: {' '.join(known)} (default: all but {' '.join(LARGE)})")
     parser.add_argument("--quick", action="store_true", help="one run of a small log: does it work, not how fast is it")
     parser.add_argument("--json", metavar="FILE", help="also write every figure as a line of JSON")
+    parser.add_argument(
+        "--beside", metavar="DIRECTORY", help="measure this build and the one whose binaries are there, by turns")
     options = parser.parse_args()
     for name in options.names:
         if name not in known:
             parser.error(f"there is no figure '{name}'; there are: {' '.join(known)}")
+    if options.beside:
+        return beside.compare(options.beside, options.names or OURS, options.quick)
     names = set(options.names or OURS + BASELINES)
     report, size = Report(options.json), ours.Size(options.quick)
     print(f"{time.strftime('%Y-%m-%d')} · {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} · {platform.freedesktop_os_release()['PRETTY_NAME']} · "
