@@ -32,7 +32,11 @@ public struct VersionVector: Hashable, Sendable {
     public init() {}
 
     /// The least vector that covers every entry given; order and repetition do not matter.
-    public init(_ entries: some Sequence<Entry>) {
+    @inlinable
+    public init(_ entries: some Sequence<Entry>) { self.init(sorting: Array(entries)) }
+
+    @usableFromInline
+    init(sorting entries: [Entry]) {
         for entry in entries.sorted(by: { $0.replica < $1.replica }) where entry.next > 0 {
             if let last = self.entries.last, last.replica == entry.replica {
                 self.entries[self.entries.count - 1].next = max(last.next, entry.next)

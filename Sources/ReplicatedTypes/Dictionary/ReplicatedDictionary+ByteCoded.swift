@@ -1,5 +1,6 @@
 extension ReplicatedDictionary: ByteCoded, StateCoded where Value: StateCoded {
     /// Layout: dots of creations; varint count; each key, ascending: key, value.
+    @inlinable
     public func write(to writer: inout StateWriter) {
         writer.append(presence)
         writer.append(children: children)
@@ -29,6 +30,7 @@ extension ReplicatedDictionary.Delta: ByteCoded, StateCoded where Value.Delta: S
 
 extension ReplicatedDictionary.Operation: ByteCoded where Value.Operation: ByteCoded {
     /// Layout: 0, or 1 (update), key, operation, or 2 (remove), key, removal.
+    @inlinable
     public func append(to bytes: inout [UInt8]) {
         switch self {
         case .create: bytes.append(0)
@@ -44,6 +46,7 @@ extension ReplicatedDictionary.Operation: ByteCoded where Value.Operation: ByteC
     }
 
     /// Reads what `append(to:)` wrote, and refuses any other form of it.
+    @inlinable
     public init(reading reader: inout ByteReader) throws(CodecError) {
         switch try reader.byte() {
         case 0: self = .create
@@ -59,7 +62,8 @@ extension ReplicatedDictionary.Operation: ByteCoded where Value.Operation: ByteC
 }
 
 extension StateWriter {
-    fileprivate mutating func append<Key: ReplicableElement & ByteCoded, Content: StateCoded>(
+    @inlinable
+    mutating func append<Key: ReplicableElement & ByteCoded, Content: StateCoded>(
         children: [Key: Content]
     ) {
         append(varint: UInt64(children.count))

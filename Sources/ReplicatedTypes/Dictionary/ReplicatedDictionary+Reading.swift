@@ -1,5 +1,6 @@
 extension ReplicatedDictionary {
     /// The value under `key`; nil when nothing live is there. Constant time.
+    @inlinable
     public subscript(key: Key) -> Value? {
         guard let value = children[key], value.isLive else { return nil }
         return value
@@ -9,24 +10,26 @@ extension ReplicatedDictionary {
     public subscript(key: Key, default initial: @autoclosure () -> Value) -> Value { self[key] ?? initial() }
 
     /// The value under `key` with all that it keeps, live or not: what an edit of the key starts from.
+    @inlinable
     public func state(of key: Key) -> Value { children[key] ?? Value() }
 
     /// The number of keys.
-    public var count: Int { liveCount }
+    @inlinable public var count: Int { liveCount }
 
     /// True if there is no key. An empty dictionary that was created is live all the same.
-    public var isEmpty: Bool { liveCount == 0 }
+    @inlinable public var isEmpty: Bool { liveCount == 0 }
 
     /// True if a replica created the dictionary explicitly, so that it is present even when empty.
-    public var isCreated: Bool { !presence.isEmpty }
+    @inlinable public var isCreated: Bool { !presence.isEmpty }
 
     /// The keys in order.
-    public var keys: [Key] { children.lazy.filter { $0.value.isLive }.map { $0.key }.sorted() }
+    @inlinable public var keys: [Key] { children.lazy.filter { $0.value.isLive }.map { $0.key }.sorted() }
 
     /// The values in the order of their keys.
     public var values: [Value] { map { $0.value } }
 
     /// Returns the removal of `key`; nil if it is not present.
+    @inlinable
     public func removing(_ key: Key) -> Operation? { self[key].map { .remove(key, $0.removal) } }
 }
 
@@ -36,6 +39,7 @@ extension ReplicatedDictionary: Sequence {
     public typealias Element = (key: Key, value: Value)
 
     /// Over all of it, in order.
+    @inlinable
     public func makeIterator() -> IndexingIterator<[Element]> {
         children.lazy.filter { $0.value.isLive }.map { (key: $0.key, value: $0.value) }.sorted { $0.key < $1.key }
             .makeIterator()

@@ -18,19 +18,23 @@ public struct ReplicatedDictionary<Key: ReplicableElement & ByteCoded, Value: Re
         case remove(Key, Removal)
     }
 
+    // What other modules call for each edit is inlinable: a generic function whose body they do not see is not specialized
+    // for them, and putting objects took a quarter longer.
+
     /// Invariant: no value equals `Value()`.
-    var children: [Key: Value] = [:]
-    var presence = DotSet()
+    @usableFromInline var children: [Key: Value] = [:]
+    @usableFromInline var presence = DotSet()
     /// The number of live `children`.
-    var liveCount = 0
+    @usableFromInline var liveCount = 0
 
     /// Creates a dictionary that no replica has created yet.
     public init() {}
 
     /// True if a reader sees anything of it.
-    public var isLive: Bool { liveCount > 0 || !presence.isEmpty }
+    @inlinable public var isLive: Bool { liveCount > 0 || !presence.isEmpty }
 
     /// The number of counters that the operation owns.
+    @inlinable
     public static func span(of operation: Operation) -> UInt64 {
         switch operation {
         case .create, .remove: 1
@@ -39,6 +43,7 @@ public struct ReplicatedDictionary<Key: ReplicableElement & ByteCoded, Value: Re
     }
 
     /// Applies an operation whose causal past is applied; again, it changes nothing.
+    @inlinable
     public mutating func apply(_ operation: Operation, at origin: Origin) {
         switch operation {
         case .create: presence.replace(at: origin)
@@ -78,6 +83,7 @@ public struct ReplicatedDictionary<Key: ReplicableElement & ByteCoded, Value: Re
     }
 
     /// Changes one value in place; it comes and goes with what it holds.
+    @inlinable
     package mutating func change(_ key: Key, _ body: (inout Value) -> Void) {
         guard let index = children.index(forKey: key) else {
             var value = Value()

@@ -1,5 +1,6 @@
 extension Draft {
     /// Replaces the value, and with it all conflicts that are here. Setting what is shown writes nothing.
+    @inlinable
     public func set<Content>(_ content: Content) where Value == ReplicatedRegister<Content> {
         if let operation = value.setting(content) { record(operation) }
     }
@@ -78,16 +79,19 @@ extension Draft {
 
 extension Draft {
     /// Makes the dictionary visible while it is empty.
+    @inlinable
     public func create<Key, Content>() where Value == ReplicatedDictionary<Key, Content> {
         if !value.isCreated { record(.create) }
     }
 
     /// The draft of what is under a key; the key is there as soon as something live is.
+    @inlinable
     public subscript<Key, Content>(key: Key) -> Draft<Content> where Value == ReplicatedDictionary<Key, Content> {
         nested({ $0.state(of: key) }, { .update(key, $0) })
     }
 
     /// Edits what is under a key.
+    @inlinable
     public func update<Key, Content, Failure: Error>(
         _ key: Key, _ body: (inout Draft<Content>) throws(Failure) -> Void
     ) throws(Failure) where Value == ReplicatedDictionary<Key, Content> {
@@ -96,7 +100,7 @@ extension Draft {
     }
 
     /// Removes a key with all that is seen below it. False, and nothing written, when it is not there.
-    @discardableResult
+    @inlinable @discardableResult
     public func removeValue<Key, Content>(forKey key: Key) -> Bool
     where Value == ReplicatedDictionary<Key, Content> {
         guard let operation = value.removing(key) else { return false }

@@ -6,12 +6,13 @@
 /// its edit.
 @dynamicMemberLookup
 public struct Draft<Value: Replicated> {
-    private let read: () -> Value
-    private let write: (Value.Operation) -> Void
-    private let current: () -> Origin
+    @usableFromInline let read: () -> Value
+    @usableFromInline let write: (Value.Operation) -> Void
+    @usableFromInline let current: () -> Origin
 
     /// Creates a draft that reads its value, and the origin of the next operation, where they are kept, and hands each
     /// operation to `write`.
+    @inlinable
     package init(
         read: @escaping () -> Value, write: @escaping (Value.Operation) -> Void, current: @escaping () -> Origin
     ) {
@@ -21,15 +22,17 @@ public struct Draft<Value: Replicated> {
     }
 
     /// The value as it is after all edits so far. Do not keep it across an edit, or the edit copies it.
-    public var value: Value { read() }
+    @inlinable public var value: Value { read() }
 
     /// The origin of the next operation.
-    public var origin: Origin { current() }
+    @inlinable public var origin: Origin { current() }
 
     /// Applies an operation and records it. The typed edits are built on this.
+    @inlinable
     public func record(_ operation: Value.Operation) { write(operation) }
 
     /// The draft of something inside this value: how to find it, and which operation edits it.
+    @inlinable
     public func nested<Child: Replicated>(
         _ find: @escaping (Value) -> Child, _ wrap: @escaping (Child.Operation) -> Value.Operation
     ) -> Draft<Child> {

@@ -22,6 +22,12 @@ extension ReplicatedValue {
         shownType(preferring: preferred).flatMap { state($0)?.json }
     }
 
+    /// True if it has a register with a value, and no value of it is another than `value`.
+    package func isRegister(of value: JSONValue) -> Bool {
+        let values = register.values
+        return !values.isEmpty && values.allSatisfy { $0 == value }
+    }
+
     /// The value in one type; nil when nothing is live in it.
     public func json(as type: FieldType) -> JSONValue? {
         guard let state = state(type), state.isLive else { return nil }

@@ -9,7 +9,7 @@ public protocol ByteCoded: Sendable {
 
 extension ByteCoded {
     /// The canonical bytes.
-    public var canonicalBytes: [UInt8] {
+    @inlinable public var canonicalBytes: [UInt8] {
         var bytes: [UInt8] = []
         append(to: &bytes)
         return bytes

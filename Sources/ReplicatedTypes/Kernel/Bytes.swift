@@ -1,9 +1,11 @@
 extension [UInt8] {
+    @inlinable
     package mutating func append(bigEndian value: UInt64) {
         for shift in stride(from: 56, through: 0, by: -8) { append(UInt8(truncatingIfNeeded: value >> UInt64(shift))) }
     }
 
     /// Shortest LEB128: seven bits a byte, least first.
+    @inlinable
     package mutating func append(varint value: UInt64) {
         var rest = value
         while rest >= 0x80 {
@@ -13,6 +15,7 @@ extension [UInt8] {
         append(UInt8(truncatingIfNeeded: rest))
     }
 
+    @inlinable
     package mutating func append(lengthPrefixed bytes: some Collection<UInt8>) {
         append(varint: UInt64(bytes.count))
         append(contentsOf: bytes)

@@ -2,17 +2,18 @@
 ///
 /// The shipped value is empty; only the simulator and tests set others. It travels in `Origin`, which everything that is
 /// applied or planned gets: so many runs, each with its own, fit into one process.
+@usableFromInline
 package struct ModelFaults: OptionSet, Hashable, Sendable {
-    package let rawValue: UInt16
+    @usableFromInline package let rawValue: UInt16
 
-    package init(rawValue: UInt16) { self.rawValue = rawValue }
+    @usableFromInline package init(rawValue: UInt16) { self.rawValue = rawValue }
 
     /// Removing an element of a set takes the additions with it that the remover had not seen.
     package static let setForgetsContext = ModelFaults(rawValue: 1 << 0)
     /// An increment whose author had not seen all others counts twice.
     package static let counterAddsTwice = ModelFaults(rawValue: 1 << 1)
     /// Removing a key takes with it what was written below it apart.
-    package static let dictionaryDropsConcurrentEdit = ModelFaults(rawValue: 1 << 2)
+    @usableFromInline package static let dictionaryDropsConcurrentEdit = ModelFaults(rawValue: 1 << 2)
     /// An element of a list that is moved is shown in its old place too.
     package static let moveDuplicates = ModelFaults(rawValue: 1 << 3)
     /// Deletions and edits are compared by their authors' clocks.

@@ -14,7 +14,7 @@ public struct Origin: Hashable, Sendable {
     /// seen at the first writing.
     package private(set) var contextOfChange: VersionVector?
     /// Planted bugs; none outside simulations and tests.
-    package var faults: ModelFaults = []
+    @usableFromInline package var faults: ModelFaults = []
 
     /// Creates the origin of an operation of a change with this stamp and context.
     public init(dot: Dot, stamp: Stamp, context: VersionVector) {

@@ -12,6 +12,7 @@ public protocol StateCoded: ByteCoded {
 
 extension StateCoded {
     /// Appends the canonical form.
+    @inlinable
     public func append(to bytes: inout [UInt8]) {
         var writer = StateWriter(bytes)
         // One owner at a time, or the bytes would be copied.
@@ -72,9 +73,11 @@ public struct StateWriter {
     }
 
     /// A nested state, with the numbers of this one.
+    @inlinable
     public mutating func append(_ state: some StateCoded) { state.write(to: &self) }
 
     /// Appends an element without dots.
+    @inlinable
     public mutating func append(element: some ByteCoded) { element.append(to: &bytes) }
 }
 

@@ -1,11 +1,8 @@
 extension ValuePlace {
     /// Writing what is shown writes nothing, unless something else was written apart.
     func assignRegister(_ target: JSONValue) {
-        let values = draft.value.register.values
         let isPlanted = draft.origin.faults.contains(.upsertWritesUnchanged)
-        if isPlanted || values.isEmpty || values.contains(where: { $0 != target }) {
-            draft.register.record(.set(target))
-        }
+        if isPlanted || !draft.value.isRegister(of: target) { draft.register.record(.set(target)) }
     }
 
     func assignConstant(_ target: JSONValue) throws(ObjectRefusal) {
