@@ -7,7 +7,14 @@ extension SessionTransport: LinkDelegate {
     func install(_ link: Link, on channel: any Channel, _ tls: NIOSSLHandler) throws {
         link.delegate = self
         links[link.number] = link
-        try channel.pipeline.syncOperations.addHandlers([link.meter, tls, link])
+        do {
+            try channel.pipeline.syncOperations.addHandlers([link.meter, tls, link])
+        } catch {
+            // The channel is closed, and the link hears nothing of it.
+            links[link.number] = nil
+            leaveCaps(link)
+            throw error
+        }
     }
 
     /// Returns the reason why a key may not pass TLS; nil when it may. While an unused ticket is open, any key of a peer that

@@ -13,6 +13,17 @@ import Testing
         #expect(try await node.ended(number) == .refused)
     }
 
+    @Test(.timeLimit(.minutes(1))) func `a transport that is being dialled stops`() async throws {
+        for _ in 0..<100 {
+            let (listener, dialer) = (try await Node(), try await Node())
+            let address = try await listener.listen()
+            _ = try await dialer.dial(address)
+            // What was accepted a moment ago may not be up yet.
+            try await listener.shutdown()
+            try await dialer.shutdown()
+        }
+    }
+
     @Test func `an interface that is not here is a network that cannot be reached`() async throws {
         let node = try await Node()
         let number = try await node.dial(HostPort(text: "[fe80::1%nosuch0]:21817")!)

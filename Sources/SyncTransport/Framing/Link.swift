@@ -83,7 +83,11 @@ final class Link: ChannelInboundHandler {
         }
     }
 
-    func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+    /// Also the end of a channel that was closed before it was active, which is told nothing else.
+    func handlerRemoved(context: ChannelHandlerContext) {
+        self.context = nil
+        end()
+    }
 
     /// The first frame was accepted: its deadline and the small limit end.
     func markEstablished() {
@@ -203,6 +207,12 @@ extension Link {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
+        end()
+        context.fireChannelInactive()
+    }
+
+    /// Tells the delegate, once, that nothing comes or goes any more.
+    private func end() {
         guard stage != .ended else { return }
         let reason = self.reason ?? endOfStreamReason
         stage = .ended
@@ -211,7 +221,6 @@ extension Link {
         closeTimer?.cancel()
         outbox = Outbox()
         delegate?.linkEnded(self, reason: reason)
-        context.fireChannelInactive()
     }
 }
 
