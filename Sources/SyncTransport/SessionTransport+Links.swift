@@ -12,7 +12,6 @@ extension SessionTransport: LinkDelegate {
         } catch {
             // The channel is closed, and the link hears nothing of it.
             links[link.number] = nil
-            leaveCaps(link)
             throw error
         }
     }
@@ -90,7 +89,7 @@ extension SessionTransport: LinkDelegate {
         finishShutdown()
     }
 
-    private func leaveCaps(_ link: Link) {
+    func leaveCaps(_ link: Link) {
         if let place = unauthenticated.removeValue(forKey: link.number) { caps.leave(place) }
     }
 }

@@ -45,17 +45,22 @@ extension SessionTransport {
             number: nextAccepted(), direction: .inbound, remote: remote, limits: limits, eventLoop: eventLoop)
         unauthenticated[link.number] = place
         return eventLoop.makeCompletedFuture {
-            // The pairing protocol is offered only while a ticket is open.
-            let isInviting = inviter?.isOpen ?? false
-            try install(
-                link, on: channel,
-                handlers.server(
-                    protocols: isInviting ? [.session, .bulk, .pairing] : [.session, .bulk],
-                    verify: { [weak self] key in
-                        guard let self else { return .shutdown }
-                        return objection(to: key, .inbound)
-                    },
-                    verdict: { [weak link] in link?.record($0) }))
+            do {
+                // The pairing protocol is offered only while a ticket is open.
+                let isInviting = inviter?.isOpen ?? false
+                try install(
+                    link, on: channel,
+                    handlers.server(
+                        protocols: isInviting ? [.session, .bulk, .pairing] : [.session, .bulk],
+                        verify: { [weak self] key in
+                            guard let self else { return .shutdown }
+                            return objection(to: key, .inbound)
+                        },
+                        verdict: { [weak link] in link?.record($0) }))
+            } catch {
+                leaveCaps(link)
+                throw error
+            }
         }
     }
 }

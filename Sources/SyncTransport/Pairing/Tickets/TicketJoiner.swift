@@ -87,6 +87,8 @@ final class TicketJoiner: LinkDelegate {
             try channel.pipeline.syncOperations.addHandlers([link.meter, tls, link])
             try channel.syncOptions?.setOption(.autoRead, value: true)
         } catch {
+            // The link would count the same address once more when the channel's handlers go.
+            link.delegate = nil
             channel.close(promise: nil)
             failed(address, .tlsFailed)
         }
