@@ -165,19 +165,9 @@ extension World {
         let others = core.membership.members.map(\.device).filter {
             $0 != nodes[node].device.id && !core.cuts.isAway($0)
         }
-        guard let device = others.randomElement(using: &random), leavesMember(device) else { return }
+        guard let device = others.randomElement(using: &random) else { return }
         trace.record(now, node, "lets \(device.shortID) go")
         _ = commit(node, [.retire(device)])
-    }
-
-    /// False if copies run and no device would be left that no node takes for retired: then none could write, and so none admit
-    /// the new keys that copies get. There is no way back from that (SEMANTICS.md).
-    private func leavesMember(_ retired: DeviceID) -> Bool {
-        guard nodes.contains(where: { $0.twinOf != nil }) else { return true }
-        let cuts = nodes.compactMap { $0.core?.cuts }
-        return nodes.contains { node in
-            node.device.id != retired && !cuts.contains { $0.isAway(node.device.id) }
-        }
     }
 
     private mutating func partition() {
