@@ -6,14 +6,9 @@ extension SessionTransport: LinkDelegate {
     /// The pipeline of a connection: the socket's bytes, TLS, frames.
     func install(_ link: Link, on channel: any Channel, _ tls: NIOSSLHandler) throws {
         link.delegate = self
+        // It throws where the channel is closed already; such a link is told of nothing.
+        try channel.pipeline.syncOperations.addHandlers([link.meter, tls, link])
         links[link.number] = link
-        do {
-            try channel.pipeline.syncOperations.addHandlers([link.meter, tls, link])
-        } catch {
-            // The channel is closed, and the link hears nothing of it.
-            links[link.number] = nil
-            throw error
-        }
     }
 
     /// Returns the reason why a key may not pass TLS; nil when it may. While an unused ticket is open, any key of a peer that

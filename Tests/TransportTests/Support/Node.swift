@@ -124,7 +124,18 @@ final class Node: Sendable {
         }.get()
     }
 
-    func shutdown() async throws { try await onFlat { $0.shutdown() } }
+    /// Throws `Overdue` where the transport does not stop: a future that nothing completes cannot be cancelled.
+    func shutdown() async throws {
+        try await onFlat { transport in
+            let stopped = transport.eventLoop.makePromise(of: Void.self)
+            transport.shutdown().cascade(to: stopped)
+            let overdue = transport.eventLoop.scheduleTask(in: .init(patience)) {
+                stopped.fail(Overdue(what: "the transport to stop"))
+            }
+            stopped.futureResult.whenComplete { _ in overdue.cancel() }
+            return stopped.futureResult
+        }
+    }
 }
 
 // MARK: - Waiting
