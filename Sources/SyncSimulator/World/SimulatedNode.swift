@@ -18,6 +18,8 @@ struct SimulatedNode {
     var trusted: [DeviceID] = []
     /// The earliest `deadlinePassed` that is planned.
     var wakeAt: Int64?
+    /// The steps in a row after which the core's next deadline had passed already.
+    var lateDeadlines = 0
     /// Until when the process is stopped (SIGSTOP); what arrives waits.
     var pausedUntil: Int64 = 0
     /// Wall clock minus simulated time.

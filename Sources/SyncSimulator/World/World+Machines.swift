@@ -102,11 +102,18 @@ extension World {
         check { $0.stepped(node: node, core, bounds: bounds) }
     }
 
+    /// Far more steps than a core takes for what became due at once.
+    private static let lateDeadlineLimit = 1_000
+
     private mutating func planWake(_ node: Int) {
         guard let core = nodes[node].core.take() else { return }
         let next = core.nextDeadline
         nodes[node].core = consume core
         guard let deadline = next else { return }
+        nodes[node].lateDeadlines = deadline.nanoseconds > now ? 0 : nodes[node].lateDeadlines + 1
+        if nodes[node].lateDeadlines > Self.lateDeadlineLimit {
+            fail("deadlines pass", "node \(node) wakes again and again for what it does not do")
+        }
         // A deadline in the past is passed at once, but not in the same instant, so that time goes on.
         let at = max(deadline.nanoseconds, now + 1_000)
         if let planned = nodes[node].wakeAt, planned <= at { return }
