@@ -12,13 +12,13 @@ extension SpaceMachine {
     }
 
     private var mayRedo: Bool {
-        forks.hasTakenBack && !forks.isRedoing && membership.signingKey(of: settings.own) != nil
-            && !cuts.isAway(settings.own)
+        forks.hasTakenBack && !forks.isRedoing && !forks.isTakingBack
+            && membership.signingKey(of: settings.own) != nil && !cuts.isAway(settings.own)
     }
 
     mutating func planRedoing(_ step: inout CoreStep) {
         let isDue = forks.isRedoWaiting ? forks.hasAdditions : isCaughtUp && !forks.hasRedoFailed
-        guard mayRedo, step.now >= redoAt || isDue, !forks.isTakingBack else { return }
+        guard mayRedo, step.now >= redoAt || isDue else { return }
         forks.beginRedoing()
         step.emit(.redoTakenBack(limit: settings.bounds.rewritingStepChanges))
     }

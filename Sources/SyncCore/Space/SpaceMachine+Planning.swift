@@ -54,10 +54,11 @@ extension SpaceMachine {
         let questions = up.compactMap { forks[$0.id].question?.deadline }
         return [
             up.compactMap { announcer.dueAt($0.id) }.min(), questions.min(),
-            puller.deadline(at: step.now), receiver.storeRetryAt, sealer.retryAt, stability.deadline(step),
-            collectionDeadline, compactionDeadline, stateSender.nextDeadline(after: step.now),
-            stateDeadlines(step).min(), retirementDeadline, eventRetentionDeadline, redoDeadline, forks.lookAt,
-            newcomers.lookAt, returning.deadline(at: step.now),
+            puller.deadline(at: step.now), receiver.storeRetryAt, sealer.retryAt,
+            stability.deadline(isTakingBack: forks.isTakingBack, step), collectionDeadline, compactionDeadline,
+            stateSender.nextDeadline(after: step.now), stateDeadlines(step).min(), retirementDeadline,
+            eventRetentionDeadline, redoDeadline, forks.lookAt, newcomers.lookAt,
+            returning.deadline(at: step.now),
         ].compactMap(\.self).min()
     }
 }

@@ -12,7 +12,9 @@ extension SpaceMachine {
     }
 
     /// The time of the next step of collection; nil while it has to wait for something else.
-    var collectionDeadline: Tick? { sealer.mayStayOpen || isIncomplete ? nil : collector.dueAt }
+    var collectionDeadline: Tick? {
+        sealer.mayStayOpen || isIncomplete || forks.isTakingBack ? nil : collector.dueAt
+    }
 
     mutating func handleAcknowledged(_ signed: SignedAcknowledgement, _ step: inout CoreStep) {
         stability.handleAcknowledged(signed, log, &step)

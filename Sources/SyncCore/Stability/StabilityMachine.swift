@@ -70,8 +70,8 @@ struct StabilityMachine: Sendable {
     mutating func recordMembersChanged() { isMoved = true }
 
     /// The time at which a row or our own acknowledgement is due.
-    func deadline(_ step: CoreStep) -> Tick? {
-        [exchange.deadline, acknowledgeDeadline(step)].compactMap(\.self).min()
+    func deadline(isTakingBack: Bool, _ step: CoreStep) -> Tick? {
+        [exchange.deadline, isTakingBack ? nil : acknowledgeDeadline(step)].compactMap(\.self).min()
     }
 
     mutating func plan(_ log: SpaceLog, isTakingBack: Bool, _ step: inout CoreStep) {
