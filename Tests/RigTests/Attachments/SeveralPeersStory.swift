@@ -2,13 +2,18 @@ import Foundation
 import Testing
 
 extension RigSuites.AttachmentStories {
-    @Test func `two holders on slow cables are faster than one, and one of them may go in the middle`() throws {
+    @Test func `two holders on slow cables send half each, and one of them may go in the middle`() throws {
         try StoryRig.tell { rig in
             try rig.onDemand([3]) {
                 let films = try ["both", "one", "cut"].map { try attachFilm($0, rig) }
-                for number in [1, 2] { try rig("link", "\(number)", "--rate", "100") }
+                for number in [1, 2] {
+                    try rig("link", "\(number)", "--rate", "100")
+                    try rig.node(number).countShipping()
+                }
                 defer { for number in [1, 2] { _ = try? rig("link", "\(number)") } }
+                let before = try [1, 2].map { try rig.node($0).shipping().sent }
                 let fromBoth = try fetch(films[0], rig)
+                let shares = try [1, 2].map { try rig.node($0).shipping().sent - before[$0 - 1] }
                 try rig("cut", "2", "3")
                 let fromOne = try fetch(films[1], rig)
                 try rig("heal")
@@ -21,9 +26,10 @@ extension RigSuites.AttachmentStories {
                 }
                 try rig("heal")
                 print(
-                    "    \(Self.filmBytes >> 20) MiB from two: \(milliseconds(fromBoth)) ms, from one: "
+                    "    \(Self.filmBytes >> 20) MiB from two: \(milliseconds(fromBoth)) ms (\(shares) bytes), from one: "
                         + "\(milliseconds(fromOne)) ms, from two of which one went: \(milliseconds(fromWhoStays)) ms")
-                #expect(fromBoth * 10 < fromOne * 8, "two cables of 100 Mbit/s carry more than one")
+                // By shares and not by times: on a busy machine the cables are not what takes the time.
+                for share in shares { #expect(share > Self.filmBytes / 3, "both cables carry the film") }
                 #expect(fromOne >= .seconds(Double(Self.filmBytes) / 12.5e6 * 0.9), "one cable carries 100 Mbit/s")
                 // What was asked of the one that went is asked of the other after two seconds of silence.
                 #expect(fromWhoStays < fromOne * 2 + .seconds(5))
