@@ -53,6 +53,33 @@ crash_disk *crash_disk_create(const char *name) {
     return disk;
 }
 
+static uint64_t mix(uint64_t hash, uint64_t word) {
+    hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+    return hash ^ hash >> 32;
+}
+
+static uint64_t mix_bytes(uint64_t hash, const void *bytes, int64_t count) {
+    for (int64_t start = 0; start < count; start += 8) {
+        uint64_t word = 0;
+        memcpy(&word, (const char *)bytes + start, (size_t)(count - start < 8 ? count - start : 8));
+        hash = mix(hash, word);
+    }
+    return mix(hash, (uint64_t)count);
+}
+
+uint64_t crash_disk_content_hash(crash_disk *disk) {
+    pthread_mutex_lock(&disk->mutex);
+    uint64_t hash = 1;
+    for (int index = 0; index < disk->file_count; index++) {
+        const disk_file *file = &disk->files[index];
+        if (!file->exists) continue;
+        hash = mix_bytes(hash, file->name, (int64_t)strlen(file->name));
+        hash = mix_bytes(hash, file->bytes.start, file->bytes.count);
+    }
+    pthread_mutex_unlock(&disk->mutex);
+    return hash;
+}
+
 void crash_disk_destroy(crash_disk *disk) {
     sqlite3_vfs_unregister(&disk->vfs);
     pthread_mutex_lock(&disk->mutex);

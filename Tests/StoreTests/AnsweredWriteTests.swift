@@ -94,7 +94,7 @@ struct AnsweredWriteTests {
 
     /// Writes five times with keys, and asks for the last again after each loss of power.
     private func doubles(_ faults: StoreFaults) throws -> Int {
-        let disk = PoweredDisk()
+        let disk = PoweredDisk.withStore()
         let store = try disk.open(faults: faults)
         let before = disk.operationCount
         for number in 0..<5 {

@@ -35,9 +35,28 @@ final class PoweredDisk: @unchecked Sendable {
         folder = original.folder
     }
 
+    private init(copying original: PoweredDisk) {
+        name = Self.nextName()
+        disk = crash_disk_copy(original.disk, true, name)
+        folder = ScratchFolder(inMemory: true)
+    }
+
     deinit { crash_disk_destroy(disk) }
 
+    /// A disk with a store that holds nothing yet, and no operation so far.
+    static func withStore() -> PoweredDisk { PoweredDisk(copying: made) }
+
+    /// Made once: a schema takes longer than the copy. Where it cannot be made, opening it says so.
+    private static let made: PoweredDisk = {
+        let disk = PoweredDisk()
+        try? disk.open().close()
+        return disk
+    }()
+
     var operationCount: Int64 { crash_disk_operation_count(disk) }
+
+    /// Equal for disks on which a process reads the same.
+    var contentHash: UInt64 { crash_disk_content_hash(disk) }
 
     func afterPowerLoss(operationCount: Int64, _ loss: crash_loss, seed: UInt64) -> PoweredDisk {
         PoweredDisk(self, operationCount, loss, seed: seed)

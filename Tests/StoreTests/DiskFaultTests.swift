@@ -36,34 +36,43 @@ struct DiskFaultTests {
         _ fault: crash_fault, lasting count: Int64, every step: Int64 = 1, _ isExpected: (StoreError) -> Bool
     ) throws {
         let history = try CrashHistory(rounds: 12)
-        let total = try operationTotal(history, counting: fault)
+        let (opening, _) = try callTotals(history, on: PoweredDisk(), counting: fault)
+        let (_, total) = try callTotals(history, on: .withStore(), counting: fault)
         var refusals = 0
-        for first in stride(from: 0, to: total, by: Int(step)) {
-            let finding = try finding(history, fault, first, count, isExpected, &refusals)
-            #expect(finding == nil, "fault \(fault.rawValue) at \(first)")
+        // The calls that make a store, and all those on a store that is made.
+        let places =
+            stride(from: 0, to: opening, by: Int(step)).map { ($0, true) }
+            + stride(from: 0, to: total, by: Int(step)).map { ($0, false) }
+        for (first, isNew) in places {
+            let disk = isNew ? PoweredDisk() : .withStore()
+            let finding = try finding(history, disk, fault, first, count, isExpected, &refusals)
+            #expect(finding == nil, "fault \(fault.rawValue) at \(first) of a \(isNew ? "new" : "made") store")
             if finding != nil { return }
         }
         #expect(refusals > 0, "some fault reached the caller")
         print(
-            "failing disk: fault \(fault.rawValue) at every \(step). of \(total) calls, for \(count): \(refusals) typed refusals"
+            "failing disk: fault \(fault.rawValue) at every \(step). of \(opening) and \(total) calls, for \(count): "
+                + "\(refusals) typed refusals"
         )
     }
 
-    private func operationTotal(_ history: CrashHistory, counting fault: crash_fault) throws -> Int64 {
-        let disk = PoweredDisk()
+    /// The calls that may fail until the store is open, and until the history is over.
+    private func callTotals(
+        _ history: CrashHistory, on disk: PoweredDisk, counting fault: crash_fault
+    ) throws -> (opening: Int64, all: Int64) {
+        func calls() -> Int64 { fault == CRASH_FAULT_READ ? crash_disk_read_count(disk.disk) : disk.operationCount }
         let store = try disk.open()
+        defer { store.close() }
+        let opening = calls()
         for step in history.steps { try history.perform(step, on: store) }
-        let total = fault == CRASH_FAULT_READ ? crash_disk_read_count(disk.disk) : disk.operationCount
-        store.close()
-        return total
+        return (opening, calls())
     }
 
     /// Performs the history with one fault; a refused step is done again until it is taken.
     private func finding(
-        _ history: CrashHistory, _ fault: crash_fault, _ first: Int64, _ count: Int64,
+        _ history: CrashHistory, _ disk: PoweredDisk, _ fault: crash_fault, _ first: Int64, _ count: Int64,
         _ isExpected: (StoreError) -> Bool, _ refusals: inout Int
     ) throws -> String? {
-        let disk = PoweredDisk()
         crash_disk_fail(disk.disk, fault, first, count)
         var attemptsLeft = 200
         func refused(_ error: StoreError) -> String? {
@@ -109,8 +118,11 @@ struct DiskFaultTests {
         crash_disk_fail(disk.disk, CRASH_FAULT_NONE, 0, 0)
         let operationCount = disk.operationCount
         store.close()
+        var seen: Set<UInt64> = []
         for (loss, seed) in [(CRASH_LOSES_ALL, 1), (CRASH_KEEPS_SECTORS, 2)] {
-            let found = try disk.afterPowerLoss(operationCount: operationCount, loss, seed: UInt64(seed)).open()
+            let disk = disk.afterPowerLoss(operationCount: operationCount, loss, seed: UInt64(seed))
+            guard seen.insert(disk.contentHash).inserted else { continue }
+            let found = try disk.open()
             defer { found.close() }
             let writes = history.writeCount(before: history.steps.count)
             if let finding = try history.finding(in: found, acknowledged: acknowledged, writes: writes) {

@@ -64,6 +64,10 @@ void crash_disk_forget_history(crash_disk *_Nonnull disk);
 /// is durable on the original: the process was killed, the machine went on.
 crash_disk *_Nonnull crash_disk_copy(crash_disk *_Nonnull disk, bool is_synced, const char *_Nonnull name);
 
+/// A hash of what a process reads: names, lengths and bytes of the files. Equal disks have equal hashes; two that are found
+/// after a loss of power and have equal ones need to be looked at once.
+uint64_t crash_disk_content_hash(crash_disk *_Nonnull disk);
+
 /// Fails from now on as the other disk would have.
 void crash_disk_fail_like(crash_disk *_Nonnull disk, crash_disk *_Nonnull other);
 

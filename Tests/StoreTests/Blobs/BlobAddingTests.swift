@@ -49,7 +49,7 @@ struct BlobAddingTests {
     }
 
     @Test func `thousands of small blobs cost few transactions`() throws {
-        let disk = PoweredDisk()
+        let disk = PoweredDisk.withStore()
         let store = try disk.open()
         defer { store.close() }
         let blobs = try BlobStore(

@@ -8,7 +8,7 @@ import Testing
 @Suite("Blobs: loss of power")
 struct BlobPowerLossTests {
     private struct Run {
-        let disk = PoweredDisk()
+        let disk = PoweredDisk.withStore()
         let folder: CrashFolder
         let history = BlobHistory()
         let faults: BlobFaults

@@ -109,7 +109,7 @@ struct BlobStalenessTests {
     /// The database's disk is full at the n-th operation of it, for all n.
     @Test func `a transaction that fails is not subtracted twice`() throws {
         for operation in 0..<40 {
-            let disk = PoweredDisk()
+            let disk = PoweredDisk.withStore()
             let store = try disk.open()
             let blobs = try store.blobs()
             let partial = try #require(try blobs.begin(Self.bytes))
