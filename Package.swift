@@ -13,6 +13,9 @@ let common: [SwiftSetting] = [
 /// Pure targets hold decisions and formats: no clock, chance, logger, IO or `async`. They are also memory-safe by the compiler's word.
 let pure: [SwiftSetting] = common + [.strictMemorySafety()]
 
+/// Tests are compiled without optimisation: it took more than half of their time to build, and what they run is optimised.
+let tests: [SwiftSetting] = common + [.unsafeFlags(["-Onone"])]
+
 let nio: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
 let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
@@ -114,12 +117,12 @@ let package = Package(
             swiftSettings: common),
         .executableTarget(name: "lanyard-sim", dependencies: ["SyncSimulator", arguments], swiftSettings: common),
         .testTarget(
-            name: "ModelTests", dependencies: ["SyncModel", "LawHistories", crypto], swiftSettings: common),
+            name: "ModelTests", dependencies: ["SyncModel", "LawHistories", crypto], swiftSettings: tests),
         .testTarget(
             name: "CoreTests", dependencies: ["SyncCore", "SyncModel", "SyncSimulator", "SyncStore", "LawHistories"],
-            swiftSettings: common),
+            swiftSettings: tests),
         .testTarget(
-            name: "SimulatorTests", dependencies: ["SyncSimulator", "SyncModel", "SyncStore"], swiftSettings: common),
+            name: "SimulatorTests", dependencies: ["SyncSimulator", "SyncModel", "SyncStore"], swiftSettings: tests),
         // What replicated values should show, from their bare operations: imports nothing, so it cannot lean on what it
         // judges. With what makes histories plain for it, it judges what the simulator's nodes show, too.
         .target(name: "ReferenceModels", path: "Tests/ReferenceModels", swiftSettings: pure),
@@ -130,21 +133,21 @@ let package = Package(
             name: "LawProbe", dependencies: ["LawHistories"], path: "Tests/LawProbe", swiftSettings: common),
         .testTarget(
             name: "LawTests", dependencies: ["LawHistories", "LawProbe", "SyncModel", "ReferenceModels"],
-            swiftSettings: common),
+            swiftSettings: tests),
         // Our half of `deploy/bench text`.
         .executableTarget(
             name: "TextRace", dependencies: ["ReplicatedTypes"], path: "Tests/Benchmarks/TextRace",
             swiftSettings: common),
-        .testTarget(name: "HouseRules", swiftSettings: common),
+        .testTarget(name: "HouseRules", swiftSettings: tests),
         // Real agents in network namespaces, through deploy/rig: needs root, so it only runs when deploy/test asks.
-        .testTarget(name: "RigTests", swiftSettings: common),
+        .testTarget(name: "RigTests", swiftSettings: tests),
         // Discovery, driven by hand: what DiscoveryTests put on a wire.
         .executableTarget(
             name: "DiscoveryProbe", dependencies: ["SyncDiscovery"], path: "Tests/DiscoveryProbe",
             swiftSettings: common),
         .testTarget(
             name: "DiscoveryTests", dependencies: ["SyncDiscovery", "DiscoveryProbe"], exclude: ["lan"],
-            swiftSettings: common),
+            swiftSettings: tests),
         .executableTarget(
             name: "StoreProbe", dependencies: ["SyncStore", "SyncModel", crypto], path: "Tests/StoreProbe",
             swiftSettings: common),
@@ -155,8 +158,8 @@ let package = Package(
                 "SyncStore", "SyncModel", "SyncSimulator", "LawHistories", "StoreProbe", "CrashDisk", crypto,
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
-            swiftSettings: common),
-        .testTarget(name: "DeployTests", swiftSettings: common),
+            swiftSettings: tests),
+        .testTarget(name: "DeployTests", swiftSettings: tests),
         .testTarget(
             name: "ControlTests",
             dependencies: [
@@ -165,13 +168,13 @@ let package = Package(
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-            ], swiftSettings: common),
+            ], swiftSettings: tests),
         .testTarget(
             name: "TransportTests",
             dependencies: [
                 "SyncTransport", "SyncModel", nio, nioPosix, crypto, logging,
                 .product(name: "NIOTLS", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
-            ], swiftSettings: common),
+            ], swiftSettings: tests),
     ]
 )
