@@ -4,7 +4,7 @@ import SyncModel
 extension SpaceMachine {
     mutating func recordCompleteness(isIncomplete: Bool, _ step: inout CoreStep) {
         guard log.record(isIncomplete: isIncomplete) else { return }
-        if isIncomplete { stateReceiver.discard(&step) }
+        if isIncomplete { stateReceiver.restart(&step) }
     }
 
     /// Takes all cuts that are durable.

@@ -20,16 +20,19 @@ extension SpaceMachine {
         }
     }
 
-    /// Continues the intake under way, or discards it if all that it would bring came as changes. Without one, asks a peer
-    /// for state if there is a reason.
+    /// Continues the intake under way; without one, asks a peer for state if there is a reason.
     mutating func planState(_ step: inout CoreStep) {
         stateSender.passDeadlines(&step)
         passIntakeDeadline(&step)
-        if stateReceiver.hasStaging, isCaughtUp, !isIncomplete { stateReceiver.discard(&step) }
         stateReceiver.goOn(mayJoin: !receiver.isPersisting && !forks.isTakingBack, &step)
         forgetOldOffers()
         guard stateReceiver.mayBegin(at: step.now), receiver.storeRetryAt == nil else { return }
-        if let index = stateSource(step) { stateReceiver.begin(from: peers[index].id, &step) }
+        if let index = stateSource(step) {
+            stateReceiver.begin(from: peers[index].id, &step)
+        } else if stateReceiver.hasStaging, isCaughtUp, !isIncomplete {
+            // The rest came as changes.
+            stateReceiver.discardStaging(&step)
+        }
     }
 
     // MARK: Handing state

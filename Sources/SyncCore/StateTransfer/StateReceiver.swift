@@ -142,6 +142,11 @@ struct StateReceiver: Sendable {
         step.emit(.state(.begin(id)))
     }
 
+    mutating func discardStaging(_ step: inout CoreStep) {
+        hasStaging = false
+        step.emit(.state(.discard))
+    }
+
     mutating func handleBegun(
         _ id: StateID, _ since: VersionVector, _ stagedEvents: VersionVector, asks: Bool, _ step: inout CoreStep
     ) {
@@ -259,17 +264,13 @@ struct StateReceiver: Sendable {
         return source
     }
 
-    /// Discards what is staged and the intake under way: it is not needed any more, or what was asked for is not enough. A
-    /// state that is being joined is judged by the store.
-    mutating func discard(_ step: inout CoreStep) {
-        guard hasStaging, !isJoining else { return }
-        if let intake { cancel(intake.id, of: intake.connection, &step) }
+    /// Discards the intake, since what was asked for is not enough any more. A state that is being joined is judged by the
+    /// store.
+    mutating func restart(_ step: inout CoreStep) {
+        guard let intake, intake.phase != .joining else { return }
+        self.intake = nil
         discardStaging(&step)
-    }
-
-    private mutating func discardStaging(_ step: inout CoreStep) {
-        (intake, hasStaging) = (nil, false)
-        step.emit(.state(.discard))
+        cancel(intake.id, of: intake.connection, &step)
     }
 
     /// Discards a state that is malformed or contradicts what is held. All of it is discarded: it may have been forged from
@@ -278,6 +279,7 @@ struct StateReceiver: Sendable {
     /// - Returns: the connection it came from; nil if it is not the one under way.
     mutating func handleRefused(_ id: StateID, _ step: inout CoreStep) -> ConnectionID? {
         guard let intake, intake.id == id else { return nil }
+        self.intake = nil
         discardStaging(&step)
         step.counters.statesRefused += 1
         return intake.connection
