@@ -26,6 +26,7 @@ extension SpaceMachine {
         passIntakeDeadline(&step)
         stateReceiver.goOn(mayJoin: !receiver.isPersisting && !forks.isTakingBack, &step)
         forgetOldOffers()
+        // In this order: asking ends a wait that is over, and its deadline with it.
         guard stateReceiver.mayBegin(at: step.now), receiver.storeRetryAt == nil else { return }
         if let index = stateSource(step) {
             stateReceiver.begin(from: peers[index].id, &step)
