@@ -22,9 +22,12 @@ extension ReplicatedValue {
         shownType(preferring: preferred).flatMap { state($0)?.json }
     }
 
+    /// The values of the register, as `ReplicatedRegister.values`.
+    package var registerValues: [JSONValue] { register.values }
+
     /// True if it has a register with a value, and no value of it is another than `value`.
     package func isRegister(of value: JSONValue) -> Bool {
-        let values = register.values
+        let values = registerValues
         return !values.isEmpty && values.allSatisfy { $0 == value }
     }
 

@@ -1,6 +1,10 @@
 extension MergedValue {
     /// - Parameter values: of one field, one per life that has it, in order of birth.
     init(_ values: [ReplicatedValue]) {
+        if values.count == 1 {
+            parts = values[0].types.map { Part(type: $0, content: Self.content(of: values, as: $0)) }
+            return
+        }
         parts = FieldType.allCases.compactMap { type in
             let live = values.filter { $0.types.contains(type) }
             return live.isEmpty ? nil : Part(type: type, content: Self.content(of: live, as: type))
@@ -10,7 +14,7 @@ extension MergedValue {
     /// - Parameter values: at least one, all live in this type.
     private static func content(of values: [ReplicatedValue], as type: FieldType) -> Content {
         switch type {
-        case .register: .values(united(values.map(\.register)).values)
+        case .register: .values(values.count == 1 ? values[0].registerValues : united(values.map(\.register)).values)
         case .constant: .values(united(values.map(\.constant)).values)
         // Not united: one replica may have counted in several lives.
         case .counter: .number(Int64(clamping: values.reduce(Int128(0)) { $0 + Int128($1.counter.value) }))

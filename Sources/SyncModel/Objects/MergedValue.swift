@@ -91,10 +91,24 @@ extension ObjectState {
         return MergedValue.members(births.compactMap(fields(of:)))
     }
 
+    /// The stamp at which the first of the shown lives began; nil if none is shown.
+    package var created: Stamp? {
+        guard case .live(let births) = judgement else { return nil }
+        return lives.lives.lazy.filter { births.contains($0.birth) }.map(\.key.stamp).min()
+    }
+
     /// Returns one merged field; without parts if nothing is shown.
     package func mergedField(_ name: ExactString) -> MergedValue {
         guard case .live(let births) = judgement else { return MergedValue([]) }
         return MergedValue(births.compactMap { fields(of: $0)?[name] })
+    }
+
+    /// Returns the value that a reader is shown of one field; nil if it shows nothing.
+    package func shownField(_ name: ExactString, preferring type: FieldType?) -> JSONValue? {
+        guard case .live(let births) = judgement else { return nil }
+        // The usual case without merging lives.
+        if births.count == 1 { return fields(of: births[0])?[name]?.json(preferring: type) }
+        return mergedField(name).json(preferring: type)
     }
 
     /// Returns the object's term of the state digest, without its attachments; nil if no reader sees anything of it.
