@@ -95,7 +95,7 @@ final class AgentLoop: CoreLoop {
         bulk?.handleChangesMoved()
         sample()
         if !commit.streams.isEmpty { eventSignal.touch() }
-        if commit.objectPosition != objectPosition {
+        if commit.objectPosition != objectPosition || commit.mayChangeSchemas {
             objectPosition = commit.objectPosition
             objectSignal.touch()
             bulk?.handleRecordsChanged()

@@ -15,6 +15,8 @@ package struct Commit: Sendable, Equatable {
     package var streams: [String]
     /// The position of the newest change to an object.
     package var objectPosition: Int64
+    /// True if a collection may have another schema than before, and so show its objects in another way.
+    package var mayChangeSchemas: Bool
     /// All cuts, where this moved one; nil else.
     package var cuts: CutTable?
     /// The ignored revocations, at most one per author.
@@ -24,7 +26,8 @@ package struct Commit: Sendable, Equatable {
 
     package init(
         segments: [VerifiedSegment], digest: Sum256, counts: StoreCounts, additions: [Membership.Addition],
-        lastPosition: Int64, streams: [String], objectPosition: Int64, cuts: CutTable? = nil,
+        lastPosition: Int64, streams: [String], objectPosition: Int64, mayChangeSchemas: Bool = false,
+        cuts: CutTable? = nil,
         ignoredRevocations: [IgnoredRevocation] = [], isIncomplete: Bool = false
     ) {
         self.segments = segments
@@ -34,6 +37,7 @@ package struct Commit: Sendable, Equatable {
         self.lastPosition = lastPosition
         self.streams = streams
         self.objectPosition = objectPosition
+        self.mayChangeSchemas = mayChangeSchemas
         self.cuts = cuts
         self.ignoredRevocations = ignoredRevocations
         self.isIncomplete = isIncomplete
@@ -53,6 +57,7 @@ extension Commit {
         var both = self
         both.segments = first.segments + segments
         both.additions = first.additions + additions
+        both.mayChangeSchemas = mayChangeSchemas || first.mayChangeSchemas
         both.cuts = cuts ?? first.cuts
         both.ignoredRevocations = first.ignoredRevocations + ignoredRevocations
         return both

@@ -127,6 +127,9 @@ extension LogRows {
             keys.append(ObjectKey(collection: ExactString(row.text(0)), id: ExactString(row.text(1))))
             return true
         }
+        if keys.isEmpty { return }
+        // They may be shown: who follows the changes is to see that something happened.
+        try access.run("UPDATE space SET object_position = object_position + 1 WHERE id = ?", .integer(spaceRow))
         let objects = ObjectRows(self)
         for key in keys { try objects.remove(key) }
     }

@@ -20,6 +20,7 @@ package struct LogPlan: Sendable {
     /// Objects to compute anew, because changes on them that are held already became void, or are void no more.
     var rebuilt: [ObjectKey] = []
     package internal(set) var changesCuts = false
+    private var mayChangeSchemas = false
 
     /// - Parameter foldedEvents: of our own, counters of events that had arrival numbers already.
     /// - Throws: `notApplicable`, with nothing to undo.
@@ -155,6 +156,7 @@ package struct LogPlan: Sendable {
         after.counts.attachments = objects.counts.attachments
         after.counts.lateOperations = objects.counts.lateOperations
         after.objectPosition = objects.position
+        mayChangeSchemas = !objects.changedSchemas.isEmpty
         after.members.join(objects.members)
     }
 
@@ -171,7 +173,8 @@ package struct LogPlan: Sendable {
             segments: entries.map(\.verified), digest: after.digest, counts: after.counts,
             additions: entries.flatMap(\.scan.additions), lastPosition: after.lastPosition,
             streams: Set(entries.flatMap { $0.scan.runs.map { Name.Bytes($0.stream) } }).sorted().map(\.text),
-            objectPosition: after.objectPosition, cuts: changesCuts ? after.cuts : nil,
+            objectPosition: after.objectPosition, mayChangeSchemas: mayChangeSchemas,
+            cuts: changesCuts ? after.cuts : nil,
             ignoredRevocations: IgnoredRevocation.amongst(entries.lazy.flatMap(\.scan.statements)),
             isIncomplete: after.isIncomplete)
     }

@@ -170,6 +170,19 @@ struct ObjectRows: ObjectSource {
         try access.run("DELETE FROM beginning WHERE object = ?", .integer(row))
         try access.run("DELETE FROM touch WHERE object = ?", .integer(row))
         try access.run("DELETE FROM object WHERE id = ?", .integer(row))
+        try access.run(
+            """
+            UPDATE collection SET removed = (SELECT object_position FROM space WHERE space.id = collection.space)
+            WHERE space = ? AND name = ?
+            """, .integer(log.spaceRow), .text(key.collection.string))
+    }
+
+    /// Returns the position at which a row of the collection was last removed; 0 for never.
+    func removalPosition(of collection: ExactString) throws(StoreError) -> Int64 {
+        try access.first(
+            "SELECT removed FROM collection WHERE space = ? AND name = ?", .integer(log.spaceRow),
+            .text(collection.string)
+        ) { row throws(StoreError) in row.integer(0) } ?? 0
     }
 
     private func write(

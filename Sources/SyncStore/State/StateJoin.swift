@@ -98,7 +98,8 @@ struct StateJoin {
         Commit(
             segments: [], digest: state.digest, counts: state.counts, additions: additions,
             lastPosition: state.lastPosition, streams: streams.sorted().map(\.text),
-            objectPosition: state.objectPosition, cuts: state.cuts == cutsBefore ? nil : state.cuts,
+            objectPosition: state.objectPosition, mayChangeSchemas: true,
+            cuts: state.cuts == cutsBefore ? nil : state.cuts,
             isIncomplete: state.isIncomplete)
     }
 
