@@ -8,7 +8,8 @@ import Testing
 @Suite(.timeLimit(.minutes(2))) struct ReadQueueTests {
     /// A read that holds its thread until it is let go.
     private final class SlowRead: Sendable {
-        private static let patienceSeconds = 10.0
+        /// Long: the tests beside this one may have both threads of the pool for many seconds.
+        private static let patienceSeconds = 60.0
         private let gate = DispatchSemaphore(value: 0)
         private let hasFailed = Atomic(false)
 
@@ -34,7 +35,7 @@ import Testing
     }
 
     private func wait(for count: Int, in queue: ReadQueue) async {
-        while queue.waitingCount != count { await Task.yield() }
+        while queue.waitingCount != count, !Task.isCancelled { await Task.yield() }
     }
 
     /// Runs a read that returns true; false if it was refused as expected.
@@ -119,6 +120,6 @@ import Testing
 
     /// Returns once all threads have a read.
     private func occupied(_ queue: ReadQueue) async {
-        while queue.freeCount > 0 { await Task.yield() }
+        while queue.freeCount > 0, !Task.isCancelled { await Task.yield() }
     }
 }
