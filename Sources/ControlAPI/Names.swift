@@ -20,6 +20,8 @@ public enum ControlLimits {
     public static let pageEntries = 1...10_000
     /// The length of a cursor, the place where a page begins; its content is private to the agent.
     public static let cursorBytes = 1...512
+    /// The fields that one list is sorted by: their values travel in its cursor.
+    public static let sortKeys = 4
     /// All conditions of one list together, as text: they travel in the request's line.
     public static let conditionBytes = 8_192
     /// A JSON request body: one payload and room for the keys around it.

@@ -17,20 +17,20 @@ package struct EntryPage<Entry: Sendable>: Sendable {
 package struct ObjectListQuery: Sendable, Equatable {
     package var space: String
     package var collection: String
-    /// All of them hold.
-    package var conditions: [FieldCondition]
+    /// Nil: every object.
+    package var condition: ObjectCondition?
     package var order: ListOrder
     /// The `next` of the page before, or `COLLECTION/ID` of an object that is listed.
     package var after: String?
     package var limit: Int
 
     package init(
-        space: String, collection: String, conditions: [FieldCondition] = [], order: ListOrder = ListOrder(),
+        space: String, collection: String, condition: ObjectCondition? = nil, order: ListOrder = ListOrder(),
         after: String? = nil, limit: Int
     ) {
         self.space = space
         self.collection = collection
-        self.conditions = conditions
+        self.condition = condition
         self.order = order
         self.after = after
         self.limit = limit

@@ -54,6 +54,31 @@ struct StreamWriter {
         try await flush(writer)
     }
 
+    /// Some lines of a live query, in one flush.
+    mutating func write(_ lines: [[UInt8]]) async throws {
+        var writer = JSONWriter(capacity: lines.reduce(0) { $0 + $1.count + 16 })
+        append(lines, to: &writer)
+        try await flush(writer)
+    }
+
+    /// A difference of a live query, in one flush. Its last line has the position, for the browser as well.
+    mutating func write(_ difference: LiveLines) async throws {
+        var writer = JSONWriter(capacity: difference.lines.reduce(128) { $0 + $1.count + 16 })
+        append(difference.lines, to: &writer)
+        open(&writer, id: difference.position)
+        writer.raw(JSONEncoding.bytes(QueryChange.complete(position: difference.position)))
+        close(&writer)
+        try await flush(writer)
+    }
+
+    private func append(_ lines: [[UInt8]], to writer: inout JSONWriter) {
+        for line in lines {
+            open(&writer, id: nil)
+            writer.raw(line)
+            close(&writer)
+        }
+    }
+
     /// A page of a list, in one flush.
     mutating func write(_ entries: [some PageEntry]) async throws {
         var writer = JSONWriter(capacity: entries.count * 320)

@@ -83,23 +83,33 @@ extension LanyardClient {
         return try await value(request)
     }
 
-    /// Calls `body` with batches of the objects of a collection for which all conditions hold, by id or in another order. A
+    /// Calls `body` with batches of the objects of a collection for which the condition holds, by id or in another order. A
     /// slow `body` slows down the agent's reading, nothing piles up.
     ///
     /// - Parameter after: the id of an object of the list; the list begins behind it.
     public func listObjects(
-        _ collection: String, where conditions: [FieldCondition] = [], order: ListOrder = ListOrder(),
+        _ collection: String, where condition: ObjectCondition? = nil, order: ListOrder = ListOrder(),
         after: String? = nil, limit: Int? = nil, space: String = "home",
         _ body: ([ObjectEntry]) async throws -> Void
     ) async throws {
-        try FieldCondition.check(conditions)
+        try condition?.check()
         var request = ClientRequest(.GET, objects: collection, id: nil, space: space)
         request.query =
-            conditions.map { ("where", $0.text) } + [
-                ("sort", order.text), ("reverse", order.reverse ? "true" : nil),
-                ("after", after.map { "\(collection)/\($0)" }), ("limit", limit.map(String.init)),
+            order.query + [
+                ("where", condition?.text), ("after", after.map { "\(collection)/\($0)" }),
+                ("limit", limit.map(String.init)),
             ]
         try await readLines(request, body)
+    }
+
+    /// Returns the number of objects of a collection for which the condition holds, and what it took to find them.
+    public func countObjects(
+        _ collection: String, where condition: ObjectCondition? = nil, space: String = "home"
+    ) async throws(ControlError) -> ObjectCount {
+        try condition?.check()
+        var request = ClientRequest(.GET, "v1", "spaces", .name(space), "collections", .name(collection), "count")
+        request.query = [("where", condition?.text)]
+        return try await value(request)
     }
 
     /// Calls `body` with batches of the records of deletions that this node keeps, by collection and id.
@@ -146,48 +156,6 @@ extension LanyardClient {
         return try await value(request)
     }
 
-    // MARK: Watching
-
-    /// Calls `body` with batches of objects that changed, as they are then, until it throws or the task is cancelled.
-    ///
-    /// It begins behind `position`, or with what comes from now on; `onStart` is told where, as soon as the agent listens.
-    /// An object that changed several times between two calls comes once. A slow `body` holds back the agent.
-    public func watchObjects(
-        _ collection: String? = nil, after position: UInt64? = nil, space: String = "home",
-        onStart: (UInt64) async throws -> Void = { _ in }, _ body: ([ObjectChange]) async throws -> Void
-    ) async throws {
-        try await watchObjectLines(collection, after: position, space: space, onStart: onStart) { block in
-            var changes: [ObjectChange] = []
-            for line in block.split(separator: 0x0A) {
-                changes.append(try JSONDecoding.value(ObjectChange.self, from: Array(line), unknownKeys: .ignore))
-            }
-            try await body(changes)
-        }
-    }
-
-    /// The same with the lines as they came: each block ends in a line break.
-    package func watchObjectLines(
-        _ collection: String?, after position: UInt64?, space: String,
-        onStart: (UInt64) async throws -> Void = { _ in }, _ body: ([UInt8]) async throws -> Void
-    ) async throws {
-        var request = ClientRequest(.GET, "v1", "spaces", .name(space), "watch")
-        request.query = [("collection", collection), ("after", position.map { String($0) })]
-        request.accept = ContentType.lines
-        try await withCaller { connection in
-            let head = try await connection.send(request)
-            try await connection.check(head)
-            if let start = head.headers.first(name: ControlHeader.watchPosition).flatMap(UInt64.init) {
-                try await ClientConnection.handing { try await onStart(start) }
-            }
-            var lines = LineBuffer()
-            while let chunk = try await connection.nextChunk() {
-                if let (block, _) = try lines.appendBlock(chunk) {
-                    try await ClientConnection.handing { try await body(block) }
-                }
-            }
-        }
-    }
-
     func readLines<Entry: Decodable & Sendable>(
         _ request: ClientRequest, _ body: ([Entry]) async throws -> Void
     ) async throws {
@@ -210,6 +178,12 @@ extension ClientRequest {
 
     init(_ method: HTTPMethod, object name: ObjectName, space: String) {
         self.init(method, objects: name.collection, id: name.id, space: space)
+    }
+}
+
+extension ListOrder {
+    var query: [(key: String, value: String?)] {
+        steps.map { ("sort", $0.text) } + [("reverse", reverse ? "true" : nil)]
     }
 }
 

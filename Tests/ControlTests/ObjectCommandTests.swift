@@ -272,6 +272,59 @@ import Testing
         }
     }
 
+    @Test func `a list is watched: what is new in it, what changed, what left`() async throws {
+        try await LiveServer.with { server async throws in
+            let lanyard = Shell(socket: server.socketPath)
+            let printed = server.directory + "/printed"
+            func isPrinted(_ text: String) async throws {
+                while try !String(contentsOfFile: printed, encoding: .utf8).contains(text) {
+                    try Task.checkCancellation()
+                    await Task.yield()
+                }
+            }
+            _ = FileManager.default.createFile(atPath: printed, contents: nil)
+            _ = try await lanyard("put", "task/a", #"{"n":1}"#)
+            _ = try await lanyard("put", "task/b", #"{"n":7}"#)
+            let watch = Task {
+                try await CommandRun.program(
+                    "/bin/sh",
+                    ["-c", "exec \"$0\" list task --where 'n < 5' --watch > \"$1\"", CommandRun.lanyardPath, printed],
+                    environment: ["HOME": "/nonexistent", "LANYARD_SOCKET": server.socketPath])
+            }
+            try await isPrinted("  a   1\n")
+            _ = try await lanyard("put", "task/b", #"{"n":2}"#)
+            try await isPrinted("+ b   2\n")
+            _ = try await lanyard("put", "task/a", #"{"n":3}"#)
+            try await isPrinted("~ a   3\n")
+            _ = try await lanyard("delete", "task/b", "--yes")
+            try await isPrinted("- b   2\n")
+            try await server.stop()
+            let run = try await watch.value
+            #expect(run.errors == "" && run.exitCode == 0)
+            let lines = try String(contentsOfFile: printed, encoding: .utf8).split(separator: "\n")
+            #expect(lines == ["  ID  N", "  a   1", "+ b   2", "~ a   3", "- b   2"])
+        }
+    }
+
+    @Test func `a list says how many there are, and how they are found`() async throws {
+        try await LiveServer.with { server async throws in
+            let lanyard = Shell(socket: server.socketPath)
+            for n in 1...4 { _ = try await lanyard("put", "task/\(n)", #"{"n":\#(n),"done":\#(n > 3)}"#) }
+            #expect(try await lanyard("list", "task", "--count").output == "4\n")
+            #expect(try await lanyard("list", "task", "--count", "--where", "n > 1 and not done=true").output == "2\n")
+            let scan = try await lanyard("list", "task", "--explain", "--where", "done=true").output
+            #expect(scan.hasPrefix("1 object found. No index helps: 4 objects read."))
+            try await server.live.setSchema("task", #"{"indexed":["done"]}"#)
+            let index = try await lanyard("list", "task", "--explain", "--where", "done=true", "--where", "n=4").output
+            #expect(index == "1 object found. The index of done was looked up; 1 object read.\n")
+            let json = try await lanyard("list", "task", "--count", "--json", "--where", "done=true").output
+            #expect(json == #"{"count":1,"index":"done","examined":0}"# + "\n")
+            let sorted = try await lanyard("list", "task", "--sort", "done desc", "--sort", "n", "-q").output
+            #expect(sorted.split(separator: "\n").map { $0.prefix(1) } == ["4", "1", "2", "3"])
+            #expect(try await lanyard("list", "task", "--count", "--limit", "1").exitCode == 2)
+        }
+    }
+
     // MARK: Conflicts, schemas, streams
 
     @Test func `conflicts end with the commands that resolve them`() async throws {

@@ -158,6 +158,18 @@ import Testing
             #expect(try await ids("?where=odd=true&where=cfg/n=3") == ["n3"])
             #expect(try await ids("?where=t=5") == [])
             #expect(try await ids("?where=t=%225%22").count == 5)
+            #expect(try await ids("?where=cfg/n%3E2%20and%20not%20cfg/n%20in%20[3,5.0]") == ["n4"])
+            #expect(
+                try await ids("?where=t%20prefix%205%20or%20none=null&sort=odd%20desc&sort=cfg/n%20desc&limit=2") == [
+                    "n5", "n3",
+                ])
+            let count = try await request("GET", "/v1/spaces/home/collections/note/count?where=odd=true")
+            #expect(try count.value(ObjectCount.self) == ObjectCount(count: 3, index: nil, examined: 5))
+            for query in ["count?where=odd", "objects?where=odd", "objects?where=(odd=1"] {
+                let refused = try await request("GET", "/v1/spaces/home/collections/note/\(query)")
+                #expect(refused.code == "invalid_argument", "\(query)")
+            }
+            #expect(try await request("GET", "/v1/spaces/home/collections/none/count").code == "unknown_collection")
             #expect(try await ids("?reverse=true&limit=2") == ["n5", "n4"])
             #expect(try await ids("?sort=odd&reverse=true") == ["n5", "n3", "n1", "n4", "n2"])
             #expect(try await ids("?sort=cfg/n&after=note/n3") == ["n4", "n5"])

@@ -94,15 +94,6 @@ import Testing
         _ = try ObjectName(parsing: "a/" + String(repeating: "x", count: 256))
     }
 
-    @Test func `conditions compare a field with a value`() throws {
-        let condition = try FieldCondition(parsing: "cfg/n=5")
-        #expect(condition.path.keys == ["cfg", "n"])
-        #expect(condition.value.description == "5")
-        #expect(try FieldCondition(parsing: "n=5", valueAsText: true).value.description == "\"5\"")
-        #expect(try FieldCondition(parsing: condition.text) == condition)
-        for text in ["", "n", "=5"] { #expect(throws: ControlError.self) { try FieldCondition(parsing: text) } }
-    }
-
     @Test(arguments: ["r:1", "A-B.0001:18446744073709551615"])
     func `versions read back`(text: String) throws { #expect(try DotText(parsing: text).description == text) }
 
@@ -126,13 +117,5 @@ import Testing
         let many = Array(repeating: "1", count: ControlLimits.valueParts - 1).joined(separator: ",")
         try ValueRule.check(try JSONText("[\(many)]"))
         #expect(throws: ControlError.self) { try ValueRule.check(try JSONText("[[\(many)]]")) }
-    }
-
-    @Test func `a condition names a value or an element`() throws {
-        let element = try FieldCondition(parsing: "tags.contains=home")
-        #expect(element.path.description == "tags" && element.isElement && element.value.description == #""home""#)
-        #expect(element.text == #"tags.contains="home""#)
-        #expect(try FieldCondition(parsing: element.text) == element)
-        #expect(try !FieldCondition(parsing: "tags=home").isElement)
     }
 }

@@ -83,7 +83,7 @@ import Testing
             try await server.client.listObjects("note") { all += $0 }
             #expect(all.count == 5_000)
             var some: [ObjectEntry] = []
-            try await server.client.listObjects("note", where: [try FieldCondition(parsing: "n=7")], limit: 3) {
+            try await server.client.listObjects("note", where: try ObjectCondition(parsing: "n=7"), limit: 3) {
                 some += $0
             }
             #expect(some.map(\.id) == ["n7"])

@@ -35,7 +35,8 @@ enum Permissions {
         ),
         (
             "ControlServer/Adapter",
-            "ControlAPI SyncAgent SyncModel SyncCore SyncStore SyncTransport SyncDiscovery Glibc Logging NIOCore"
+            "ControlAPI SyncAgent SyncModel SyncCore SyncStore SyncTransport SyncDiscovery Glibc Logging NIOCore "
+                + "Synchronization"
         ),
         // The checksum of what leaves in one file.
         (

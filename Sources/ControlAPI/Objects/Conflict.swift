@@ -83,13 +83,14 @@ public enum Resolution: Hashable, Sendable {
         case "delete": self = .delete
         case "dismiss": self = .dismiss
         case _:
-            guard text.utf8.contains(UInt8(ascii: "=")) else {
+            guard let equals = text.utf8.firstIndex(of: UInt8(ascii: "=")), equals != text.startIndex else {
                 throw ControlError(
                     .invalidArgument, "This is no way to resolve a conflict.",
                     hint: "Say keep, delete, dismiss or FIELD=VALUE.")
             }
-            let condition = try FieldCondition(parsing: text, valueAsText: valueAsText)
-            self = .set(condition.path, condition.value)
+            let path = try FieldPath(parsing: String(text[..<equals]))
+            let value = String(text[text.utf8.index(after: equals)...])
+            self = .set(path, try JSONText(typed: value, asText: valueAsText, level: path.keys.count))
         }
     }
 }

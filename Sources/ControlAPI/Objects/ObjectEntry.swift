@@ -94,59 +94,20 @@ public struct ObjectVersion: Codable, Hashable, Sendable {
     }
 }
 
-/// A condition of `lanyard list --where FIELD=VALUE`: the field reads as this value.
-public struct FieldCondition: Hashable, Sendable {
-    /// The field, or a key below it.
-    public let path: FieldPath
-    /// The value to compare with: `1` and `1.0` differ, the order of an object's keys does not matter.
-    public let value: JSONText
-    /// True if the field, a set or a list, must contain the value as an element; false if it must equal the value.
-    public let isElement: Bool
+/// The number of objects of a collection for which a condition holds, and what it took to find them.
+public struct ObjectCount: Codable, Hashable, Sendable {
+    /// The number of objects.
+    public var count: Int
+    /// The indexed field that was looked up; nil if every object of the collection was looked at.
+    public var index: String?
+    /// The number of objects that were read and compared; 0 if the index alone gave the answer.
+    public var examined: Int
 
-    /// The field reads as the value. Throws what `ValueRule` does.
-    public init(_ path: FieldPath, equals value: JSONText) throws(ControlError) {
-        try self.init(path, value, isElement: false)
-    }
-
-    /// The field, a set or a list, has the value as an element. Throws what `ValueRule` does.
-    public init(_ path: FieldPath, contains value: JSONText) throws(ControlError) {
-        try self.init(path, value, isElement: true)
-    }
-
-    private init(_ path: FieldPath, _ value: JSONText, isElement: Bool) throws(ControlError) {
-        try ValueRule.check(value, level: path.keys.count)
-        self.path = path
-        self.value = value
-        self.isElement = isElement
-    }
-
-    /// Reads `FIELD=VALUE` or `FIELD.contains=VALUE`; VALUE is JSON if it parses, else the text itself. Throws `invalid_argument`.
-    public init(parsing text: String, valueAsText: Bool = false) throws(ControlError) {
-        guard let equals = text.utf8.firstIndex(of: UInt8(ascii: "=")), equals != text.startIndex else {
-            throw ControlError(
-                .invalidArgument, "The condition has no form FIELD=VALUE.", hint: "For example --where done=true.")
-        }
-        let field = text[..<equals]
-        let isElement = field.hasSuffix(Self.elementSuffix) && field.utf8.count > Self.elementSuffix.utf8.count
-        let path = try FieldPath(parsing: String(isElement ? field.dropLast(Self.elementSuffix.count) : field))
-        let value = try JSONText(typed: String(text[text.utf8.index(after: equals)...]), asText: valueAsText)
-        try self.init(path, value, isElement: isElement)
-    }
-
-    private static let elementSuffix = ".contains"
-
-    /// The text form that `init(parsing:)` reads.
-    public var text: String { "\(path)\(isElement ? Self.elementSuffix : "")=\(value)" }
-
-    /// Throws `too_large` when the conditions together have more than `ControlLimits.conditionBytes`.
-    package static func check(_ conditions: [FieldCondition]) throws(ControlError) {
-        let count = conditions.reduce(0) { $0 + $1.text.utf8.count }
-        guard count <= ControlLimits.conditionBytes else {
-            throw ControlError(
-                .tooLarge,
-                "The conditions have \(count) bytes; at most \(ControlLimits.conditionBytes) are compared at once.",
-                hint: "Compare with shorter values, or look through the whole list.")
-        }
+    /// All fields.
+    public init(count: Int, index: String?, examined: Int) {
+        self.count = count
+        self.index = index
+        self.examined = examined
     }
 }
 

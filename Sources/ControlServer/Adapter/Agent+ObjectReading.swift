@@ -73,15 +73,10 @@ extension Agent {
     ) async throws(ControlError) -> EntryPage<ObjectEntry> {
         try checkSpace(query.space)
         let collection = ExactString(query.collection)
-        var conditions: [StoreQuery.Condition] = []
-        for condition in query.conditions {
-            conditions.append(
-                StoreQuery.Condition(
-                    path: condition.path.exactKeys, value: try JSONValue(condition.value),
-                    isElement: condition.isElement))
-        }
         var wanted = StoreQuery(
-            space: .home, collection: collection, selection: .standing(.live), conditions: conditions,
+            space: .home, collection: collection, selection: .standing(.live),
+            condition: try query.condition.map { condition throws(ControlError) in try StoreQuery.Condition(condition)
+            },
             limit: query.limit)
         let isById = query.order == ListOrder()
         if isById, let cursor = query.after { wanted.after = try ObjectKey(cursor: cursor) }
@@ -104,6 +99,22 @@ extension Agent {
             return entries
         }
         return EntryPage(entries: entries, next: objects.next(limit: query.limit, \.key.cursor))
+    }
+
+    /// Counts the live objects of one collection. Throws `unknown_collection` as `objects` does.
+    package func objectCount(
+        space: String, collection: String, where condition: ObjectCondition?
+    ) async throws(ControlError) -> ObjectCount {
+        try checkSpace(space)
+        let query = StoreQuery(
+            space: .home, collection: ExactString(collection), selection: .standing(.live),
+            condition: try condition.map { condition throws(ControlError) in try StoreQuery.Condition(condition) },
+            limit: .max)
+        return try await reading { () throws(ControlError) in
+            let cost = try read { () throws(StoreError) in try store.cost(of: query) }
+            if cost.matched == 0 { try checkIsKnown(ExactString(collection)) }
+            return ObjectCount(count: cost.matched, index: cost.index?.string, examined: cost.examined)
+        }
     }
 
     func checkIsKnown(_ collection: ExactString) throws(ControlError) {

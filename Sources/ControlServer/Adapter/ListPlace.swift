@@ -56,14 +56,7 @@ extension Agent {
     func order(
         _ order: ListOrder, of collection: ExactString, behind cursor: String?
     ) throws(ControlError) -> ObjectOrder {
-        let key: ObjectOrder.Key =
-            switch order.key {
-            case .id: .id
-            case .created: .created
-            case .changed: .changed
-            case .field(let path): .field(path.exactKeys)
-            }
-        var found = ObjectOrder(key, isReversed: order.reverse)
+        var found = ObjectOrder(order.steps.map { ObjectOrder.Step($0) }, isReversed: order.reverse)
         guard let cursor else { return found }
         if cursor.hasPrefix("/") {
             found.after = try ObjectOrder.Place(cursor: cursor)
@@ -76,6 +69,18 @@ extension Agent {
         let schema = try read { () throws(StoreError) in try store.schema(of: collection, space: .home) }
         found.after = found.place(of: object, schema)
         return found
+    }
+}
+
+extension ObjectOrder.Step {
+    init(_ step: ListOrder.Step) {
+        let key: ObjectOrder.Key =
+            switch step.key {
+            case .created: .created
+            case .changed: .changed
+            case .field(let path): .field(path.exactKeys)
+            }
+        self.init(key, isDescending: step.isDescending)
     }
 }
 

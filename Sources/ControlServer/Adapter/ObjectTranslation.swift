@@ -37,6 +37,39 @@ extension ControlError {
     }
 }
 
+extension SyncStore.ObjectQuery.Condition {
+    init(_ condition: ObjectCondition) throws(ControlError) {
+        switch condition {
+        case .compare(let path, let comparison, let value):
+            self = .compare(path.exactKeys, Comparison(comparison), try JSONValue(value))
+        case .isIn(let path, let values):
+            self = .isIn(path.exactKeys, try values.map { value throws(ControlError) in try JSONValue(value) })
+        case .all(let conditions): self = .all(try Self.list(conditions))
+        case .any(let conditions): self = .any(try Self.list(conditions))
+        case .not(let condition): self = .not(try Self(condition))
+        }
+    }
+
+    private static func list(_ conditions: [ObjectCondition]) throws(ControlError) -> [Self] {
+        try conditions.map { condition throws(ControlError) in try Self(condition) }
+    }
+}
+
+extension SyncStore.ObjectQuery.Condition.Comparison {
+    fileprivate init(_ comparison: ObjectCondition.Comparison) {
+        switch comparison {
+        case .equal: self = .equal
+        case .notEqual: self = .notEqual
+        case .less: self = .less
+        case .lessOrEqual: self = .lessOrEqual
+        case .greater: self = .greater
+        case .greaterOrEqual: self = .greaterOrEqual
+        case .prefix: self = .prefix
+        case .contains: self = .contains
+        }
+    }
+}
+
 extension ObjectKey {
     init(_ name: ObjectName) {
         self.init(collection: ExactString(name.collection), id: ExactString(name.id))

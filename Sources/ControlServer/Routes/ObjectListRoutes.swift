@@ -13,22 +13,25 @@ struct ObjectListRoutes: Sendable {
     var routes: [Route] {
         [
             Route(
-                .get, ObjectRoutes.objects, query: ["sort", "reverse", "after", "limit"], repeated: ["where"]
+                .get, ObjectRoutes.objects, query: ["reverse", "after", "limit"], repeated: ["where", "sort"]
             ) {
                 [agent] request throws(ControlError) in
                 let (space, collection) = (try request.name(.space), try request.name(.collection))
-                var conditions: [FieldCondition] = []
-                for text in request.queryLists["where"] ?? [] { conditions.append(try FieldCondition(parsing: text)) }
-                try FieldCondition.check(conditions)
-                let order = try ListOrder(parsing: request.query["sort"], reverse: try request.flag("reverse"))
+                let (condition, order) = (try request.objectCondition(), try request.listOrder())
                 let memory = PageMemory()
-                return try await PageReading(request: request) {
-                    [conditions] after, limit throws(ControlError) in
+                return try await PageReading(request: request) { after, limit throws(ControlError) in
                     try await agent.objects(
                         ObjectListQuery(
-                            space: space, collection: collection, conditions: conditions, order: order, after: after,
+                            space: space, collection: collection, condition: condition, order: order, after: after,
                             limit: limit), memory)
                 }.response()
+            },
+            Route(.get, "/v1/spaces/{space}/collections/{collection}/count", repeated: ["where"]) {
+                [agent] request throws(ControlError) in
+                .json(
+                    try await agent.objectCount(
+                        space: try request.name(.space), collection: try request.name(.collection),
+                        where: try request.objectCondition()))
             },
             Route(.get, "/v1/spaces/{space}/deleted", query: ["collection", "after", "limit"]) {
                 [agent] request throws(ControlError) in
@@ -119,6 +122,23 @@ struct ObjectListRoutes: Sendable {
             try await writer.write(changes)
             query.after = last.position
         }
+    }
+}
+
+extension ControlRequest {
+    /// Returns the condition that all values of `where` together make.
+    func objectCondition() throws(ControlError) -> ObjectCondition? {
+        var conditions: [ObjectCondition] = []
+        let texts = queryLists["where"] ?? []
+        try ObjectCondition.check(byteCount: texts.reduce(0) { $0 + $1.utf8.count })
+        for text in texts { conditions.append(try ObjectCondition(parsing: text)) }
+        let condition = ObjectCondition.joining(conditions)
+        try condition?.check()
+        return condition
+    }
+
+    func listOrder() throws(ControlError) -> ListOrder {
+        try ListOrder(parsing: queryLists["sort"] ?? [], reverse: try flag("reverse"))
     }
 }
 

@@ -57,7 +57,8 @@ package struct RouteTable: Sendable {
             HealthRoutes(agent: agent).routes + NodeRoutes(agent: agent).routes + PeerRoutes(agent: agent).routes
             + MembershipRoutes(agent: agent).routes + EventRoutes(agent: agent).routes
             + ConsumerRoutes(agent: agent).routes + ObjectRoutes(agent: agent).routes
-            + ObjectListRoutes(agent: agent).routes + ConflictRoutes(agent: agent).routes
+            + ObjectListRoutes(agent: agent).routes + LiveRoutes(agent: agent).routes
+            + ConflictRoutes(agent: agent).routes
             + SchemaRoutes(agent: agent).routes + AttachmentRoutes(agent: agent).routes
             + SpaceRoutes(agent: agent).routes + BackupRoutes(agent: agent).routes
             + SnapshotRoutes(agent: agent).routes

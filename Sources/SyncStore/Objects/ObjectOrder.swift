@@ -1,16 +1,25 @@
 package import SyncModel
 
-/// An order of the objects of one collection other than by id. Objects that are equal in it follow each other by id.
+/// An order of the objects of one collection. Objects that are equal in it follow each other by id.
 package struct ObjectOrder: Sendable, Hashable {
     package enum Key: Sendable, Hashable {
-        case id
-        /// The stamp at which the first of the kept lives began: the same on every node.
+        /// The stamp at which the first of the shown lives began: the same on every node.
         case created
         /// The time of the last change, by the author's clock.
         case changed
         /// The value that readers see in a field, or in a key below it: nothing, null, false and true, numbers, texts by
-        /// their Unicode scalars, then all else. Only the first 96 bytes of a text count.
+        /// their Unicode scalars, then all else. Of a text the first bytes count, up to 96 of all keys of the order together.
         case field([ExactString])
+    }
+
+    package struct Step: Sendable, Hashable {
+        package let key: Key
+        package let isDescending: Bool
+
+        package init(_ key: Key, isDescending: Bool = false) {
+            self.key = key
+            self.isDescending = isDescending
+        }
     }
 
     /// The place of an object in the order.
@@ -25,29 +34,42 @@ package struct ObjectOrder: Sendable, Hashable {
         }
     }
 
-    package static let keyByteLimit = 1 + textByteLimit
-    private static let textByteLimit = 96
+    package static let maximumSteps = 4
+    /// A text has a tag before it and a byte behind it.
+    package static let keyByteLimit = textBytes + 2 * maximumSteps
+    private static let textBytes = 96
 
-    package var key: Key
+    /// Each decides between objects that are equal by those before it. Empty: by id.
+    package var steps: [Step]
     package var isReversed: Bool
     /// The place behind which objects are read; nil from the first.
     package var after: Place?
 
-    package init(_ key: Key, isReversed: Bool = false, after: Place? = nil) {
-        self.key = key
+    package init(_ steps: [Step], isReversed: Bool = false, after: Place? = nil) {
+        precondition(steps.count <= Self.maximumSteps, "an order has \(steps.count) steps")
+        self.steps = steps
         self.isReversed = isReversed
         self.after = after
     }
 
     /// Returns the place of an object.
     package func place(of object: StoredObject, _ schema: CollectionSchema?) -> Place {
-        let bytes: [UInt8] =
-            switch key {
-            case .id: []
-            case .created: Self.bytes(object.state.lives.lives.map(\.key.stamp.rawValue).min() ?? 0)
-            case .changed: Self.bytes(Self.ascending(object.changedMilliseconds))
-            case .field(let path): Self.bytes(object.value(at: path, schema))
+        place(of: FieldValues(object, schema))
+    }
+
+    func place(of values: FieldValues) -> Place {
+        let object = values.object
+        var bytes: [UInt8] = []
+        for step in steps {
+            let start = bytes.count
+            switch step.key {
+            case .created: bytes.append(bigEndian: object.state.created?.rawValue ?? 0)
+            case .changed: bytes.append(bigEndian: Self.ascending(object.changedMilliseconds))
+            case .field(let path):
+                Self.append(values.value(at: path), textLimit: Self.textBytes / steps.count, to: &bytes)
             }
+            if step.isDescending { for index in start..<bytes.count { bytes[index] = ~bytes[index] } }
+        }
         return Place(key: bytes, id: object.key.id)
     }
 
@@ -57,23 +79,33 @@ package struct ObjectOrder: Sendable, Hashable {
         return first.id < second.id
     }
 
-    private static func bytes(_ value: JSONValue?) -> [UInt8] {
+    /// No bytes of one value are the beginning of those of another, so that those of several values can follow each other.
+    private static func append(_ value: JSONValue?, textLimit: Int, to bytes: inout [UInt8]) {
         switch value {
-        case nil: [0]
-        case .null: [1]
-        case .bool(let value): [value ? 3 : 2]
-        case .integer(let value): [4] + bytes(ascending(Double(value))) + bytes(ascending(value))
-        case .double(let value):
-            [4] + bytes(ascending(value)) + bytes(ascending(value < 0x1p63 ? Int64(max(value, -0x1p63)) : .max))
-        case .string(let text): [5] + text.string.utf8.prefix(textByteLimit)
-        case .array, .object: [6]
+        case nil: bytes.append(0)
+        case .null: bytes.append(1)
+        case .bool(let value): bytes.append(value ? 3 : 2)
+        case .integer(let value): append(Double(value), value, to: &bytes)
+        case .double(let value): append(value, value < 0x1p63 ? Int64(max(value, -0x1p63)) : .max, to: &bytes)
+        case .string(let text):
+            bytes.append(5)
+            let end = bytes.count + textLimit
+            for byte in text.string.utf8 {
+                guard bytes.count < end else { break }
+                if byte < 2 { bytes.append(1) }
+                bytes.append(byte < 2 ? byte + 1 : byte)
+            }
+            if bytes.count > end { bytes.removeLast() }
+            bytes.append(0)
+        case .array, .object: bytes.append(6)
         }
     }
 
-    private static func bytes(_ word: UInt64) -> [UInt8] {
-        var bytes: [UInt8] = []
-        bytes.append(bigEndian: word)
-        return bytes
+    /// Appends a number: as a double, and for those that are one double but several integers as an integer.
+    private static func append(_ double: Double, _ integer: Int64, to bytes: inout [UInt8]) {
+        bytes.append(4)
+        bytes.append(bigEndian: ascending(double))
+        bytes.append(bigEndian: ascending(integer))
     }
 
     /// Maps integers to unsigned ones in the same order.

@@ -20,7 +20,7 @@ struct ObjectPage {
     /// - Returns: whether there is room for more.
     mutating func take(_ object: StoredObject, _ schema: CollectionSchema?) -> Bool {
         guard !isFull else { return false }
-        guard object.meets(query.conditions, schema) else { return true }
+        guard object.meets(query.condition, schema) else { return true }
         if let order = query.order {
             ordered?.take(order.place(of: object, schema))
             return true

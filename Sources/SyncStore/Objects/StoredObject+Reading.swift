@@ -49,30 +49,20 @@ extension StoredObject {
             indexed: schema?.indexedValues(of: state) ?? [], attachments: state.shownAttachments)
     }
 
-    /// True if readers see every condition met; references count whether they are live or not.
-    func meets(_ conditions: [ObjectQuery.Condition], _ schema: CollectionSchema?) -> Bool {
-        guard !conditions.isEmpty else { return true }
-        let json = reading(schema, isLive: { _ in true }).json
-        return conditions.allSatisfy { condition in
-            let value = value(at: condition.path, in: json)
-            guard condition.isElement else { return value == condition.value }
-            guard case .array(let elements)? = value else { return false }
-            return elements.contains(condition.value)
-        }
+    /// True if readers see the condition met; references count whether they are live or not.
+    func meets(_ condition: ObjectQuery.Condition?, _ schema: CollectionSchema?) -> Bool {
+        condition?.holds { value(at: $0, schema) } ?? true
     }
 
     /// Returns the value that readers see in a field, or in a key below it; references count whether they are live or not.
-    func value(at path: [ExactString], _ schema: CollectionSchema?) -> JSONValue? {
-        value(at: path, in: reading(schema, isLive: { _ in true }).json)
-    }
-
-    private func value(at path: [ExactString], in json: JSONValue) -> JSONValue? {
-        let local = path.first.flatMap { name in localFields.first { $0.key == name }?.value }
-        var value = local ?? json
-        for key in local == nil ? path[...] : path.dropFirst() {
-            guard let inner = value[key] else { return nil }
-            value = inner
+    package func value(at path: [ExactString], _ schema: CollectionSchema?) -> JSONValue? {
+        guard let field = path.first else { return nil }
+        var value = localFields.first { $0.key == field }?.value
+        if value == nil {
+            let kind = schema?[field]?.kind
+            value = kind == .local ? nil : state.shownField(field, preferring: kind?.type)
         }
+        for key in path.dropFirst() { value = value?[key] }
         return value
     }
 }
@@ -96,7 +86,7 @@ extension CollectionSchema {
     /// Returns the values that a live object shows in the indexed fields.
     package func indexedValues(of state: ObjectState) -> [JSONValue.Member] {
         indexes.compactMap { index in
-            state.mergedField(index.field).json(preferring: index.type).map {
+            state.shownField(index.field, preferring: index.type).map {
                 JSONValue.Member(key: index.field, value: $0)
             }
         }

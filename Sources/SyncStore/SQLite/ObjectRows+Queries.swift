@@ -7,20 +7,41 @@ extension ObjectRows {
         for (row, name) in try collections(from: query) {
             // Behind a key of an earlier collection everything counts; ids are never empty.
             let after = query.after.map { $0.collection == name ? $0.id.string : "" } ?? ""
-            let schema = query.conditions.isEmpty && query.order == nil ? nil : try schema(of: name)
-            let indexes = schema?.indexes ?? []
-            let isIndexed = { (condition: ObjectQuery.Condition) in
-                // An index holds values as a whole.
-                !condition.isElement && condition.path.count == 1 && indexes.contains { $0.field == condition.path[0] }
-            }
-            if query.selection == .standing(.live), let condition = query.conditions.first(where: isIndexed) {
-                try indexed(condition, row, name, after: after, schema, &page)
+            let schema = query.condition == nil && query.order == nil ? nil : try schema(of: name)
+            if let lookup = try lookup(for: query, row, schema) {
+                try indexed(lookup, row, name, after: after) { page.take($0, schema) }
             } else {
-                try scanned(query.selection, row, name, after: after, schema, &page)
+                try scanned(query.selection, row, name, after: after) { page.take($0, schema) }
             }
             if page.isFull { break }
         }
         return page
+    }
+
+    /// Counts the objects of a query, whatever its order and limit.
+    func cost(of query: ObjectQuery) throws(StoreError) -> QueryCost {
+        var cost = QueryCost()
+        for (row, name) in try collections(from: query) {
+            let schema = try schema(of: name)
+            func count(_ object: StoredObject) -> Bool {
+                cost.examined += 1
+                if object.meets(query.condition, schema) { cost.matched += 1 }
+                return true
+            }
+            if let lookup = try lookup(for: query, row, schema) {
+                cost.index = lookup.field
+                if lookup.isExact {
+                    cost.matched += try matchCount(of: lookup, row, upTo: .max)
+                } else {
+                    try indexed(lookup, row, name, after: "", count)
+                }
+            } else if query.condition == nil, query.selection == .standing(.live) {
+                cost.matched += try liveCount(row)
+            } else {
+                try scanned(query.selection, row, name, after: "", count)
+            }
+        }
+        return cost
     }
 
     private func collections(from query: ObjectQuery) throws(StoreError) -> [(row: Int64, name: ExactString)] {
@@ -41,7 +62,7 @@ extension ObjectRows {
 
     private func scanned(
         _ selection: ObjectQuery.Selection, _ collection: Int64, _ name: ExactString, after: String,
-        _ schema: CollectionSchema?, _ page: inout ObjectPage
+        _ body: (StoredObject) -> Bool
     ) throws(StoreError) {
         // Constants, so that SQLite may use the partial indexes.
         let condition =
@@ -52,22 +73,78 @@ extension ObjectRows {
         try access.forEach(
             "SELECT \(Self.columns) FROM object WHERE collection = ? AND key > ? AND \(condition) ORDER BY key",
             .integer(collection), .text(after)
-        ) { row throws(StoreError) in page.take(try object(row, name), schema) }
+        ) { row throws(StoreError) in body(try object(row, name)) }
+    }
+
+    private func liveCount(_ collection: Int64) throws(StoreError) -> Int {
+        Int(
+            try access.first(
+                "SELECT count(*) FROM object WHERE collection = ? AND standing = 1", .integer(collection)
+            ) { row throws(StoreError) in row.integer(0) } ?? 0)
+    }
+
+    // MARK: Indexes
+
+    /// The number of index entries up to which lookups are compared.
+    private static let comparedEntries = 1_000
+
+    /// Returns the lookup that finds the fewest objects; nil if no indexed field is part of the condition.
+    private func lookup(
+        for query: ObjectQuery, _ collection: Int64, _ schema: CollectionSchema?
+    ) throws(StoreError) -> QueryPlan.Lookup? {
+        guard query.selection == .standing(.live) else { return nil }
+        let lookups = QueryPlan.lookups(query.condition, schema)
+        guard lookups.count > 1 else { return lookups.first }
+        var best: (lookup: QueryPlan.Lookup, count: Int)?
+        for lookup in lookups {
+            let count = try matchCount(of: lookup, collection, upTo: Self.comparedEntries)
+            if best.map({ count < $0.count }) ?? true { best = (lookup, count) }
+        }
+        return best?.lookup
+    }
+
+    private func matchCount(
+        of lookup: QueryPlan.Lookup, _ collection: Int64, upTo limit: Int
+    ) throws(StoreError) -> Int {
+        guard let (sql, values) = Self.keys(in: lookup, collection, after: "") else { return 0 }
+        var count = 0
+        try access.forEach("SELECT count(*) FROM (\(sql) LIMIT ?)", values: values + [.integer(Int64(limit))]) {
+            row throws(StoreError) in
+            count = Int(row.integer(0))
+            return false
+        }
+        return count
     }
 
     private func indexed(
-        _ condition: ObjectQuery.Condition, _ collection: Int64, _ name: ExactString, after: String,
-        _ schema: CollectionSchema?, _ page: inout ObjectPage
+        _ lookup: QueryPlan.Lookup, _ collection: Int64, _ name: ExactString, after: String,
+        _ body: (StoredObject) -> Bool
     ) throws(StoreError) {
-        try access.forEach(
-            """
-            SELECT \(Self.columns) FROM field_value
-                CROSS JOIN object ON object.collection = field_value.collection AND object.key = field_value.key
-            WHERE field_value.collection = ? AND field_value.field = ? AND field_value.value = ? AND field_value.key > ?
-            ORDER BY field_value.key -- the order of the index: nothing is sorted, however many have the value
-            """, .integer(collection), .text(condition.path[0].string), .blob(condition.value.canonicalBytes),
-            .text(after)
-        ) { row throws(StoreError) in page.take(try object(row, name), schema) }
+        guard let (sql, values) = Self.keys(in: lookup, collection, after: after) else { return }
+        // SQLite merges the ranges. Of one value the index has the ids in order: nothing is sorted, however many have it.
+        try access.forEach("\(sql) ORDER BY key", values: values) { row throws(StoreError) in
+            let found = try access.first(
+                "SELECT \(Self.columns) FROM object WHERE collection = ? AND key = ?", .integer(collection),
+                .text(row.text(0))
+            ) { row throws(StoreError) in body(try object(row, name)) }
+            return found ?? true
+        }
+    }
+
+    /// Returns the statement that selects the ids in the ranges of a lookup; nil for no range.
+    private static func keys(
+        in lookup: QueryPlan.Lookup, _ collection: Int64, after: String
+    ) -> (sql: String, values: [SQLValue])? {
+        guard !lookup.ranges.isEmpty else { return nil }
+        var (terms, values): ([String], [SQLValue]) = ([], [])
+        for range in lookup.ranges {
+            let condition = range.point == nil ? "value >= ? AND value < ?" : "value = ?"
+            terms.append("SELECT key FROM field_value WHERE collection = ? AND field = ? AND \(condition) AND key > ?")
+            values += [.integer(collection), .text(lookup.field.string), .blob(range.lower)]
+            if range.point == nil { values.append(.blob(range.upper)) }
+            values.append(.text(after))
+        }
+        return (terms.joined(separator: " UNION ALL "), values)
     }
 
     /// Objects that changed behind `position`, each once, by the position of its newest change.
@@ -76,6 +153,18 @@ extension ObjectRows {
     ) throws(StoreError) -> [StoredObject] {
         var objects: [StoredObject] = []
         guard limit > 0 else { return objects }
+        try forEachChange(after: position, where: { collection ?? $0 == $0 }) { object in
+            objects.append(object)
+            return objects.count < limit
+        }
+        return objects
+    }
+
+    /// Hands over the objects of some collections that changed behind `position`, each once, by the position of its newest
+    /// change, until `body` returns false.
+    func forEachChange(
+        after position: Int64, where isWanted: (ExactString) -> Bool, _ body: (StoredObject) -> Bool
+    ) throws(StoreError) {
         try access.forEach(
             """
             SELECT \(Self.columns), collection.name FROM object JOIN collection ON collection.id = object.collection
@@ -83,10 +172,15 @@ extension ObjectRows {
             """, .integer(position)
         ) { row throws(StoreError) in
             let name = ExactString(row.text(Self.columnCount))
-            if collection ?? name == name { objects.append(try object(row, name)) }
-            return objects.count < limit
+            return isWanted(name) ? body(try object(row, name)) : true
         }
-        return objects
+    }
+
+    /// Returns the position of the newest change to an object.
+    func position() throws(StoreError) -> Int64 {
+        try access.first("SELECT object_position FROM space WHERE id = ?", .integer(log.spaceRow)) {
+            row throws(StoreError) in row.integer(0)
+        } ?? 0
     }
 
     func collections() throws(StoreError) -> [StoredCollection] {

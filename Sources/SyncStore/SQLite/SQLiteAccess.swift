@@ -35,6 +35,13 @@ struct SQLiteAccess {
         try stepping(sql, values, body)
     }
 
+    /// The same for a statement whose text varies with the number of values: it is not kept for the next time.
+    func forEach(
+        _ sql: String, values: [SQLValue], body: (SQLRow) throws(StoreError) -> Bool
+    ) throws(StoreError) {
+        try stepping(sql, values, isKept: false, body)
+    }
+
     /// The first row, if there is one.
     func first<Value>(
         _ sql: String, _ values: SQLValue..., read: (SQLRow) throws(StoreError) -> Value
@@ -91,10 +98,12 @@ struct SQLiteAccess {
     }
 
     private func stepping(
-        _ sql: String, _ values: [SQLValue], _ body: (SQLRow) throws(StoreError) -> Bool
+        _ sql: String, _ values: [SQLValue], isKept: Bool = true, _ body: (SQLRow) throws(StoreError) -> Bool
     ) throws(StoreError) {
         let statement: Statement
-        do { statement = try database.cachedStatement(sql: sql) } catch {
+        do {
+            statement = isKept ? try database.cachedStatement(sql: sql) : try database.makeStatement(sql: sql)
+        } catch {
             throw SQLiteFailure.refusal(error, path: path)
         }
         let handle = statement.sqliteStatement

@@ -93,6 +93,19 @@ extension SQLiteStore {
         } ?? []
     }
 
+    /// Returns the number of objects of a query, whatever its order and limit, and what it takes to find them.
+    package func cost(of query: ObjectQuery) throws(StoreError) -> QueryCost {
+        try readLog(query.space) { rows throws(StoreError) in
+            var cost = try ObjectRows(rows).cost(of: query)
+            var arriving = query
+            (arriving.order, arriving.after, arriving.limit) = (nil, nil, .max)
+            let count = try ArrivingObjects(rows).page(arriving).objects.count
+            cost.examined += count
+            cost.matched += count
+            return cost
+        } ?? QueryCost()
+    }
+
     /// Objects that changed behind `position`, each once and as it is now, by the position of its newest change.
     package func changedObjects(
         of collection: ExactString?, space: SpaceID, after position: Int64, limit: Int

@@ -51,6 +51,9 @@ struct ObjectTable {
         return columns.map { min($0, cap) }
     }
 
+    /// True if it was made of no objects: it shows only ids.
+    var isEmpty: Bool { fields.isEmpty }
+
     func head(_ style: Style) -> String {
         let more = hiddenCount > 0 ? "  +\(hiddenCount)" : ""
         return style.faint(line(["ID"] + fields.map { shown($0).uppercased() }) + more) + "\n"

@@ -115,13 +115,13 @@ extension SQLiteStore {
         _ collection: String?, _ selection: ObjectQuery.Selection = .standing(.live), where field: String? = nil,
         is value: JSONValue = .null, after: String? = nil, limit: Int = .max
     ) throws -> [String] {
-        let conditions = field.map { name in
-            [ObjectQuery.Condition(path: name.split(separator: "/").map { ExactString(String($0)) }, value: value)]
+        let condition = field.map { name in
+            ObjectQuery.Condition.compare(name.split(separator: "/").map { ExactString(String($0)) }, .equal, value)
         }
         return try objects(
             ObjectQuery(
                 space: .home, collection: collection.map { ExactString($0) }, selection: selection,
-                conditions: conditions ?? [], after: after.map { ObjectKey($0) }, limit: limit)
+                condition: condition, after: after.map { ObjectKey($0) }, limit: limit)
         ).map { "\($0.key)" }
     }
 }

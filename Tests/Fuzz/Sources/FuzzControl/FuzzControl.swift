@@ -47,11 +47,12 @@ private func part(_ text: String) {
 
 /// Reads a condition of a query: one that is read is written so that it reads the same.
 private func query(_ text: String) {
-    if let condition = try? FieldCondition(parsing: text) {
-        precondition((try? FieldCondition(parsing: condition.text)) == condition, "a condition reads back as another")
+    if let condition = try? ObjectCondition(parsing: text) {
+        precondition((try? ObjectCondition(parsing: condition.text)) == condition, "a condition reads back as another")
     }
-    if let order = try? ListOrder(parsing: text) {
-        precondition((try? ListOrder(parsing: order.text)) == order, "an order reads back as another")
+    _ = try? ObjectCondition(parsing: text, valuesAsText: true)
+    if let step = try? ListOrder.Step(parsing: text) {
+        precondition((try? ListOrder.Step(parsing: step.text)) == step, "an order reads back as another")
     }
     if let position = try? EventPosition(parsing: text) {
         precondition((try? EventPosition(parsing: position.text)) == position, "a position reads back as another")
