@@ -5,7 +5,7 @@ extension RigSuites.Stories {
     @Test func `who watches a collection sees each change as it comes, and goes on where he stopped`() throws {
         try StoryRig.tell { rig in
             let one = rig.node(1)
-            try rig.node(2).watch("bell", "--after", "0") { lines in
+            try rig.node(2).printing(["watch", "bell", "--after", "0"]) { lines in
                 try one.put("bell/door", ["rings": 1])
                 try one.put("other/door", ["rings": 1])
                 try eventually(within: .seconds(3), "the watcher sees the first ring") { try lines().count == 1 }
@@ -13,7 +13,7 @@ extension RigSuites.Stories {
                 try eventually(within: .seconds(3), "the watcher sees the second ring") { try lines().count == 2 }
             }
             let position = try #require(
-                try rig.node(2).watch("bell", "--after", "0") { lines in
+                try rig.node(2).printing(["watch", "bell", "--after", "0"]) { lines in
                     try eventually(within: .seconds(3), "who begins anew sees each object once") {
                         try lines().count == 1
                     }
@@ -25,7 +25,7 @@ extension RigSuites.Stories {
             try one.edit("bell/door", "rings=4")
             #expect(try one.delete("bell/gate"))
             try rig.inStep()
-            try rig.node(2).watch("bell", "--after", position.line) { lines in
+            try rig.node(2).printing(["watch", "bell", "--after", position.line]) { lines in
                 try eventually(within: .seconds(3), "two objects changed meanwhile") { try lines().count == 2 }
                 #expect(try lines().map { $0["id"] } == ["door", "gate"])
                 #expect(try lines().map { $0["deleted"] } == [false, true])
@@ -37,14 +37,14 @@ extension RigSuites.Stories {
 }
 
 extension Node {
-    /// Watches while the body runs, which may ask for the lines so far.
-    fileprivate func watch<Answer>(
-        _ arguments: String..., body: (() throws -> [JSONValue]) throws -> Answer
+    /// Runs a command that goes on while the body runs, which may ask for the lines so far.
+    func printing<Answer>(
+        _ arguments: [String], body: (() throws -> [JSONValue]) throws -> Answer
     ) throws -> Answer {
         let folder = try Shell.temporaryFolder()
         let output = folder.appending(path: "output")
         let process = try Shell.start(
-            ["deploy/rig", "exec", "\(number)", "--", "lanyard", "watch", "--json"] + arguments, output: output,
+            ["deploy/rig", "exec", "\(number)", "--", "lanyard", "--json"] + arguments, output: output,
             errors: folder.appending(path: "errors"), environment: Rig.environment, limitSeconds: nil)
         defer {
             process.terminate()
