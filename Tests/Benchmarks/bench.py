@@ -13,11 +13,12 @@ import book
 import objects
 import ours
 import planning
+import queries
 import state
 from report import Report
 
 OURS = ["discovery", "latency", "emit", "catchup", "memory", "start", "traffic", "puts", "merge", "edits", "planning",
-        "book", "attachments", "state"]
+        "book", "attachments", "state", "queries"]
 BASELINES = ["sqlite", "floor", "postgres", "redis"]
 # Only for who names them: they fill disks.
 LARGE = ["huge"]
@@ -81,6 +82,7 @@ def parts(report, names, size):
         ({"attachments"}, "disk", disk("before the attachments")),
         ({"attachments"}, "attachments", lambda: attachments.measure(report, size)),
         ({"state"}, "state and compaction", lambda: state.measure(report, size)),
+        ({"queries"}, "queries", lambda: queries.measure(report, size)),
         ({"huge"}, "attachment of 10 GiB", lambda: attachments.measure_huge(report, size)),
         # Before ours: a disk that has just taken our gigabyte answers more slowly for minutes.
         ({"floor"}, "floor in C, catch-up", floor(baselines.floor_catch_up)),
