@@ -34,6 +34,7 @@ import Testing
         "Sources/Decisions/27-encodings.md",
         "Sources/Decisions/28-checking.md",
         "Sources/Decisions/29-core-machines.md",
+        "Sources/Decisions/30-queries.md",
         "Sources/GLOSSARY.md",
         "Sources/PROTOCOL.md",
         "Sources/SEMANTICS.md",
