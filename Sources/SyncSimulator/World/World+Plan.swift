@@ -6,8 +6,6 @@ import SyncStore
 extension World {
     /// After the heal all must be in step within this.
     private static let patienceNanoseconds: Int64 = 90_000_000_000
-    /// The same while a state is coming in: its size and the link's rate decide how long it takes.
-    private static let statePatienceNanoseconds: Int64 = 600_000_000_000
     /// A session whose peer is gone must be given up within 15 s; a second for the clocks, one for the look.
     private static let deadAfterNanoseconds: Int64 = 17_000_000_000
 
@@ -209,8 +207,7 @@ extension World {
         lookForDeadSessions()
         compareNodes()
         guard let healedAt, failure == nil else { return }
-        let isStateComing = nodes.contains { ($0.core?.load.stateBytes ?? 0) > 0 }
-        let patience = isStateComing ? Self.statePatienceNanoseconds : Self.patienceNanoseconds
+        let isLate = now - healedAt > Self.patienceNanoseconds
         let digests = nodes.map { $0.core?.held.digest }
         let states = nodes.map { try? $0.store?.logState().digest }
         let isLevel = Set(digests).count == 1 && digests[0] != nil && Set(states).count == 1
@@ -222,12 +219,10 @@ extension World {
         if haveRecordsRested {
             // While bytes are awaited, sessions come that are redundant; for a moment such a one says nothing of what it holds.
             checkBlobPatience(healedAt)
-        } else if now - healedAt > patience {
+        } else if isLate {
             let ending = lateEnding
             check { $0.ended(ending) }
-            fail("convergence", "the world did not come to rest within \(patience / 1_000_000_000) s")
-        } else if now - healedAt > Self.patienceNanoseconds {
-            queue.plan(.look, at: now + 1_000_000_000)
+            fail("convergence", "the world did not come to rest within \(Self.patienceNanoseconds / 1_000_000_000) s")
         }
     }
 
