@@ -243,16 +243,18 @@ import Testing
         }
     }
 
+    private static func wait(for text: String, in file: String) async throws {
+        while try !String(contentsOfFile: file, encoding: .utf8).contains(text) {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
+    }
+
     @Test func `a watch prints a line per object that changes`() async throws {
         try await LiveServer.with { server async throws in
             let lanyard = Shell(socket: server.socketPath)
             let printed = server.directory + "/printed"
-            func isPrinted(_ text: String) async throws {
-                while try !String(contentsOfFile: printed, encoding: .utf8).contains(text) {
-                    try Task.checkCancellation()
-                    await Task.yield()
-                }
-            }
+            func isPrinted(_ text: String) async throws { try await Self.wait(for: text, in: printed) }
             _ = FileManager.default.createFile(atPath: printed, contents: nil)
             _ = try await lanyard("put", "task/a", #"{"n":1}"#)
             let watch = Task {
@@ -276,12 +278,7 @@ import Testing
         try await LiveServer.with { server async throws in
             let lanyard = Shell(socket: server.socketPath)
             let printed = server.directory + "/printed"
-            func isPrinted(_ text: String) async throws {
-                while try !String(contentsOfFile: printed, encoding: .utf8).contains(text) {
-                    try Task.checkCancellation()
-                    await Task.yield()
-                }
-            }
+            func isPrinted(_ text: String) async throws { try await Self.wait(for: text, in: printed) }
             _ = FileManager.default.createFile(atPath: printed, contents: nil)
             _ = try await lanyard("put", "task/a", #"{"n":1}"#)
             _ = try await lanyard("put", "task/b", #"{"n":7}"#)
