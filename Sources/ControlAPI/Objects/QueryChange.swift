@@ -105,12 +105,19 @@ public struct QueryDifference: Hashable, Sendable {
     }
 
     /// Brings a result that is as it was before the difference up to date.
-    public func apply(to objects: inout [ObjectEntry]) {
-        if isReset { objects = [] }
-        if !objects.isEmpty {
+    public func apply(to objects: inout [ObjectEntry]) { apply(to: &objects, id: \.id) { $0 } }
+
+    /// The same for a result whose objects are kept in another form, which `item` makes of each that is new or changed.
+    package func apply<Item>(
+        to items: inout [Item], id: (Item) -> String, _ item: (ObjectEntry) throws -> Item
+    ) rethrows {
+        // Made first: if one cannot be, the result stays as it was.
+        let made = try placed.map { (index: $0.index, item: try item($0.object)) }
+        if isReset { items = [] }
+        if !items.isEmpty {
             let named = Set(removed + placed.map(\.object.id))
-            if !named.isEmpty { objects.removeAll { named.contains($0.id) } }
+            if !named.isEmpty { items.removeAll { named.contains(id($0)) } }
         }
-        for placed in placed { objects.insert(placed.object, at: min(placed.index, objects.count)) }
+        for (index, item) in made { items.insert(item, at: min(index, items.count)) }
     }
 }
