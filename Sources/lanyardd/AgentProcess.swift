@@ -15,6 +15,14 @@ struct AgentProcess {
     /// The system service's place is for its group; any other belongs to the user who started the agent.
     private var isServiceSocket: Bool { configuration.socketPath.hasPrefix("/run/lanyard/") }
 
+    /// Sends this process the signal of a clean stop once standard input has ended.
+    static func stopWhenInputEnds() {
+        Thread.detachNewThread {
+            while let read = try? FileHandle.standardInput.read(upToCount: 4_096), !read.isEmpty {}
+            kill(getpid(), SIGTERM)
+        }
+    }
+
     func run() async throws {
         // Writing to a peer or a reader that left is an error to handle, not a reason to die.
         signal(SIGPIPE, SIG_IGN)

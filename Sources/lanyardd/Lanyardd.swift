@@ -67,6 +67,11 @@ struct Lanyardd: AsyncParsableCommand {
             """)
     var isWithoutState = false
 
+    @Flag(
+        name: .customLong("until-input-ends"),
+        help: "Stop when standard input ends: with the program that started the agent, however that ends.")
+    var isUntilInputEnds = false
+
     @Flag(help: "Print the configuration that results, as TOML, and exit.")
     var printConfig = false
 
@@ -83,6 +88,7 @@ struct Lanyardd: AsyncParsableCommand {
             print(configuration.toml, terminator: "")
             return
         }
+        if isUntilInputEnds { AgentProcess.stopWhenInputEnds() }
         try await AgentProcess(configuration: configuration).run()
     }
 
