@@ -26,6 +26,10 @@ let package = Package(
     name: "lanyard",
     products: [
         .library(name: "LanyardClient", targets: ["LanyardClient", "ControlAPI"]),
+        // Structs as objects and events: what most applications want.
+        .library(name: "Lanyard", targets: ["Lanyard", "ControlAPI"]),
+        // Several agents in a test.
+        .library(name: "LanyardTesting", targets: ["LanyardTesting"]),
         // Replicated types on their own: values that several replicas change apart and that merge. The target has no
         // dependencies, so an application that wants nothing else builds in seconds.
         .library(name: "ReplicatedTypes", targets: ["ReplicatedTypes"]),
@@ -99,6 +103,10 @@ let package = Package(
             name: "LanyardClient",
             dependencies: ["ControlAPI", nio, nioPosix, .product(name: "NIOHTTP1", package: "swift-nio")],
             swiftSettings: common),
+        // Its folder is not called as the target is: on a file system that ignores case it would be the command's.
+        .target(
+            name: "Lanyard", dependencies: ["LanyardClient", "ControlAPI"], path: "Sources/Library",
+            swiftSettings: common),
         .executableTarget(
             name: "lanyardd",
             dependencies: [
@@ -109,6 +117,12 @@ let package = Package(
         .executableTarget(
             name: "lanyard", dependencies: ["LanyardClient", "ControlAPI", nio, nioPosix, crypto, arguments],
             swiftSettings: common),
+        .target(
+            name: "LanyardTesting", dependencies: ["Lanyard", "LanyardClient", "ControlAPI"], path: "Sources/Testing",
+            swiftSettings: common),
+        // The program that the documents show; a test holds both to each other and runs it in a rig.
+        .executableTarget(
+            name: "ten-lines", dependencies: ["Lanyard"], path: "Sources/Examples/TenLines", swiftSettings: common),
         .target(
             name: "SyncSimulator",
             dependencies: [
@@ -163,7 +177,8 @@ let package = Package(
         .testTarget(
             name: "ControlTests",
             dependencies: [
-                "ControlAPI", "ControlServer", "LanyardClient", "lanyard", "SyncAgent", "SyncStore", nio,
+                "ControlAPI", "ControlServer", "Lanyard", "LanyardClient", "LanyardTesting", "lanyard", "SyncAgent",
+                "SyncStore", nio,
                 nioPosix, logging,
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),

@@ -23,13 +23,16 @@ struct LiveServer: Sendable {
     }
 
     /// Runs an agent and its server for as long as `body`; the server ends before the agent.
+    ///
+    /// - Parameter place: the directory for the data and the socket, which may be those of an earlier run; nil: fresh ones that are
+    ///   gone afterwards.
     static func with<Value: Sendable>(
         named name: String = "desk", audience: ControlSocket.Audience = .owner, connectionLimit: Int? = nil,
-        _ body: (LiveServer) async throws -> Value
+        in place: String? = nil, _ body: (LiveServer) async throws -> Value
     ) async throws -> Value {
-        try await LiveAgent.with(named: name) { live async throws in
+        try await LiveAgent.with(named: name, in: place.map { "\($0)/data" }) { live async throws in
             let temporary = try TemporaryDirectory()
-            let path = "\(temporary.path)/control.sock"
+            let path = "\(place ?? temporary.path)/control.sock"
             let (listening, isListening) = AsyncStream<Void>.makeStream()
             let server = ControlServer(
                 agent: live.agent, socket: ControlSocket(path: path, audience: audience),
@@ -42,7 +45,7 @@ struct LiveServer: Sendable {
             }
             for await _ in listening {}
             let running = LiveServer(
-                live: live, directory: temporary.path, client: LanyardClient(socketPath: path),
+                live: live, directory: place ?? temporary.path, client: LanyardClient(socketPath: path),
                 shutDown: { Task { await group.triggerGracefulShutdown() } }, ended: ended)
             let result: Result<Value, any Error>
             do { result = .success(try await body(running)) } catch { result = .failure(error) }

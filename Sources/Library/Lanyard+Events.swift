@@ -1,0 +1,75 @@
+public import ControlAPI
+import LanyardClient
+
+/// An event as it was read.
+public struct ReceivedEvent<Event: LanyardEvent>: Sendable {
+    /// The event as its author wrote it.
+    public let value: Event
+    /// The name of the event, the same on every device.
+    public let dot: DotText
+    /// The id of the device that wrote it; this one's, too.
+    public let device: String
+    /// The time at which it was written, by the author's clock.
+    public let time: Timestamp
+    /// The place behind the event in the stream, for ``Lanyard/events(of:consumer:order:after:follow:skipping:)``.
+    public let position: EventPosition
+    /// True if the consumer was given the event before and did not finish with it.
+    public let redelivered: Bool
+}
+
+extension Lanyard {
+    /// Appends an event to the stream of its type; it is durable when this returns.
+    @discardableResult
+    public func emit<Event: LanyardEvent>(_ event: Event) async throws(ControlError) -> EmitResponse {
+        try await client.emit(try FieldCoding.json(event), type: Event.type, to: Event.stream, space: space)
+    }
+
+    /// The events of a stream: those that are there and, with `follow`, those that come, from every device.
+    ///
+    /// With a consumer, events that arrived together are acknowledged once the loop has asked for the one behind them. A
+    /// program that is ended in a loop's body is given these again, with `redelivered`: at least once, never less. An agent
+    /// that stops is waited for.
+    ///
+    /// - Parameters:
+    ///   - consumer: the name of a reader whose place in the stream the agent keeps; nil: from `after`, or the beginning.
+    ///   - after: the place to begin behind.
+    ///   - follow: false to end with the last event that is there.
+    ///   - skipping: is given the error and the line of each event that does not fit the struct; nil: such an event ends the
+    ///     sequence with `type_mismatch`, and a consumer stays before it.
+    public func events<Event: LanyardEvent>(
+        of type: Event.Type, consumer: String? = nil, after: EventPosition? = nil, follow: Bool = true,
+        skipping: (@Sendable (ControlError, EventLine) -> Void)? = nil
+    ) -> PulledSequence<ReceivedEvent<Event>> {
+        PulledSequence { give in
+            var place = after
+            try await connection.keepTrying { isAlive in
+                let request = EventReadRequest(
+                    space: space, stream: Event.stream, after: place, consumer: consumer, follow: follow,
+                    type: Event.type)
+                try await client.readEvents(request) { lines in
+                    isAlive()
+                    for line in lines {
+                        if let event: ReceivedEvent<Event> = try Self.received(line, skipping) { try await give(event) }
+                        // A consumer's place is the agent's to keep.
+                        place = consumer == nil ? line.position : nil
+                    }
+                }
+                if follow { throw ControlError.agentStopped }
+            }
+        }
+    }
+
+    private static func received<Event: LanyardEvent>(
+        _ line: EventLine, _ skipping: ((ControlError, EventLine) -> Void)?
+    ) throws(ControlError) -> ReceivedEvent<Event>? {
+        do throws(ControlError) {
+            return ReceivedEvent(
+                value: try FieldCoding.value(Event.self, json: line.payload), dot: line.dot, device: line.device,
+                time: line.time, position: line.position, redelivered: line.redelivered)
+        } catch {
+            guard let skipping else { throw error.concerning("\(Event.stream), event \(line.dot)") }
+            skipping(error, line)
+            return nil
+        }
+    }
+}
