@@ -1,0 +1,235 @@
+"""The asynchronous client of the agent on this machine."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from . import _attaching, _concurrent, _node, _saving, _streaming
+from ._attaching import AsyncSource, SendProgress
+from ._exchange import each_line
+from ._location import find
+from ._node import NOT_GIVEN
+from ._saving import Draft
+from ._scope import ObjectName, Scope
+from .objects import LanyardObject
+from .query import AsyncQuery
+from .records import (
+    Attachment,
+    ByteProgress,
+    Conflict,
+    Consumer,
+    Device,
+    Emitted,
+    Event,
+    Invitation,
+    Joined,
+    Peer,
+    Rewind,
+    Status,
+    Stream,
+    Wait,
+)
+
+O = TypeVar("O", bound=LanyardObject)  # noqa: E741
+
+
+async def connect_async(
+    socket: str | os.PathLike[str] | None = None,
+    *,
+    data_dir: str | os.PathLike[str] | None = None,
+    space: str = "home",
+) -> AsyncClient:
+    """Returns an asynchronous client of the agent on this machine, found as the command `lanyard` finds it.
+
+    `socket` and `data_dir` name another agent, as do LANYARD_SOCKET and LANYARD_DATA_DIR. Raises `agent_not_running` if
+    it does not answer.
+    """
+    client = AsyncClient(Scope(find(socket, data_dir), space))
+    await client.call("GET", "/healthz")
+    return client
+
+
+class AsyncClient:
+    """The asynchronous client of the agent on this machine; `connect_async` makes one.
+
+    It has the calls of `Client`. Cancelling a task ends its request.
+    """
+
+    def __init__(self, scope: Scope) -> None:
+        self._scope = scope
+
+    def once(self, key: str) -> AsyncClient:
+        """Returns a client whose write is done once a day, however often it is asked for with this key and content."""
+        return AsyncClient(replace(self._scope, key=key))
+
+    def query(self, cls: type[O]) -> AsyncQuery[O]:
+        """Returns a query for all objects of a class, to be narrowed."""
+        return AsyncQuery(self._scope, cls)
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[Draft]:
+        """Collects writes in an `async with` block; does all or none at its end, none if it raises."""
+        draft = Draft()
+        yield draft
+        await _concurrent.run(self._scope.location, _saving.committed(self._scope, draft))
+
+    def events(
+        self,
+        stream: str,
+        *,
+        consumer: str | None = None,
+        follow: bool = False,
+        order: str = "arrival",
+        after: int | str | None = None,
+        last: int | None = None,
+        before: int | None = None,
+        type: str | None = None,
+        acknowledge_every: int = 1,
+        on_rewind: Callable[[Rewind], Any] | None = None,
+    ) -> AsyncIterator[Event]:
+        """Yields the events of a stream; with `follow` also later ones, as they come. See `Client.events`."""
+        reading = _streaming.Reading(
+            self._scope, stream, consumer, follow, order, after, last, before, type, acknowledge_every, on_rewind
+        )
+        return _concurrent.iterate(self._scope.location, _streaming.events(reading))
+
+    def attachments(self, owner: ObjectName | None = None) -> AsyncIterator[Attachment]:
+        """Yields the attachments of an object, or of the whole space, newest first."""
+        request = _attaching.listed_request(self._scope, owner)
+        return _concurrent.iterate(self._scope.location, each_line(request, Attachment.from_json))
+
+    def read(self, attachment: Attachment | str) -> AsyncIterator[bytes]:
+        """Yields the bytes of an attachment, checked by the agent.
+
+        Raises `not_found` where they are not on this node.
+        """
+        return _concurrent.iterate(self._scope.location, _attaching.contents(self._scope, attachment))
+
+    async def save(self, subject: O, *, if_absent: bool = False) -> O:
+        """Writes what changed in an object since it was read, and brings it up to date; it is durable then.
+
+        See `Client.save`.
+        """
+        return await _concurrent.run(self._scope.location, _saving.saved(self._scope, subject, if_absent=if_absent))
+
+    async def get(self, cls: type[O], id: str) -> O:
+        """Returns an object. Raises `not_found`."""
+        return await _concurrent.run(self._scope.location, _saving.read(self._scope, cls, id))
+
+    async def refresh(self, subject: O) -> O:
+        """Reads an object again; what was changed in it and not saved stays changed."""
+        return await _concurrent.run(self._scope.location, _saving.refreshed(self._scope, subject))
+
+    async def delete(self, subject: ObjectName) -> bool:
+        """Deletes an object everywhere. False when there was nothing to delete."""
+        return await _concurrent.run(self._scope.location, _saving.deleted(self._scope, subject))
+
+    async def emit(self, stream: str, payload: Any, *, type: str | None = None) -> Emitted:
+        """Writes an event; it is durable on return."""
+        return await _concurrent.run(self._scope.location, _streaming.emitted(self._scope, stream, payload, type))
+
+    async def attach(
+        self,
+        owner: ObjectName,
+        source: AsyncSource,
+        *,
+        name: str | None = None,
+        media_type: str | None = None,
+        progress: SendProgress | None = None,
+    ) -> Attachment:
+        """Attaches a path, bytes, or pieces of bytes to an object; durable on return. See `Client.attach`."""
+        return await _concurrent.run(
+            self._scope.location, _attaching.attached(self._scope, owner, source, name, media_type, progress)
+        )
+
+    async def attachment(self, id: str) -> Attachment:
+        """Returns an attachment, by its id or a beginning of it that no other has."""
+        return await _concurrent.run(self._scope.location, _attaching.described(self._scope, id))
+
+    async def fetch(
+        self,
+        attachment: Attachment | str,
+        *,
+        progress: Callable[[ByteProgress], Any] | None = None,
+    ) -> Attachment:
+        """Brings the bytes to this node, if they are not here. Raises `nobody_has`."""
+        return await _concurrent.run(self._scope.location, _attaching.fetched(self._scope, attachment, progress))
+
+    async def detach(self, attachment: Attachment | str) -> bool:
+        """Takes an attachment off its object, on every device. False when it was off already."""
+        return await _concurrent.run(self._scope.location, _attaching.detached(self._scope, attachment))
+
+    async def pin(self, attachment: Attachment | str) -> Attachment:
+        """Keeps the bytes on this node whatever the policy of the space."""
+        return await _concurrent.run(self._scope.location, _attaching.pinned(self._scope, attachment, True))
+
+    async def unpin(self, attachment: Attachment | str) -> Attachment:
+        """Leaves the bytes to the policy of the space again."""
+        return await _concurrent.run(self._scope.location, _attaching.pinned(self._scope, attachment, False))
+
+    async def conflicts(self, collection: str | None = None) -> list[Conflict]:
+        """Returns what concurrent work left for a person to look at."""
+        return await _concurrent.run(self._scope.location, _node.conflicts(self._scope, collection))
+
+    async def resolve(
+        self,
+        subject: Conflict | ObjectName,
+        *,
+        value: Any = NOT_GIVEN,
+        field: str | None = None,
+        decision: str | None = None,
+    ) -> bool:
+        """Decides a conflict on all devices: by the value of a field, or by a decision, `keep`, `delete` or `dismiss`.
+
+        See `Client.resolve`.
+        """
+        return await _concurrent.run(self._scope.location, _node.resolved(self._scope, subject, decision, field, value))
+
+    async def streams(self) -> list[Stream]:
+        """Returns the streams of the space."""
+        return await _concurrent.run(self._scope.location, _node.streams(self._scope))
+
+    async def consumers(self) -> list[Consumer]:
+        """Returns the consumers of the space."""
+        return await _concurrent.run(self._scope.location, _node.consumers(self._scope))
+
+    async def status(self) -> Status:
+        """Returns the status of this node."""
+        return await _concurrent.run(self._scope.location, _node.status(self._scope))
+
+    async def peers(self) -> list[Peer]:
+        """Returns the other agents, as this node sees them."""
+        return await _concurrent.run(self._scope.location, _node.peers(self._scope))
+
+    async def devices(self) -> list[Device]:
+        """Returns the members of the space."""
+        return await _concurrent.run(self._scope.location, _node.devices(self._scope))
+
+    async def wait(self, timeout: float = 30.0, *, peers: int | None = None, connected_only: bool = False) -> Wait:
+        """Waits until this node has all that it should and no device lacks anything of it, at most `timeout` seconds.
+
+        See `Client.wait`.
+        """
+        return await _concurrent.run(self._scope.location, _node.waited(self._scope, timeout, peers, connected_only))
+
+    async def invite(self, *, seconds: int | None = None) -> Invitation:
+        """Makes a ticket that lets one device in, for ten minutes unless told otherwise."""
+        return await _concurrent.run(self._scope.location, _node.invited(self._scope, seconds))
+
+    async def join(self, ticket: str) -> Joined:
+        """Joins with a ticket that another device made."""
+        return await _concurrent.run(self._scope.location, _node.joined(self._scope, ticket))
+
+    async def call(
+        self,
+        method: str,
+        path: str,
+        query: dict[str, str | int | bool | None] | None = None,
+        body: Any = NOT_GIVEN,
+    ) -> Any:
+        """Sends any request of the control API, and returns the JSON of the answer. deploy/HTTP.md lists the routes."""
+        return await _concurrent.run(self._scope.location, _node.called(self._scope, method, path, query, body))
