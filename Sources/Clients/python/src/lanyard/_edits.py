@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from ._fields import SEQUENCES, SETS, canonical, same
 from .errors import LanyardError
 
-#: The most pairs of elements that are compared one by one; above, texts are compared by lines.
+#: The most pairs of equal elements that are compared; above, texts are compared by lines.
 COMPARED_PAIRS = 1_000_000
 #: The most operations with positions for one field; above, the field is set as a whole.
 POSITIONED_OPERATIONS = 1_000
@@ -106,15 +107,21 @@ def blocks(old: Any, new: Any) -> list[Block]:
 
 
 def _compared(left: Sequence[str], right: Sequence[str]) -> list[Block]:
-    if len(left) * len(right) <= COMPARED_PAIRS:
+    if _equal_pairs(left, right) <= COMPARED_PAIRS:
         return _opcodes(left, right)
     if not isinstance(left, str) or not isinstance(right, str):
         return [(0, len(left), 0, len(right))]
     lines, new_lines = left.splitlines(keepends=True), right.splitlines(keepends=True)
-    if len(lines) * len(new_lines) > COMPARED_PAIRS:
+    if _equal_pairs(lines, new_lines) > COMPARED_PAIRS:
         return [(0, len(left), 0, len(right))]
     at, new_at = _offsets(lines), _offsets(new_lines)
     return [(at[a], at[b], new_at[c], new_at[d]) for a, b, c, d in _opcodes(lines, new_lines)]
+
+
+def _equal_pairs(left: Sequence[str], right: Sequence[str]) -> int:
+    """Returns the number of pairs that a comparison looks at."""
+    occurrences = Counter(right)
+    return sum(occurrences[element] for element in left)
 
 
 def _opcodes(left: Sequence[str], right: Sequence[str]) -> list[Block]:

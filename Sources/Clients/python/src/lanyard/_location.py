@@ -61,8 +61,9 @@ class Machine:
 
     environment: Mapping[str, str] = field(default_factory=lambda: os.environ)
     is_root: bool = field(default_factory=lambda: os.geteuid() == 0)
-    answers: Callable[[str], bool] = lambda path: socket_answers(path)
-    exists: Callable[[str], bool] = os.path.exists
+    #: Returns true if an agent answers on a socket.
+    answers: Callable[[str], bool] = field(default_factory=lambda: socket_answers)
+    exists: Callable[[str], bool] = field(default_factory=lambda: os.path.exists)
 
     def variable(self, name: str) -> str | None:
         """Returns a variable that is set and not empty."""
@@ -102,8 +103,9 @@ def find(
     """Returns the agent that is meant.
 
     Looks at `socket_path`, LANYARD_SOCKET, `data_directory`, LANYARD_DATA_DIR; where none is given, for an agent that
-    answers in `$XDG_RUNTIME_DIR/lanyard`, the user's data directory or `/run/lanyard`. Where no agent answers, the machine's service is meant if it is installed, unless the user has a device of their own
-    and is not root. Else the user's data directory is meant.
+    answers in `$XDG_RUNTIME_DIR/lanyard`, the user's data directory or `/run/lanyard`. Where no agent answers, the
+    machine's service is meant if it is installed, unless the user has a device of their own and is not root. Else the
+    user's data directory is meant.
     """
     machine = machine or Machine()
     user_directory = machine.user_data_directory()
