@@ -51,12 +51,21 @@ def until(condition: Callable[[], Any], what: str) -> Any:
     return value
 
 
+def free_port() -> int:
+    """Returns a TCP port of the loopback that no program listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
 class Agent:
     """An agent of its own, in a folder of its own."""
 
     def __init__(self, test: Any) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="lanyard-"))
         self.socket = self.folder / "control.sock"
+        # The same after a restart, so that the other finds it again without mDNS.
+        self.address = f"127.0.0.1:{free_port()}"
         self.process: subprocess.Popen[bytes] | None = None
         add = getattr(test, "addCleanup", None) if isinstance(test, unittest.TestCase) else test.addClassCleanup
         add(self._remove)
@@ -64,7 +73,7 @@ class Agent:
 
     def start(self) -> None:
         """Starts the program and waits until it is ready."""
-        arguments = [str(PROGRAM), "--data-dir", str(self.folder), "--no-mdns", "--listen", "127.0.0.1:0"]
+        arguments = [str(PROGRAM), "--data-dir", str(self.folder), "--no-mdns", "--listen", self.address]
         # An agent does not outlive a test process that was killed.
         guard = ["setpriv", "--pdeathsig", "KILL"]
         with open(self.folder / "output", "ab") as output:
@@ -108,6 +117,12 @@ class Agent:
         return await lanyard.connect_async(self.socket)
 
 
+def connections_of(agent: Agent) -> int:
+    """Returns the number of connections to the socket of an agent that are open."""
+    lines = Path("/proc/net/unix").read_text().splitlines()
+    return sum(line.endswith(f" {agent.socket}") and line.split()[5] == "03" for line in lines)
+
+
 def pair(one: lanyard.Client, two: lanyard.Client) -> None:
     """Lets the device of `two` in, and waits until both are in step."""
     two.join(one.invite().ticket)
@@ -117,14 +132,16 @@ def pair(one: lanyard.Client, two: lanyard.Client) -> None:
 def together(*homes: lanyard.Client) -> None:
     """Waits until all have the same."""
     until(
-        lambda: len({home.status().spaces[0].digest for home in homes}) == 1
-        and all(home.wait(0.2, peers=len(homes) - 1).in_step for home in homes),
+        lambda: (
+            len({home.status().spaces[0].digest for home in homes}) == 1
+            and all(home.wait(0.2, peers=len(homes) - 1).in_step for home in homes)
+        ),
         "all devices are in step",
     )
 
 
 class LossyRelay:
-    """A socket in front of an agent's. It passes each exchange on, and loses the answers of the first `losses` of them."""
+    """A socket in front of an agent's that passes each exchange on, and loses the answers of the first `losses`."""
 
     def __init__(self, test: unittest.TestCase, agent: Agent, losses: int) -> None:
         self.path = agent.folder / "relay.sock"

@@ -68,7 +68,11 @@ class HTTPTests(unittest.TestCase):
                 Request("PUT", "/a", key=key).head()
 
     def test_what_json_cannot_hold_is_a_typed_error(self) -> None:
-        for value, code in [("\ud800", "invalid_utf8"), (float("nan"), "number_out_of_range"), (b"x", "invalid_argument")]:
+        for value, code in [
+            ("\ud800", "invalid_utf8"),
+            (float("nan"), "number_out_of_range"),
+            (b"x", "invalid_argument"),
+        ]:
             with self.assertRaises(LanyardError) as caught:
                 to_json([value])
             self.assertEqual(caught.exception.code, code)
@@ -128,12 +132,15 @@ class EditTests(unittest.TestCase):
     def test_other_types_move_on_too(self) -> None:
         self.assertEqual(rebase("counter", 1, 3, 10), 12)
         self.assertEqual(rebase("set", ["a", "b"], ["b", "c"], ["a", "d"]), ["c", "d"])
-        self.assertEqual(rebase("dictionary", {"a": 1, "b": {"x": 1}}, {"b": {"x": 1, "y": 2}}, {"a": 1, "b": {}}),
-                         {"b": {"y": 2}})
+        self.assertEqual(
+            rebase("dictionary", {"a": 1, "b": {"x": 1}}, {"b": {"x": 1, "y": 2}}, {"a": 1, "b": {}}), {"b": {"y": 2}}
+        )
         self.assertEqual(rebase("orderedSet", ["a"], ["a", "b"], ["b", "a"]), ["b", "a"])
         self.assertEqual(rebase("register", 1, 2, 3), 2)
-        self.assertEqual(edits("dictionary", "d", {"a/b": 1}, {"c~": 2}),
-                         [{"op": "unset", "path": "d/a~1b"}, {"op": "set", "path": "d/c~0", "value": 2}])
+        self.assertEqual(
+            edits("dictionary", "d", {"a/b": 1}, {"c~": 2}),
+            [{"op": "unset", "path": "d/a~1b"}, {"op": "set", "path": "d/c~0", "value": 2}],
+        )
 
 
 class Colour(enum.Enum):
@@ -195,7 +202,9 @@ class FieldTests(unittest.TestCase):
             self.assertEqual(caught.exception.code, "schema_invalid")
 
     def test_question_marks_are_filled_outside_of_quotes(self) -> None:
-        self.assertEqual(filled('a = ? and "b?" = "?\\"?" or c in ?', ('"', [1])), 'a = "\\"" and "b?" = "?\\"?" or c in [1]')
+        self.assertEqual(
+            filled('a = ? and "b?" = "?\\"?" or c in ?', ('"', [1])), 'a = "\\"" and "b?" = "?\\"?" or c in [1]'
+        )
         for condition, values in (("a = ?", ()), ("a = 1", (1,))):
             with self.assertRaises(LanyardError):
                 filled(condition, values)
@@ -203,7 +212,9 @@ class FieldTests(unittest.TestCase):
 
 class LocationTests(unittest.TestCase):
     def _found(self, *answering: str, exists: tuple[str, ...] = (), root: bool = False, **environment: str) -> Any:
-        machine = Machine({"HOME": "/h", **environment}, root, lambda path: path in answering, lambda path: path in exists)
+        machine = Machine(
+            {"HOME": "/h", **environment}, root, lambda path: path in answering, lambda path: path in exists
+        )
         return find(machine=machine)
 
     def test_the_agent_is_found_in_the_order_of_the_command(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import enum
 import json
@@ -154,7 +155,8 @@ def _convert(value: Any, hint: Any, *, to_json: bool) -> Any:
             return value
         raise Mismatch(f"it is {_shown(value)}, and one of {', '.join(map(repr, arguments))} is expected")
     if hint is Any:
-        return value
+        # A copy, so that a change inside of the object's value is no change of what it was read with.
+        return copy.deepcopy(value)
     if hint in (None, type(None)):
         return _expect(value, value is None, "null")
     if hint in _SCALARS:

@@ -11,7 +11,7 @@ from ._http import Request, to_json
 from ._schema import ensured
 from ._scope import Scope
 from ._steps import Close, Item, Pause, Steps
-from .errors import LanyardError, connection_lost
+from .errors import ErrorCode, LanyardError, connection_lost
 from .objects import LanyardObject
 
 O = TypeVar("O", bound=LanyardObject)  # noqa: E741
@@ -114,13 +114,40 @@ def filled(condition: str, values: tuple[Any, ...]) -> str:
 def selected(query: Selection[O]) -> Steps[None]:
     """Hands out the objects of a query."""
     yield from ensured(query.scope.schemas, query.scope.space, query.cls, for_writing=False)
-    yield from each_line(query.request("objects"), query.cls.from_entry)
+    try:
+        yield from each_line(query.request("objects"), query.cls.from_entry)
+    except LanyardError as error:
+        _allow_no_collection(error)
 
 
 def counted(query: Selection[Any]) -> Steps[int]:
     """Returns the number of objects for which the condition of a query holds."""
     yield from ensured(query.scope.schemas, query.scope.space, query.cls, for_writing=False)
-    return int((yield from answered(query.request("count", ordered=False)))["count"])
+    try:
+        return int((yield from answered(query.request("count", ordered=False)))["count"])
+    except LanyardError as error:
+        _allow_no_collection(error)
+        return 0
+
+
+def _allow_no_collection(error: LanyardError) -> None:
+    """Raises all errors but the one that a collection has not begun: to a class it is one without objects."""
+    if error.code != ErrorCode.UNKNOWN_COLLECTION:
+        raise error
+
+
+def _begun(query: Selection[Any]) -> Steps[None]:
+    """Returns once the collection has its first object."""
+    request = Request("GET", query.scope.path("watch"), [("collection", query.cls.collection_name())])
+    lines = yield from lines_of(request)
+    # The collection may have begun before the watch did.
+    try:
+        yield from answered(query.request("count", ordered=False))
+    except LanyardError as error:
+        _allow_no_collection(error)
+        if (yield from lines.next_block()) is None:
+            raise connection_lost() from None
+    yield Close(lines.connection)
 
 
 class LiveResult(Generic[O]):
@@ -170,22 +197,31 @@ def followed(query: Selection[O]) -> Steps[None]:
     """
     yield from ensured(query.scope.schemas, query.scope.space, query.cls, for_writing=False)
     result: LiveResult[O] = LiveResult(query.cls)
-    failures = 0
+    has_begun, is_awaited, failures = False, False, 0
     while True:
         lines: Lines | None = None
         try:
+            if is_awaited:
+                yield from _begun(query)
             request = query.request("live")
             request.query.append(("after", result.position))
             lines = yield from lines_of(request)
+            is_awaited = False
             while (block := (yield from lines.next_block())) is not None:
                 for change in block:
                     if result.take(change):
-                        failures = 0
+                        has_begun, failures = True, 0
                         yield Item(list(result.objects))
             raise connection_lost()
         except LanyardError as error:
-            if result.position is None or error.code not in LOST:
+            is_missing = error.code == ErrorCode.UNKNOWN_COLLECTION
+            is_awaited = is_awaited or is_missing
+            if not is_missing and not (has_begun and error.code in LOST):
                 raise
+        if is_awaited and not has_begun:
+            has_begun = True
+            yield Item([])
+            continue
         if lines is not None:
             yield Close(lines.connection)
         result.abandon()

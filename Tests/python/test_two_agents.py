@@ -1,0 +1,92 @@
+"""Two devices: what they write apart, what they see of each other."""
+
+import unittest
+from contextlib import closing
+from dataclasses import dataclass
+
+from support import Agent, AgentTestCase, Todo, pair, together, until
+
+import lanyard
+from lanyard import LanyardObject, Text
+
+
+class TwoAgentTests(AgentTestCase):
+    other: Agent
+    away: lanyard.Client
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        super().setUpClass()
+        cls.other = Agent(cls)
+        cls.away = cls.other.connect()
+        pair(cls.home, cls.away)
+
+    def test_devices_and_peers_know_each_other(self) -> None:
+        self.assertEqual(len(self.home.devices()), 2)
+        [peer] = self.home.peers()
+        self.assertEqual((peer.state, peer.paired), ("connected", True))
+        self.assertEqual(peer.id, self.away.status().device.id)
+        self.assertTrue(self.home.wait(10, peers=1).in_step)
+        self.assertFalse(self.home.wait(0.1, peers=2).in_step)
+
+    def test_a_live_query_shows_what_the_other_writes(self) -> None:
+        self.home.save(Todo("first"))
+        together(self.home, self.away)
+        with closing(self.home.query(Todo).where(title="from away").live()) as live:
+            self.assertEqual(next(live), [])
+            todo = self.away.save(Todo("from away"))
+            self.assertEqual(next(live), [todo])
+
+    def test_what_both_write_apart_merges(self) -> None:
+        todo = self.home.save(Todo("Milk", body="one two", tags={"a"}))
+        together(self.home, self.away)
+        theirs = self.away.get(Todo, todo.id)
+        self.other.stop()
+        todo.body, todo.opened, todo.tags = "zero one two", 2, {"b"}
+        todo.title = "ours"
+        self.home.save(todo)
+        self.agent.stop()
+        self.other.start()
+        theirs.body, theirs.opened = "one two three", 5
+        theirs.tags.add("c")
+        theirs.title = "theirs"
+        self.away.save(theirs)
+        self.agent.start()
+        together(self.home, self.away)
+        merged = self.home.get(Todo, todo.id)
+        self.assertEqual((merged.body, merged.opened, merged.tags), ("zero one two three", 7, {"b", "c"}))
+        self.assertEqual(self.away.get(Todo, todo.id), merged)
+        [conflict] = [each for each in self.home.conflicts("todo") if each.id == todo.id]
+        self.assertEqual((conflict.kind, conflict.field), ("concurrentValues", "title"))
+        self.assertEqual(sorted(conflict.values), ["ours", "theirs"])
+        self.assertCode("invalid_argument", lambda: self.home.resolve(conflict))
+        self.assertTrue(self.home.resolve(conflict, value="both"))
+        self.assertFalse(self.home.resolve(conflict, value="both"))
+        together(self.home, self.away)
+        self.assertEqual(self.away.get(Todo, todo.id).title, "both")
+        self.assertEqual(self.away.conflicts("todo"), [])
+
+    def test_bytes_are_fetched_from_the_other(self) -> None:
+        todo = self.home.save(Todo("Milk"))
+        attachment = self.home.attach(todo, b"x" * 3_000_000)
+        together(self.home, self.away)
+        self.assertEqual(self.away.fetch(attachment).state, "present")
+        self.assertEqual(sum(map(len, self.away.read(attachment))), 3_000_000)
+
+    def test_a_type_that_another_device_set_is_an_error_that_names_it(self) -> None:
+        @dataclass
+        class Ours(LanyardObject, collection="typed"):
+            text: Text = ""
+
+        @dataclass
+        class Theirs(LanyardObject, collection="typed"):
+            text: str = ""
+
+        self.home.save(Ours("x"))
+        until(lambda: self.away.query(Ours).count() == 1, "the object is there")
+        error = self.assertCode("type_mismatch", lambda: self.away.save(Theirs("y")))
+        self.assertIn("The field text of typed is a text in the mesh and a register in Theirs", error.message)
+
+
+if __name__ == "__main__":
+    unittest.main()
