@@ -75,12 +75,13 @@ package struct ControlResponder: Sendable {
         var pairs: [(key: String, value: String)] = []
         for pair in text.utf8.split(separator: UInt8(ascii: "&")) {
             let equals = pair.firstIndex(of: UInt8(ascii: "="))
-            guard let key = PercentEncoding.decode(pair[..<(equals ?? pair.endIndex)]),
-                let value = PercentEncoding.decode(equals.map { pair[pair.index(after: $0)...] } ?? pair.suffix(0))
+            guard let key = PercentEncoding.decodeQuery(pair[..<(equals ?? pair.endIndex)]),
+                let value = PercentEncoding.decodeQuery(
+                    equals.map { pair[pair.index(after: $0)...] } ?? pair.suffix(0))
             else {
                 throw ControlError(
                     .invalidArgument, "The query is not percent-encoded UTF-8.",
-                    hint: "Encode each key and value; %20 is a space.")
+                    hint: "Encode each key and value; %20 or + is a space, %2B a plus.")
             }
             pairs.append((key, value))
         }

@@ -1,4 +1,4 @@
-/// Percent-encoding of a path segment, a query part or a header's value (RFC 3986, section 2.1). A `+` stays a plus.
+/// Percent-encoding of a path segment, a query part or a header's value (RFC 3986, section 2.1).
 package enum PercentEncoding {
     /// Encodes everything but RFC 3986's unreserved characters.
     package static func encode(_ text: String) -> String {
@@ -13,7 +13,13 @@ package enum PercentEncoding {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Returns the text; nil when an escape is cut off or the result is not UTF-8.
+    /// Returns the text of a key or a value in a query, where `+` is a blank, as browsers, curl and HTTP libraries write it
+    /// (WHATWG URL, section 5.1); a plus is `%2B`. Nil as for `decode`.
+    package static func decodeQuery(_ text: some Sequence<UInt8>) -> String? {
+        decode(text.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 })
+    }
+
+    /// Returns the text; nil when an escape is cut off or the result is not UTF-8. A `+` stays a plus.
     package static func decode(_ text: some Sequence<UInt8>) -> String? {
         var bytes: [UInt8] = []
         var iterator = text.makeIterator()
