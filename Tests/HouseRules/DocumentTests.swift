@@ -40,6 +40,8 @@ import Testing
         "Sources/SEMANTICS.md",
         "deploy/README.md",
         "deploy/GUIDE.md",
+        "deploy/HTTP.md",
+        "Sources/Clients/python/README.md",
         "deploy/CHANGELOG.md",
         ".github/SECURITY.md",
         ".github/CONTRIBUTING.md",

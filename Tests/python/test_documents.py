@@ -1,0 +1,151 @@
+"""The pages: every block of the package's page and of deploy/HTTP.md is run."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import types
+import unittest
+from pathlib import Path
+from typing import Any
+
+from support import PACKAGE, PATIENCE, ROOT, Agent, AgentTestCase, together
+
+HTTP_PAGE = ROOT / "deploy/HTTP.md"
+#: What curl ends with when its `--max-time` is over.
+TIMED_OUT = 28
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    """Returns the blocks of a page that are in a language."""
+    return re.findall(rf"^```{language}\n(.*?)^```$", page.read_text(), re.MULTILINE | re.DOTALL)
+
+
+class PackagePageTests(AgentTestCase):
+    def test_what_the_page_of_the_package_shows_works_as_it_stands(self) -> None:
+        class Enough(Exception):
+            """Ends a loop that would go on for ever."""
+
+        shown: list[Any] = []
+
+        def show(value: Any) -> None:
+            shown.append(value)
+            if isinstance(value, list):
+                raise Enough
+
+        # A module of its own, in which the dataclass finds its annotations.
+        page = types.ModuleType("page")
+        page.__dict__["show"] = show
+        sys.modules["page"] = page
+        self.addCleanup(sys.modules.pop, "page")
+        os.environ["LANYARD_SOCKET"] = str(self.agent.socket)
+        self.addCleanup(os.environ.pop, "LANYARD_SOCKET")
+        self.home.call("PUT", "/v1/spaces/home/collections/note/objects/trip", body={"title": "Trip"})
+        texts = blocks(PACKAGE / "README.md", "python")
+        self.assertEqual(len(texts), 5)
+        endless = 0
+        for text in texts:
+            try:
+                exec(compile(text, "README.md", "exec"), page.__dict__)  # noqa: S102
+            except Enough:
+                endless += 1
+        self.assertEqual(endless, 2)
+        lists = [[each.title for each in value] for value in shown if isinstance(value, list)]
+        self.assertEqual(lists, [["Milk"], ["Bread", "Milk"]])
+        self.assertIn({"lamp": "hall", "on": True}, shown)
+
+    def test_the_ten_lines_are_ten(self) -> None:
+        lines = [line for line in blocks(PACKAGE / "README.md", "python")[0].splitlines() if line.strip()]
+        self.assertLessEqual(len(lines), 12)
+
+
+class HTTPPageTests(AgentTestCase):
+    def setUp(self) -> None:
+        self.operations = [
+            (method.upper(), path)
+            for path, item in json.loads((ROOT / "Sources/ControlServer/OpenAPI/openapi.json").read_text())[
+                "paths"
+            ].items()
+            for method in item
+            if method in ("get", "put", "post", "patch", "delete")
+        ]
+
+    def _commands(self) -> list[str]:
+        text = "".join(blocks(HTTP_PAGE, "sh"))
+        commands: list[str] = []
+        for line in text.splitlines(keepends=True):
+            if commands and (commands[-1].endswith("\\\n") or commands[-1].count("'") % 2):
+                commands[-1] += line
+            else:
+                commands.append(line)
+        return commands
+
+    def test_every_route_is_on_the_page(self) -> None:
+        shown = set()
+        for command in self._commands():
+            found = re.search(r"http://l(/[^\s?\"]*)", command)
+            self.assertIsNotNone(found, command)
+            assert found
+            sends = re.search(r"--json|--data-binary", command)
+            method = re.search(r"-X (\w+)", command)
+            shown.add((method[1] if method else "POST" if sends else "GET", found[1]))
+        for method, path in self.operations:
+            # A word of a longer path is no name: `consumers` is not a device.
+            pattern = re.compile(re.sub(r"\\\{\w+\\\}", "[^/]+", re.escape(path)))
+            matches = [each for each in shown if each[0] == method and pattern.fullmatch(each[1])]
+            self.assertTrue(matches, f"{method} {path} is not on the page")
+
+    def test_the_page_shows_nothing_that_is_no_route(self) -> None:
+        known = [re.compile(re.sub(r"\\\{\w+\\\}", "[^/]+", re.escape(path))) for _, path in self.operations]
+        for command in self._commands():
+            for path in re.findall(r"http://l(/[^\s?\"]*)", command):
+                self.assertTrue(any(pattern.fullmatch(path) for pattern in known), command)
+
+    def test_every_command_works_from_the_first_to_the_last(self) -> None:
+        other = Agent(self)
+        folder = self.agent.folder
+        (folder / "receipt.jpg").write_bytes(b"a receipt")
+        (folder / "state.bin").write_bytes(b"a state")
+        # Errors end curl with an exit status, as the page says.
+        (folder / ".curlrc").write_text("fail-with-body\nsilent\nshow-error\n")
+        environment = {**os.environ, "S": str(self.agent.socket), "CURL_HOME": str(folder), "HOME": str(folder)}
+        for command in self._commands():
+            if "TICKET" in command:
+                command = command.replace("TICKET", other.connect().invite().ticket)
+            assigned = re.match(r"(\w)=\$\(", command)
+            script = f"set -euo pipefail\n{command}" + (f'printf %s "${assigned[1]}" >&3' if assigned else "")
+            outcome, value = self._run(script, environment)
+            with self.subTest(command):
+                expected = TIMED_OUT if "--max-time" in command else 0
+                self.assertEqual(outcome.returncode, expected, outcome.stdout + outcome.stderr)
+                if "where=" in command:
+                    self.assertRegex(outcome.stdout, r'^\[\{"id":"trip".*\}\]$|^\{"count":1,')
+                if expected:
+                    self.assertTrue(outcome.stdout, "a stream begins with what there is")
+            if assigned:
+                self.assertNotIn(value, ("", "null"), command)
+                environment[assigned[1]] = value
+            if "/v1/join" in command:
+                together(self.home, other.connect())
+        self.assertEqual((folder / "copy.jpg").read_bytes(), b"a receipt")
+        self.assertEqual((folder / "restored.bin").read_bytes(), b"a state")
+        self.assertGreater((folder / "saved.lanyard").stat().st_size, 1_000)
+
+    def _run(self, script: str, environment: dict[str, str]) -> tuple[subprocess.CompletedProcess[str], str]:
+        """Runs a script; the second value is what it wrote to its third descriptor."""
+        kept = self.agent.folder / "kept"
+        kept.write_text("")
+        outcome = subprocess.run(
+            ["bash", "-c", f"exec 3>{kept}\n{script}"],
+            cwd=self.agent.folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE * 2,
+        )
+        return outcome, kept.read_text()
+
+
+if __name__ == "__main__":
+    unittest.main()
