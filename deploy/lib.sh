@@ -19,7 +19,7 @@ DEBIAN_PACKAGES=(
     pkg-config libavahi-client-dev libsqlite3-dev zlib1g-dev # what SyncDiscovery and SyncStore link
     avahi-daemon avahi-utils dbus # mDNS, on the machine and in every node of the rig
     iproute2 nftables procps util-linux e2fsprogs # the rig's cables, cuts, namespaces and disks
-    curl jq python3 python3-venv # readiness, JSON in shell, the API check
+    curl jq python3 python3-venv # readiness, JSON in shell, the API check, the Python client
     openssl                      # a TLS client that tries to resume a session
     strace libfaketime           # counting fdatasync, shifting a node's clock
     g++ libc6-dev                # what the Swift toolchain links with, and the link emulator of the rig
