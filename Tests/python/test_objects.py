@@ -1,13 +1,13 @@
 """Objects, queries and transactions against a real agent."""
 
 import unittest
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from support import AgentTestCase, LossyRelay, Todo
 
 import lanyard
-from lanyard import Counter, LanyardObject, Text
+from lanyard import AddOnlySet, Constant, Counter, LanyardObject, Local, OrderedSet, Register, Text
 
 
 def task(**fields: Any) -> LanyardObject:
@@ -217,6 +217,48 @@ class ObjectTests(AgentTestCase):
         self.assertEqual(first, again)
         self.assertEqual(len(list(self.home.events("orders"))), 1)
         self.assertCode("idempotency_mismatch", lambda: once.emit("orders", 18))
+
+
+@dataclass
+class Shelf(LanyardObject):
+    owner: Constant[str | None] = None
+    order: OrderedSet[str] = field(default_factory=list)
+    ever: AddOnlySet[int] = field(default_factory=set)
+    seen: Local[bool] = False
+    parts: Register[list[int]] = field(default_factory=list)
+    size: float | None = None
+    notes: dict[str, dict[str, int]] = field(default_factory=dict)
+    pages: list[dict[str, Any]] = field(default_factory=list)
+
+
+class TypeTests(AgentTestCase):
+    def test_each_type_is_edited_as_its_kind(self) -> None:
+        shelf = self.home.save(Shelf())
+        other = self.home.get(Shelf, shelf.id)
+        self.assertEqual(other, shelf)
+        shelf.owner, shelf.order, shelf.ever = "me", ["a", "b", "c"], {1}
+        shelf.seen, shelf.parts, shelf.size = True, [1, 2], 2
+        shelf.notes, shelf.pages = {"x/y": {"n": 1}}, [{"n": 1}, {"n": 2}]
+        self.home.save(shelf)
+        self.assertEqual(self.home.get(Shelf, shelf.id), shelf)
+        other.order, other.ever = ["z"], {2, 3}
+        other.notes = {"x/y": {"m": 2}}
+        other.pages.append({"n": 3})
+        self.home.save(other)
+        self.assertEqual(set(other.order), {"a", "b", "c", "z"})
+        self.assertEqual((other.ever, other.size, other.seen), ({1, 2, 3}, 2.0, True))
+        self.assertEqual(sorted(each["n"] for each in other.pages), [1, 2, 3])
+        self.home.refresh(shelf)
+        shelf.order = ["c", "a", "z"]
+        shelf.pages[0]["n"] = 9
+        self.home.save(shelf)
+        self.assertEqual(self.home.get(Shelf, shelf.id).order, ["c", "a", "z"])
+        self.assertEqual(self.home.get(Shelf, shelf.id).pages, shelf.pages)
+        shelf.ever.discard(1)
+        self.assertCode("constant_field", lambda: self.home.save(shelf))
+        shelf.ever.add(1)
+        shelf.owner = "you"
+        self.assertCode("constant_field", lambda: self.home.save(shelf))
 
 
 class NoAgentTests(unittest.TestCase):

@@ -66,6 +66,25 @@ class TwoAgentTests(AgentTestCase):
         self.assertEqual(self.away.get(Todo, todo.id).title, "both")
         self.assertEqual(self.away.conflicts("todo"), [])
 
+    def test_a_late_event_rewinds_a_reader_in_canonical_order(self) -> None:
+        self.agent.stop()
+        self.away.emit("diary", "early")
+        self.other.stop()
+        self.agent.start()
+        self.home.emit("diary", "late")
+        read = [event.payload for event in self.home.events("diary", order="canonical", consumer="book")]
+        self.assertEqual(read, ["late"])
+        self.other.start()
+        together(self.home, self.away)
+        with self.assertRaises(lanyard.LanyardError) as caught:
+            list(self.home.events("diary", order="canonical", consumer="book"))
+        self.assertEqual(caught.exception.code, "unknown_operation")
+        rewinds: list[lanyard.Rewind] = []
+        again = self.home.events("diary", order="canonical", consumer="book", on_rewind=rewinds.append)
+        self.assertEqual([event.payload for event in again], ["early", "late"])
+        self.assertEqual([each.stream for each in rewinds], ["diary"])
+        self.assertEqual([event.payload for event in self.away.events("diary", order="canonical")], ["early", "late"])
+
     def test_bytes_are_fetched_from_the_other(self) -> None:
         todo = self.home.save(Todo("Milk"))
         attachment = self.home.attach(todo, b"x" * 3_000_000)

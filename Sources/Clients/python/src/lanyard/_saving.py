@@ -11,7 +11,7 @@ from ._schema import ensured
 from ._scope import ObjectName, Scope, name_of
 from ._steps import Steps
 from .errors import ErrorCode, LanyardError
-from .objects import LanyardObject, Plan, move_on, plan, take
+from .objects import LanyardObject, Plan, first_fields, move_on, plan, take
 
 O = TypeVar("O", bound=LanyardObject)  # noqa: E741
 #: The most times that edits are moved on to a newer version before the error is shown.
@@ -40,7 +40,9 @@ def saved(scope: Scope, subject: O, *, if_absent: bool = False) -> Steps[O]:
 def _request(scope: Scope, subject: LanyardObject, planned: Plan, if_absent: bool) -> Request:
     where = scope.object_path(subject)
     if planned.operations is None:
-        return Request("PUT", where, [("ifAbsent", if_absent or None)], to_json(planned.wanted))
+        return Request(
+            "PUT", where, [("ifAbsent", if_absent or None)], to_json(first_fields(type(subject), planned.wanted))
+        )
     return Request("PATCH", where, [("ifVersion", planned.if_version)], to_json(planned.operations))
 
 
@@ -120,6 +122,6 @@ def _operation(item: LanyardObject | dict[str, Any], planned: Plan | None) -> di
     collection, identity = name_of(item)
     named = {"collection": collection, "id": identity}
     if planned.operations is None:
-        return {"op": "put", **named, "fields": planned.wanted}
+        return {"op": "put", **named, "fields": first_fields(type(item), planned.wanted)}
     condition = {} if planned.if_version is None else {"ifVersion": planned.if_version}
     return {"op": "edit", **named, "edits": planned.operations, **condition}

@@ -135,6 +135,16 @@ def plan(subject: LanyardObject) -> Plan:
     memory = subject._memory
     if memory is None:
         return Plan(wanted, None, None)
+    return _edits_since(subject, memory, wanted)
+
+
+def first_fields(cls: type[LanyardObject], wanted: dict[str, Any]) -> dict[str, Any]:
+    """Returns the fields with which an object begins: a constant that is None is left to be set later."""
+    kinds = {name: member.kind for name, member in fields_of(cls).items()}
+    return {name: value for name, value in wanted.items() if value is not None or kinds[name] != "constant"}
+
+
+def _edits_since(subject: LanyardObject, memory: Memory, wanted: dict[str, Any]) -> Plan:
     operations: list[Edit] = []
     is_positional = False
     for member, old in _before(subject, memory):
