@@ -74,10 +74,17 @@ class GeneratedClientTests(AgentTestCase):
         self.assertEqual((put.id, put.collection, put.fields["pages"]), ("one", "book", 7))
         read = self._call("objects.read_object", "home", "book", "one")
         self.assertEqual((read.fields.to_dict(), read.version), ({"title": "One", "pages": 7}, put.version))
+        edit = self._model("SetEdit", {"op": "set", "path": "pages", "value": 8})
         edited = self._call(
-            "objects.edit_object", "home", "book", "one", body=["pages=8"], if_version=put.version, idempotency_key="k"
+            "objects.edit_object",
+            "home",
+            "book",
+            "one",
+            body=[edit, "title=Only"],
+            if_version=put.version,
+            idempotency_key="k",
         )
-        self.assertEqual(edited.fields["pages"], 8)
+        self.assertEqual(edited.fields.to_dict(), {"title": "Only", "pages": 8})
         created = self._call("objects.create_object", "home", "book", body=self._model("Fields", {"title": "Two"}))
         listed = self._call("objects.list_objects", "home", "book", sort=["title"], reverse=True, where=["title>=O"])
         self.assertEqual([each.id for each in listed], [created.id, "one"])
