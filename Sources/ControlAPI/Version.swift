@@ -1,6 +1,7 @@
 /// The version of this build.
 public enum LanyardVersion {
-    /// The semantic version of agent, command and client library, which are released together. It stands here only.
+    /// The semantic version of agent, command and client library, which are released together. `Tests/python` holds the
+    /// version of the Python client equal to it; else it stands here only.
     public static let current = "0.1.0"
     /// The version of the control API that the paths carry (`/v1/…`).
     public static let controlAPI = 1

@@ -27,7 +27,7 @@ from lanyard import Counter, LanyardObject, Text  # noqa: E402
 
 PROGRAM = Path(os.environ.get("LANYARDD") or ROOT / ".build/release/lanyardd")
 #: The longest time that a test waits for something that happens in milliseconds on a machine with nothing else to do.
-PATIENCE = 30.0
+PATIENCE = 60.0
 
 
 @dataclass

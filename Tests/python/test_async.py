@@ -21,7 +21,7 @@ class AsyncTests(AgentTestCase):
             self.assertEqual([each.title async for each in query.sort("title").limit(2)], ["0", "1"])
             self.assertEqual(len(await query.all()), 10)
             self.assertIsNotNone(await query.first())
-            async with aclosing(query.live()) as live:  # type: ignore[type-var]
+            async with aclosing(query.live()) as live:
                 self.assertEqual(len(await anext(live)), 10)
                 await home.delete(todos[0])
                 self.assertEqual(len(await anext(live)), 9)
@@ -153,7 +153,7 @@ class AsyncTests(AgentTestCase):
         async def main() -> None:
             home = await agent.connect_async()
             await home.save(Todo("Milk"))
-            async with aclosing(home.query(Todo).live()) as live:  # type: ignore[type-var]
+            async with aclosing(home.query(Todo).live()) as live:
                 await anext(live)
                 await asyncio.to_thread(agent.kill)
                 with self.assertRaises(LanyardError):

@@ -40,7 +40,7 @@ class LiveTests(AgentTestCase):
         with closing(self.home.query(Fresh).live()) as live:
             self.assertEqual(next(live), [])
             one = Fresh("one")
-            saving = threading.Timer(0.2, lambda: self.home.save(one))
+            saving = threading.Thread(target=self.home.save, args=[one])
             saving.start()
             self.assertEqual(next(live), [one])
             saving.join()
@@ -91,7 +91,7 @@ class LiveTests(AgentTestCase):
         live = self.home.query(Todo).live()
         next(live)
         until(lambda: connections_of(self.agent) == 1, "the live query has the only connection")
-        live.close()  # type: ignore[attr-defined]
+        live.close()
         until(lambda: connections_of(self.agent) == 0, "the connection is closed")
 
     def test_a_condition_that_is_wrong_is_an_error_and_no_wait(self) -> None:

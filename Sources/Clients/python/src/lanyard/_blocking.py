@@ -5,7 +5,7 @@ from __future__ import annotations
 import select
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from itertools import count
 from typing import Any, TypeVar
 
@@ -26,7 +26,7 @@ def run(location: SocketLocation, steps: Steps[T]) -> T:
     return result
 
 
-def iterate(location: SocketLocation, steps: Steps[None]) -> Iterator[Any]:
+def iterate(location: SocketLocation, steps: Steps[None]) -> Generator[Any, None, None]:
     """Carries an operation out and yields its items. Closing the iterator closes its connections."""
     walk = iter(_Walk(location, steps))
     try:

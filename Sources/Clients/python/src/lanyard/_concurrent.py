@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from itertools import count
 from typing import Any, TypeVar
 
@@ -26,7 +26,7 @@ async def run(location: SocketLocation, steps: Steps[T]) -> T:
     return result
 
 
-async def iterate(location: SocketLocation, steps: Steps[None]) -> AsyncIterator[Any]:
+async def iterate(location: SocketLocation, steps: Steps[None]) -> AsyncGenerator[Any, None]:
     """Carries an operation out and yields its items.
 
     Closing the iterator, or cancelling its task, closes its connections.
@@ -72,8 +72,9 @@ class _Connection:
             draining.cancel()
 
     def close(self) -> None:
-        if self.reading is not None:
-            self.reading.cancel()
+        if self.reading is not None and not self.reading.cancel():
+            # Looked at, so that asyncio does not report it as forgotten.
+            self.reading.exception()
         self.writer.transport.abort()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -90,19 +90,19 @@ class AsyncClient:
         type: str | None = None,
         acknowledge_every: int = 1,
         on_rewind: Callable[[Rewind], Any] | None = None,
-    ) -> AsyncIterator[Event]:
+    ) -> AsyncGenerator[Event, None]:
         """Yields the events of a stream; with `follow` also later ones, as they come. See `Client.events`."""
         reading = _streaming.Reading(
             self._scope, stream, consumer, follow, order, after, last, before, type, acknowledge_every, on_rewind
         )
         return _concurrent.iterate(self._scope.location, _streaming.events(reading))
 
-    def attachments(self, owner: ObjectName | None = None) -> AsyncIterator[Attachment]:
+    def attachments(self, owner: ObjectName | None = None) -> AsyncGenerator[Attachment, None]:
         """Yields the attachments of an object, or of the whole space, newest first."""
         request = _attaching.listed_request(self._scope, owner)
         return _concurrent.iterate(self._scope.location, each_line(request, Attachment.from_json))
 
-    def read(self, attachment: Attachment | str) -> AsyncIterator[bytes]:
+    def read(self, attachment: Attachment | str) -> AsyncGenerator[bytes, None]:
         """Yields the bytes of an attachment, checked by the agent.
 
         Raises `not_found` where they are not on this node.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -92,7 +92,7 @@ class Client:
         type: str | None = None,
         acknowledge_every: int = 1,
         on_rewind: Callable[[Rewind], Any] | None = None,
-    ) -> Iterator[Event]:
+    ) -> Generator[Event, None, None]:
         """Yields the events of a stream; with `follow` also later ones, as they come.
 
         A consumer's cursor moves once the body of the loop went on behind an event: an event whose body raised, or left
@@ -106,12 +106,12 @@ class Client:
         )
         return _blocking.iterate(self._scope.location, _streaming.events(reading))
 
-    def attachments(self, owner: ObjectName | None = None) -> Iterator[Attachment]:
+    def attachments(self, owner: ObjectName | None = None) -> Generator[Attachment, None, None]:
         """Yields the attachments of an object, or of the whole space, newest first."""
         request = _attaching.listed_request(self._scope, owner)
         return _blocking.iterate(self._scope.location, each_line(request, Attachment.from_json))
 
-    def read(self, attachment: Attachment | str) -> Iterator[bytes]:
+    def read(self, attachment: Attachment | str) -> Generator[bytes, None, None]:
         """Yields the bytes of an attachment, checked by the agent.
 
         Raises `not_found` where they are not on this node.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, Generator
 from typing import TypeVar
 
 from . import _blocking, _concurrent
@@ -15,7 +15,7 @@ O = TypeVar("O", bound=LanyardObject)  # noqa: E741
 class Query(Selection[O]):
     """A query of a `Client`. It is an iterable of its objects, and asks anew each time."""
 
-    def __iter__(self) -> Iterator[O]:
+    def __iter__(self) -> Generator[O, None, None]:
         return _blocking.iterate(self.scope.location, selected(self))
 
     def all(self) -> list[O]:
@@ -30,7 +30,7 @@ class Query(Selection[O]):
         """Returns the number of objects for which the conditions hold, whatever the limit."""
         return _blocking.run(self.scope.location, counted(self))
 
-    def live(self) -> Iterator[list[O]]:
+    def live(self) -> Generator[list[O], None, None]:
         """Yields the list of objects now, and again after each change of it.
 
         What changes while the loop is busy comes as one list. If the agent stops, the loop waits for it. Close the
@@ -42,7 +42,7 @@ class Query(Selection[O]):
 class AsyncQuery(Selection[O]):
     """A query of an `AsyncClient`. It is an asynchronous iterable of its objects, and asks anew each time."""
 
-    def __aiter__(self) -> AsyncIterator[O]:
+    def __aiter__(self) -> AsyncGenerator[O, None]:
         return _concurrent.iterate(self.scope.location, selected(self))
 
     async def all(self) -> list[O]:
@@ -57,6 +57,6 @@ class AsyncQuery(Selection[O]):
         """Returns the number of objects for which the conditions hold, whatever the limit."""
         return await _concurrent.run(self.scope.location, counted(self))
 
-    def live(self) -> AsyncIterator[list[O]]:
+    def live(self) -> AsyncGenerator[list[O], None]:
         """Yields the list of objects now, and again after each change of it, as `Query.live` does."""
         return _concurrent.iterate(self.scope.location, followed(self))

@@ -218,7 +218,7 @@ class Wait(Record):
 
 
 @dataclass(frozen=True)
-class Warning(Record):
+class StatusWarning(Record):
     """Something that a person may act on."""
 
     code: str
@@ -257,7 +257,7 @@ class Status(Record):
     version: str
     uptime_seconds: int
     spaces: list[SpaceStatus]
-    warnings: list[Warning]
+    warnings: list[StatusWarning]
 
 
 @dataclass(frozen=True)
