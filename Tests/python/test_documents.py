@@ -13,7 +13,7 @@ from typing import Any
 from support import PACKAGE, PATIENCE, ROOT, Agent, AgentTestCase, together
 
 HTTP_PAGE = ROOT / "deploy/HTTP.md"
-#: What curl ends with when its `--max-time` is over.
+#: The exit status of curl when its `--max-time` is over.
 TIMED_OUT = 28
 
 

@@ -162,7 +162,7 @@ class ObjectTests(AgentTestCase):
         self.assertCode("unknown_field", lambda: books.where(author="x"))
         self.assertCode("unknown_field", lambda: books.sort("author"))
         self.assertCode("type_mismatch", lambda: books.where(pages="many"))
-        self.assertCode("invalid_argument", lambda: books.where("pages > 1)").all())
+        self.assertCode("invalid_argument", lambda: books.where("(pages > 1").all())
 
     def test_a_transaction_does_all_or_nothing(self) -> None:
         milk, bread = self.home.save(Todo("Milk", body="x")), Todo("Bread")

@@ -188,6 +188,14 @@ class FieldTests(unittest.TestCase):
             self.assertIn("everything/one", str(caught.exception))
             self.assertIn(f" in {name}:", str(caught.exception))
 
+    def test_fields_without_init_are_not_stored(self) -> None:
+        @dataclass
+        class Cached(LanyardObject):
+            title: str = ""
+            size: int = field(default=0, init=False)
+
+        self.assertEqual(list(fields_of(Cached)), ["title"])
+
     def test_a_class_that_cannot_be_stored_is_an_error(self) -> None:
         class Plain(LanyardObject):
             title: str = ""

@@ -95,7 +95,7 @@ class LiveTests(AgentTestCase):
         until(lambda: connections_of(self.agent) == 0, "the connection is closed")
 
     def test_a_condition_that_is_wrong_is_an_error_and_no_wait(self) -> None:
-        self.assertCode("invalid_argument", lambda: next(self.home.query(Todo).where("title > 1)").live()))
+        self.assertCode("invalid_argument", lambda: next(self.home.query(Todo).where("(title > 1").live()))
 
     def test_without_an_agent_a_first_attempt_is_an_error(self) -> None:
         agent = Agent(self)

@@ -103,7 +103,7 @@ def _fields(cls: type) -> dict[str, Field]:
     hints = typing.get_type_hints(cls, include_extras=True)
     found: dict[str, Field] = {}
     for member in dataclasses.fields(cls):
-        if member.name == "id":
+        if member.name == "id" or not member.init:
             continue
         try:
             found[member.name] = _field(member.name, hints[member.name])

@@ -158,9 +158,9 @@ class Answer:
     def _take_body(self) -> Iterable[bytes]:
         while self._buffer and not self.is_complete:
             if self._ends_with_connection:
-                yield self._cut(len(self._buffer))
+                yield self._removed(len(self._buffer))
             elif self._rest:
-                piece = self._cut(min(self._rest, len(self._buffer)))
+                piece = self._removed(min(self._rest, len(self._buffer)))
                 self._rest -= len(piece)
                 self.is_complete = not self._is_chunked and self._rest == 0
                 yield piece
@@ -184,9 +184,9 @@ class Answer:
         end = self._buffer.find(b"\r\n")
         if end < 0:
             return None
-        return self._cut(end + 2)[:-2]
+        return self._removed(end + 2)[:-2]
 
-    def _cut(self, count: int) -> bytes:
+    def _removed(self, count: int) -> bytes:
         piece = bytes(self._buffer[:count])
         del self._buffer[:count]
         return piece

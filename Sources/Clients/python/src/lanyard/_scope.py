@@ -1,4 +1,4 @@
-"""What a client gives to each of its operations: the agent, the space and the key of a write."""
+"""The scope of an operation: the agent, the space and the key of a write."""
 
 from __future__ import annotations
 

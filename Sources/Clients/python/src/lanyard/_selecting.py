@@ -1,4 +1,4 @@
-"""Queries as steps, and what a query asks."""
+"""Queries as steps, and the question that a query asks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ O = TypeVar("O", bound=LanyardObject)  # noqa: E741
 
 @dataclass(frozen=True)
 class Selection(Generic[O]):
-    """What a query asks: of which class, under which condition, in which order, and how many.
+    """The question of a query: of which class, under which condition, in which order, and how many objects.
 
     Each method returns another query.
     """
@@ -84,7 +84,9 @@ class Selection(Generic[O]):
     def request(self, last: str, *, ordered: bool = True) -> Request:
         """Returns the request for what the query asks."""
         request = Request("GET", self.scope.path("collections", self.cls.collection_name(), last))
-        if self.conditions:
+        if len(self.conditions) == 1:
+            request.query.append(("where", self.conditions[0]))
+        elif self.conditions:
             request.query.append(("where", " and ".join(f"({condition})" for condition in self.conditions)))
         if ordered:
             request.query += [("sort", key) for key in self.order]

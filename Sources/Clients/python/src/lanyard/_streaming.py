@@ -23,7 +23,7 @@ def emitted(scope: Scope, stream: str, payload: Any, kind: str | None) -> Steps[
 
 @dataclass(frozen=True)
 class Reading:
-    """What is read of a stream. `follow` goes on with later events as they come."""
+    """The part of a stream that is read. `follow` goes on with later events as they come."""
 
     scope: Scope
     stream: str

@@ -65,7 +65,11 @@ class Client:
         self._scope = scope
 
     def once(self, key: str) -> Client:
-        """Returns a client whose write is done once a day, however often it is asked for with this key and content."""
+        """Returns a client for a write that is done once, however often it is asked for.
+
+        The same write under the same `key` is answered for a day with the first answer, also after a restart of either
+        side; another write under it raises `idempotency_mismatch`.
+        """
         return Client(replace(self._scope, key=key))
 
     def query(self, cls: type[O]) -> Query[O]:
@@ -187,7 +191,7 @@ class Client:
         return _blocking.run(self._scope.location, _attaching.pinned(self._scope, attachment, False))
 
     def conflicts(self, collection: str | None = None) -> list[Conflict]:
-        """Returns what concurrent work left for a person to look at."""
+        """Returns the conflicts: results of concurrent work that a person has to look at."""
         return _blocking.run(self._scope.location, _node.conflicts(self._scope, collection))
 
     def resolve(

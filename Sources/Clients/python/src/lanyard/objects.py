@@ -21,7 +21,7 @@ def new_id() -> str:
 
 @dataclass(frozen=True)
 class Settings:
-    """What the class statement says about the collection."""
+    """The settings of a collection, as the class statement gives them."""
 
     collection: str
     indexed: tuple[str, ...] = ()
@@ -50,7 +50,8 @@ class LanyardObject:
     The collection is the name of the class with a small first letter, unless the class statement gives another:
     `class Todo(LanyardObject, collection="task", indexed=["done"], delete_policy="updateWins")`.
 
-    An object remembers the fields that it was read with, so that saving it writes only what changed.
+    Fields with `init=False` are not stored. An object remembers the fields that it was read with, so that saving it
+    writes only what changed.
     """
 
     id: str = field(default_factory=new_id)
@@ -120,7 +121,7 @@ def _mismatch(cls: type[LanyardObject], identity: str, name: str, fault: Mismatc
 
 @dataclass(frozen=True)
 class Plan:
-    """What saving an object will write: all of its fields, or edits of those that changed."""
+    """The writes that save an object: all of its fields, or edits of those that changed."""
 
     wanted: dict[str, Any]
     #: None for an object that was never read: all fields are put.

@@ -1,4 +1,4 @@
-"""What the agent tells about events, attachments, peers and itself, as immutable records."""
+"""The agent's answers about events, attachments, peers and itself, as immutable records."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ class Attachment(Record):
 
 @dataclass(frozen=True)
 class ByteProgress(Record):
-    """How far a transfer is."""
+    """The progress of a transfer."""
 
     done_bytes: int
     total_bytes: int
@@ -147,7 +147,7 @@ class Author(Record):
 
 @dataclass(frozen=True)
 class Conflict(Record):
-    """What concurrent work left for a person to look at. The first of `values` is shown."""
+    """A result of concurrent work that a person has to look at. The first of `values` is shown."""
 
     id: str
     collection: str
@@ -173,7 +173,7 @@ class Device(Record):
 
 @dataclass(frozen=True)
 class Behind(Record):
-    """How many changes each side lacks of the other; None while unknown."""
+    """The number of changes that each side lacks of the other; None while unknown."""
 
     us: int | None
     them: int | None
