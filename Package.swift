@@ -99,10 +99,8 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ], resources: [.embedInCode("OpenAPI/openapi.json")], swiftSettings: common),
-        .target(
-            name: "LanyardClient",
-            dependencies: ["ControlAPI", nio, nioPosix, .product(name: "NIOHTTP1", package: "swift-nio")],
-            swiftSettings: common),
+        // No packages: an application that links it builds in half a minute.
+        .target(name: "LanyardClient", dependencies: ["ControlAPI"], swiftSettings: common),
         // Its folder is not called as the target is: on a file system that ignores case it would be the command's.
         .target(
             name: "Lanyard", dependencies: ["LanyardClient", "ControlAPI"], path: "Sources/Library",
@@ -115,7 +113,7 @@ let package = Package(
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ], swiftSettings: common),
         .executableTarget(
-            name: "lanyard", dependencies: ["LanyardClient", "ControlAPI", nio, nioPosix, crypto, arguments],
+            name: "lanyard", dependencies: ["LanyardClient", "ControlAPI", crypto, arguments],
             swiftSettings: common),
         .target(
             name: "LanyardTesting", dependencies: ["Lanyard", "LanyardClient", "ControlAPI"], path: "Sources/Testing",

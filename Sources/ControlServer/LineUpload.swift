@@ -186,7 +186,7 @@ struct LineSplitter<Draft: Sendable> {
             throw ControlError(malformed: error)
         }
         let (draft, named) = try read(value)
-        if let named { try RequestKey.check(named) }
+        if let named { try ControlHeader.check(idempotencyKey: named) }
         let own = named.map { RequestKey(text: $0, content: line) } ?? key?.line(lineNumber, line)
         drafts.append(NumberedLine(number: lineNumber, draft: draft, key: own))
     }

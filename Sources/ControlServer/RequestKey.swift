@@ -13,15 +13,6 @@ package struct RequestKey: Sendable, Equatable {
     /// The keys of the writes in the present call of the agent, in their order; empty if none has a key.
     @TaskLocal package static var ofWrites: [RequestKey?] = []
 
-    /// 1 to 255 printable ASCII characters without spaces.
-    static func check(_ text: String) throws(ControlError) {
-        guard (1...255).contains(text.utf8.count), text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-            throw ControlError(
-                .invalidArgument, "An idempotency key has 1 to 255 printable ASCII characters and no spaces.",
-                hint: "Take a UUID, a fresh one for each write.")
-        }
-    }
-
     /// Returns the key of an upload's line that names none itself. It contains a space, which no client's key does.
     func line(_ number: Int, _ content: [UInt8]) -> RequestKey {
         RequestKey(text: "\(text) \(number)", content: self.content + content)
@@ -42,7 +33,7 @@ extension ControlRequest {
     /// Nil where the client gave none.
     func key() throws(ControlError) -> RequestKey? {
         guard let text = request.headers[.idempotencyKey] else { return nil }
-        try RequestKey.check(text)
+        try ControlHeader.check(idempotencyKey: text)
         let target = "\(request.uri.path)?\(request.uri.query ?? "")"
         return RequestKey(text: text, content: Array("\(request.method.rawValue) \(target)\n".utf8))
     }

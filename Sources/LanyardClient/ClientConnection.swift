@@ -1,32 +1,31 @@
 import ControlAPI
 import Glibc
-import NIOCore
-import NIOHTTP1
-import NIOPosix
 import Synchronization
 
 /// An HTTP/1.1 connection to an agent, for one exchange after the other.
 struct ClientConnection {
-    typealias Channel = NIOAsyncChannel<HTTPClientResponsePart, HTTPClientRequestPart>
+    private let socket: UnixSocket
+    private var reader = ResponseReader()
 
-    let outbound: NIOAsyncChannelOutboundWriter<HTTPClientRequestPart>
-    private let channel: any NIOCore.Channel
-    private var inbound: NIOAsyncChannelInboundStream<HTTPClientResponsePart>.AsyncIterator
+    /// The most bytes that are read at once: a size that malloc(3) keeps for the next time.
+    private static let readBytes = 65_536
 
     /// Opens a connection for the time of `body`. Errors of the socket become a `ControlError`; errors of the caller's own
     /// code, called by `handing`, come out as they are.
     ///
     /// - Parameter notRunning: returns the error to throw if there is no listener.
     static func with<Value: Sendable>(
-        _ socketPath: String, on group: any EventLoopGroup, notRunning: () -> ControlError,
+        _ socketPath: String, notRunning: () -> ControlError,
         _ body: (inout ClientConnection) async throws -> Value
     ) async throws -> Value {
-        let channel = try await open(socketPath, on: group, notRunning)
+        let socket = try open(socketPath, notRunning)
+        defer { socket.shutDown() }
         do {
-            return try await channel.executeThenClose { inbound, outbound in
-                var connection = ClientConnection(
-                    outbound: outbound, channel: channel.channel, inbound: inbound.makeAsyncIterator())
+            return try await withTaskCancellationHandler {
+                var connection = ClientConnection(socket: socket)
                 return try await body(&connection)
+            } onCancel: {
+                socket.shutDown()
             }
         } catch let error as CallerError {
             throw error.error
@@ -36,6 +35,8 @@ struct ClientConnection {
             throw lost
         }
     }
+
+    private init(socket: UnixSocket) { self.socket = socket }
 
     /// An error of the caller's on its way through the connection.
     private struct CallerError: Error {
@@ -52,31 +53,20 @@ struct ClientConnection {
         hint: "See why with: lanyard logs. If it stopped, start it again.")
 
     private static func open(
-        _ path: String, on group: any EventLoopGroup, _ notRunning: () -> ControlError
-    ) async throws(ControlError) -> Channel {
+        _ path: String, _ notRunning: () -> ControlError
+    ) throws(ControlError) -> UnixSocket {
         guard path.utf8.count <= ControlLimits.socketPathBytes else {
             throw .socketPathTooLong(
                 path, hint: "Use a shorter path for the agent and for --socket, or a relative one.")
         }
-        do {
-            return try await ClientBootstrap(group: group).connect(unixDomainSocketPath: path) { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    // Told apart from the answer: `100 Continue`, before which no large body is sent.
-                    let decoder = HTTPResponseDecoder(informationalResponseStrategy: .forward)
-                    try channel.pipeline.syncOperations.addHandlers([
-                        HTTPRequestEncoder(), ByteToMessageHandler(decoder), NIOHTTPRequestHeadersValidator(),
-                    ])
-                    return try Channel(wrappingChannelSynchronously: channel)
-                }
-            }
-        } catch {
-            throw failure(of: path, (error as? IOError)?.errnoCode, notRunning)
+        do throws(UnixSocket.Failure) { return try UnixSocket.connected(to: path) } catch {
+            throw failure(of: path, error.number, notRunning)
         }
     }
 
     /// Returns the error for a failed connect. Only a missing socket, or one without a listener, means that no agent runs.
     private static func failure(
-        of path: String, _ code: CInt?, _ notRunning: () -> ControlError
+        of path: String, _ code: CInt, _ notRunning: () -> ControlError
     ) -> ControlError {
         switch code {
         case ENOENT, ENOTDIR, ECONNREFUSED: notRunning()
@@ -92,10 +82,10 @@ struct ClientConnection {
             ControlError(
                 .unreachable, "The agent takes no more connections on \(path) now.",
                 hint: "End some of the programs and commands that watch or follow, and try again.")
-        case let code:
+        case _:
             ControlError(
                 .unreachable,
-                "The control socket \(path) cannot be opened: \(code.map { String(cString: strerror($0)) } ?? "unknown").",
+                "The control socket \(path) cannot be opened: \(String(cString: strerror(code))).",
                 hint: "lanyard doctor looks at the socket and its directory.")
         }
     }
@@ -103,11 +93,8 @@ struct ClientConnection {
     // MARK: One exchange
 
     /// Sends a request whose body is known, and returns the head of the answer.
-    mutating func send(_ request: ClientRequest) async throws -> HTTPResponseHead {
-        var parts: [HTTPClientRequestPart] = [.head(request.head(isStreamed: false))]
-        if let body = request.body { parts.append(.body(.byteBuffer(ByteBuffer(bytes: body)))) }
-        parts.append(.end(nil))
-        try await outbound.write(contentsOf: parts)
+    mutating func send(_ request: ClientRequest) async throws -> ResponseHead {
+        try await socket.write(request.head(isStreamed: false) + (request.body ?? []))
         return try await responseHead()
     }
 
@@ -116,9 +103,9 @@ struct ClientConnection {
     /// Throws what `chunks` throws, as an error of the caller's; the agent then sees the connection end before the body did.
     mutating func send<Chunks: AsyncSequence & Sendable>(
         _ request: ClientRequest, chunks: Chunks
-    ) async throws -> HTTPResponseHead where Chunks.Element == [UInt8] {
-        let (outbound, channel) = (outbound, channel)
-        try await outbound.write(.head(request.head(isStreamed: true)))
+    ) async throws -> ResponseHead where Chunks.Element == [UInt8] {
+        let (socket, isCounted) = (socket, request.streamedBytes != nil)
+        try await socket.write(request.head(isStreamed: true))
         if request.awaitsAdmission, let early = try await refusal() { return early }
         let source = SourceFailure()
         let sending = Task {
@@ -128,14 +115,21 @@ struct ClientConnection {
                 do { chunk = try await iterator.next() } catch {
                     // The agent does not answer half a body; without this the wait below would not end.
                     source.error.withLock { $0 = error }
-                    channel.close(promise: nil)
+                    socket.shutDown()
                     return
                 }
                 guard let chunk else { break }
-                try await outbound.write(.body(.byteBuffer(ByteBuffer(bytes: chunk))))
+                if chunk.isEmpty { continue }
+                try Task.checkCancellation()
+                if isCounted {
+                    try await socket.write(chunk)
+                } else {
+                    try await socket.write(
+                        Array(String(chunk.count, radix: 16).utf8) + [0x0D, 0x0A] + chunk + [0x0D, 0x0A])
+                }
             }
             try Task.checkCancellation()
-            try await outbound.write(.end(nil))
+            if !isCounted { try await socket.write(Array("0\r\n\r\n".utf8)) }
         }
         defer { sending.cancel() }
         do {
@@ -151,58 +145,66 @@ struct ClientConnection {
     }
 
     /// The answer to a head whose body the agent does not want; nil: it waits for the body.
-    private mutating func refusal() async throws -> HTTPResponseHead? {
-        while let part = try await inbound.next(isolation: #isolation) {
-            guard case .head(let head) = part else { continue }
-            if head.status == .continue { return nil }
-            if head.status.code >= 200 { return head }
+    private mutating func refusal() async throws -> ResponseHead? {
+        while true {
+            let head = try await nextHead()
+            if head.status == 100 { return nil }
+            if head.status >= 200 { return head }
         }
-        throw Self.lost
     }
 
-    private mutating func responseHead() async throws -> HTTPResponseHead {
-        while let part = try await inbound.next(isolation: #isolation) {
-            guard case .head(let head) = part else { continue }
-            if head.status.code >= 200 { return head }
+    private mutating func responseHead() async throws -> ResponseHead {
+        while true {
+            let head = try await nextHead()
+            if head.status >= 200 { return head }
         }
-        throw Self.lost
+    }
+
+    private mutating func nextHead() async throws -> ResponseHead {
+        while true {
+            if let head = try reader.nextHead() { return head }
+            try await read()
+        }
+    }
+
+    private mutating func read() async throws {
+        let bytes = try await socket.read(limit: Self.readBytes)
+        guard !bytes.isEmpty else { throw Self.lost }
+        reader.append(bytes)
     }
 
     /// The next part of the answer's body; nil at its end.
-    mutating func nextChunk() async throws -> ByteBuffer? {
-        guard let part = try await inbound.next(isolation: #isolation) else { throw Self.lost }
-        switch part {
-        case .body(let buffer): return buffer
-        case .end: return nil
-        case .head: throw Self.lost
+    mutating func nextChunk() async throws -> [UInt8]? {
+        while true {
+            if let bytes = try reader.nextBody() { return bytes }
+            if reader.hasEnded { return nil }
+            try await read()
         }
     }
 
     /// The same; nil also where the connection ends before the body does.
-    mutating func nextBodyChunk() async throws -> ByteBuffer? {
-        do { return try await nextChunk() } catch is HTTPParserError {
+    mutating func nextBodyChunk() async throws -> [UInt8]? {
+        do { return try await nextChunk() } catch let error as ControlError where error == Self.lost {
             return nil
-        } catch let error as ControlError where error == Self.lost {
-            return nil
-        } catch is IOError {
+        } catch is UnixSocket.Failure {
             return nil
         }
     }
 
     mutating func collect() async throws -> [UInt8] {
         var bytes: [UInt8] = []
-        while let chunk = try await nextChunk() { bytes.append(contentsOf: chunk.readableBytesView) }
+        while let chunk = try await nextChunk() { bytes += chunk }
         return bytes
     }
 
     /// Throws the error that an answer with a status above 299 carries.
-    mutating func check(_ head: HTTPResponseHead) async throws {
-        guard head.status.code >= 300 else { return }
+    mutating func check(_ head: ResponseHead) async throws {
+        guard head.status >= 300 else { return }
         let body = try await collect()
         let answer = try? JSONDecoding.value(ErrorResponse.self, from: body, unknownKeys: .ignore)
         throw answer?.controlError
             ?? ControlError(
-                .internalFault, "The agent answered \(head.status.code) without saying why.",
+                .internalFault, "The agent answered \(head.status) without saying why.",
                 hint: "See why with: lanyard logs.")
     }
 }
@@ -230,25 +232,32 @@ struct ClientRequest {
         path = segments.map { "/" + $0.text }.joined()
     }
 
-    func head(isStreamed: Bool) -> HTTPRequestHead {
-        var headers = HTTPHeaders([("Host", "lanyard"), ("Accept", accept)])
-        if let key { headers.add(name: ControlHeader.idempotencyKey, value: key) }
-        if isStreamed {
-            if let streamedBytes {
-                headers.add(name: "Content-Length", value: String(streamedBytes))
-            } else {
-                headers.add(name: "Transfer-Encoding", value: "chunked")
-            }
-            if awaitsAdmission { headers.add(name: "Expect", value: "100-continue") }
-            headers.add(name: "Content-Type", value: contentType)
-        } else if let body {
-            headers.add(name: "Content-Length", value: String(body.count))
-            headers.add(name: "Content-Type", value: contentType)
-        }
+    /// The bytes of the head, up to and with the empty line.
+    func head(isStreamed: Bool) -> [UInt8] {
         let pairs = query.compactMap { pair in pair.value.map { "\(pair.key)=\(PercentEncoding.encode($0))" } }
-        let uri = pairs.isEmpty ? path : "\(path)?\(pairs.joined(separator: "&"))"
-        return HTTPRequestHead(version: .http1_1, method: method, uri: uri, headers: headers)
+        let target = pairs.isEmpty ? path : "\(path)?\(pairs.joined(separator: "&"))"
+        var lines = ["\(method.rawValue) \(target) HTTP/1.1", "Host: lanyard", "Accept: \(accept)"]
+        if let key { lines.append("\(ControlHeader.idempotencyKey): \(key)") }
+        if isStreamed {
+            lines.append(streamedBytes.map { "Content-Length: \($0)" } ?? "Transfer-Encoding: chunked")
+            if awaitsAdmission { lines.append("Expect: 100-continue") }
+            lines.append("Content-Type: \(contentType)")
+        } else if let body {
+            lines += ["Content-Length: \(body.count)", "Content-Type: \(contentType)"]
+        } else if method != .GET {
+            lines.append("Content-Length: 0")
+        }
+        return Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8)
     }
+}
+
+/// The methods of the control API.
+enum HTTPMethod: String, Sendable {
+    case GET
+    case POST
+    case PUT
+    case PATCH
+    case DELETE
 }
 
 /// A part of a path.

@@ -1,6 +1,4 @@
 public import ControlAPI
-import NIOCore
-import NIOHTTP1
 
 /// A file that is to be attached, and its description.
 public struct AttachRequest: Sendable {
@@ -92,7 +90,7 @@ extension LanyardClient {
         try ControlError.checkAttachmentName(attaching.name)
         if let size = attaching.size, size > ControlLimits.attachmentBytes { throw ControlError.attachmentTooLarge }
         return try await withCaller { connection in
-            try await connection.check(try await connection.send(keyed(attaching.request), chunks: chunks))
+            try await connection.check(try await connection.send(try keyed(attaching.request), chunks: chunks))
             return try JSONDecoding.value(
                 AttachmentEntry.self, from: try await connection.collect(), unknownKeys: .ignore)
         }
@@ -126,10 +124,10 @@ extension LanyardClient {
         let isWhole = try await withCaller { connection in
             let head = try await connection.send(request)
             try await connection.check(head)
-            var rest = head.headers.first(name: "Content-Length").flatMap { UInt64($0) } ?? 0
+            var rest = head.first(name: "Content-Length").flatMap { UInt64($0) } ?? 0
             while rest > 0, let chunk = try await connection.nextBodyChunk() {
-                rest -= min(rest, UInt64(chunk.readableBytes))
-                try await ClientConnection.handing { try await body(Array(buffer: chunk)) }
+                rest -= min(rest, UInt64(chunk.count))
+                try await ClientConnection.handing { try await body(chunk) }
             }
             return rest == 0
         }

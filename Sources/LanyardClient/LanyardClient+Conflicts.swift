@@ -1,6 +1,4 @@
 public import ControlAPI
-import NIOCore
-import NIOHTTP1
 
 extension LanyardClient {
     // MARK: Conflicts

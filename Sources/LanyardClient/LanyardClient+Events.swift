@@ -1,6 +1,4 @@
 public import ControlAPI
-import NIOCore
-import NIOHTTP1
 
 /// A query for events of a stream.
 public struct EventReadRequest: Sendable {
@@ -76,7 +74,7 @@ extension LanyardClient {
         request.query = [("type", type), ("envelope", envelope ? "true" : nil)]
         request.contentType = ContentType.lines
         return try await withCaller { connection in
-            try await connection.check(try await connection.send(keyed(request), chunks: chunks))
+            try await connection.check(try await connection.send(try keyed(request), chunks: chunks))
             return try JSONDecoding.value(
                 EmitResponse.self, from: try await connection.collect(), unknownKeys: .ignore)
         }
@@ -135,7 +133,7 @@ extension LanyardClient {
                     try await ClientConnection.handing { try await body(block) }
                 }
             }
-            return head.headers.first(name: ControlHeader.streamExists) != "false"
+            return head.first(name: ControlHeader.streamExists) != "false"
         }
     }
 

@@ -1,6 +1,4 @@
 public import ControlAPI
-import NIOCore
-import NIOHTTP1
 
 extension LanyardClient {
     // MARK: This node
@@ -68,7 +66,7 @@ extension LanyardClient {
         try await withCaller { connection in
             try await connection.check(try await connection.send(ClientRequest(.POST, "v1", "backup")))
             while let chunk = try await connection.nextChunk() {
-                try await ClientConnection.handing { try await body(Array(buffer: chunk)) }
+                try await ClientConnection.handing { try await body(chunk) }
             }
         }
     }

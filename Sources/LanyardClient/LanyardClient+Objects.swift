@@ -1,6 +1,4 @@
 public import ControlAPI
-import NIOCore
-import NIOHTTP1
 
 extension LanyardClient {
     // MARK: Writing objects
@@ -30,7 +28,7 @@ extension LanyardClient {
         request.query = [("replace", replace ? "true" : nil), ("ifAbsent", ifAbsent ? "true" : nil)]
         request.contentType = ContentType.lines
         return try await withCaller { connection in
-            try await connection.check(try await connection.send(keyed(request), chunks: chunks))
+            try await connection.check(try await connection.send(try keyed(request), chunks: chunks))
             return try JSONDecoding.value(
                 EmitResponse.self, from: try await connection.collect(), unknownKeys: .ignore)
         }

@@ -1,5 +1,4 @@
 public import ControlAPI
-import NIOHTTP1
 
 /// A state that is to be saved, and of which events.
 public struct SnapshotSaveRequest: Sendable {
@@ -55,7 +54,7 @@ extension LanyardClient {
     ) async throws -> SavedSnapshot where Chunks.Element == [UInt8] {
         if let size = saving.size, size > ControlLimits.attachmentBytes { throw ControlError.attachmentTooLarge }
         return try await withCaller { connection in
-            try await connection.check(try await connection.send(keyed(saving.request), chunks: chunks))
+            try await connection.check(try await connection.send(try keyed(saving.request), chunks: chunks))
             return try JSONDecoding.value(
                 SavedSnapshot.self, from: try await connection.collect(), unknownKeys: .ignore)
         }

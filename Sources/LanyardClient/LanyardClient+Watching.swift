@@ -1,5 +1,4 @@
 public import ControlAPI
-import NIOHTTP1
 
 extension LanyardClient {
     /// Calls `body` with batches of objects that changed, as they are then, until it throws or the task is cancelled.
@@ -74,7 +73,7 @@ extension LanyardClient {
         try await withCaller { connection in
             let head = try await connection.send(request)
             try await connection.check(head)
-            if let start = head.headers.first(name: ControlHeader.watchPosition).flatMap(UInt64.init) {
+            if let start = head.first(name: ControlHeader.watchPosition).flatMap(UInt64.init) {
                 try await ClientConnection.handing { try await onStart(start) }
             }
             var lines = LineBuffer()

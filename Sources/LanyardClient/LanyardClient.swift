@@ -1,7 +1,4 @@
 public import ControlAPI
-import NIOHTTP1
-public import NIOCore
-public import NIOPosix
 
 /// A client of the agent on this machine, over its control socket.
 ///
@@ -13,31 +10,23 @@ public struct LanyardClient: Sendable {
     /// The socket it speaks to.
     public let socketPath: String
     private let location: SocketLocation
-    private let group: any EventLoopGroup
     /// The key given by the application; nil: a fresh one for each write.
     private var key: String?
 
     /// A client of the agent that answers on `socketPath`. Nothing is opened yet.
-    public init(
-        socketPath: String, eventLoopGroup: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
-    ) {
-        self.init(
-            socketPath: socketPath, location: SocketLocation(socket: socketPath), eventLoopGroup: eventLoopGroup)
+    public init(socketPath: String) {
+        self.init(socketPath: socketPath, location: SocketLocation(socket: socketPath))
     }
 
-    private init(socketPath: String, location: SocketLocation, eventLoopGroup: any EventLoopGroup) {
+    private init(socketPath: String, location: SocketLocation) {
         self.socketPath = socketPath
         self.location = location
-        group = eventLoopGroup
     }
 
     /// A client of the agent that is meant by `location`. Throws `agent_not_running` where none was named and none answers.
-    public static func find(
-        _ location: SocketLocation = SocketLocation(),
-        eventLoopGroup: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
-    ) throws(ControlError) -> LanyardClient {
+    public static func find(_ location: SocketLocation = SocketLocation()) throws(ControlError) -> LanyardClient {
         guard location.isFound else { throw location.notRunning }
-        return LanyardClient(socketPath: location.socketPath, location: location, eventLoopGroup: eventLoopGroup)
+        return LanyardClient(socketPath: location.socketPath, location: location)
     }
 
     /// A client whose write is done once, however often it is asked for with the same `key` and the same content within a day,
@@ -61,7 +50,7 @@ public struct LanyardClient: Sendable {
     func withCaller<Value: Sendable>(
         _ body: (inout ClientConnection) async throws -> Value
     ) async throws -> Value {
-        try await ClientConnection.with(socketPath, on: group, notRunning: { location.notRunning }, body)
+        try await ClientConnection.with(socketPath, notRunning: { location.notRunning }, body)
     }
 
     /// Runs an exchange that calls no code of the caller's.
@@ -74,15 +63,19 @@ public struct LanyardClient: Sendable {
     }
 
     /// The request with the key that the application gave.
-    func keyed(_ request: ClientRequest) -> ClientRequest {
+    ///
+    /// Throws `invalid_argument` for one that does not fit a header's line.
+    func keyed(_ request: ClientRequest) throws(ControlError) -> ClientRequest {
         var request = request
-        if request.method != .GET { request.key = key }
+        guard request.method != .GET, let key else { return request }
+        try ControlHeader.check(idempotencyKey: key)
+        request.key = key
         return request
     }
 
     /// The answer's body as it came.
     func bytes(_ request: ClientRequest) async throws(ControlError) -> [UInt8] {
-        var request = keyed(request)
+        var request = try keyed(request)
         guard request.isRepeatable else { return try await answer(to: request) }
         let isRead = request.method == .GET
         if !isRead { request.key = request.key ?? Self.freshKey() }

@@ -1,5 +1,4 @@
 import ControlAPI
-import NIOCore
 
 /// Puts the chunks of an answer together to whole lines. An answer that fails after it began ends in an error's line.
 struct LineBuffer {
@@ -9,8 +8,8 @@ struct LineBuffer {
     /// Returns the bytes of all lines that `chunk` completes, with their line breaks, and the offset of the last of them; nil
     /// when none is complete. Throws the error when the last line is one; the lines before it are lost to the caller and, since
     /// they were not acknowledged, come again.
-    mutating func appendBlock(_ chunk: ByteBuffer) throws(ControlError) -> (block: [UInt8], lastLine: Int)? {
-        rest.append(contentsOf: chunk.readableBytesView)
+    mutating func appendBlock(_ chunk: [UInt8]) throws(ControlError) -> (block: [UInt8], lastLine: Int)? {
+        rest += chunk
         guard let end = rest.lastIndex(of: 0x0A) else { return nil }
         let block = end + 1 == rest.count ? rest : Array(rest[...end])
         rest.removeFirst(end + 1)
@@ -23,7 +22,7 @@ struct LineBuffer {
     }
 
     /// The lines that `chunk` completes, one by one and without line breaks.
-    mutating func append(_ chunk: ByteBuffer) throws(ControlError) -> [[UInt8]] {
+    mutating func append(_ chunk: [UInt8]) throws(ControlError) -> [[UInt8]] {
         guard let (block, _) = try appendBlock(chunk) else { return [] }
         return block.split(separator: 0x0A).map(Array.init)
     }

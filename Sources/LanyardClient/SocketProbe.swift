@@ -10,13 +10,7 @@ package enum SocketProbe {
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | O_NONBLOCK, 0)
         guard descriptor >= 0 else { return true }
         defer { close(descriptor) }
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
-        let size = socklen_t(MemoryLayout<sockaddr_un>.size)
-        let result = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(descriptor, $0, size) }
-        }
+        let result = UnixAddress.connect(descriptor, to: path)
         return result == 0 || errno != ENOENT && errno != ENOTDIR && errno != ECONNREFUSED
     }
 }

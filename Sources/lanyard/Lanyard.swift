@@ -1,7 +1,6 @@
 import ArgumentParser
 import ControlAPI
 import Glibc
-import NIOCore
 
 /// The `lanyard` command: one word per question or action, each a thin layer over `LanyardClient`.
 struct Lanyard: AsyncParsableCommand {
@@ -36,8 +35,6 @@ struct Lanyard: AsyncParsableCommand {
 @main
 enum Program {
     static func main() async {
-        // One loop is enough for a command, and a thread less to start.
-        NIOSingletons.groupLoopCountSuggestion = 1
         // Writing into a closed pipe is reported by the write itself, and ends the command quietly.
         signal(SIGPIPE, SIG_IGN)
         let arguments = LeadingOptions.hoist(Array(CommandLine.arguments.dropFirst()))

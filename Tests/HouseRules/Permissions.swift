@@ -42,12 +42,12 @@ enum Permissions {
         (
             "ControlServer/Backup", "ControlAPI Crypto HTTPTypes HummingbirdCore NIOCore ServiceLifecycle"
         ),
-        ("LanyardClient", "ControlAPI Glibc NIOCore NIOHTTP1 NIOPosix Synchronization"),
+        ("LanyardClient", "ControlAPI Dispatch Glibc Synchronization"),
         // Structs as objects. Foundation's coders and dates are those that applications know.
         ("Library", "LanyardClient ControlAPI FoundationEssentials Observation Synchronization"),
         ("Testing", "Lanyard LanyardClient ControlAPI Foundation Glibc Synchronization"),
         ("Examples", "Lanyard"),
-        ("lanyard", "LanyardClient ControlAPI ArgumentParser Glibc NIOCore NIOPosix Synchronization"),
+        ("lanyard", "LanyardClient ControlAPI ArgumentParser Dispatch Glibc Synchronization"),
         // The checksums of what is carried about in one file.
         ("lanyard/Backup", "LanyardClient ControlAPI ArgumentParser Crypto Glibc Synchronization"),
         ("lanyard/Export", "LanyardClient ControlAPI ArgumentParser Crypto Glibc"),

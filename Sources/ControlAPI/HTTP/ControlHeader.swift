@@ -8,6 +8,15 @@ package enum ControlHeader {
     package static let streamExists = "Lanyard-Stream-Exists"
     /// The position behind which a watch began.
     package static let watchPosition = "Lanyard-Position"
+
+    /// Throws `invalid_argument` for a key that is not 1 to 255 printable ASCII characters without spaces.
+    package static func check(idempotencyKey text: String) throws(ControlError) {
+        guard (1...255).contains(text.utf8.count), text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            throw ControlError(
+                .invalidArgument, "An idempotency key has 1 to 255 printable ASCII characters and no spaces.",
+                hint: "Take a UUID, a fresh one for each write.")
+        }
+    }
 }
 
 /// The media types that the control API speaks.

@@ -1,6 +1,5 @@
 import ControlAPI
 import Glibc
-import NIOCore
 
 /// Standard input as chunks, each as soon as it is there.
 ///
