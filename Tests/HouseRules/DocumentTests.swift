@@ -35,6 +35,7 @@ import Testing
         "Sources/Decisions/28-checking.md",
         "Sources/Decisions/29-core-machines.md",
         "Sources/Decisions/30-queries.md",
+        "Sources/Decisions/31-library.md",
         "Sources/GLOSSARY.md",
         "Sources/PROTOCOL.md",
         "Sources/SEMANTICS.md",
