@@ -16,11 +16,17 @@ let pure: [SwiftSetting] = common + [.strictMemorySafety()]
 /// Tests are compiled without optimisation: it took more than half of their time to build, and what they run is optimised.
 let tests: [SwiftSetting] = common + [.unsafeFlags(["-Onone"])]
 
-let nio: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
-let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
-let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
-let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
-let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
+/// A product of another package, which only the agent, the command and their tests need. An application that asks for this
+/// package with `traits: []` gets the library for applications alone, and the package manager fetches nothing else.
+func agent(_ product: String, _ package: String) -> Target.Dependency {
+    .product(name: product, package: package, condition: .when(traits: ["Agent"]))
+}
+
+let nio = agent("NIOCore", "swift-nio")
+let nioPosix = agent("NIOPosix", "swift-nio")
+let crypto = agent("Crypto", "swift-crypto")
+let logging = agent("Logging", "swift-log")
+let arguments = agent("ArgumentParser", "swift-argument-parser")
 
 let package = Package(
     name: "lanyard",
@@ -36,6 +42,9 @@ let package = Package(
         .executable(name: "lanyardd", targets: ["lanyardd"]),
         .executable(name: "lanyard", targets: ["lanyard"]),
         .executable(name: "lanyard-sim", targets: ["lanyard-sim"]),
+    ],
+    traits: [
+        .default(enabledTraits: ["Agent"]), .trait(name: "Agent", description: "The agent and the command lanyard."),
     ],
     dependencies: [
         // Sockets, TLS and keys: written and reviewed by people who do nothing else.
@@ -62,14 +71,14 @@ let package = Package(
         .target(name: "ReplicatedTypes", swiftSettings: common),
         .target(
             name: "SyncModel",
-            dependencies: ["ReplicatedTypes", crypto, .product(name: "SwiftProtobuf", package: "swift-protobuf")],
+            dependencies: ["ReplicatedTypes", crypto, agent("SwiftProtobuf", "swift-protobuf")],
             exclude: ["Wire/frames.proto", "Wire/pairing.proto"], swiftSettings: common),
         .target(name: "SyncCore", dependencies: ["SyncModel"], swiftSettings: pure),
         .target(
             name: "SyncStore",
             dependencies: [
-                "SyncModel", "CStore", crypto, .product(name: "GRDB", package: "GRDB.swift"),
-                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+                "SyncModel", "CStore", crypto, agent("GRDB", "GRDB.swift"),
+                agent("GRDBSQLite", "GRDB.swift"),
             ], resources: [.embedInCode("Schema")], swiftSettings: common),
         // What Swift cannot call of SQLite (variadic) and the kernel's interface (statfs).
         .target(name: "CStore", linkerSettings: [.linkedLibrary("sqlite3")]),
@@ -77,9 +86,9 @@ let package = Package(
             name: "SyncTransport",
             dependencies: [
                 "SyncModel", nio, nioPosix, crypto, logging,
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
-                .product(name: "NIOTLS", package: "swift-nio"),
-                .product(name: "SwiftProtobuf", package: "swift-protobuf"),
+                agent("NIOSSL", "swift-nio-ssl"),
+                agent("NIOTLS", "swift-nio"),
+                agent("SwiftProtobuf", "swift-protobuf"),
             ], swiftSettings: common),
         .systemLibrary(
             name: "CAvahi", pkgConfig: "avahi-client", providers: [.apt(["libavahi-client-dev"])]),
@@ -88,16 +97,16 @@ let package = Package(
             name: "SyncAgent",
             dependencies: [
                 "SyncModel", "SyncCore", "SyncStore", "SyncTransport", "SyncDiscovery", nio, nioPosix, crypto, logging,
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                agent("ServiceLifecycle", "swift-service-lifecycle"),
             ], swiftSettings: common),
         .target(name: "ControlAPI", swiftSettings: pure),
         .target(
             name: "ControlServer",
             dependencies: [
                 "SyncAgent", "ControlAPI", nio, nioPosix, logging, crypto,
-                .product(name: "HummingbirdCore", package: "hummingbird"),
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                agent("HummingbirdCore", "hummingbird"),
+                agent("HTTPTypes", "swift-http-types"),
+                agent("ServiceLifecycle", "swift-service-lifecycle"),
             ], resources: [.embedInCode("OpenAPI/openapi.json")], swiftSettings: common),
         // No packages: an application that links it builds in half a minute.
         .target(name: "LanyardClient", dependencies: ["ControlAPI"], swiftSettings: common),
@@ -109,8 +118,8 @@ let package = Package(
             name: "lanyardd",
             dependencies: [
                 "ControlServer", "ControlAPI", "SyncAgent", nioPosix, arguments, logging,
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+                agent("ServiceLifecycle", "swift-service-lifecycle"),
+                agent("UnixSignals", "swift-service-lifecycle"),
             ], swiftSettings: common),
         .executableTarget(
             name: "lanyard", dependencies: ["LanyardClient", "ControlAPI", crypto, arguments],
@@ -168,7 +177,7 @@ let package = Package(
             name: "StoreTests",
             dependencies: [
                 "SyncStore", "SyncModel", "SyncSimulator", "LawHistories", "StoreProbe", "CrashDisk", crypto,
-                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+                agent("GRDBSQLite", "GRDB.swift"),
             ],
             swiftSettings: tests),
         .testTarget(name: "DeployTests", swiftSettings: tests),
@@ -178,16 +187,16 @@ let package = Package(
                 "ControlAPI", "ControlServer", "Lanyard", "LanyardClient", "LanyardTesting", "lanyard", "SyncAgent",
                 "SyncStore", nio,
                 nioPosix, logging,
-                .product(name: "HummingbirdCore", package: "hummingbird"),
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                agent("HummingbirdCore", "hummingbird"),
+                agent("HTTPTypes", "swift-http-types"),
+                agent("ServiceLifecycle", "swift-service-lifecycle"),
             ], swiftSettings: tests),
         .testTarget(
             name: "TransportTests",
             dependencies: [
                 "SyncTransport", "SyncModel", nio, nioPosix, crypto, logging,
-                .product(name: "NIOTLS", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                agent("NIOTLS", "swift-nio"),
+                agent("NIOSSL", "swift-nio-ssl"),
             ], swiftSettings: tests),
     ]
 )
