@@ -18,11 +18,24 @@ public struct ReceivedEvent<Event: LanyardEvent>: Sendable {
 }
 
 extension Lanyard {
+    // MARK: Writing
+
     /// Appends an event to the stream of its type; it is durable when this returns.
     @discardableResult
     public func emit<Event: LanyardEvent>(_ event: Event) async throws(ControlError) -> EmitResponse {
-        try await client.emit(try FieldCoding.json(event), type: Event.type, to: Event.stream, space: space)
+        try await client.emit(try FieldCoding.json(event), type: event.eventType, to: Event.stream, space: space)
     }
+
+    /// Sets how the stream of a type is kept, on all devices. A setting that is nil, or as it is already, is left alone.
+    public func setStream<Event: LanyardEvent>(
+        of type: Event.Type, _ settings: StreamSettings
+    ) async throws(ControlError) {
+        let stream = try await client.streams(space: space).first { $0.name == Event.stream }
+        if settings.isMet(by: stream) { return }
+        _ = try await client.setStream(Event.stream, settings, space: space)
+    }
+
+    // MARK: Reading
 
     /// The events of a stream: those that are there and, with `follow`, those that come, from every device.
     ///
@@ -40,6 +53,22 @@ extension Lanyard {
         of type: Event.Type, consumer: String? = nil, after: EventPosition? = nil, follow: Bool = true,
         skipping: (@Sendable (ControlError, EventLine) -> Void)? = nil
     ) -> PulledSequence<ReceivedEvent<Event>> {
+        let batches = eventBatches(of: type, consumer: consumer, after: after, follow: follow, skipping: skipping)
+        return PulledSequence { give in
+            for try await batch in batches {
+                for event in batch { try await give(event) }
+            }
+        }
+    }
+
+    /// The same events in the batches in which they arrive, none of them empty.
+    ///
+    /// A program that keeps what it computed writes it down once for each batch: a consumer's place moves on when the loop asks
+    /// for the next one.
+    public func eventBatches<Event: LanyardEvent>(
+        of type: Event.Type, consumer: String? = nil, after: EventPosition? = nil, follow: Bool = true,
+        skipping: (@Sendable (ControlError, EventLine) -> Void)? = nil
+    ) -> PulledSequence<[ReceivedEvent<Event>]> {
         PulledSequence { give in
             var place = after
             try await connection.keepTrying { isAlive in
@@ -48,28 +77,47 @@ extension Lanyard {
                     type: Event.type)
                 try await client.readEvents(request) { lines in
                     isAlive()
-                    for line in lines {
-                        if let event: ReceivedEvent<Event> = try Self.received(line, skipping) { try await give(event) }
-                        // A consumer's place is the agent's to keep.
-                        place = consumer == nil ? line.position : nil
-                    }
+                    let (events, error) = Self.received(lines, as: Event.self, skipping)
+                    if !events.isEmpty { try await give(events) }
+                    if let error { throw error }
+                    // A consumer's place is the agent's to keep.
+                    place = consumer == nil ? lines.last?.position ?? place : nil
                 }
                 if follow { throw ControlError.agentStopped }
             }
         }
     }
 
+    /// Returns the events up to the first that does not fit the struct, and the error for that one.
     private static func received<Event: LanyardEvent>(
-        _ line: EventLine, _ skipping: ((ControlError, EventLine) -> Void)?
-    ) throws(ControlError) -> ReceivedEvent<Event>? {
-        do throws(ControlError) {
-            return ReceivedEvent(
-                value: try FieldCoding.value(Event.self, json: line.payload), dot: line.dot, device: line.device,
-                time: line.time, position: line.position, redelivered: line.redelivered)
-        } catch {
-            guard let skipping else { throw error.concerning("\(Event.stream), event \(line.dot)") }
-            skipping(error, line)
-            return nil
+        _ lines: [EventLine], as type: Event.Type, _ skipping: ((ControlError, EventLine) -> Void)?
+    ) -> (events: [ReceivedEvent<Event>], error: ControlError?) {
+        var events: [ReceivedEvent<Event>] = []
+        for line in lines {
+            do throws(ControlError) {
+                events.append(
+                    ReceivedEvent(
+                        value: try FieldCoding.value(Event.self, json: line.payload), dot: line.dot,
+                        device: line.device, time: line.time, position: line.position, redelivered: line.redelivered))
+            } catch {
+                guard let skipping else {
+                    return (events, error.concerning("\(Event.stream), event \(line.dot)"))
+                }
+                skipping(error, line)
+            }
+        }
+        return (events, nil)
+    }
+}
+
+extension StreamSettings {
+    /// True if nothing has to be written for `stream` to be kept so.
+    fileprivate func isMet(by stream: StreamEntry?) -> Bool {
+        if let latestOnly, latestOnly != stream?.latestOnly { return false }
+        switch retention {
+        case nil: return true
+        case .forever: return stream.map { $0.retainSeconds == nil } ?? false
+        case .seconds(let seconds): return stream?.retainSeconds == seconds
         }
     }
 }

@@ -9,8 +9,14 @@ public protocol LanyardEvent: Codable, Sendable {
     /// The stream, 1 to 128 bytes; by default the name of the type with a small first letter.
     static var stream: String { get }
 
-    /// The type of the event, so that several structs can share a stream; by default nil, and then all events are read.
+    /// The type of the events that are read, so that several structs can share a stream; by default nil, for all events.
     static var type: String? { get }
+
+    /// The type that this event is written with; by default that of the struct.
+    ///
+    /// A stream that is `latestOnly` shows one event of each type. A computed property such as `var eventType: String? { lamp }`
+    /// makes it one event of each lamp.
+    var eventType: String? { get }
 }
 
 extension LanyardEvent {
@@ -22,4 +28,7 @@ extension LanyardEvent {
 
     /// No type.
     public static var type: String? { nil }
+
+    /// The type of the struct.
+    public var eventType: String? { Self.type }
 }

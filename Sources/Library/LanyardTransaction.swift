@@ -40,7 +40,7 @@ public struct LanyardTransaction: Sendable {
 
     /// Appends an event to the stream of its type.
     public mutating func emit<Event: LanyardEvent>(_ event: Event) throws(ControlError) {
-        let draft = try EventDraft(checking: try FieldCoding.json(event), type: Event.type)
+        let draft = try EventDraft(checking: try FieldCoding.json(event), type: event.eventType)
         writes.append(.emit(stream: Event.stream, draft))
     }
 

@@ -45,6 +45,18 @@ public enum EventPosition: Hashable, Sendable {
     }
 }
 
+extension EventPosition: Comparable {
+    /// Compares positions of one order in one stream, as the agent gave them. An arrival number is less than every text.
+    public static func < (left: EventPosition, right: EventPosition) -> Bool {
+        switch (left, right) {
+        case (.arrival(let left), .arrival(let right)): left < right
+        case (.canonical(let left), .canonical(let right)): left.utf8.lexicographicallyPrecedes(right.utf8)
+        case (.arrival, .canonical): true
+        case (.canonical, .arrival): false
+        }
+    }
+}
+
 extension EventPosition: Codable {
     /// Reads a whole number or a text.
     public init(from decoder: any Decoder) throws {
