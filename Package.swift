@@ -130,6 +130,16 @@ let package = Package(
         // The program that the documents show; a test holds both to each other and runs it in a rig.
         .executableTarget(
             name: "ten-lines", dependencies: ["Lanyard"], path: "Sources/Examples/TenLines", swiftSettings: common),
+        // Small applications, each with a page that says what it shows, and a story in the rig.
+        .executableTarget(
+            name: "light-switch", dependencies: ["Lanyard"], path: "Sources/Examples/LightSwitch",
+            exclude: ["README.md"], swiftSettings: common),
+        .executableTarget(
+            name: "todo", dependencies: ["Lanyard"], path: "Sources/Examples/Todo", exclude: ["README.md"],
+            swiftSettings: common),
+        .executableTarget(
+            name: "plays", dependencies: ["Lanyard"], path: "Sources/Examples/Plays", exclude: ["README.md"],
+            swiftSettings: common),
         .target(
             name: "SyncSimulator",
             dependencies: [

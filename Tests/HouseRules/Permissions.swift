@@ -47,6 +47,12 @@ enum Permissions {
         ("Library", "LanyardClient ControlAPI FoundationEssentials Observation Synchronization"),
         ("Testing", "Lanyard LanyardClient ControlAPI Foundation Glibc Synchronization"),
         ("Examples", "Lanyard"),
+        // Output that does not wait in a buffer, and an exit code.
+        ("Examples/LightSwitch/LightSwitch.swift", "Lanyard Glibc"),
+        ("Examples/Todo/TodoProgram.swift", "Lanyard Glibc"),
+        ("Examples/Plays/Plays.swift", "Lanyard Glibc"),
+        // A file of its own, on the disk when it says so.
+        ("Examples/Plays/CountsFile.swift", "Lanyard FoundationEssentials Glibc"),
         ("lanyard", "LanyardClient ControlAPI ArgumentParser Dispatch Glibc Synchronization"),
         // The checksums of what is carried about in one file.
         ("lanyard/Backup", "LanyardClient ControlAPI ArgumentParser Crypto Glibc Synchronization"),
