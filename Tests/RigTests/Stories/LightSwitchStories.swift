@@ -2,7 +2,7 @@ import Testing
 
 extension RigSuites {
     @Suite(.rig(5)) struct LightSwitchStories {
-        private static let nodes = [1, 2, 3, 4, 5]
+        static let nodes = [1, 2, 3, 4, 5]
 
         @Test func `a light is flipped from each of five switches in turn, and all five agree within a second`() throws
         {

@@ -37,15 +37,25 @@ extension RigSuites.Stories {
 }
 
 extension Node {
-    /// Runs a command that goes on while the body runs, which may ask for the lines so far.
+    /// Runs `lanyard --json` with a command that goes on while the body runs, which may ask for the lines so far.
     func printing<Answer>(
         _ arguments: [String], body: (() throws -> [JSONValue]) throws -> Answer
     ) throws -> Answer {
+        try following(["lanyard", "--json"] + arguments) { lines in
+            try body { try lines().map { try decode(JSONValue.self, $0) } }
+        }
+    }
+
+    /// Runs any command that goes on while the body runs, which may ask for the lines so far, empty ones too.
+    func following<Answer>(
+        _ command: [String], body: (@escaping () throws -> [String]) throws -> Answer
+    ) throws -> Answer {
         let folder = try Shell.temporaryFolder()
         let output = folder.appending(path: "output")
+        let errors = folder.appending(path: "errors")
         let process = try Shell.start(
-            ["deploy/rig", "exec", "\(number)", "--", "lanyard", "--json"] + arguments, output: output,
-            errors: folder.appending(path: "errors"), environment: Rig.environment, limitSeconds: nil)
+            ["deploy/rig", "exec", "\(number)", "--"] + command, output: output, errors: errors,
+            environment: Rig.environment, limitSeconds: nil)
         defer {
             process.terminate()
             process.waitUntilExit()
@@ -53,9 +63,12 @@ extension Node {
         }
         return try body {
             // The last line may be half-written still.
-            try Shell.text(of: output).split(separator: "\n", omittingEmptySubsequences: false).dropLast().map {
-                try decode(JSONValue.self, String($0))
+            let lines = try Shell.text(of: output).split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+            if !process.isRunning {
+                throw RigError(
+                    description: "\(command.joined(separator: " ")) on \(name) ended: \(try Shell.text(of: errors))")
             }
+            return lines.map(String.init)
         }
     }
 }
