@@ -46,6 +46,20 @@ extension LanyardClient {
         return try await value(request)
     }
 
+    /// Waits until `devices` devices, this one included, have said that a write is on their disks. `version` is that of the
+    /// object or the dot of the event as the write returned it. After the timeout the answer says `reached` false; the write
+    /// stays, and goes on to the others.
+    public func untilDurable(
+        _ version: DotText, on devices: Int, timeoutMilliseconds: Int = 30_000
+    ) async throws(ControlError) -> DurabilityResponse {
+        var request = ClientRequest(.GET, "v1", "durability")
+        request.query = [
+            ("version", version.description), ("devices", String(devices)),
+            ("timeoutMilliseconds", String(timeoutMilliseconds)),
+        ]
+        return try await value(request)
+    }
+
     /// The checks only the agent can make.
     public func doctorChecks() async throws(ControlError) -> [DoctorCheck] {
         try await value(ClientRequest(.GET, "v1", "doctor"))

@@ -11,7 +11,7 @@ public struct ReceivedEvent<Event: LanyardEvent>: Sendable {
     public let device: String
     /// The time at which it was written, by the author's clock.
     public let time: Timestamp
-    /// The place behind the event in the stream, for ``Lanyard/events(of:consumer:order:after:follow:skipping:)``.
+    /// The place behind the event in the stream, for ``Lanyard/events(of:consumer:after:follow:skipping:)``.
     public let position: EventPosition
     /// True if the consumer was given the event before and did not finish with it.
     public let redelivered: Bool
@@ -24,6 +24,17 @@ extension Lanyard {
     @discardableResult
     public func emit<Event: LanyardEvent>(_ event: Event) async throws(ControlError) -> EmitResponse {
         try await client.emit(try FieldCoding.json(event), type: event.eventType, to: Event.stream, space: space)
+    }
+
+    /// Appends an event, and returns when `devices` devices, this one included, have it on their disks. Throws `timed_out` after
+    /// `bound`; the event is written then, too.
+    @discardableResult
+    public func emit<Event: LanyardEvent>(
+        _ event: Event, durableOn devices: Int, within bound: Duration = .seconds(10)
+    ) async throws(ControlError) -> EmitResponse {
+        let answer = try await emit(event)
+        if let version = answer.last { try await untilDurable(version, on: devices, within: bound) }
+        return answer
     }
 
     /// Sets how the stream of a type is kept, on all devices. A setting that is nil, or as it is already, is left alone.

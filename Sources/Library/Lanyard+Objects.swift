@@ -10,15 +10,46 @@ extension Lanyard {
     /// and lists by insertions and deletions. What others changed meanwhile stays, also in the same text. A value that the
     /// application made is created; if an object has its id already, its fields are set.
     ///
-    /// Save the returned value the next time, or use ``save(_:)-(inout_)``: an older copy would send its changes again.
+    /// Save the returned value the next time, or use ``save(_:)->()``: an older copy would send its changes again.
     ///
     /// Throws `object_deleted` where the object was deleted, `not_found` where it is gone, `type_mismatch`, and others.
     @discardableResult
     public func save<Object: LanyardObject>(_ object: Object) async throws(ControlError) -> Object {
+        guard let entry = try await write(object) else { return object }
+        return try FieldCoding.value(of: entry, in: space)
+    }
+
+    /// Saves an object, and returns when `devices` devices, this one included, have it on their disks.
+    ///
+    /// Throws `timed_out` after `bound`. The object is saved then, too, and goes on to the other devices.
+    @discardableResult
+    public func save<Object: LanyardObject>(
+        _ object: Object, durableOn devices: Int, within bound: Duration = .seconds(10)
+    ) async throws(ControlError) -> Object {
+        let entry = try await write(object)
+        if let version = entry?.version ?? object.id.origin?.reading(in: space)?.version {
+            try await untilDurable(version, on: devices, within: bound)
+        }
+        guard let entry else { return object }
+        return try FieldCoding.value(of: entry, in: space)
+    }
+
+    /// Returns the object as the write left it; nil where nothing differed.
+    private func write(_ object: some LanyardObject) async throws(ControlError) -> ObjectEntry? {
         var transaction = LanyardTransaction(space: space)
         try transaction.save(object)
-        guard let entry = try await perform(transaction).first?.object else { return object }
-        return try FieldCoding.value(of: entry, in: space)
+        return try await perform(transaction).first?.object
+    }
+
+    func untilDurable(
+        _ version: DotText, on devices: Int, within bound: Duration
+    ) async throws(ControlError) {
+        let milliseconds = Int(clamping: bound / .milliseconds(1) < 0 ? 0 : Int64(bound / .milliseconds(1)))
+        let answer = try await client.untilDurable(version, on: devices, timeoutMilliseconds: milliseconds)
+        guard !answer.reached else { return }
+        throw ControlError(
+            .timedOut, "The write is on \(answer.devices.count) of \(devices) devices after \(bound).",
+            hint: "It stays, and goes on to the others. See which are away with: lanyard status", version: version)
     }
 
     /// Saves an object, and brings it up to date.

@@ -20,7 +20,7 @@ public struct LanyardTransaction: Sendable {
 
     init(space: String) { self.space = space }
 
-    /// Saves an object; see ``Lanyard/save(_:)``. Throws what a value is refused for.
+    /// Saves an object; see ``Lanyard/save(_:)->_``. Throws what a value is refused for.
     public mutating func save<Object: LanyardObject>(_ object: Object) throws(ControlError) {
         let name = try Self.name(object)
         let fields = try FieldCoding.fields(object)

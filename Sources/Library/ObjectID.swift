@@ -3,7 +3,7 @@ import Synchronization
 
 /// The name of an object in its collection: 1 to 256 bytes of UTF-8 without `/` and control characters.
 ///
-/// The id of a value that was read also carries the fields as they were read, so that ``Lanyard/save(_:)`` sends only what the
+/// The id of a value that was read also carries the fields as they were read, so that ``Lanyard/save(_:)->_`` sends only what the
 /// application changed since. They take no part in comparing, hashing and coding.
 public struct ObjectID: Hashable, Sendable {
     /// The name itself.

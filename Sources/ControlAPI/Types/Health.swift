@@ -52,6 +52,23 @@ public struct WaitResponse: Codable, Equatable, Sendable {
     }
 }
 
+/// Answer of `GET /v1/durability`. After the time given, `reached` is false; that is no error over HTTP.
+public struct DurabilityResponse: Codable, Equatable, Sendable {
+    /// True if as many devices as asked for have it.
+    public var reached: Bool
+    /// The ids of the devices that have said that it is on their disks; this one's first.
+    public var devices: [String]
+    /// The time it took, in seconds.
+    public var waitedSeconds: Double
+
+    /// All fields.
+    public init(reached: Bool, devices: [String], waitedSeconds: Double) {
+        self.reached = reached
+        self.devices = devices
+        self.waitedSeconds = waitedSeconds
+    }
+}
+
 /// Answer of `GET /readyz`: whether the agent can do work.
 public struct Readiness: Codable, Equatable, Sendable {
     /// Store writable and listener up. An mDNS daemon that is away does not make an agent unready: it is in `discovery`.

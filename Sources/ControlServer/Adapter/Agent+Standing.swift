@@ -75,4 +75,41 @@ extension Agent {
             }
         }
     }
+
+    // MARK: Durability
+
+    /// Returns when `count` devices, this one included, have said that they hold the operation on their disks, or with `reached`
+    /// false after `timeoutMilliseconds`. Retired and blocked devices do not count. An operation that this node does not hold
+    /// is waited for, too.
+    package func waitUntilDurable(
+        _ version: DotText, on count: Int, timeoutMilliseconds: Int64
+    ) async throws(ControlError) -> DurabilityResponse {
+        let clock = ContinuousClock()
+        let start = clock.now
+        let deadline = start + .milliseconds(timeoutMilliseconds)
+        while true {
+            let peerVersion = peerSignal.version
+            let now = try await controlled { try await snapshot() }
+            let isOver = clock.now >= deadline || peerSignal.isFinished
+            let replica = now.tips.first { "\($0.replica)" == version.replica && $0.tip.next > version.counter }?.replica
+            var devices: [String] = []
+            if let replica {
+                let holders = now.standings.filter { ($0.known?.next(of: replica) ?? 0) > version.counter }
+                devices = ["\(now.own)"] + holders.map { "\($0.device)" }
+            }
+            if devices.count >= count || isOver {
+                return DurabilityResponse(
+                    reached: devices.count >= count, devices: devices,
+                    waitedSeconds: Double((clock.now - start) / .milliseconds(1)) / 1_000)
+            }
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { [self] in await peerSignal.wait(beyond: peerVersion) }
+                // An acknowledgement alone signals nothing.
+                let next = min(deadline, clock.now + .milliseconds(10))
+                group.addTask { try? await Task.sleep(until: next, clock: clock) }
+                await group.next()
+                group.cancelAll()
+            }
+        }
+    }
 }

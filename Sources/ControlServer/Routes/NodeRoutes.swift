@@ -32,6 +32,18 @@ struct NodeRoutes: Sendable {
                 response.headers[.connection] = "close"
                 return response
             },
+            Route(.get, "/v1/durability", query: ["version", "devices", "timeoutMilliseconds"]) {
+                [agent] request throws(ControlError) in
+                let version = try DotText(parsing: request.query["version"] ?? "")
+                let devices = try request.integer("devices", in: 1...10_000, default: 2)
+                let timeout = try request.integer("timeoutMilliseconds", in: 0...86_400_000, default: 30_000)
+                let answer = try await request.whileClientListens { () throws(ControlError) in
+                    try await agent.waitUntilDurable(version, on: devices, timeoutMilliseconds: Int64(timeout))
+                }
+                var response = Response.json(answer)
+                response.headers[.connection] = "close"
+                return response
+            },
         ]
     }
 }
