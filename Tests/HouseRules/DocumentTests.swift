@@ -45,6 +45,7 @@ import Testing
         "deploy/README.md",
         "deploy/GUIDE.md",
         "deploy/HTTP.md",
+        "deploy/COMING-FROM.md",
         "Sources/Clients/python/README.md",
         "deploy/CHANGELOG.md",
         ".github/SECURITY.md",
