@@ -83,9 +83,10 @@ package struct CollectionSchema: Hashable, Sendable {
     /// Nil when the schema says nothing that this version understands of the field.
     package subscript(field: ExactString) -> Field? { known.fields[field] }
 
-    /// Entries that were set apart, each with its values, the shown one first: for `conflicts`.
+    /// Entries that were set apart to different values, each with its values, the shown one first: for `conflicts`. Two devices on
+    /// which the same application began apart have set the same.
     package var conflicts: [(key: ExactString, values: [JSONValue], writers: [ValueWriter])] {
-        entries.filter { !$0.value.conflicts.isEmpty }.map { ($0.key, $0.value.values, $0.value.writers) }
+        entries.filter { Set($0.value.values).count > 1 }.map { ($0.key, $0.value.values, $0.value.writers) }
     }
 }
 
