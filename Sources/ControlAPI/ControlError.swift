@@ -35,6 +35,11 @@ public struct ControlError: Error, Equatable, Sendable {
     }
 }
 
+extension ControlError: CustomStringConvertible {
+    /// The message and the hint, for a person.
+    public var description: String { hint.isEmpty ? message : "\(message) \(hint)" }
+}
+
 /// The JSON form of an error: `{"error":{"code","message","hint"}}`, with `line` and `written` if lines were sent, and
 /// `version` if another one was expected.
 public struct ErrorResponse: Codable, Sendable {

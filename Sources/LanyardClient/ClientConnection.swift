@@ -3,7 +3,7 @@ import Glibc
 import Synchronization
 
 /// An HTTP/1.1 connection to an agent, for one exchange after the other.
-struct ClientConnection {
+struct ClientConnection: Sendable {
     private let socket: UnixSocket
     private var reader = ResponseReader()
 
@@ -29,14 +29,26 @@ struct ClientConnection {
             }
         } catch let error as CallerError {
             throw error.error
-        } catch let error as ControlError {
+        } catch let error as ControlError where error != lost {
             throw error
         } catch {
-            throw lost
+            throw Task.isCancelled ? cancelled : lost
         }
     }
 
+    /// Opens a connection that lives until `shutDown`, or the end of this value. Cancelling does not end it.
+    static func opened(
+        _ socketPath: String, notRunning: () -> ControlError
+    ) throws(ControlError) -> ClientConnection { ClientConnection(socket: try open(socketPath, notRunning)) }
+
     private init(socket: UnixSocket) { self.socket = socket }
+
+    /// Ends the connection, whatever it waits for.
+    var shutDown: @Sendable () -> Void { { [socket] in socket.shutDown() } }
+
+    static let cancelled = ControlError(
+        .cancelled, "The request was cancelled.",
+        hint: "Whether a write was done is not known; send it again with its key.")
 
     /// An error of the caller's on its way through the connection.
     private struct CallerError: Error {
@@ -104,12 +116,13 @@ struct ClientConnection {
     mutating func send<Chunks: AsyncSequence & Sendable>(
         _ request: ClientRequest, chunks: Chunks
     ) async throws -> ResponseHead where Chunks.Element == [UInt8] {
-        let (socket, isCounted) = (socket, request.streamedBytes != nil)
+        let (socket, announced) = (socket, request.streamedBytes)
         try await socket.write(request.head(isStreamed: true))
         if request.awaitsAdmission, let early = try await refusal() { return early }
         let source = SourceFailure()
         let sending = Task {
             var iterator = chunks.makeAsyncIterator()
+            var sent: UInt64 = 0
             while true {
                 let chunk: [UInt8]?
                 do { chunk = try await iterator.next() } catch {
@@ -121,7 +134,9 @@ struct ClientConnection {
                 guard let chunk else { break }
                 if chunk.isEmpty { continue }
                 try Task.checkCancellation()
-                if isCounted {
+                sent += UInt64(chunk.count)
+                if let announced {
+                    if sent > announced { break }
                     try await socket.write(chunk)
                 } else {
                     try await socket.write(
@@ -129,7 +144,14 @@ struct ClientConnection {
                 }
             }
             try Task.checkCancellation()
-            if !isCounted { try await socket.write(Array("0\r\n\r\n".utf8)) }
+            if let announced {
+                guard sent != announced else { return }
+                // The agent waits for what was announced, and takes nothing else.
+                source.error.withLock { $0 = ControlError.otherSize(announced: announced) }
+                socket.shutDown()
+            } else {
+                try await socket.write(Array("0\r\n\r\n".utf8))
+            }
         }
         defer { sending.cancel() }
         do {
@@ -206,6 +228,14 @@ struct ClientConnection {
             ?? ControlError(
                 .internalFault, "The agent answered \(head.status) without saying why.",
                 hint: "See why with: lanyard logs.")
+    }
+}
+
+extension ControlError {
+    fileprivate static func otherSize(announced: UInt64) -> ControlError {
+        ControlError(
+            .fileChanged, "The size that was announced is \(announced) bytes, and what came has another.",
+            hint: "Announce the size of what is sent, or none.")
     }
 }
 

@@ -89,13 +89,15 @@ extension LanyardClient {
     /// In canonical order an event may come late. Then `rewinding` is called first: everything that was handed over from behind
     /// its position is undone, and comes again with the event in its place. A caller without `rewinding` gets an error
     /// (`unknown_operation`), since going on would give a state that no other node has.
+    ///
+    /// - Parameter started: is called once the agent has begun to answer, also while there are no events.
     @discardableResult
     public func readEvents(
-        _ reading: EventReadRequest,
+        _ reading: EventReadRequest, started: () -> Void = {},
         rewinding: (RewindLine) async throws -> Void = { _ in throw ControlError.cannotRewind },
         _ body: ([EventLine]) async throws -> Void
     ) async throws -> Bool {
-        try await readEventLines(reading) { block in
+        try await readEventLines(reading, started: started) { block in
             var events: [EventLine] = []
             for line in block.split(separator: 0x0A) {
                 if line.starts(with: RewindLine.prefix) {
@@ -114,19 +116,20 @@ extension LanyardClient {
     /// The same with the lines as they came: each block ends in a line break.
     @discardableResult
     package func readEventLines(
-        _ reading: EventReadRequest, _ body: ([UInt8]) async throws -> Void
+        _ reading: EventReadRequest, started: () -> Void = {}, _ body: ([UInt8]) async throws -> Void
     ) async throws -> Bool {
         try await withCaller { connection in
             let head = try await connection.send(reading.request)
             try await connection.check(head)
+            started()
             if let consumer = reading.consumer {
                 // Acknowledgements go over a second connection that stays open: one round trip per batch.
-                try await withAcknowledging { acknowledgements in
-                    try await Self.forward(&connection) { block, lastLine in
-                        try await ClientConnection.handing { try await body(block) }
-                        let position = try Self.position(of: Array(block[lastLine...]))
-                        try await Self.acknowledge(position, consumer, reading, on: &acknowledgements)
-                    }
+                var acknowledgements = Acknowledgements(client: self, consumer: consumer, reading: reading)
+                defer { acknowledgements.end() }
+                try await Self.forward(&connection) { block, lastLine in
+                    try await ClientConnection.handing { try await body(block) }
+                    let position = try Self.position(of: Array(block[lastLine...]))
+                    try await acknowledgements.acknowledge(position)
                 }
             } else {
                 try await Self.forward(&connection) { block, _ in
@@ -135,11 +138,6 @@ extension LanyardClient {
             }
             return head.first(name: ControlHeader.streamExists) != "false"
         }
-    }
-
-    /// A connection within another one: what comes out of it, comes out of both.
-    private func withAcknowledging(_ body: (inout ClientConnection) async throws -> Void) async throws {
-        try await ClientConnection.handing { try await withCaller(body) }
     }
 
     private static func forward(
@@ -156,18 +154,6 @@ extension LanyardClient {
 
     private static func position(of line: [UInt8]) throws(ControlError) -> EventPosition {
         try JSONDecoding.value(PositionOnly.self, from: line, unknownKeys: .ignore).position
-    }
-
-    private static func acknowledge(
-        _ position: EventPosition, _ consumer: String, _ reading: EventReadRequest,
-        on connection: inout ClientConnection
-    ) async throws {
-        var request = ClientRequest(
-            .POST, "v1", "spaces", .name(reading.space), "consumers", .name(consumer), "acknowledge")
-        request.body = JSONEncoding.bytes(ConsumerPosition(stream: reading.stream, position: position))
-        let head = try await connection.send(request)
-        try await connection.check(head)
-        _ = try await connection.collect()
     }
 
     // MARK: Streams and consumers
@@ -204,4 +190,53 @@ extension ControlError {
     public static let cannotRewind = ControlError(
         .unknownOperation, "An event came late, and this reader cannot undo what it did since.",
         hint: "Compute the state anew, from a snapshot or from nothing; or read in the order of arrival.")
+}
+
+/// The connection over which a consumer's batches are acknowledged.
+private struct Acknowledgements {
+    let client: LanyardClient
+    let consumer: String
+    let reading: EventReadRequest
+    private var connection: ClientConnection?
+
+    init(client: LanyardClient, consumer: String, reading: EventReadRequest) {
+        self.client = client
+        self.consumer = consumer
+        self.reading = reading
+    }
+
+    /// Acknowledges everything up to `position`. An agent closes a connection that was idle for some minutes, so what is lost is
+    /// sent once more over another one: acknowledging twice is acknowledging once.
+    mutating func acknowledge(_ position: EventPosition) async throws {
+        if connection != nil {
+            do { return try await send(position) } catch let error as ControlError where error != ClientConnection.lost
+            {
+                throw error
+            } catch {
+                end()
+            }
+        }
+        connection = try client.openConnection()
+        try await send(position)
+    }
+
+    private mutating func send(_ position: EventPosition) async throws {
+        var request = ClientRequest(
+            .POST, "v1", "spaces", .name(reading.space), "consumers", .name(consumer), "acknowledge")
+        request.body = JSONEncoding.bytes(ConsumerPosition(stream: reading.stream, position: position))
+        guard var open = connection else { throw ClientConnection.lost }
+        defer { connection = open }
+        let shutDown = open.shutDown
+        try await withTaskCancellationHandler {
+            try await open.check(try await open.send(request))
+            _ = try await open.collect()
+        } onCancel: {
+            shutDown()
+        }
+    }
+
+    mutating func end() {
+        connection?.shutDown()
+        connection = nil
+    }
 }

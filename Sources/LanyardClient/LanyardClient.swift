@@ -53,6 +53,11 @@ public struct LanyardClient: Sendable {
         try await ClientConnection.with(socketPath, notRunning: { location.notRunning }, body)
     }
 
+    /// Opens a connection for several exchanges, one after the other.
+    func openConnection() throws(ControlError) -> ClientConnection {
+        try ClientConnection.opened(socketPath, notRunning: { location.notRunning })
+    }
+
     /// Runs an exchange that calls no code of the caller's.
     func withConnection<Value: Sendable>(
         _ body: (inout ClientConnection) async throws -> Value

@@ -49,7 +49,9 @@ enum FieldCoding {
     static func value<Object: LanyardObject>(
         _ type: Object.Type = Object.self, of entry: ObjectEntry, in space: String
     ) throws(ControlError) -> Object {
-        let origin = Origin(Origin.Reading(space: space, fields: entry.fields, version: entry.version))
+        let name = try ObjectName(collection: entry.collection, id: entry.id)
+        let origin = Origin(
+            Origin.Reading(space: space, name: name, fields: entry.fields, version: entry.version))
         return try value(type, fields: entry.fields, id: entry.id, info: [.origin: origin])
     }
 
@@ -82,16 +84,14 @@ enum FieldCoding {
         decoder.userInfo = info
         decoder.dateDecodingStrategy = .custom { decoder in
             let text = try decoder.singleValueContainer().decode(String.self)
-            guard let time = Timestamp(text) else {
-                throw DecodingError.dataCorrupted(
-                    .init(codingPath: decoder.codingPath, debugDescription: "this is no time"))
-            }
-            return Date(time)
+            if let time = Timestamp(text) { return Date(time) }
+            // Another application may have written it without milliseconds.
+            return try Date(text, strategy: .iso8601)
         }
         return decoder
     }
 
-    /// Returns the fields with the id and with defaults for those that are lacking.
+    /// Returns the fields with the id, and with defaults for those that are lacking, also inside of nested structs.
     private static func completed(
         _ fields: JSONText, by type: ObjectType, id: String
     ) throws(ControlError) -> JSONText {
@@ -102,14 +102,44 @@ enum FieldCoding {
         var parts = [(key: idKey, value: JSONText(string: id).bytes)]
         var known: Set<String> = [idKey]
         for member in members where member.key != idKey {
-            if case .null = member.value.kind, type.fields[member.key]?.isOptional == false { continue }
-            parts.append((member.key, document.text(of: member.value)))
+            let field = type.fields[member.key]
+            if case .null = member.value.kind, field?.isOptional == false { continue }
+            parts.append(
+                (member.key, completed(member.value, in: document, by: field?.defaultValue, type, [member.key])))
             known.insert(member.key)
         }
         for (name, field) in type.fields where !known.contains(name) {
-            if let value = field.defaultValue { parts.append((name, value.bytes)) }
+            if let value = field.defaultValue { parts.append((name, value.source)) }
         }
         return joined(parts)
+    }
+
+    /// Returns the text of a value; of a nested struct with the members that it lacks of its default.
+    private static func completed(
+        _ node: JSONNode, in document: JSONDocument, by standard: JSONDocument?, _ type: ObjectType, _ path: [String]
+    ) -> [UInt8] {
+        guard let standard else { return document.text(of: node) }
+        return completed(node, in: document, by: standard.root, of: standard, type, path)
+    }
+
+    private static func completed(
+        _ node: JSONNode, in document: JSONDocument, by standard: JSONNode, of standards: JSONDocument,
+        _ type: ObjectType, _ path: [String]
+    ) -> [UInt8] {
+        guard case .object(let members) = node.kind, case .object(let defaults) = standard.kind,
+            type.shapes[path] == .structure
+        else { return document.text(of: node) }
+        var parts: [(key: String, value: [UInt8])] = members.map { member in
+            let standard = defaults.first { $0.key == member.key }?.value
+            let text = standard.map {
+                completed(member.value, in: document, by: $0, of: standards, type, path + [member.key])
+            }
+            return (member.key, text ?? document.text(of: member.value))
+        }
+        for standard in defaults where !members.contains(where: { $0.key == standard.key }) {
+            parts.append((standard.key, standards.text(of: standard.value)))
+        }
+        return joined(parts).bytes
     }
 
     // MARK: JSON

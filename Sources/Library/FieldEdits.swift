@@ -7,16 +7,32 @@ enum FieldEdit: Sendable {
     /// A text or a list becomes another one. It is merged with what the agent has if that is no longer what was read.
     case sequence(FieldPath, base: SequenceValue, changed: SequenceValue)
 
-    /// Returns the edits that lead from one value's fields to another's, in the order of fields.
+    var isSequence: Bool { if case .sequence = self { true } else { false } }
+
+    /// Returns the edits that lead from one value's fields to another's.
     ///
     /// Both are written by `FieldCoding`: equal values are equal bytes. Throws what `EditOperation` and `FieldPath` do.
+    ///
+    /// - Parameter raw: the fields that `base` was read from, with what the struct does not have and as others wrote them:
+    ///   elements that stay are sent like this.
     static func edits(
-        from base: JSONText, to changed: JSONText, of type: ObjectType
+        from base: JSONText, to changed: JSONText, raw: JSONText, of type: ObjectType
     ) throws(ControlError) -> [FieldEdit] {
-        let (before, after) = (try FieldCoding.document(base), try FieldCoding.document(changed))
-        var comparison = FieldComparison(type: type, before: before, after: after)
-        try comparison.compareMembers(before.root, after.root, at: [])
+        var comparison = FieldComparison(
+            type: type, before: try FieldCoding.document(base), after: try FieldCoding.document(changed),
+            raw: try FieldCoding.document(raw))
+        try comparison.compareMembers(
+            comparison.before.root, comparison.after.root, comparison.raw.root, at: [])
         return comparison.edits
+    }
+
+    /// Returns the edits that lead from fields as they were read to those of a value.
+    static func edits<Object: LanyardObject>(
+        to changed: JSONText, from raw: JSONText, _ type: Object.Type, id: String
+    ) throws(ControlError) -> [FieldEdit] {
+        // Written anew as this struct writes it, so that only what the application changed differs.
+        let base = try FieldCoding.fields(try FieldCoding.value(type, fields: raw, id: id))
+        return try edits(from: base, to: changed, raw: raw, of: try ObjectType.of(type))
     }
 }
 
@@ -45,6 +61,14 @@ enum SequenceValue: Equatable, Sendable {
         }
     }
 
+    /// A value of the same kind with nothing in it.
+    var emptied: SequenceValue {
+        switch self {
+        case .text: .text([])
+        case .list: .list([])
+        }
+    }
+
     /// Returns `changed` with the changes that `other` makes to `base`, too. Values of two kinds do not merge: `changed` it is.
     static func merge(base: SequenceValue, changed: SequenceValue, other: SequenceValue) -> SequenceValue {
         switch (base, changed, other) {
@@ -62,16 +86,24 @@ private struct FieldComparison {
     let type: ObjectType
     let before: JSONDocument
     let after: JSONDocument
+    let raw: JSONDocument
     var edits: [FieldEdit] = []
 
-    mutating func compareMembers(_ old: JSONNode, _ new: JSONNode, at keys: [String]) throws(ControlError) {
+    /// The most elements of a set that are added and removed one by one; more of them replace the set.
+    private static let maximumElements = 2_048
+
+    mutating func compareMembers(
+        _ old: JSONNode, _ new: JSONNode, _ read: JSONNode?, at keys: [String]
+    ) throws(ControlError) {
         guard case .object(let oldMembers) = old.kind, case .object(let newMembers) = new.kind else { return }
+        var reads: [String: JSONNode] = [:]
+        if case .object(let members)? = read?.kind { reads = Self.byKey(members) }
         let (olds, news) = (Self.byKey(oldMembers), Self.byKey(newMembers))
         for member in oldMembers where news[member.key] == nil {
             edits.append(.operation(try EditOperation(FieldPath(keys: keys + [member.key]), .unset)))
         }
         for member in newMembers {
-            try compare(olds[member.key], member.value, at: keys + [member.key])
+            try compare(olds[member.key], member.value, reads[member.key], at: keys + [member.key])
         }
     }
 
@@ -79,38 +111,72 @@ private struct FieldComparison {
         Dictionary(members, uniquingKeysWith: { $1 })
     }
 
-    private mutating func compare(_ old: JSONNode?, _ new: JSONNode, at keys: [String]) throws(ControlError) {
+    private mutating func compare(
+        _ old: JSONNode?, _ new: JSONNode, _ read: JSONNode?, at keys: [String]
+    ) throws(ControlError) {
         let text = after.text(of: new)
         if let old, before.text(of: old) == text { return }
         let path = try FieldPath(keys: keys)
         let fieldType = keys.count == 1 ? type.fields[keys[0]]?.schema?.type : nil
         switch (fieldType, old?.kind, new.kind) {
         case (.counter?, .number?, .number):
-            let (from, to) = (number(old.map(before.text(of:))), number(text))
-            guard let from, let to, case let (step, isOverflow) = to.subtractingReportingOverflow(from), !isOverflow
+            guard let from = old.flatMap({ number(before.text(of: $0)) }), let to = number(text),
+                case let (step, isOverflow) = to.subtractingReportingOverflow(from), !isOverflow
             else { fallthrough }
             try append(path, .increment(by: step))
         case (_, nil, _), (.register?, _, _), (.local?, _, _), (.constant?, _, _):
             try append(path, .set(JSONText(checked: text)))
         case (.set?, .array(let olds)?, .array(let news)), (.addOnlySet?, .array(let olds)?, .array(let news)):
-            let (olds, news) = (olds.map(before.text(of:)), news.map(after.text(of:)))
-            for element in olds where !news.contains(element) {
-                try append(path, .remove(JSONText(checked: element)))
+            guard case .array(let reads)? = read?.kind, olds.count + news.count <= Self.maximumElements else {
+                try append(path, .set(JSONText(checked: text)))
+                return
             }
-            for element in news where !olds.contains(element) { try append(path, .add(JSONText(checked: element))) }
-        case (_, .object?, .object):
-            if let old { try compareMembers(old, new, at: keys) }
+            try compareSets(
+                olds.map(before.text(of:)), news.map(after.text(of:)), reads.map(raw.text(of:)), at: path)
+        case (_, .object?, .object) where type.shapes[keys] != .enumeration:
+            if let old { try compareMembers(old, new, read, at: keys) }
         case (.text?, .string?, .string), (_, .array?, .array):
             guard let old, let base = SequenceValue(old, in: before), let changed = SequenceValue(new, in: after)
             else { fallthrough }
-            edits.append(.sequence(path, base: base, changed: changed))
+            append(path, base, changed, read.flatMap { SequenceValue($0, in: raw) } ?? base.emptied)
         case _: try append(path, .set(JSONText(checked: text)))
         }
+    }
+
+    private mutating func compareSets(
+        _ olds: [[UInt8]], _ news: [[UInt8]], _ reads: [[UInt8]], at path: FieldPath
+    ) throws(ControlError) {
+        let (known, wanted) = (Set(olds), Set(news))
+        for element in olds where !wanted.contains(element) {
+            // As it is there: another application may have written 2.0 for 2.
+            let texts = reads.filter { $0 == element || Self.areSameNumber($0, element) }
+            for text in texts.isEmpty ? [element] : texts { try append(path, .remove(JSONText(checked: text))) }
+        }
+        for element in news where !known.contains(element) { try append(path, .add(JSONText(checked: element))) }
+    }
+
+    private static func areSameNumber(_ left: [UInt8], _ right: [UInt8]) -> Bool {
+        guard let left = Double(String(decoding: left, as: UTF8.self)) else { return false }
+        return left == Double(String(decoding: right, as: UTF8.self))
     }
 
     private mutating func append(_ path: FieldPath, _ action: EditOperation.Action) throws(ControlError) {
         edits.append(.operation(try EditOperation(path, action)))
     }
 
-    private func number(_ text: [UInt8]?) -> Int64? { text.flatMap { Int64(String(decoding: $0, as: UTF8.self)) } }
+    private mutating func append(
+        _ path: FieldPath, _ base: SequenceValue, _ changed: SequenceValue, _ read: SequenceValue
+    ) {
+        // Elements that stay are those that are there, with what the struct does not have.
+        if case .list(let olds) = base, case .list(let news) = changed, case .list(let reads) = read,
+            reads.count == olds.count
+        {
+            let substituted = SequenceMerge.substituting(reads, for: olds, in: news)
+            edits.append(.sequence(path, base: read, changed: .list(substituted)))
+        } else {
+            edits.append(.sequence(path, base: read, changed: changed))
+        }
+    }
+
+    private func number(_ text: [UInt8]) -> Int64? { Int64(String(decoding: text, as: UTF8.self)) }
 }

@@ -14,9 +14,10 @@ enum FieldNames {
         var rest = description.dropFirst(root.count)
         var keys: [String] = []
         if rest.hasPrefix("<") {
-            guard let name = try wrappedName(path), let end = rest.lastIndex(of: ">") else { throw notStored(path) }
+            guard let name = try wrappedName(path), let end = endOfBrackets(rest) else { throw notStored(path) }
             keys.append(name)
-            rest = rest[rest.index(after: end)...].drop { $0 == "." }
+            rest = rest[end...]
+            guard rest.isEmpty else { throw notStored(path) }
         }
         for part in rest.split(separator: ".") {
             let name = part.filter { $0 != "?" && $0 != "!" }
@@ -48,17 +49,40 @@ enum FieldNames {
 
     private static let probes = Mutex<[ObjectIdentifier: Probe]>([:])
 
+    /// Returns the wrapped field that `path` leads to; nil for any other computed property.
+    ///
+    /// Only a property that can be set is asked: another getter may do anything, such as taking the first of no elements. It is
+    /// the field if it reads one wrapper and has its type.
     private static func wrappedName<Object: LanyardObject>(
         _ path: PartialKeyPath<Object>
     ) throws(ControlError) -> String? {
+        guard "\(type(of: path))".hasPrefix("WritableKeyPath") else { return nil }
         let probe = try probe(of: Object.self)
         guard let value = probe.value as? Object else { return nil }
-        // One reader at a time: the recorder keeps the last name only.
+        let valueType = ObjectIdentifier(type(of: path).valueType)
+        // One reader at a time: the recorder is shared.
         return probes.withLock { _ in
-            probe.recorder.name.withLock { $0 = nil }
+            probe.recorder.record.withLock { $0.reads = [] }
             _ = value[keyPath: path]
-            return probe.recorder.name.withLock(\.self)
+            let reads = probe.recorder.record.withLock(\.reads)
+            return reads.count == 1 && reads[0].type == valueType ? reads[0].name : nil
         }
+    }
+
+    /// Returns the index behind the bracket that closes the first one; types in between have brackets of their own.
+    private static func endOfBrackets(_ text: Substring) -> Substring.Index? {
+        var depth = 0
+        for index in text.indices {
+            if text[index] == "<" { depth += 1 }
+            if text[index] == ">" { depth -= 1 }
+            if depth == 0 { return text.index(after: index) }
+        }
+        return nil
+    }
+
+    /// Returns the path of a wrapper that stands inside of a nested value; nil for none.
+    static func nestedWrapper<Object: LanyardObject>(in type: Object.Type) throws(ControlError) -> String? {
+        try probe(of: type).recorder.record.withLock(\.nested)
     }
 
     private static func probe<Object: LanyardObject>(of type: Object.Type) throws(ControlError) -> Probe {

@@ -19,7 +19,9 @@ extension FieldWrapper {
     static var isOptional: Bool { Value.self is any OptionalField.Type }
 
     /// Reads the value inside.
-    public init(from decoder: any Decoder) throws { self.init(storage: try FieldStorage(from: decoder)) }
+    public init(from decoder: any Decoder) throws {
+        self.init(storage: try FieldStorage(from: decoder) { try $0.decode(Value.self) })
+    }
 
     /// Writes the value inside.
     public func encode(to encoder: any Encoder) throws {
@@ -49,14 +51,14 @@ public struct FieldStorage<Value: Codable & Sendable>: Sendable {
 
     init(_ value: Value) { self.value = value }
 
-    fileprivate init(from decoder: any Decoder) throws {
-        value = try decoder.singleValueContainer().decode(Value.self)
+    init(from decoder: any Decoder, _ read: (any SingleValueDecodingContainer) throws -> Value) throws {
+        value = try read(try decoder.singleValueContainer())
         guard let recorder = decoder.userInfo[.fieldRecorder] as? FieldRecorder else { return }
-        probe = FieldProbe(recorder: recorder, name: decoder.codingPath.first?.stringValue ?? "")
+        probe = FieldProbe(recorder: recorder, path: decoder.codingPath, type: Value.self)
     }
 
     func read() -> Value {
-        probe?.record()
+        probe?.recordRead()
         return value
     }
 }
@@ -71,20 +73,30 @@ extension FieldStorage: Hashable where Value: Hashable {
     public func hash(into hasher: inout Hasher) { hasher.combine(value) }
 }
 
-/// The name of the wrapped field that was read last.
+/// The wrapped fields of a probe that were read, and wrappers that stand where they cannot be fields.
 final class FieldRecorder: Sendable {
-    let name = Mutex<String?>(nil)
+    struct Record {
+        /// The fields that were read, with the types of their values.
+        var reads: [(name: String, type: ObjectIdentifier)] = []
+        /// The path of a wrapper inside of a nested value.
+        var nested: String?
+    }
+
+    let record = Mutex(Record())
 }
 
 /// The mark by which a field of a probe says that it was read.
 final class FieldProbe: Sendable {
     private let recorder: FieldRecorder
     private let name: String
+    private let type: ObjectIdentifier
 
-    init(recorder: FieldRecorder, name: String) {
+    init(recorder: FieldRecorder, path: [any CodingKey], type: Any.Type) {
         self.recorder = recorder
-        self.name = name
+        name = path.map(\.stringValue).joined(separator: "/")
+        self.type = ObjectIdentifier(type)
+        if path.count != 1 { recorder.record.withLock { $0.nested = name } }
     }
 
-    func record() { recorder.name.withLock { $0 = name } }
+    func recordRead() { recorder.record.withLock { $0.reads.append((name, type)) } }
 }

@@ -21,6 +21,11 @@ public import ControlAPI
 
     /// The schema of such a field.
     public static var schema: FieldSchema { FieldSchema(.counter) }
+
+    /// Reads the number. Decrements that several devices made may lead below the least value of the type: then it is that one.
+    public init(from decoder: any Decoder) throws {
+        self.init(storage: try FieldStorage(from: decoder) { Value(clamping: try $0.decode(Int64.self)) })
+    }
 }
 
 /// A text in which several people may type at once: insertions and deletions merge character by character.

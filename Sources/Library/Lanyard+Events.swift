@@ -50,7 +50,7 @@ extension Lanyard {
 
     /// The events of a stream: those that are there and, with `follow`, those that come, from every device.
     ///
-    /// With a consumer, events that arrived together are acknowledged once the loop has asked for the one behind them. A
+    /// Of a struct with a `type`, events of other types are left out. With a consumer, events that arrived together are acknowledged once the loop has asked for the one behind them. A
     /// program that is ended in a loop's body is given these again, with `redelivered`: at least once, never less. An agent
     /// that stops is waited for.
     ///
@@ -83,11 +83,11 @@ extension Lanyard {
         PulledSequence { give in
             var place = after
             try await connection.keepTrying { isAlive in
+                // A consumer's place is one in all of the stream, so it is given events of other types, too.
                 let request = EventReadRequest(
                     space: space, stream: Event.stream, after: place, consumer: consumer, follow: follow,
-                    type: Event.type)
-                try await client.readEvents(request) { lines in
-                    isAlive()
+                    type: consumer == nil ? Event.type : nil)
+                try await client.readEvents(request, started: isAlive) { lines in
                     let (events, error) = Self.received(lines, as: Event.self, skipping)
                     if !events.isEmpty { try await give(events) }
                     if let error { throw error }
@@ -104,7 +104,7 @@ extension Lanyard {
         _ lines: [EventLine], as type: Event.Type, _ skipping: ((ControlError, EventLine) -> Void)?
     ) -> (events: [ReceivedEvent<Event>], error: ControlError?) {
         var events: [ReceivedEvent<Event>] = []
-        for line in lines {
+        for line in lines where Event.type == nil || line.type == Event.type {
             do throws(ControlError) {
                 events.append(
                     ReceivedEvent(

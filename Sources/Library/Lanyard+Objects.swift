@@ -8,15 +8,14 @@ extension Lanyard {
     ///
     /// Of a value that was read, only what the application changed is sent: counters by the difference, sets by element, texts
     /// and lists by insertions and deletions. What others changed meanwhile stays, also in the same text. A value that the
-    /// application made is created; if an object has its id already, its fields are set.
+    /// application made is created; if an object has its id already, what differs from the defaults is changed in it.
     ///
     /// Save the returned value the next time, or use ``save(_:)->()``: an older copy would send its changes again.
     ///
     /// Throws `object_deleted` where the object was deleted, `not_found` where it is gone, `type_mismatch`, and others.
     @discardableResult
     public func save<Object: LanyardObject>(_ object: Object) async throws(ControlError) -> Object {
-        guard let entry = try await write(object) else { return object }
-        return try FieldCoding.value(of: entry, in: space)
+        try FieldCoding.value(of: try await write(object), in: space)
     }
 
     /// Saves an object, and returns when `devices` devices, this one included, have it on their disks.
@@ -27,18 +26,16 @@ extension Lanyard {
         _ object: Object, durableOn devices: Int, within bound: Duration = .seconds(10)
     ) async throws(ControlError) -> Object {
         let entry = try await write(object)
-        if let version = entry?.version ?? object.id.origin?.reading(in: space)?.version {
-            try await untilDurable(version, on: devices, within: bound)
-        }
-        guard let entry else { return object }
+        try await untilDurable(entry.version, on: devices, within: bound)
         return try FieldCoding.value(of: entry, in: space)
     }
 
-    /// Returns the object as the write left it; nil where nothing differed.
-    private func write(_ object: some LanyardObject) async throws(ControlError) -> ObjectEntry? {
+    /// Returns the object as the write left it, or as it is where nothing differed.
+    private func write(_ object: some LanyardObject) async throws(ControlError) -> ObjectEntry {
         var transaction = LanyardTransaction(space: space)
         try transaction.save(object)
-        return try await perform(transaction).first?.object
+        if let entry = try await perform(transaction).results.first?.object { return entry }
+        return try await client.object(try LanyardTransaction.name(object), space: space)
     }
 
     func untilDurable(
@@ -71,44 +68,71 @@ extension Lanyard {
     public func transaction(_ body: (inout LanyardTransaction) throws -> Void) async throws {
         var transaction = LanyardTransaction(space: space)
         try body(&transaction)
-        _ = try await perform(transaction)
+        try await perform(transaction)
     }
 
-    /// The times that a text or list is merged with a newer version before the save gives up. Each failure means that another
+    /// The times that writes are sent with what the objects are now before the save gives up. Each failure means that another
     /// write came first, so only a machine that writes without end can cause it.
-    private static let maximumMerges = 16
+    private static let maximumTries = 16
 
-    /// Sends the writes, and again with merged texts and lists while their objects have changed since they were read.
+    /// Sends the writes, and again while their objects have changed since they were read: with merged texts and lists.
+    ///
+    /// - Parameter isPinned: true to read each object first, and to write only if it is still that one.
+    /// - Returns: the results of the writes, and the objects that were read before.
     @discardableResult
-    func perform(_ transaction: LanyardTransaction) async throws(ControlError) -> [TransactionResponse.Result] {
+    func perform(
+        _ transaction: LanyardTransaction, isPinned: Bool = false
+    ) async throws(ControlError) -> (results: [TransactionResponse.Result], before: [ObjectName: ObjectEntry]) {
         for type in transaction.objects.values { try await check(type) }
         let writes = transaction.writes
-        if writes.isEmpty { return [] }
-        var current = transaction.current
-        for _ in 0..<Self.maximumMerges {
+        if writes.isEmpty { return ([], [:]) }
+        var current = try await read(writes) { isPinned || $0.needsReading }
+        for _ in 0..<Self.maximumTries {
             var steps: [Transaction.Step] = []
-            for write in writes { steps.append(try write.step(current: write.name.flatMap { current[$0] })) }
+            for write in writes {
+                steps.append(try write.step(current: write.name.flatMap { current[$0] }, isPinned: isPinned))
+            }
             do throws(ControlError) {
                 let response = try await client.perform(try Transaction(space: space, steps))
-                recordSaved(writes, response.results)
-                return response.results
+                recordSent(writes, response.results)
+                return (response.results, current)
             } catch {
-                guard error.code == .versionMismatch, writes.contains(where: \.isBoundToVersion) else { throw error }
+                guard [.versionMismatch, .alreadyExists].contains(error.code),
+                    isPinned || writes.contains(where: \.isConditional)
+                else { throw error }
             }
-            for write in writes where write.isBoundToVersion {
-                guard let name = write.name else { continue }
-                current[name] = try await client.object(name, space: space)
-            }
+            current = try await read(writes) { isPinned || $0.isConditional }
         }
         throw ControlError(
-            .versionMismatch, "The object was changed \(Self.maximumMerges) times while it was saved.",
+            .versionMismatch, "The object was changed \(Self.maximumTries) times while it was saved.",
             hint: "Save it again; if it goes on, see with lanyard history which device writes without end.")
     }
 
-    private func recordSaved(_ writes: [PendingWrite], _ results: [TransactionResponse.Result]) {
+    /// Reads the objects of some of the writes; those that are not there are left out.
+    private func read(
+        _ writes: [PendingWrite], _ isWanted: (PendingWrite) -> Bool
+    ) async throws(ControlError) -> [ObjectName: ObjectEntry] {
+        var entries: [ObjectName: ObjectEntry] = [:]
+        for write in writes where isWanted(write) {
+            if let name = write.name { entries[name] = try await entry(of: name) }
+        }
+        return entries
+    }
+
+    /// Returns an object as it is now; nil where there is none.
+    func entry(of name: ObjectName) async throws(ControlError) -> ObjectEntry? {
+        do throws(ControlError) { return try await client.object(name, space: space) } catch {
+            guard error.code == .notFound else { throw error }
+            return nil
+        }
+    }
+
+    private func recordSent(_ writes: [PendingWrite], _ results: [TransactionResponse.Result]) {
         for (write, result) in zip(writes, results) {
-            guard let entry = result.object, let origin = write.origin else { continue }
-            origin.recordSaved(Origin.Reading(space: space, fields: entry.fields, version: entry.version))
+            guard let entry = result.object, let sent = write.sent, let name = write.name else { continue }
+            write.origin?.recordSent(
+                Origin.Reading(
+                    space: space, name: name, fields: sent, version: entry.fields.means(sent) ? entry.version : nil))
         }
     }
 
@@ -120,12 +144,8 @@ extension Lanyard {
     ) async throws(ControlError) -> Object? {
         try await check(type)
         let name = try ObjectName(collection: Object.collection, id: id.text)
-        do throws(ControlError) {
-            return try FieldCoding.value(of: try await client.object(name, space: space), in: space)
-        } catch {
-            guard error.code == .notFound else { throw error }
-            return nil
-        }
+        guard let entry = try await entry(of: name) else { return nil }
+        return try FieldCoding.value(of: entry, in: space)
     }
 
     /// Returns the object as it is now; nil where it was deleted.
@@ -158,22 +178,6 @@ extension Lanyard {
     public func resolve(_ conflict: ConflictEntry, _ resolution: Resolution) async throws(ControlError) -> Bool {
         try await client.resolve(
             try ObjectName(collection: conflict.collection, id: conflict.id), resolution, space: space)
-    }
-}
-
-extension PendingWrite {
-    var name: ObjectName? {
-        switch self {
-        case .create(let name, _, _), .edit(let name, _, _, _), .delete(let name): name
-        case .emit: nil
-        }
-    }
-
-    fileprivate var origin: Origin? {
-        switch self {
-        case .create(_, _, let origin), .edit(_, _, _, let origin): origin
-        case .delete, .emit: nil
-        }
     }
 }
 

@@ -11,7 +11,8 @@
 /// ```
 ///
 /// Every stored property is a field. Its Swift type says how concurrent edits come together: a `Set` is a set, an array is a
-/// list, a dictionary or a nested struct merges key by key, and any other value is a register, of which the last write counts.
+/// list, a dictionary or a nested struct merges key by key, and any other value is a register: the last write counts, and of
+/// two that were made apart one is shown and the other is a conflict.
 /// The wrappers ``Counter``, ``Text``, ``Ordered``, ``Local`` and ``Reference`` choose other types.
 ///
 /// Every property has a default. An object that another version of the application wrote may lack a field, or have more of

@@ -65,7 +65,23 @@ extension ObjectID: Codable {
     }
 }
 
-/// The object as it was when the value was read, or as the first save of a new value left it.
+extension ObjectID: CodingKeyRepresentable {
+    private struct Key: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+
+    /// The text as a key, so that a dictionary whose keys are ids is written as a JSON object.
+    public var codingKey: any CodingKey { Key(stringValue: text) }
+
+    /// Reads a key.
+    public init?(codingKey: some CodingKey) { self.init(text: codingKey.stringValue, origin: nil) }
+}
+
+/// The object as it was when the value was read, or the fields that the last save of a new value sent.
 ///
 /// Copies of a value share it. That of a value which was read never changes: an older copy that is saved later must not undo
 /// what a newer one says.
@@ -74,10 +90,12 @@ final class Origin: Sendable {
     struct Reading: Sendable {
         /// The space it was read from.
         let space: String
-        /// The fields as the agent gave them.
+        /// The object that was read: another type may use the same id.
+        let name: ObjectName
+        /// The fields as the agent gave them, or as they were sent.
         let fields: JSONText
-        /// The version of the object then.
-        let version: DotText
+        /// The version of the object then; nil where it may have been another than these fields.
+        let version: DotText?
     }
 
     private let state: Mutex<Reading?>
@@ -95,11 +113,14 @@ final class Origin: Sendable {
         isFresh = false
     }
 
-    /// The reading, if the object was read in `space`.
-    func reading(in space: String) -> Reading? { state.withLock { $0?.space == space ? $0 : nil } }
+    /// The reading, if it is one of this object in this space.
+    func reading(of name: ObjectName, in space: String) -> Reading? {
+        state.withLock { $0?.space == space && $0?.name == name ? $0 : nil }
+    }
 
-    /// Keeps what a save of a new value left.
-    func recordSaved(_ reading: Reading) {
+    /// Keeps what a save of a new value sent. Not what came of it: a value that the application goes on with does not have what
+    /// others wrote.
+    func recordSent(_ reading: Reading) {
         if isFresh { state.withLock { $0 = reading } }
     }
 }

@@ -10,10 +10,19 @@ struct ObjectType: Sendable {
         let schema: FieldSchema?
         let isOptional: Bool
         /// The default as JSON; nil for an optional that is nil by default.
-        let defaultValue: JSONText?
+        let defaultValue: JSONDocument?
     }
 
     let fields: [String: Field]
+    /// The values by their paths, as the default has them; those that are neither struct nor enumeration are left out.
+    let shapes: [[String]: Shape]
+
+    enum Shape: Sendable {
+        /// A struct: it is written as an object with one key for each property, and a lacking one has its default.
+        case structure
+        /// An enumeration. Written as an object, it has the name of its case as the key.
+        case enumeration
+    }
 
     private static let known = Mutex<[ObjectIdentifier: ObjectType]>([:])
 
@@ -22,6 +31,10 @@ struct ObjectType: Sendable {
         if let found = known.withLock({ $0[ObjectIdentifier(type)] }) { return found }
         let made = try ObjectType(of: Object())
         known.withLock { $0[ObjectIdentifier(type)] = made }
+        do throws(ControlError) { try checkNesting(type) } catch {
+            known.withLock { _ = $0.removeValue(forKey: ObjectIdentifier(type)) }
+            throw error
+        }
         return made
     }
 
@@ -37,21 +50,62 @@ struct ObjectType: Sendable {
         let defaults = Dictionary(members.map { ($0.key, $0.value) }, uniquingKeysWith: { $1 })
         var fields: [String: Field] = [:]
         for (name, found) in survey.fields where name != FieldCoding.idKey {
-            let node = defaults[name]
-            fields[name] = Field(
-                schema: found.schema ?? node.flatMap { Self.schema(of: $0) }, isOptional: found.isOptional,
-                defaultValue: node.map { JSONText(checked: document.text(of: $0)) })
+            var standard: JSONDocument?
+            if let node = defaults[name] {
+                standard = try FieldCoding.document(JSONText(checked: document.text(of: node)))
+            }
+            let schema = found.schema ?? standard.flatMap { Self.schema(of: $0.root, isWhole: found.isWhole) }
+            try Self.check(name, found, schema, standard)
+            fields[name] = Field(schema: schema, isOptional: found.isOptional, defaultValue: standard)
         }
         self.fields = fields
+        shapes = Self.shapes(in: prototype, at: [])
+    }
+
+    private static func shapes(in value: Any, at path: [String]) -> [[String]: Shape] {
+        let mirror = Mirror(reflecting: value)
+        switch mirror.displayStyle {
+        case .enum: return [path: .enumeration]
+        case .struct:
+            return mirror.children.reduce(into: [path: .structure]) { shapes, child in
+                guard let label = child.label else { return }
+                shapes.merge(Self.shapes(in: child.value, at: path + [label])) { first, _ in first }
+            }
+        case _: return [:]
+        }
+    }
+
+    /// Throws `type_mismatch` if a wrapper stands inside of a nested struct: only properties of the object are fields.
+    private static func checkNesting<Object: LanyardObject>(_ type: Object.Type) throws(ControlError) {
+        guard let nested = try FieldNames.nestedWrapper(in: type) else { return }
+        throw ControlError(
+            .typeMismatch, "The property \(nested) of \(type) has a wrapper, and is no property of the object itself.",
+            hint: "Move it to the object, or leave the wrapper out: then the last value of it counts.")
     }
 
     /// Returns the schema of a value whose Swift type does not say it, from the form of its default.
-    private static func schema(of node: JSONNode) -> FieldSchema? {
+    ///
+    /// - Parameter isWhole: true for an enumeration: of two cases that were set apart, one counts.
+    private static func schema(of node: JSONNode, isWhole: Bool) -> FieldSchema? {
         switch node.kind {
         case .null: nil
-        case .bool, .number, .string: FieldSchema(.register)
-        case .array: FieldSchema(.list)
-        case .object: FieldSchema(.dictionary)
+        // Arrays of Swift say so by themselves. Other types that are written as one are not lists of equal things.
+        case .bool, .number, .string, .array: FieldSchema(.register)
+        case .object: FieldSchema(isWhole ? .register : .dictionary)
+        }
+    }
+
+    /// Throws `type_mismatch` for what would not merge as it looks.
+    private static func check(
+        _ name: String, _ found: FieldSurvey.Found, _ schema: FieldSchema?, _ standard: JSONDocument?
+    ) throws(ControlError) {
+        if let fault = found.fault {
+            throw ControlError(.typeMismatch, "The property \(name) cannot be a field: \(fault).", hint: found.hint)
+        }
+        if schema?.type == .counter, let standard, standard.source != [UInt8(ascii: "0")] {
+            throw ControlError(
+                .typeMismatch, "The counter \(name) does not begin with 0.",
+                hint: "An object without it would count from 0: give it the default 0, and save the first number.")
         }
     }
 
@@ -74,8 +128,13 @@ public typealias DeletePolicy = SchemaEntry.DeletePolicy
 /// An encoder that keeps the names and Swift types of the fields, and writes no values.
 private final class FieldSurvey: Encoder {
     struct Found {
-        let schema: FieldSchema?
-        let isOptional: Bool
+        var schema: FieldSchema?
+        var isOptional = false
+        /// True if the value is an enumeration's.
+        var isWhole = false
+        /// The reason for which it cannot be a field, and the next thing to do.
+        var fault: String?
+        var hint = ""
     }
 
     var fields: [String: Found] = [:]
@@ -90,14 +149,33 @@ private final class FieldSurvey: Encoder {
     func unkeyedContainer() -> any UnkeyedEncodingContainer { IgnoringContainer() }
     func singleValueContainer() -> any SingleValueEncodingContainer { IgnoringContainer() }
 
-    func record(_ name: String, _ type: Any.Type, isOptional: Bool) {
-        if let wrapper = type as? any FieldWrapper.Type {
-            fields[name] = Found(schema: wrapper.schema, isOptional: wrapper.isOptional)
-        } else if let optional = type as? any OptionalField.Type {
-            record(name, optional.wrapped, isOptional: true)
-        } else {
-            fields[name] = Found(schema: (type as? any TypedField.Type)?.schema, isOptional: isOptional)
+    func record(_ name: String, _ type: Any.Type, isOptional: Bool, value: Any? = nil) {
+        if let optional = type as? any OptionalField.Type {
+            return record(name, optional.wrapped, isOptional: true, value: value)
         }
+        var found = Found(isOptional: isOptional)
+        if let wrapper = type as? any FieldWrapper.Type {
+            (found.schema, found.isOptional) = (wrapper.schema, wrapper.isOptional)
+        } else if let dictionary = type as? any DictionaryField.Type {
+            found.schema = FieldSchema(.dictionary)
+            if !dictionary.hasTextKeys {
+                found.fault = "the keys of its dictionary are not written as texts"
+                found.hint = "Use String, Int or ObjectID as keys, or make the key CodingKeyRepresentable."
+            }
+        } else {
+            found.schema = (type as? any TypedField.Type)?.schema
+            found.isWhole = value.map { Mirror(reflecting: $0).displayStyle == .enum } ?? false
+        }
+        fields[name] = found
+    }
+}
+
+/// A dictionary as a field.
+private protocol DictionaryField { static var hasTextKeys: Bool { get } }
+
+extension Dictionary: DictionaryField {
+    fileprivate static var hasTextKeys: Bool {
+        Key.self == String.self || Key.self == Int.self || Key.self is any CodingKeyRepresentable.Type
     }
 }
 
@@ -117,8 +195,13 @@ extension String: ScalarField {}
 extension Double: ScalarField {}
 extension Float: ScalarField {}
 extension Int: ScalarField {}
+extension Int8: ScalarField {}
+extension Int16: ScalarField {}
 extension Int32: ScalarField {}
 extension Int64: ScalarField {}
+extension UInt: ScalarField {}
+extension UInt8: ScalarField {}
+extension UInt16: ScalarField {}
 extension UInt32: ScalarField {}
 extension UInt64: ScalarField {}
 extension Date: ScalarField {}
@@ -134,20 +217,30 @@ private struct FieldSurveyContainer<Key: CodingKey>: KeyedEncodingContainerProto
     let survey: FieldSurvey
     var codingPath: [any CodingKey] { [] }
 
-    private func record(_ key: Key, _ type: Any.Type, isOptional: Bool = false) {
-        survey.record(key.stringValue, type, isOptional: isOptional)
+    private func record<T>(_ key: Key, _ type: T.Type, isOptional: Bool = false, value: T? = nil) {
+        survey.record(key.stringValue, type, isOptional: isOptional, value: value)
     }
 
     mutating func encodeNil(forKey key: Key) { record(key, Never.self, isOptional: true) }
-    mutating func encode<T: Encodable>(_ value: T, forKey key: Key) { record(key, T.self) }
+    mutating func encode<T: Encodable>(_ value: T, forKey key: Key) { record(key, T.self, value: value) }
+    // The defaults of the protocol would leave out what is nil.
     mutating func encodeIfPresent(_ value: Bool?, forKey key: Key) { record(key, Bool.self, isOptional: true) }
     mutating func encodeIfPresent(_ value: String?, forKey key: Key) { record(key, String.self, isOptional: true) }
     mutating func encodeIfPresent(_ value: Double?, forKey key: Key) { record(key, Double.self, isOptional: true) }
     mutating func encodeIfPresent(_ value: Float?, forKey key: Key) { record(key, Float.self, isOptional: true) }
     mutating func encodeIfPresent(_ value: Int?, forKey key: Key) { record(key, Int.self, isOptional: true) }
+    mutating func encodeIfPresent(_ value: Int8?, forKey key: Key) { record(key, Int8.self, isOptional: true) }
+    mutating func encodeIfPresent(_ value: Int16?, forKey key: Key) { record(key, Int16.self, isOptional: true) }
+    mutating func encodeIfPresent(_ value: Int32?, forKey key: Key) { record(key, Int32.self, isOptional: true) }
     mutating func encodeIfPresent(_ value: Int64?, forKey key: Key) { record(key, Int64.self, isOptional: true) }
+    mutating func encodeIfPresent(_ value: UInt?, forKey key: Key) { record(key, UInt.self, isOptional: true) }
+    mutating func encodeIfPresent(_ value: UInt8?, forKey key: Key) { record(key, UInt8.self, isOptional: true) }
+    mutating func encodeIfPresent(_ value: UInt16?, forKey key: Key) { record(key, UInt16.self, isOptional: true) }
+    mutating func encodeIfPresent(_ value: UInt32?, forKey key: Key) { record(key, UInt32.self, isOptional: true) }
     mutating func encodeIfPresent(_ value: UInt64?, forKey key: Key) { record(key, UInt64.self, isOptional: true) }
-    mutating func encodeIfPresent<T: Encodable>(_ value: T?, forKey key: Key) { record(key, T.self, isOptional: true) }
+    mutating func encodeIfPresent<T: Encodable>(_ value: T?, forKey key: Key) {
+        record(key, T.self, isOptional: true, value: value)
+    }
 
     mutating func nestedContainer<Nested: CodingKey>(
         keyedBy type: Nested.Type, forKey key: Key

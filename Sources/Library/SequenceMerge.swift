@@ -3,6 +3,7 @@ package enum SequenceMerge {
     /// Returns `base` with both changes: what either side deleted is gone, what either side inserted is there. Where both
     /// inserted at one place, `changed` comes first.
     package static func merge<Element: Hashable>(base: [Element], changed: [Element], other: [Element]) -> [Element] {
+        if base == other { return changed }
         let (left, right) = (Alignment(base, changed), Alignment(base, other))
         var merged: [Element] = []
         merged.reserveCapacity(max(changed.count, other.count))
@@ -12,6 +13,21 @@ package enum SequenceMerge {
             if gap < base.count, left.isKept[gap], right.isKept[gap] { merged.append(base[gap]) }
         }
         return merged
+    }
+
+    /// Returns `changed` with the elements of `replacements`, which stand for those of `base` at the same places, where it has
+    /// those of `base`.
+    static func substituting<Element: Hashable>(
+        _ replacements: [Element], for base: [Element], in changed: [Element]
+    ) -> [Element] {
+        if replacements == base { return changed }
+        let alignment = Alignment(base, changed)
+        var result: [Element] = []
+        for gap in 0...base.count {
+            result += changed[alignment.inserted[gap]]
+            if gap < base.count, alignment.isKept[gap] { result.append(replacements[gap]) }
+        }
+        return result
     }
 
     /// The parts of a sequence that are those of another one, and what stands between them.

@@ -11,16 +11,24 @@ import LanyardClient
 /// ```
 ///
 /// A deleted object cannot be brought back under its id, since other devices have recorded its deletion: undoing creates one
-/// with the same fields and a new id, which is returned, and attaches its attachments from the bytes that are here, so nothing
-/// is sent again. Steps are kept in memory.
+/// with the same fields and a new id, and attaches its attachments from the bytes that are here, so nothing is sent again.
+/// References to the old id do not lead to it. Steps are kept in memory, and are done one after the other.
 public actor UndoHistory {
-    /// An object before and after a step; nil where it was not there.
+    /// The outcome of an undone or repeated step, beside what the objects show.
+    public struct Outcome: Sendable {
+        /// The ids that objects which are there again have now, by the ids that they had.
+        public var renamed: [ObjectID: ObjectID] = [:]
+        /// Attachments that are not there again, because their bytes are not on this machine.
+        public var missing: [AttachmentEntry] = []
+    }
+
+    /// An object before and after a step, as the agent gave its fields; nil where it was not there.
     private struct Change {
         var name: ObjectName
         let type: any LanyardObject.Type
         let before: JSONText?
         let after: JSONText?
-        var attachments: [AttachmentEntry] = []
+        let attachments: [AttachmentEntry]
     }
 
     private let lanyard: Lanyard
@@ -43,6 +51,8 @@ public actor UndoHistory {
 
     /// Does several writes as one change and one step. Events are not undone.
     public func perform(_ body: (inout LanyardTransaction) throws -> Void) async throws {
+        await enter()
+        defer { leave() }
         var transaction = LanyardTransaction(space: lanyard.space)
         try body(&transaction)
         let changes = try await write(transaction)
@@ -52,50 +62,46 @@ public actor UndoHistory {
         undone = []
     }
 
-    /// Undoes the last step, and returns the ids that objects which are there again have now, by the ids they had. Without a
-    /// step it does nothing. Throws as a save does; the step stays then.
+    /// Undoes the last step. Without a step it does nothing. Throws as a save does; the step stays then.
     @discardableResult
-    public func undo() async throws(ControlError) -> [ObjectID: ObjectID] {
-        guard let step = done.last else { return [:] }
+    public func undo() async throws(ControlError) -> Outcome {
+        await enter()
+        defer { leave() }
+        guard let step = done.last else { return Outcome() }
         let (reverse, renamed) = try await turnBack(step)
         done.removeLast()
         undone.append(reverse)
-        rename(renamed)
-        return Self.ids(renamed)
+        return try await finish(step, renamed)
     }
 
     /// Does the step again that was undone last, like ``undo()``.
     @discardableResult
-    public func redo() async throws(ControlError) -> [ObjectID: ObjectID] {
-        guard let step = undone.last else { return [:] }
+    public func redo() async throws(ControlError) -> Outcome {
+        await enter()
+        defer { leave() }
+        guard let step = undone.last else { return Outcome() }
         let (reverse, renamed) = try await turnBack(step)
         undone.removeLast()
         done.append(reverse)
-        rename(renamed)
-        return Self.ids(renamed)
+        return try await finish(step, renamed)
     }
 
     // MARK: Steps
 
-    /// Writes a transaction, and returns what it changed.
+    /// Writes a transaction, and returns what it changed. Each object was still what was read, so that is this step alone.
     private func write(_ transaction: LanyardTransaction) async throws(ControlError) -> [Change] {
+        let (results, before) = try await lanyard.perform(transaction, isPinned: true)
         var changes: [Change] = []
-        for (name, type) in transaction.objects.sorted(by: { $0.key < $1.key }) {
-            let before = try await fields(of: name, type)
-            let attachments = before == nil ? nil : try await entry(of: name)?.attachments
-            changes.append(Change(name: name, type: type, before: before, after: nil, attachments: attachments ?? []))
-        }
-        try await lanyard.perform(transaction)
-        var kept: [Change] = []
-        for change in changes {
-            let after = try await fields(of: change.name, change.type)
-            if change.before == after { continue }
-            kept.append(
+        for (write, result) in zip(transaction.writes, results) {
+            guard let name = write.name, let type = transaction.objects[name] else { continue }
+            let (old, new) = (before[name], result.object)
+            if old?.fields == new?.fields { continue }
+            changes.append(
                 Change(
-                    name: change.name, type: change.type, before: change.before, after: after,
-                    attachments: change.attachments))
+                    name: name, type: type, before: old?.fields, after: new?.fields,
+                    attachments: old?.attachments ?? []))
         }
-        return kept
+        return changes
     }
 
     /// Makes each object of a step differ from what it is now as it did before the step, and returns the step that does the
@@ -108,71 +114,74 @@ public actor UndoHistory {
         for change in step {
             switch (change.before, change.after) {
             case (nil, nil): continue
-            case (nil, _?): transaction.append(.delete(change.name), of: change.type)
+            case (nil, _?): try transaction.append(.delete(change.name), of: change.type)
             case (let before?, nil):
                 let name = try ObjectName(collection: change.name.collection, id: ObjectID().text)
                 renamed[change.name] = name
-                transaction.append(.create(name, before, origin: nil), of: change.type)
+                try transaction.append(.create(name, before, otherwise: [], origin: nil), of: change.type)
             case (let before?, let after?):
                 // What another device deleted meanwhile stays deleted.
-                guard let current = try await entry(of: change.name) else { continue }
-                let edits = try FieldEdit.edits(from: after, to: before, of: try ObjectType.of(change.type))
-                // Version and state belong together: an edit of a text is merged with what is there now.
-                transaction.append(
-                    .edit(change.name, edits, version: current.version, origin: nil), of: change.type,
-                    current: current)
+                guard try await lanyard.entry(of: change.name) != nil else { continue }
+                let edits = try Self.edits(from: after, to: before, change.type, id: change.name.id)
+                try transaction.append(
+                    .edit(change.name, edits, version: nil, sent: nil, origin: nil), of: change.type)
             }
         }
-        var reverse = try await write(transaction)
-        for change in step {
-            guard let name = renamed[change.name] else { continue }
-            for attachment in change.attachments.reversed() {
-                _ = try await lanyard.client.attach(
-                    from: attachment.record.hash,
-                    AttachRequest(
-                        to: name, space: lanyard.space, name: attachment.record.name,
-                        mediaType: attachment.record.mediaType))
-            }
-        }
-        reverse.reverse()
-        return (reverse, renamed)
+        return (try await write(transaction), renamed)
     }
 
-    /// Later steps are about the object under its new name.
-    private func rename(_ renamed: [ObjectName: ObjectName]) {
-        if renamed.isEmpty { return }
-        func rename(_ steps: inout [[Change]]) {
-            for step in steps.indices {
-                for change in steps[step].indices {
-                    if let name = renamed[steps[step][change].name] { steps[step][change].name = name }
+    private static func edits<Object: LanyardObject>(
+        from after: JSONText, to before: JSONText, _ type: Object.Type, id: String
+    ) throws(ControlError) -> [FieldEdit] {
+        let target = try FieldCoding.fields(try FieldCoding.value(type, fields: before, id: id))
+        return try FieldEdit.edits(to: target, from: after, type, id: id)
+    }
+
+    /// Gives other steps the new names, and objects that are there again their attachments.
+    private func finish(
+        _ step: [Change], _ renamed: [ObjectName: ObjectName]
+    ) async throws(ControlError) -> Outcome {
+        rename(&done, renamed)
+        rename(&undone, renamed)
+        var outcome = Outcome()
+        for change in step {
+            guard let name = renamed[change.name] else { continue }
+            outcome.renamed[ObjectID(change.name.id)] = ObjectID(name.id)
+            for attachment in change.attachments.reversed() {
+                let record = attachment.record
+                do throws(ControlError) {
+                    _ = try await lanyard.client.attach(
+                        from: record.hash,
+                        AttachRequest(
+                            to: name, space: lanyard.space, name: record.name, mediaType: record.mediaType))
+                } catch {
+                    guard error.code == .notFound else { throw error }
+                    outcome.missing.append(attachment)
                 }
             }
         }
-        rename(&done)
-        rename(&undone)
+        return outcome
     }
 
-    private static func ids(_ renamed: [ObjectName: ObjectName]) -> [ObjectID: ObjectID] {
-        Dictionary(
-            renamed.map { (ObjectID($0.key.id), ObjectID($0.value.id)) }, uniquingKeysWith: { first, _ in first })
-    }
-
-    // MARK: Objects
-
-    /// Returns the fields of an object as its struct writes them; nil where there is none.
-    private func fields(of name: ObjectName, _ type: any LanyardObject.Type) async throws(ControlError) -> JSONText? {
-        func fields<Object: LanyardObject>(_ type: Object.Type) async throws(ControlError) -> JSONText? {
-            guard let object = try await lanyard.object(type, id: ObjectID(name.id)) else { return nil }
-            return try FieldCoding.fields(object)
+    private func rename(_ steps: inout [[Change]], _ renamed: [ObjectName: ObjectName]) {
+        for step in steps.indices {
+            for change in steps[step].indices {
+                if let name = renamed[steps[step][change].name] { steps[step][change].name = name }
+            }
         }
-        return try await fields(type)
     }
 
-    /// Returns an object as it is now; nil where there is none.
-    private func entry(of name: ObjectName) async throws(ControlError) -> ObjectEntry? {
-        do throws(ControlError) { return try await lanyard.client.object(name, space: lanyard.space) } catch {
-            guard error.code == .notFound else { throw error }
-            return nil
-        }
+    // MARK: One after the other
+
+    private var isBusy = false
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    private func enter() async {
+        if isBusy { return await withCheckedContinuation { waiting.append($0) } }
+        isBusy = true
+    }
+
+    private func leave() {
+        if waiting.isEmpty { isBusy = false } else { waiting.removeFirst().resume() }
     }
 }

@@ -65,7 +65,7 @@ final class AgentProcess: Sendable {
 
     /// Kills the agent, and returns when it has ended: after some milliseconds.
     func kill() {
-        Glibc.kill(process.processIdentifier, SIGKILL)
+        if process.isRunning { Glibc.kill(process.processIdentifier, SIGKILL) }
         process.waitUntilExit()
     }
 }

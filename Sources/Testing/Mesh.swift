@@ -83,12 +83,11 @@ public final class Mesh: Sendable {
 
     /// Ends all partitions. The devices connect by themselves; ``converged(within:)`` waits for what follows.
     public func heal() async throws {
-        let pairs = apart.withLock { apart in
-            defer { apart = [] }
-            return apart
-        }
-        for (here, there) in pairs.flatMap(\.sides) where nodes[here].isRunning {
-            _ = try await nodes[here].client.unblock(device: nodes[there].device)
+        for pair in apart.withLock(\.self) {
+            for (here, there) in pair.sides where nodes[here].isRunning {
+                _ = try await nodes[here].client.unblock(device: nodes[there].device)
+            }
+            apart.withLock { _ = $0.remove(pair) }
         }
     }
 

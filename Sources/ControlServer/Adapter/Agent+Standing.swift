@@ -79,8 +79,8 @@ extension Agent {
     // MARK: Durability
 
     /// Returns when `count` devices, this one included, have said that they hold the operation on their disks, or with `reached`
-    /// false after `timeoutMilliseconds`. Retired and blocked devices do not count. An operation that this node does not hold
-    /// is waited for, too.
+    /// false after `timeoutMilliseconds`. Retired and blocked devices do not count. An operation of another device that this node
+    /// does not hold is waited for, too; one of this device was durable when its version was answered.
     package func waitUntilDurable(
         _ version: DotText, on count: Int, timeoutMilliseconds: Int64
     ) async throws(ControlError) -> DurabilityResponse {
@@ -91,10 +91,14 @@ extension Agent {
             let peerVersion = peerSignal.version
             let now = try await controlled { try await snapshot() }
             let isOver = clock.now >= deadline || peerSignal.isFinished
-            let replica = now.tips.first { "\($0.replica)" == version.replica && $0.tip.next > version.counter }?.replica
+            let tip = now.tips.first { "\($0.replica)" == version.replica }
+            let isOwn = version.replica.hasPrefix("\(now.own.shortID).")
             var devices: [String] = []
-            if let replica {
-                let holders = now.standings.filter { ($0.known?.next(of: replica) ?? 0) > version.counter }
+            // What is written alone stays open, and has no tip yet.
+            if isOwn || tip.map({ $0.tip.next > version.counter }) ?? false {
+                let holders = now.standings.filter { standing in
+                    tip.flatMap { standing.known?.next(of: $0.replica) } ?? 0 > version.counter
+                }
                 devices = ["\(now.own)"] + holders.map { "\($0.device)" }
             }
             if devices.count >= count || isOver {

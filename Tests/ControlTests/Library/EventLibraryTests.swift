@@ -48,6 +48,40 @@ import Testing
         }
     }
 
+    @Test func `several types of events share a stream, also for a consumer`() async throws {
+        try await LiveServer.with { server async throws in
+            let home = try await server.library()
+            try await home.emit(Finished(seconds: 1))
+            try await home.emit(Skipped(track: "t1"))
+            try await home.emit(Finished(seconds: 2))
+            for consumer in [nil, "c"] {
+                var seconds: [Int] = []
+                for try await event in home.events(of: Finished.self, consumer: consumer, follow: false) {
+                    seconds.append(event.value.seconds)
+                }
+                #expect(seconds == [1, 2])
+            }
+        }
+    }
+
+    @Test func `a source that is shorter or longer than it said attaches nothing`() async throws {
+        try await LiveServer.with { server async throws in
+            let home = try await server.library()
+            let todo = try await home.save(Todo(title: "Picture")) as Todo
+            for size: UInt64 in [10, 1_000] {
+                let chunks = AsyncStream<[UInt8]> { continuation in
+                    continuation.yield([UInt8](repeating: 1, count: 100))
+                    continuation.finish()
+                }
+                let error = await #expect(throws: ControlError.self) {
+                    try await home.attach(chunks, to: todo, size: size)
+                }
+                #expect(error?.code == .fileChanged)
+            }
+            #expect(try await home.attachments(of: todo).isEmpty)
+        }
+    }
+
     @Test func `an event that does not fit ends the sequence with its name, or is skipped`() async throws {
         try await LiveServer.with { server async throws in
             let home = try await server.library()
@@ -169,8 +203,9 @@ import Testing
             }
             try await history.perform { try $0.delete(todo) }
             #expect(try await home.query(Todo.self).count() == 0)
-            let renamed = try await history.undo()
-            let id = try #require(renamed[todo.id])
+            let outcome = try await history.undo()
+            let id = try #require(outcome.renamed[todo.id])
+            #expect(outcome.missing.isEmpty)
             let back = try #require(try await home.object(Todo.self, id: id))
             #expect(back.title == "Butter" && back.id != todo.id)
             var bytes: [UInt8] = []
@@ -183,6 +218,44 @@ import Testing
             try await history.redo()
             try await history.redo()
             #expect(try await home.query(Todo.self).count() == 0)
+        }
+    }
+
+    @Test func `an undone deletion brings back fields that the struct does not have`() async throws {
+        try await LiveServer.with { server async throws in
+            let home = try await server.library()
+            let history = UndoHistory(home)
+            var todo = Todo(title: "Milk", tags: ["a"])
+            todo.note = "whole"
+            try await home.save(&todo)
+            let old = try #require(try await home.object(OldTodo.self, id: todo.id))
+            try await history.perform { try $0.delete(old) }
+            let outcome = try await history.undo()
+            let id = try #require(outcome.renamed[todo.id])
+            let back = try #require(try await home.object(Todo.self, id: id))
+            #expect(back.title == "Milk" && back.tags == ["a"] && back.note == "whole")
+        }
+    }
+
+    @Test func `steps that are undone at once are undone one after the other`() async throws {
+        try await LiveServer.with { server async throws in
+            let home = try await server.library()
+            let history = UndoHistory(home)
+            let todo = try await home.save(Todo(title: "Milk")) as Todo
+            for _ in 0..<2 {
+                let read = try #require(try await home.reload(todo))
+                try await history.perform { writes in
+                    var read = read
+                    read.opened += 2
+                    try writes.save(read)
+                }
+            }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<4 { group.addTask { try await history.undo() } }
+                try await group.waitForAll()
+            }
+            #expect(try await home.reload(todo)?.opened == 0)
+            #expect(await !history.canUndo)
         }
     }
 

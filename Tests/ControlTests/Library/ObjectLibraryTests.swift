@@ -89,6 +89,166 @@ import Testing
         }
     }
 
+    @Test func `a value that goes on after its save sends what it changed since, however often`() async throws {
+        try await LiveServer.with { server async throws in
+            let home = try await server.library()
+            var todo = Todo(title: "Milk")
+            todo.opened = 1
+            try await home.save(todo)
+            try await server.live.edit("todos/\(todo.id)", "title=Butter", "opened+=10", "note=ab")
+            todo.opened = 2
+            try await home.save(todo)
+            todo.done = true
+            todo.note = "x"
+            let saved: Todo = try await home.save(todo)
+            #expect(saved.title == "Butter" && saved.opened == 12 && saved.done)
+            #expect(saved.note == "xab")
+        }
+    }
+
+    @Test func `a value that is made under an id that is there changes what differs from the defaults`() async throws {
+        try await LiveServer.with { server async throws in
+            let home = try await server.library()
+            var first = Todo(id: "well-known", title: "Milk")
+            first.helpers = ["Ada", "Bob"]
+            first.opened = 3
+            try await home.save(first)
+            var second = Todo(id: "well-known", done: true)
+            second.helpers = ["Cleo"]
+            second.opened = 1
+            let saved: Todo = try await home.save(second)
+            #expect(saved.title == "Milk" && saved.done && saved.opened == 4)
+            #expect(Set(saved.helpers) == ["Ada", "Bob", "Cleo"])
+            let same: Todo = try await home.save(Todo(id: "well-known"))
+            #expect(same == saved)
+        }
+    }
+
+    @Test func `a save without a change returns the object as it is`() async throws {
+        try await LiveServer.with { server async throws in
+            let home = try await server.library()
+            var todo: Todo = try await home.save(Todo(title: "Milk"))
+            try await server.live.edit("todos/\(todo.id)", "title=Butter")
+            try await home.save(&todo)
+            #expect(todo.title == "Butter")
+            try await server.live.delete("todos/\(todo.id)")
+            let error = await #expect(throws: ControlError.self) { try await home.save(&todo) }
+            #expect(error?.code == .notFound)
+        }
+    }
+
+    @Test func `an id of another collection's value creates an object of its own`() async throws {
+        try await LiveServer.with { server async throws in
+            let home = try await server.library()
+            let todo: Todo = try await home.save(Todo(title: "Milk"))
+            _ = try await home.save(Album(id: todo.id, about: todo.id)) as Album
+            #expect(try await home.object(Album.self, id: todo.id)?.about == todo.id)
+            #expect(try await home.reload(todo)?.title == "Milk")
+        }
+    }
+
+    @Test func `nested values are read with what they lack, and are saved by their parts`() async throws {
+        try await LiveServer.with { server async throws in
+            let home = try await server.library()
+            let old = try await home.save(OldTodo(title: "Milk")) as OldTodo
+            var todo = try #require(try await home.object(Todo.self, id: old.id))
+            todo.place.floor = 3
+            try await home.save(&todo)
+            #expect(todo.place == Todo.Place(city: "", floor: 3))
+            var project = Project(state: .done(by: "Ada"), votes: ["a": 1])
+            try await home.save(&project)
+            project.state = .closed(why: "done")
+            project.votes["b"] = 2
+            project.plan.begun = .done(by: "Bob")
+            try await home.save(&project)
+            try await server.live.edit("project/\(project.id)", "plan/budget.unset")
+            #expect(try await home.reload(project) == project)
+            let types = try await server.client.schema(of: "project").fields
+            #expect(types.first { $0.name == "state" }?.type == .register)
+            #expect(types.first { $0.name == "votes" }?.type == .dictionary)
+        }
+    }
+
+    @Test func `elements of a list keep what the struct does not have`() async throws {
+        try await LiveServer.with { server async throws in
+            let home = try await server.library()
+            let new =
+                try await home.save(
+                    LaterProject(steps: [.init(text: "a", who: "Ada"), .init(text: "b", who: "Bob")])) as LaterProject
+            var old = try #require(try await home.object(Project.self, id: new.id))
+            old.steps.removeFirst()
+            old.steps.append(Project.Step(text: "c"))
+            try await server.live.edit("project/\(new.id)", #"steps.insert@0={"text":"z","who":"Zoe"}"#)
+            try await home.save(&old)
+            let after = try #require(try await home.reload(new))
+            #expect(after.steps.map(\.text) == ["z", "b", "c"])
+            #expect(after.steps.map(\.who) == ["Zoe", "Bob", nil])
+        }
+    }
+
+    @Test func `numbers of other applications are removed from sets, and counters below zero are read`() async throws {
+        try await LiveServer.with { server async throws in
+            let home = try await server.library()
+            var project = try await home.save(Project(sizes: [1])) as Project
+            try await server.live.edit("project/\(project.id)", "sizes.add=2.0", "stock-=1")
+            project = try #require(try await home.reload(project))
+            #expect(project.sizes == [1, 2] && project.stock == 0)
+            project.sizes.remove(2)
+            try await home.save(&project)
+            #expect(project.sizes == [1])
+        }
+    }
+
+    @Test func `what would not merge as it looks is refused before anything is written`() async throws {
+        try await LiveServer.with { server async throws in
+            let home = try await server.library()
+            func refusal<Object: LanyardObject>(_ object: Object) async -> ControlError? {
+                await #expect(throws: ControlError.self) { try await home.save(object) as Object }
+            }
+            #expect(await refusal(EarlyStock())?.message.contains("counter stock") == true)
+            #expect(await refusal(NestedCounter())?.message.contains("statistics/plays") == true)
+            #expect(await refusal(OddKeys())?.message.contains("values") == true)
+            #expect(try await server.client.collections().isEmpty)
+        }
+    }
+
+    @Test func `an object that is saved twice in a transaction is written once`() async throws {
+        try await LiveServer.with { server async throws in
+            let home = try await server.library()
+            let read = try await home.save(Todo(title: "Milk")) as Todo
+            try await home.transaction { writes in
+                var todo = read
+                todo.opened += 1
+                try writes.save(todo)
+                todo.opened += 1
+                todo.note = "two"
+                try writes.save(todo)
+            }
+            #expect(try await home.reload(read)?.opened == 2)
+            #expect(try await home.reload(read)?.note == "two")
+            let error = await #expect(throws: ControlError.self) {
+                try await home.transaction { writes in
+                    try writes.delete(read)
+                    try writes.save(read)
+                }
+            }
+            #expect(error?.code == .invalidArgument)
+        }
+    }
+
+    @Test func `an application that begins on two devices apart has no conflicts`() async throws {
+        try await LiveServer.with { server async throws in
+            try await LiveServer.with(named: "attic") { other async throws in
+                let (here, there) = (try await server.library(), try await other.library())
+                try await here.save(Todo(title: "Milk"))
+                try await there.save(Todo(title: "Butter"))
+                try await server.live.pair(with: other.live)
+                #expect(try await here.conflicts(of: Todo.self).isEmpty)
+                #expect(try await there.query(Todo.self).count() == 2)
+            }
+        }
+    }
+
     @Test func `texts and lists merge with what came meanwhile`() async throws {
         try await LiveServer.with { server async throws in
             let home = try await server.library()

@@ -46,6 +46,8 @@ import Testing
             let home = try await server.library()
             let queries = [
                 home.query(Todo.self).where(\.isUrgent == true), home.query(Todo.self).sorted(by: \.isUrgent),
+                home.query(Todo.self).where(\.isPopular == true), home.query(Todo.self).sorted(by: \.firstHelper),
+                home.query(Todo.self).where(\.note.isEmpty == true), home.query(Todo.self).where(\.note.count > 3),
                 home.query(Todo.self).where(Where("(opened = 1")),
             ]
             for query in queries {
@@ -53,6 +55,26 @@ import Testing
                 #expect(error?.code == .invalidArgument)
                 #expect(error?.hint.isEmpty == false)
             }
+        }
+    }
+
+    @Test func `an object is found by the default that it is read with`() async throws {
+        try await LiveServer.with { server async throws in
+            let home = try await server.library()
+            try await home.save(OldTodo(title: "Milk"))
+            try await home.save(Todo(title: "Butter", done: true))
+            func titles(_ condition: Where<Todo>) async throws -> [String] {
+                try await home.query(Todo.self).where(condition).sorted(by: \.title).all().map(\.title)
+            }
+            #expect(try await titles(\.done == false) == ["Milk"])
+            #expect(try await titles(\.done != false) == ["Butter"])
+            #expect(try await titles(\.opened < 5) == ["Butter", "Milk"])
+            #expect(try await titles(\.opened > 5) == [])
+            #expect(try await titles(\.opened != 0) == [])
+            #expect(try await titles(.isIn(\.priority, [.low])) == ["Butter", "Milk"])
+            #expect(try await titles(.hasPrefix(\.note, "")) == ["Butter", "Milk"])
+            #expect(try await titles(!(\.done == false)) == ["Butter"])
+            #expect(try await home.query(Todo.self).where(\.done == false).count() == 1)
         }
     }
 
