@@ -90,8 +90,8 @@ let package = Package(
                 agent("NIOTLS", "swift-nio"),
                 agent("SwiftProtobuf", "swift-protobuf"),
             ], swiftSettings: common),
-        .systemLibrary(
-            name: "CAvahi", pkgConfig: "avahi-client", providers: [.apt(["libavahi-client-dev"])]),
+        // Its module map names the libraries. With pkg-config every build, also that of an application, warned of a flag.
+        .systemLibrary(name: "CAvahi", providers: [.apt(["libavahi-client-dev"])]),
         .target(name: "SyncDiscovery", dependencies: ["CAvahi", crypto], swiftSettings: common),
         .target(
             name: "SyncAgent",

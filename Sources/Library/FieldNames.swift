@@ -35,7 +35,7 @@ enum FieldNames {
 
     private static func notStored<Object>(_ path: PartialKeyPath<Object>) -> ControlError {
         ControlError(
-            .invalidArgument, "The key path \(path.debugDescription) leads to no field of the object.",
+            .invalidArgument, "A key path of \(Object.self) leads to no field of the object.",
             hint: "Use a stored property that is coded under its own name; no computed ones and no subscripts.")
     }
 

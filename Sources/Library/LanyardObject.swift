@@ -24,13 +24,14 @@ public protocol LanyardObject: Codable, Identifiable, Sendable where ID == Objec
     /// The name of the object in its collection, the same on every device.
     var id: ObjectID { get set }
 
-    /// A value whose properties have their defaults.
+    /// A value whose properties have their defaults. The compiler makes it; if it asks for `init()`, a property has no default.
     init()
 
     /// The collection, 1 to 128 bytes; by default the name of the type with a small first letter.
     static var collection: String { get }
 
-    /// The properties by which objects are found without looking at each of them; by default none.
+    /// The properties by which objects are found without looking at each of them, such as `[\Self.title]`; by default none. A
+    /// computed property, since key paths are not `Sendable`.
     static var indexed: [PartialKeyPath<Self>] { get }
 
     /// The fate of edits made without knowledge of a deletion; nil, the default, leaves it as the mesh has it.

@@ -3,6 +3,9 @@ import Synchronization
 
 /// The name of an object in its collection: 1 to 256 bytes of UTF-8 without `/` and control characters.
 ///
+/// A fresh id makes an object of its own: two that are called alike are two. An id with a text of the application's names the
+/// same object on every device, and what two devices put into it merges.
+///
 /// The id of a value that was read also carries the fields as they were read, so that ``Lanyard/save(_:)->_`` sends only what the
 /// application changed since. They take no part in comparing, hashing and coding.
 public struct ObjectID: Hashable, Sendable {

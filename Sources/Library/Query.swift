@@ -27,6 +27,9 @@ public struct Query<Object: LanyardObject>: Sendable {
     }
 
     /// The same query, sorted by a field; where that is equal, by the ones named later, and in the end by id.
+    ///
+    /// Texts are compared by their Unicode scalars, `Zebra` before `apple`, and by their first 96 bytes; sort again what people
+    /// read in an order of their language.
     public func sorted(by path: PartialKeyPath<Object>, descending: Bool = false) -> Query {
         var query = self
         do throws(ControlError) {
@@ -92,7 +95,9 @@ public struct Query<Object: LanyardObject>: Sendable {
     ///
     /// Only what changed is sent by the agent and decoded. What changes while the loop's body runs comes together. An agent that
     /// stops is waited for, and the list goes on with what changed meanwhile; ``Lanyard/connection`` says so. Throws what
-    /// ``all()`` throws for other reasons.
+    /// ``all()`` throws for other reasons. It ends by itself only when the task is cancelled.
+    ///
+    /// An attachment that is added or taken off is a change of its object; the arrival of its bytes on this machine is none.
     public func live() -> PulledSequence<[Object]> {
         PulledSequence { give in
             var list = LiveObjects<Object>()

@@ -45,6 +45,8 @@ enum Permissions {
         ("LanyardClient", "ControlAPI Dispatch Glibc Synchronization"),
         // Structs as objects. Foundation's coders and dates are those that applications know.
         ("Library", "LanyardClient ControlAPI FoundationEssentials Observation Synchronization"),
+        // A disk that is slow holds up no task.
+        ("Library/Files.swift", "ControlAPI Dispatch Glibc"),
         ("Testing", "Lanyard LanyardClient ControlAPI Foundation Glibc Synchronization"),
         ("Examples", "Lanyard"),
         // Output that does not wait in a buffer, and an exit code.

@@ -18,7 +18,7 @@ extension ControlError {
     package static func nobodyHas(last: (device: String, when: String)?, author: String) -> ControlError {
         let known =
             last.map { "\($0.device) had them last (\($0.when))" }
-            ?? "they were attached on \(author), and not heard of since"
+            ?? "they were attached on \(author), which has not said since that it has them"
         return ControlError(
             .nobodyHas, "No connected device has its bytes; \(known).",
             hint: "Start or connect that device, and fetch again: lanyard peers")

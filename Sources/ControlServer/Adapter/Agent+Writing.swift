@@ -21,7 +21,7 @@ extension Agent {
             let error = try await reading(if: edit != nil) { () throws(ControlError) in
                 edit.map { self.refusal(refusal, of: $0) } ?? ControlError(refusal.reason)
             }
-            throw isTransaction ? error.concerning("Operation \(refusal.step + 1)") : error
+            throw isTransaction && steps.count > 1 ? error.concerning("Operation \(refusal.step + 1)") : error
         case nil: throw Self.missingOutcome
         }
     }

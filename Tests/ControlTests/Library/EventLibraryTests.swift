@@ -1,4 +1,5 @@
 import ControlAPI
+import Foundation
 import Lanyard
 import Synchronization
 import Testing
@@ -61,6 +62,53 @@ import Testing
                 }
                 #expect(seconds == [1, 2])
             }
+        }
+    }
+
+    @Test func `files are attached and written, whole or not at all`() async throws {
+        try await LiveServer.with { server async throws in
+            let home = try await server.library()
+            let todo: Todo = try await home.save(Todo(title: "Picture"))
+            let temporary = try TemporaryDirectory()
+            let folder = temporary.path
+            let bytes = (0..<700_000).map { UInt8(truncatingIfNeeded: $0 / 3) }
+            try Data(bytes).write(to: URL(filePath: folder + "/p.bin"))
+            let entry = try await home.attach(file: folder + "/p.bin", to: todo)
+            #expect(entry.record.name == "p.bin")
+            try await home.write(entry, to: folder + "/out.bin")
+            #expect(try Data(contentsOf: URL(filePath: folder + "/out.bin")) == Data(bytes))
+            #expect(try await home.attachments(of: Todo.self)[todo.id]?.map(\.record.id) == [entry.record.id])
+            let folderError = await #expect(throws: ControlError.self) {
+                try await home.attach(file: folder, to: todo)
+            }
+            #expect(folderError?.code == .fileUnreadable)
+            try await home.detach(entry)
+            var gone = entry
+            gone.state = .missing
+            do {
+                try await home.write(gone, to: folder + "/no.bin")
+                Issue.record("what was taken off was written")
+            } catch let error as ControlError {
+                #expect(error.code == .unknownAttachment)
+            }
+            let names = try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
+            #expect(names == ["out.bin", "p.bin"])
+        }
+    }
+
+    @Test func `a program that is started before the agent waits for it, if asked to`() async throws {
+        let place = try TemporaryDirectory()
+        let path = place.path
+        let error = await #expect(throws: ControlError.self) {
+            _ = try await Lanyard.connect(socketPath: path + "/control.sock", waiting: .milliseconds(200))
+        }
+        #expect(error?.code == .agentNotRunning)
+        let shown = try #require(error)
+        #expect("\(shown)" == "\(shown.message) \(shown.hint)")
+        let connecting = Task { try await Lanyard.connect(socketPath: path + "/control.sock", waiting: .seconds(60)) }
+        try await LiveServer.with(in: path) { _ async throws in
+            let home = try await connecting.value
+            #expect(try await home.query(Todo.self).count() == 0)
         }
     }
 
