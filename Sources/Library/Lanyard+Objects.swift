@@ -92,6 +92,7 @@ extension Lanyard {
             for write in writes {
                 steps.append(try write.step(current: write.name.flatMap { current[$0] }, isPinned: isPinned))
             }
+            let refusal: ControlError
             do throws(ControlError) {
                 let response = try await client.perform(try Transaction(space: space, steps))
                 recordSent(writes, response.results)
@@ -100,8 +101,11 @@ extension Lanyard {
                 guard [.versionMismatch, .alreadyExists].contains(error.code),
                     isPinned || writes.contains(where: \.isConditional)
                 else { throw error }
+                refusal = error
             }
             current = try await read(writes) { isPinned || $0.isConditional }
+            // Gone meanwhile: there is nothing to merge with.
+            if writes.contains(where: { $0.isEditOfAbsent(in: current) }) { throw refusal }
         }
         throw ControlError(
             .versionMismatch, "The object was changed \(Self.maximumTries) times while it was saved.",

@@ -115,6 +115,12 @@ enum PendingWrite: Sendable {
         return edits.contains(where: \.isSequence)
     }
 
+    /// True for an edit that holds for one version of its object, if that was looked for and is not there.
+    func isEditOfAbsent(in current: [ObjectName: ObjectEntry]) -> Bool {
+        guard case .edit(let name, _, _, _, _) = self, isConditional else { return false }
+        return current[name] == nil
+    }
+
     /// Returns the step that is sent.
     ///
     /// - Parameters:

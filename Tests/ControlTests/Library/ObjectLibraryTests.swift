@@ -338,6 +338,9 @@ import Testing
             todo.title = "Butter"
             let error = await #expect(throws: ControlError.self) { try await home.save(todo) }
             #expect(error?.code == .objectDeleted)
+            todo.note = "A text is merged with what is there."
+            let merged = await #expect(throws: ControlError.self) { try await home.save(todo) }
+            #expect(merged?.message.contains("times") == false, "there is nothing to merge with")
         }
     }
 

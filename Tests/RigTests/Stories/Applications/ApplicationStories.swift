@@ -35,6 +35,35 @@ extension RigSuites {
             }
         }
 
+        @Test func `the ten lines in Python show one list on two machines`() throws {
+            let package = Shell.root.appending(path: "Sources/Clients/python")
+            let page = try String(contentsOf: package.appending(path: "README.md"), encoding: .utf8)
+            let block = try #require(
+                page.components(separatedBy: "```python\n").dropFirst().first?.components(separatedBy: "```").first)
+            #expect(block.contains("home.query(Todo)"))
+            let show = "def show(todos): print(', '.join(todo.title for todo in todos), flush=True)\n"
+            let program = [
+                "env", "PYTHONDONTWRITEBYTECODE=1", "PYTHONPATH=\(package.appending(path: "src").path)", "python3",
+                "-c",
+                show + block,
+            ]
+            try Rig.with(2) { rig in
+                let (one, two) = (rig.node(1), rig.node(2))
+                try one.following(program) { first in
+                    try eventually(within: .seconds(5), "node 1 shows its list") { try first().last == "Milk" }
+                    try two.following(program) { second in
+                        try eventually(within: .seconds(5), "both show what both wrote") {
+                            try first().last == "Milk, Milk" && second().last == "Milk, Milk"
+                        }
+                        try two.put("todo/eggs", ["title": "Eggs", "done": false])
+                        try eventually(within: .seconds(5), "both show what a command wrote") {
+                            try first().last == "Eggs, Milk, Milk" && second().last == "Eggs, Milk, Milk"
+                        }
+                    }
+                }
+            }
+        }
+
         // MARK: Plays
 
         @Test func `plays that were made apart add up to sixteen on both machines`() throws {
