@@ -27,6 +27,28 @@ import Testing
     }
 
     @Test(arguments: Road.allCases)
+    func `a write is durable on this device, and one that was never made is on none`(road: Road) async throws {
+        try await road.with { request async throws in
+            let put = try await request("PUT", "/v1/spaces/home/collections/note/objects/n", body: #"{"a":1}"#)
+            let version = try put.value(ObjectEntry.self).version
+            func durability(_ query: String) async throws -> Answer {
+                try await request("GET", "/v1/durability?timeoutMilliseconds=30&\(query)")
+            }
+            let here = try await durability("version=\(version)&devices=1").value(DurabilityResponse.self)
+            #expect(here.reached && here.devices.count == 1)
+            let there = try await durability("version=\(version)").value(DurabilityResponse.self)
+            #expect(!there.reached && there.devices == here.devices)
+            for text in ["\(version.replica):\(version.counter + 1)", "other:0"] {
+                let answer = try await durability("version=\(text)&devices=1").value(DurabilityResponse.self)
+                #expect(!answer.reached && answer.devices.isEmpty)
+            }
+            for query in ["", "version=x", "version=\(version)&devices=0", "version=\(version)&devices=x"] {
+                #expect(try await durability(query).code == "invalid_argument", "\(query)")
+            }
+        }
+    }
+
+    @Test(arguments: Road.allCases)
     func `an event comes back with the bytes it was written with`(road: Road) async throws {
         try await road.with { request async throws in
             let body = #"{"type":"t","payload":{"z":1.0e+05,"a":"\u0041"}}"#

@@ -79,26 +79,24 @@ extension Agent {
     // MARK: Durability
 
     /// Returns when `count` devices, this one included, have said that they hold the operation on their disks, or with `reached`
-    /// false after `timeoutMilliseconds`. Retired and blocked devices do not count. An operation of another device that this node
-    /// does not hold is waited for, too; one of this device was durable when its version was answered.
+    /// false after `timeoutMilliseconds`. Retired and blocked devices do not count. An operation that this node does not hold is
+    /// waited for, too.
     package func waitUntilDurable(
         _ version: DotText, on count: Int, timeoutMilliseconds: Int64
     ) async throws(ControlError) -> DurabilityResponse {
         let clock = ContinuousClock()
         let start = clock.now
         let deadline = start + .milliseconds(timeoutMilliseconds)
+        var replica: ReplicaID?
         while true {
             let peerVersion = peerSignal.version
             let now = try await controlled { try await snapshot() }
             let isOver = clock.now >= deadline || peerSignal.isFinished
-            let tip = now.tips.first { "\($0.replica)" == version.replica }
-            let isOwn = version.replica.hasPrefix("\(now.own.shortID).")
+            // By the store: what is written alone stays open, and the core has no tip of it yet.
+            if replica == nil { replica = try await holder(of: version) }
             var devices: [String] = []
-            // What is written alone stays open, and has no tip yet.
-            if isOwn || tip.map({ $0.tip.next > version.counter }) ?? false {
-                let holders = now.standings.filter { standing in
-                    tip.flatMap { standing.known?.next(of: $0.replica) } ?? 0 > version.counter
-                }
+            if let replica {
+                let holders = now.standings.filter { ($0.known?.next(of: replica) ?? 0) > version.counter }
                 devices = ["\(now.own)"] + holders.map { "\($0.device)" }
             }
             if devices.count >= count || isOver {
@@ -113,6 +111,17 @@ extension Agent {
                 group.addTask { try? await Task.sleep(until: next, clock: clock) }
                 await group.next()
                 group.cancelAll()
+            }
+        }
+    }
+
+    /// Returns the replica of an operation that is on this node's disk; nil if it is not.
+    private func holder(of version: DotText) async throws(ControlError) -> ReplicaID? {
+        try await reading { () throws(ControlError) in
+            try read { () throws(StoreError) in
+                try store.state().tips.first {
+                    "\($0.replica)" == version.replica && $0.tip.next > version.counter
+                }?.replica
             }
         }
     }
