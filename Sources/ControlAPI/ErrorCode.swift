@@ -39,6 +39,7 @@ public enum ErrorCode: String, CaseIterable, Sendable {
     case readOnly = "read_only"
     case notPaired = "not_paired"
     case versionMismatch = "version_mismatch"
+    case textVersionUnknown = "text_version_unknown"
     case alreadyExists = "already_exists"
     case objectDeleted = "object_deleted"
     case undecided = "undecided"
@@ -92,7 +93,7 @@ public enum ErrorCode: String, CaseIterable, Sendable {
         case .methodNotAllowed: 405
         case .versionMismatch, .alreadyExists, .undecided, .constantField, .schemaWouldLoseData, .catchingUp,
             .duplicateIdentity, .consumerBound, .limitReached, .alreadyRunning, .ambiguousAttachment, .ambiguousDevice,
-            .fileChanged,
+            .fileChanged, .textVersionUnknown,
             .snapshotSchema, .snapshotForeign, .restoreUnfinished:
             409
         case .objectDeleted, .ticketExpired, .ticketUsed: 410
@@ -126,7 +127,7 @@ public enum ErrorCode: String, CaseIterable, Sendable {
         case .forbidden, .readOnly, .notPaired, .versionMismatch, .alreadyExists, .objectDeleted, .undecided,
             .constantField, .schemaWouldLoseData, .catchingUp, .duplicateIdentity, .ticketInvalid, .ticketExpired,
             .ticketUsed, .idempotencyMismatch, .consumerBound, .limitReached, .quotaExceeded, .alreadyRunning,
-            .snapshotSchema,
+            .snapshotSchema, .textVersionUnknown,
             .snapshotForeign, .restoreUnfinished:
             .refused
         case .agentNotRunning, .connectionLost: .agentNotRunning
