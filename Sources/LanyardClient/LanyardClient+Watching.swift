@@ -65,7 +65,7 @@ extension LanyardClient {
     }
 
     /// Reads an answer that goes on, in blocks of whole lines.
-    private func readBlocks(
+    func readBlocks(
         _ request: ClientRequest, onStart: (UInt64) async throws -> Void, _ body: ([UInt8]) async throws -> Void
     ) async throws {
         var request = request

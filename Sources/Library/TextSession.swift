@@ -1,0 +1,122 @@
+package import ControlAPI
+
+/// One client's part in a text that several clients edit: what the agent has ordered, and the edits that are still on the way.
+///
+/// Pure: lines of the agent and edits of the user go in, edits for the other side come out. The user sees
+/// `confirmed`, then `sent`, then `pending`. One batch is on the way at a time; what is typed meanwhile is the next one.
+package struct TextSession {
+    /// A batch that the agent has not answered.
+    package struct Batch {
+        /// The request as it was sent; it is repeated as it is.
+        package let key: String
+        package let request: TextEdits
+        /// The same edit against the present `confirmed`.
+        package fileprivate(set) var steps: [TextSplice]
+    }
+
+    let unit: TextUnit
+    /// The text of the agent at `version`.
+    package private(set) var confirmed = ""
+    /// Nil until the first line.
+    package private(set) var version: String?
+    package private(set) var sent: Batch?
+    package private(set) var pending: [TextSplice] = []
+
+    package init(unit: TextUnit) { self.unit = unit }
+
+    /// True if all edits of the user are part of `confirmed`.
+    package var isClean: Bool { sent == nil && pending.isEmpty }
+
+    // MARK: The user
+
+    /// Takes an edit of the text that the user sees.
+    package mutating func edit(_ step: TextSplice) { pending.record(step, in: unit) }
+
+    /// Returns the next batch to send; nil while there is none, or another is on the way.
+    package mutating func nextBatch(key: () -> String) -> Batch? {
+        guard sent == nil, let version, !pending.isEmpty else { return nil }
+        // What is more goes with the next batch.
+        let steps = Array(pending.prefix(1_000))
+        let batch = Batch(
+            key: key(), request: TextEdits(version: version, unit: unit, edits: steps), steps: steps)
+        pending.removeFirst(steps.count)
+        sent = batch
+        return batch
+    }
+
+    // MARK: The agent
+
+    /// Takes edits that the agent ordered.
+    ///
+    /// - Returns: what they change in the text that the user sees; empty for the batch on the way.
+    package mutating func take(_ steps: [TextSplice], version: String, key: String?) -> [TextSplice] {
+        confirmed.apply(steps, in: unit)
+        self.version = version
+        if let key, key == sent?.key {
+            sent = nil
+            return []
+        }
+        return moveOwn(over: steps)
+    }
+
+    /// Takes the whole text, behind which everything begins anew. The batch on the way must have been resolved.
+    ///
+    /// - Returns: what it changes in the text that the user sees.
+    package mutating func take(text: String, version: String) -> [TextSplice] {
+        let steps = TextSplice.difference(from: confirmed, to: text, in: unit)
+        confirmed = text
+        self.version = version
+        return moveOwn(over: steps)
+    }
+
+    private mutating func moveOwn(over steps: [TextSplice]) -> [TextSplice] {
+        var steps = steps
+        if let batch = sent {
+            let moved = TextTransformation.transform(batch.steps, over: steps, in: unit)
+            sent?.steps = moved.later
+            steps = moved.earlier
+        }
+        (pending, steps) = TextTransformation.transform(pending, over: steps, in: unit)
+        return steps
+    }
+
+    /// Handles the news that the batch on the way was applied, from elsewhere than a line.
+    package mutating func handleApplied() {
+        guard let batch = sent else { return }
+        confirmed.apply(batch.steps, in: unit)
+        sent = nil
+    }
+
+    /// Handles the news that the batch on the way was not applied, and will not be.
+    package mutating func handleForgotten() {
+        guard let batch = sent else { return }
+        pending = batch.steps + pending
+        sent = nil
+    }
+}
+
+extension TextSplice {
+    /// Returns the step that makes `target` of `old`, found by their common beginning and end; none if they are equal.
+    static func difference(from old: String, to target: String, in unit: TextUnit) -> [TextSplice] {
+        let (oldScalars, targetScalars) = (old.unicodeScalars, target.unicodeScalars)
+        var (start, targetStart) = (oldScalars.startIndex, targetScalars.startIndex)
+        while start < oldScalars.endIndex, targetStart < targetScalars.endIndex,
+            oldScalars[start] == targetScalars[targetStart]
+        {
+            oldScalars.formIndex(after: &start)
+            targetScalars.formIndex(after: &targetStart)
+        }
+        var (end, targetEnd) = (oldScalars.endIndex, targetScalars.endIndex)
+        while end > start, targetEnd > targetStart {
+            let (before, targetBefore) = (oldScalars.index(before: end), targetScalars.index(before: targetEnd))
+            guard oldScalars[before] == targetScalars[targetBefore] else { break }
+            (end, targetEnd) = (before, targetBefore)
+        }
+        if start == end, targetStart == targetEnd { return [] }
+        return [
+            TextSplice(
+                offset: old.offset(of: start, in: unit), deleted: unit.count(String(old[start..<end])),
+                inserted: String(target[targetStart..<targetEnd]))
+        ]
+    }
+}
