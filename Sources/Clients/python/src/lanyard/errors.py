@@ -43,6 +43,7 @@ class ErrorCode(StrEnum):
     READ_ONLY = "read_only"
     NOT_PAIRED = "not_paired"
     VERSION_MISMATCH = "version_mismatch"
+    TEXT_VERSION_UNKNOWN = "text_version_unknown"
     ALREADY_EXISTS = "already_exists"
     OBJECT_DELETED = "object_deleted"
     UNDECIDED = "undecided"
