@@ -22,17 +22,11 @@ struct TextRoutes: Sendable {
                 try agent.checkSpace(try request.name(.space))
                 let (name, path) = (try request.objectName(), try request.textField())
                 let unit = try request.textUnit()
-                let room = rooms.enter(name, path)
-                do throws(ControlError) {
-                    let reading = TextReading(room: room, unit: unit, begun: try await room.whole())
-                    return request.stream(request.format == .lines ? .lines : .serverSentEvents) {
-                        defer { rooms.leave(name, path) }
-                        try await reading.write(to: &$0)
-                    }
-                } catch {
-                    rooms.leave(name, path)
-                    throw error
-                }
+                let use = rooms.room(name, path)
+                let begun = try await use.room.whole()
+                if request.format == .page { return .json(begun.line) }
+                let reading = TextReading(use: use, unit: unit, begun: begun)
+                return request.stream(request.format) { try await reading.write(to: &$0) }
             },
             Route(.post, Self.text, query: ["field"]) { [agent, rooms] request throws(ControlError) in
                 try agent.checkSpace(try request.name(.space))
@@ -45,9 +39,7 @@ struct TextRoutes: Sendable {
                 }
                 let key = try request.key()?.text
                 let version = try await request.once { () throws(ControlError) in
-                    try await rooms.withRoom(name, path) { room throws(ControlError) in
-                        try await room.apply(edits, key: key)
-                    }
+                    try await rooms.room(name, path).room.apply(edits, key: key)
                 }
                 return .json(TextVersion(version: version))
             },

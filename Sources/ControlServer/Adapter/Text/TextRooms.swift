@@ -9,7 +9,7 @@ import Synchronization
 final class TextRooms: Sendable {
     private static let maximumIdle = 64
 
-    private struct Key: Hashable {
+    fileprivate struct Key: Hashable {
         let name: ObjectName
         let path: FieldPath
     }
@@ -25,29 +25,33 @@ final class TextRooms: Sendable {
 
     init(_ agent: Agent) { self.agent = agent }
 
-    /// Calls `body` with the room of a text, which lives at least as long as the call.
-    func withRoom<Value: Sendable>(
-        _ name: ObjectName, _ path: FieldPath, _ body: (TextRoom) async throws(ControlError) -> Value
-    ) async throws(ControlError) -> Value {
-        let room = enter(name, path)
-        defer { leave(name, path) }
-        return try await body(room)
+    /// A use of a room, as long as it is held.
+    final class Use: Sendable {
+        let room: TextRoom
+        private let rooms: TextRooms
+        private let key: Key
+
+        fileprivate init(_ room: TextRoom, _ rooms: TextRooms, _ key: Key) {
+            self.room = room
+            self.rooms = rooms
+            self.key = key
+        }
+
+        deinit { rooms.leave(key) }
     }
 
-    /// Returns the room of a text for a user that calls `leave` when it is done.
-    func enter(_ name: ObjectName, _ path: FieldPath) -> TextRoom {
+    /// Returns the room of a text, for one use of it.
+    func room(_ name: ObjectName, _ path: FieldPath) -> Use {
         let key = Key(name: name, path: path)
         return state.withLock { state in
             let room = state.rooms[key]?.room ?? TextRoom(agent, name, path)
             state.rooms[key] = (room, (state.rooms[key]?.users ?? 0) + 1)
             state.idle.removeAll { $0 == key }
-            return room
+            return Use(room, self, key)
         }
     }
 
-    /// Ends a use of a room.
-    func leave(_ name: ObjectName, _ path: FieldPath) {
-        let key = Key(name: name, path: path)
+    private func leave(_ key: Key) {
         state.withLock { state in
             guard let (room, users) = state.rooms[key] else { return }
             state.rooms[key] = (room, users - 1)
@@ -60,13 +64,14 @@ final class TextRooms: Sendable {
 
 /// A text that one client follows.
 struct TextReading: Sendable {
-    let room: TextRoom
+    let use: TextRooms.Use
     let unit: TextUnit
     /// The state that was read before the answer began, so that an error there has a status of its own.
     let begun: (line: TextLine, number: Int)
 
     /// Writes the text, and then each edit of it, until the agent stops or the task is cancelled.
     func write(to writer: inout StreamWriter) async throws {
+        let room = use.room
         var (line, number) = begun
         try await writer.write(JSONEncoding.bytes(line))
         let signal = room.agent.objectSignal
