@@ -9,7 +9,8 @@ struct IndexRange: Hashable {
     /// The one value of a range that holds no other; nil otherwise.
     var point: [UInt8]? { upper == lower + [0] ? lower : nil }
 
-    private init?(_ lower: [UInt8], _ upper: [UInt8]) {
+    /// Nil if it would hold nothing.
+    init?(_ lower: [UInt8], _ upper: [UInt8]) {
         guard lower.lexicographicallyPrecedes(upper) else { return nil }
         self.lower = lower
         self.upper = upper

@@ -66,11 +66,21 @@ package struct ObjectOrder: Sendable, Hashable {
             case .created: bytes.append(bigEndian: object.state.created?.rawValue ?? 0)
             case .changed: bytes.append(bigEndian: Self.ascending(object.changedMilliseconds))
             case .field(let path):
-                Self.append(values.value(at: path), textLimit: Self.textBytes / steps.count, to: &bytes)
+                Self.append(values.value(at: path), textLimit: textLimit, to: &bytes)
             }
             if step.isDescending { for index in start..<bytes.count { bytes[index] = ~bytes[index] } }
         }
         return Place(key: bytes, id: object.key.id)
+    }
+
+    /// The number of bytes of a text that count, those that stand before others of a text included.
+    var textLimit: Int { Self.textBytes / max(steps.count, 1) }
+
+    /// Returns the bytes of a value in an ascending step.
+    func ascendingKey(of value: JSONValue?) -> [UInt8] {
+        var bytes: [UInt8] = []
+        Self.append(value, textLimit: textLimit, to: &bytes)
+        return bytes
     }
 
     func isBefore(_ left: Place, _ right: Place) -> Bool {
@@ -86,7 +96,7 @@ package struct ObjectOrder: Sendable, Hashable {
         case .null: bytes.append(1)
         case .bool(let value): bytes.append(value ? 3 : 2)
         case .integer(let value): append(Double(value), value, to: &bytes)
-        case .double(let value): append(value, value < 0x1p63 ? Int64(max(value, -0x1p63)) : .max, to: &bytes)
+        case .double(let value): append(value, Self.integer(of: value), to: &bytes)
         case .string(let text):
             bytes.append(5)
             let end = bytes.count + textLimit
@@ -106,6 +116,19 @@ package struct ObjectOrder: Sendable, Hashable {
         bytes.append(4)
         bytes.append(bigEndian: ascending(double))
         bytes.append(bigEndian: ascending(integer))
+    }
+
+    /// Returns the integer that a double has beside it in a key: itself without its fraction, or the nearest there is.
+    static func integer(of value: Double) -> Int64 { value < 0x1p63 ? Int64(max(value, -0x1p63)) : .max }
+
+    /// Returns the number of which `append` made the first bytes behind the tag; nil if it made them of none.
+    static func number(_ bytes: ArraySlice<UInt8>) -> (double: Double, integer: Int64)? {
+        guard bytes.count == 16 else { return nil }
+        let words = [bytes.prefix(8), bytes.suffix(8)].map { $0.reduce(UInt64(0)) { $0 << 8 | UInt64($1) } }
+        let double = Double(bitPattern: words[0] >> 63 == 1 ? words[0] & ~(1 << 63) : ~words[0])
+        let integer = Int64(bitPattern: words[1] ^ 1 << 63)
+        let isOne = double.isFinite && (double != 0 || double.sign == .plus)
+        return isOne && (Double(integer) == double || Self.integer(of: double) == integer) ? (double, integer) : nil
     }
 
     /// Maps integers to unsigned ones in the same order.
@@ -146,6 +169,9 @@ struct OrderedPlaces {
         if found.count > limit { found.removeLast(found.count - limit) }
         if found.count == limit { last = found.last }
     }
+
+    /// True if as many were found as are wanted.
+    var isFull: Bool { found.count >= limit }
 
     /// The places, in order.
     var places: [ObjectOrder.Place] {

@@ -26,7 +26,7 @@ extension ObjectPlan {
             entries[place].before.attachments = now.state.shownAttachments
             entries[place].birthsBefore = now.births
             if now.summary.standing == .live, let schema = try schema(of: key.collection, stored) {
-                entries[place].before.indexed = schema.indexedValues(of: now.state)
+                entries[place].before.indexed = schema.indexedValues(of: now)
             }
             entries[place].object.position = now.position
             entries[place].object.localFields = now.localFields

@@ -325,7 +325,7 @@ package struct ObjectPlan: Sendable {
         }
         var before = found.object.summary
         if before.standing == .live, let schema = try reading.schema(of: key.collection) {
-            before.indexed = schema.indexedValues(of: found.object.state)
+            before.indexed = schema.indexedValues(of: found.object)
         }
         before.attachments = found.object.state.shownAttachments
         places[key] = entries.count

@@ -46,7 +46,8 @@ extension StoredObject {
         }
         return ObjectSummary(
             standing: standing, hasConflict: hasConflict, digest: state.digestTerm(of: key),
-            indexed: schema?.indexedValues(of: state) ?? [], attachments: state.shownAttachments)
+            indexed: standing == .live ? schema?.indexedValues(of: self) ?? [] : [],
+            attachments: state.shownAttachments)
     }
 
     /// True if readers see the condition met; references count whether they are live or not.
@@ -83,12 +84,13 @@ extension CollectionSchema {
         }
     }
 
-    /// Returns the values that a live object shows in the indexed fields.
-    package func indexedValues(of state: ObjectState) -> [JSONValue.Member] {
-        indexes.compactMap { index in
-            state.shownField(index.field, preferring: index.type).map {
-                JSONValue.Member(key: index.field, value: $0)
-            }
+    /// Returns the values that a live object shows in the indexed fields, as `StoredObject.value(at:_:)` does.
+    package func indexedValues(of object: StoredObject) -> [IndexedValue] {
+        indexes.map { index in
+            // A value of this node alone stays when its field becomes one that is replicated.
+            let local = object.localFields.first { $0.key == index.field }?.value
+            return IndexedValue(
+                field: index.field, value: local ?? object.state.shownField(index.field, preferring: index.type))
         }
     }
 }

@@ -77,15 +77,15 @@ package struct ObjectSummary: Sendable, Hashable {
     package var hasConflict: Bool
     /// The object's term in the state digest, without its attachments; nil if a reader cannot see it.
     package var digest: Sum256?
-    /// The values that the object shows in the fields that the schema calls indexed.
-    package var indexed: [JSONValue.Member]
+    /// The entries of a live object in the indexes: one for each field that the schema calls indexed.
+    package var indexed: [IndexedValue]
     /// The attachments it shows, ascending by id.
     package var attachments: [Attachment]
 
     package static let nothing = ObjectSummary(standing: .nothing, hasConflict: false, digest: nil)
 
     package init(
-        standing: ObjectStanding, hasConflict: Bool, digest: Sum256?, indexed: [JSONValue.Member] = [],
+        standing: ObjectStanding, hasConflict: Bool, digest: Sum256?, indexed: [IndexedValue] = [],
         attachments: [Attachment] = []
     ) {
         self.standing = standing
@@ -100,6 +100,16 @@ package struct ObjectSummary: Sendable, Hashable {
         indexed = []
         attachments = []
     }
+}
+
+/// The value that a live object shows in an indexed field.
+package struct IndexedValue: Sendable, Hashable {
+    package let field: ExactString
+    /// Nil if the object shows nothing there.
+    package let value: JSONValue?
+
+    /// The bytes that the index holds: canonical ones, or none, which come before all others.
+    var bytes: [UInt8] { value?.canonicalBytes ?? [] }
 }
 
 /// A collection that has objects, or had, or has a schema.

@@ -2,25 +2,39 @@ import SyncModel
 
 // Queries of readers for objects.
 extension ObjectRows {
-    func page(_ query: ObjectQuery) throws(StoreError) -> ObjectPage {
+    /// - Parameter sortedLimit: the number of places, if greater than the query's limit, where finding one costs a look at
+    ///   every object.
+    func page(_ query: ObjectQuery, sortedLimit: Int = 0) throws(StoreError) -> ObjectPage {
         var page = ObjectPage(query)
         for (row, name) in try collections(from: query) {
             // Behind a key of an earlier collection everything counts; ids are never empty.
             let after = query.after.map { $0.collection == name ? $0.id.string : "" } ?? ""
             let schema = query.condition == nil && query.order == nil ? nil : try schema(of: name)
-            if let lookup = try lookup(for: query, row, schema) {
-                try indexed(lookup, row, name, after: after) { page.take($0, schema) }
-            } else {
-                try scanned(query.selection, row, name, after: after) { page.take($0, schema) }
+            let plan = try plan(for: query, row, schema)
+            if query.order != nil { page.begin(plan, sortedLimit: sortedLimit) }
+            switch plan {
+            case .walk(let order): try walked(order, row, name, schema, into: &page)
+            case .lookUp(let lookup): try indexed(lookup, row, name, after: after) { page.take($0, schema) }
+            case .scan: try scanned(query.selection, row, name, after: after) { page.take($0, schema) }
             }
             if page.isFull { break }
         }
         return page
     }
 
-    /// Counts the objects of a query, whatever its order and limit.
+    /// Counts the objects of a query: without an order all of them, else those of its page.
     func cost(of query: ObjectQuery) throws(StoreError) -> QueryCost {
         var cost = QueryCost()
+        if query.order != nil {
+            let page = try page(query)
+            (cost.examined, cost.matched) = (page.examined, page.places.count)
+            switch page.plan {
+            case .walk(let order): cost.order = order.walk.field
+            case .lookUp(let lookup): cost.index = lookup.field
+            case .scan, nil: break
+            }
+            return cost
+        }
         for (row, name) in try collections(from: query) {
             let schema = try schema(of: name)
             func count(_ object: StoredObject) -> Bool {
@@ -28,7 +42,7 @@ extension ObjectRows {
                 if object.meets(query.condition, schema) { cost.matched += 1 }
                 return true
             }
-            if let lookup = try lookup(for: query, row, schema) {
+            if case .lookUp(let lookup) = try plan(for: query, row, schema) {
                 cost.index = lookup.field
                 if lookup.isExact {
                     cost.matched += try matchCount(of: lookup, row, upTo: .max)
@@ -88,12 +102,38 @@ extension ObjectRows {
     /// The number of index entries up to which lookups are compared.
     private static let comparedEntries = 1_000
 
-    /// Returns the lookup that finds the fewest objects; nil if no indexed field is part of the condition.
-    private func lookup(
+    private func plan(
         for query: ObjectQuery, _ collection: Int64, _ schema: CollectionSchema?
-    ) throws(StoreError) -> QueryPlan.Lookup? {
-        guard query.selection == .standing(.live) else { return nil }
+    ) throws(StoreError) -> QueryPlan {
+        guard query.selection == .standing(.live) else { return .scan }
         let lookups = QueryPlan.lookups(query.condition, schema)
+        if let order = QueryPlan.order(query, lookups, schema),
+            try isShorter(order, than: lookups, collection, limit: query.limit)
+        {
+            return .walk(order)
+        }
+        return try best(of: lookups, collection).map { .lookUp($0) } ?? .scan
+    }
+
+    /// True if a walk in an order is the better way. It is not if few objects are left otherwise: those in the index of another
+    /// field, or all there are to walk through.
+    private func isShorter(
+        _ order: QueryPlan.IndexOrder, than lookups: [QueryPlan.Lookup], _ collection: Int64, limit: Int
+    ) throws(StoreError) -> Bool {
+        // A walk reads each object by itself; to read all of them, one after the other is faster.
+        guard limit < Int.max / 2 else { return false }
+        for lookup in lookups where lookup.field != order.walk.field {
+            let few = max(Self.comparedEntries, 2 * limit)
+            if try matchCount(of: lookup, collection, upTo: few + 1) <= few { return false }
+        }
+        let whole = QueryPlan.Lookup(field: order.walk.field, ranges: order.walk.ranges, isExact: false)
+        return try matchCount(of: whole, collection, upTo: 2 * limit + 1) > 2 * limit
+    }
+
+    /// Returns the lookup that finds the fewest objects; nil if there is none.
+    private func best(
+        of lookups: [QueryPlan.Lookup], _ collection: Int64
+    ) throws(StoreError) -> QueryPlan.Lookup? {
         guard lookups.count > 1 else { return lookups.first }
         var best: (lookup: QueryPlan.Lookup, count: Int)?
         for lookup in lookups {
@@ -106,7 +146,7 @@ extension ObjectRows {
     private func matchCount(
         of lookup: QueryPlan.Lookup, _ collection: Int64, upTo limit: Int
     ) throws(StoreError) -> Int {
-        guard let (sql, values) = Self.keys(in: lookup, collection, after: "") else { return 0 }
+        guard let (sql, values) = Self.keys(lookup.field, lookup.ranges, collection) else { return 0 }
         var count = 0
         try access.forEach("SELECT count(*) FROM (\(sql) LIMIT ?)", values: values + [.integer(Int64(limit))]) {
             row throws(StoreError) in
@@ -120,29 +160,39 @@ extension ObjectRows {
         _ lookup: QueryPlan.Lookup, _ collection: Int64, _ name: ExactString, after: String,
         _ body: (StoredObject) -> Bool
     ) throws(StoreError) {
-        guard let (sql, values) = Self.keys(in: lookup, collection, after: after) else { return }
+        guard let (sql, values) = Self.keys(lookup.field, lookup.ranges, collection, "key > ?", after) else { return }
         // SQLite merges the ranges. Of one value the index has the ids in order: nothing is sorted, however many have it.
         try access.forEach("\(sql) ORDER BY key", values: values) { row throws(StoreError) in
-            let found = try access.first(
-                "SELECT \(Self.columns) FROM object WHERE collection = ? AND key = ?", .integer(collection),
-                .text(row.text(0))
-            ) { row throws(StoreError) in body(try object(row, name)) }
-            return found ?? true
+            try read(row.text(0), collection, name, body) ?? true
         }
     }
 
-    /// Returns the statement that selects the ids in the ranges of a lookup; nil for no range.
-    private static func keys(
-        in lookup: QueryPlan.Lookup, _ collection: Int64, after: String
+    /// Reads the object of an index entry; nil if there is none.
+    func read<Value>(
+        _ key: String, _ collection: Int64, _ name: ExactString, _ body: (StoredObject) -> Value
+    ) throws(StoreError) -> Value? {
+        try access.first(
+            "SELECT \(Self.columns) FROM object WHERE collection = ? AND key = ?", .integer(collection), .text(key)
+        ) { row throws(StoreError) in body(try object(row, name)) }
+    }
+
+    /// Returns the statement that selects the ids in ranges of an indexed field; nil for no range.
+    ///
+    /// - Parameters:
+    ///   - bound: a condition for `key`, with a parameter.
+    ///   - id: the value of that parameter.
+    static func keys(
+        _ field: ExactString, _ ranges: [IndexRange], _ collection: Int64, _ bound: String? = nil, _ id: String = ""
     ) -> (sql: String, values: [SQLValue])? {
-        guard !lookup.ranges.isEmpty else { return nil }
+        guard !ranges.isEmpty else { return nil }
         var (terms, values): ([String], [SQLValue]) = ([], [])
-        for range in lookup.ranges {
+        let rest = bound.map { " AND \($0)" } ?? ""
+        for range in ranges {
             let condition = range.point == nil ? "value >= ? AND value < ?" : "value = ?"
-            terms.append("SELECT key FROM field_value WHERE collection = ? AND field = ? AND \(condition) AND key > ?")
-            values += [.integer(collection), .text(lookup.field.string), .blob(range.lower)]
+            terms.append("SELECT key FROM field_value WHERE collection = ? AND field = ? AND \(condition)\(rest)")
+            values += [.integer(collection), .text(field.string), .blob(range.lower)]
             if range.point == nil { values.append(.blob(range.upper)) }
-            values.append(.text(after))
+            if bound != nil { values.append(.text(id)) }
         }
         return (terms.joined(separator: " UNION ALL "), values)
     }

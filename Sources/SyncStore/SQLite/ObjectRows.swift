@@ -198,8 +198,7 @@ struct ObjectRows: ObjectSource {
         for value in before where !after.contains(value) {
             try access.run(
                 "DELETE FROM field_value WHERE collection = ? AND field = ? AND value = ? AND key = ?",
-                .integer(collection), .text(value.key.string), .blob(value.value.canonicalBytes),
-                .text(entry.object.key.id.string))
+                .integer(collection), .text(value.field.string), .blob(value.bytes), .text(entry.object.key.id.string))
         }
         for value in after where !before.contains(value) { try index(value, collection, entry.object.key) }
     }
@@ -230,10 +229,10 @@ struct ObjectRows: ObjectSource {
         return row
     }
 
-    private func index(_ value: JSONValue.Member, _ collection: Int64, _ object: ObjectKey) throws(StoreError) {
+    private func index(_ value: IndexedValue, _ collection: Int64, _ object: ObjectKey) throws(StoreError) {
         try access.run(
             "INSERT OR IGNORE INTO field_value (collection, field, value, key) VALUES (?, ?, ?, ?)",
-            .integer(collection), .text(value.key.string), .blob(value.value.canonicalBytes), .text(object.id.string))
+            .integer(collection), .text(value.field.string), .blob(value.bytes), .text(object.id.string))
     }
 
     private func upsert(
@@ -278,9 +277,26 @@ struct ObjectRows: ObjectSource {
             "SELECT \(Self.columns) FROM object WHERE collection = ? AND standing = 1", .integer(collection)
         ) { row throws(StoreError) in
             let object = try object(row, name)
-            for value in schema.indexedValues(of: object.state) { try index(value, collection, object.key) }
+            for value in schema.indexedValues(of: object) { try index(value, collection, object.key) }
             return true
         }
+    }
+
+    /// True if an older program left objects without an entry in an index.
+    var isIndexingDue: Bool {
+        get throws(StoreError) {
+            try access.first("SELECT indexes_absent FROM space WHERE id = ?", .integer(log.spaceRow)) {
+                row throws(StoreError) in row.integer(0)
+            } == 0
+        }
+    }
+
+    /// Fills the indexes of all collections anew: looks at every object of those that have some.
+    func reindex() throws(StoreError) {
+        for collection in try collections() where !(collection.schema?.indexes ?? []).isEmpty {
+            try reindex(collection.name)
+        }
+        try access.run("UPDATE space SET indexes_absent = 1 WHERE id = ?", .integer(log.spaceRow))
     }
 
     private func makeCollectionRow(_ name: ExactString) throws(StoreError) -> Int64 {

@@ -83,17 +83,35 @@ extension SQLiteStore {
         } ?? []
     }
 
-    /// Returns the first places of objects in the query's own order. Looks at every object of the collection.
+    /// Returns the first places of objects in the query's own order. Looks at every object of the collection unless an index
+    /// helps.
     package func places(_ query: ObjectQuery) throws(StoreError) -> [ObjectOrder.Place] {
-        try readLog(query.space) { rows throws(StoreError) in
-            let places = try ObjectRows(rows).page(query).places
-            let arriving = try ArrivingObjects(rows).page(query).places
-            guard let order = query.order, !arriving.isEmpty else { return places }
-            return Array((places + arriving).sorted(by: order.isBefore).prefix(query.limit))
-        } ?? []
+        try places(query, sortedLimit: 0).places
     }
 
-    /// Returns the number of objects of a query, whatever its order and limit, and what it takes to find them.
+    /// Returns the first places of objects in the query's own order.
+    ///
+    /// - Parameter sortedLimit: the number of places, if greater than the query's limit, where finding one costs as much as
+    ///   finding all.
+    /// - Returns: the places, and whether there are no more behind them.
+    package func places(
+        _ query: ObjectQuery, sortedLimit: Int
+    ) throws(StoreError) -> (places: [ObjectOrder.Place], isWhole: Bool) {
+        try readLog(query.space) { rows throws(StoreError) in
+            let page = try ObjectRows(rows).page(query, sortedLimit: sortedLimit)
+            var wider = query
+            wider.limit = page.limit
+            let arriving = try ArrivingObjects(rows).page(wider).places
+            var places = page.places
+            if let order = query.order, !arriving.isEmpty {
+                places = Array((places + arriving).sorted(by: order.isBefore).prefix(page.limit))
+            }
+            return (places, places.count < page.limit)
+        } ?? ([], true)
+    }
+
+    /// Returns the number of objects of a query, and what it takes to find them. Without an order all objects count, else those
+    /// of the first page.
     package func cost(of query: ObjectQuery) throws(StoreError) -> QueryCost {
         try readLog(query.space) { rows throws(StoreError) in
             var cost = try ObjectRows(rows).cost(of: query)
@@ -102,6 +120,7 @@ extension SQLiteStore {
             let count = try ArrivingObjects(rows).page(arriving).objects.count
             cost.examined += count
             cost.matched += count
+            if query.order != nil { cost.matched = min(cost.matched, query.limit) }
             return cost
         } ?? QueryCost()
     }

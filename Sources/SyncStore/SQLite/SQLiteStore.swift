@@ -131,6 +131,8 @@ package final class SQLiteStore: Sendable {
             guard let rows = try LogRows(access, space: space) else { throw .corrupt(detail: "the space has no row") }
             let derivation = Derivation(rows: rows)
             if try derivation.isDue { try access.transaction { _ throws(StoreError) in try derivation.run() } }
+            let objects = ObjectRows(rows)
+            if try objects.isIndexingDue { try access.transaction { _ throws(StoreError) in try objects.reindex() } }
             let touches = TouchRows(rows)
             if try touches.isFillingDue { try access.transaction { _ throws(StoreError) in try touches.fill() } }
             let state = try rows.state()

@@ -56,7 +56,7 @@ CREATE TABLE touch (
 CREATE TABLE field_value (
     collection INTEGER NOT NULL,
     field      TEXT    NOT NULL,
-    value      BLOB    NOT NULL,  -- canonical bytes of the JSON value
+    value      BLOB    NOT NULL,  -- canonical bytes of the JSON value; empty for none
     key        TEXT    NOT NULL,  -- the object's id
     PRIMARY KEY (collection, field, value, key)
 ) STRICT, WITHOUT ROWID;
