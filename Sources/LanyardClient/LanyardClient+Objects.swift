@@ -100,13 +100,15 @@ extension LanyardClient {
         try await readLines(request, body)
     }
 
-    /// Returns the number of objects of a collection for which the condition holds, and what it took to find them.
+    /// Returns the number of objects of a collection for which the condition holds, and what it took to find them. With an
+    /// order it is that of the list which `listObjects` gives up to the limit. A limit without an order is refused.
     public func countObjects(
-        _ collection: String, where condition: ObjectCondition? = nil, space: String = "home"
+        _ collection: String, where condition: ObjectCondition? = nil, order: ListOrder = ListOrder(),
+        limit: Int? = nil, space: String = "home"
     ) async throws(ControlError) -> ObjectCount {
         try condition?.check()
         var request = ClientRequest(.GET, "v1", "spaces", .name(space), "collections", .name(collection), "count")
-        request.query = [("where", condition?.text)]
+        request.query = order.query + [("where", condition?.text), ("limit", limit.map(String.init))]
         return try await value(request)
     }
 

@@ -94,19 +94,23 @@ public struct ObjectVersion: Codable, Hashable, Sendable {
     }
 }
 
-/// The number of objects of a collection for which a condition holds, and what it took to find them.
+/// The number of objects of a collection for which a condition holds, or of a list, and what it took to find them.
 public struct ObjectCount: Codable, Hashable, Sendable {
     /// The number of objects.
     public var count: Int
-    /// The indexed field that was looked up; nil if every object of the collection was looked at.
+    /// The indexed field that was looked up; nil if none was.
     public var index: String?
+    /// The indexed field in whose order the objects of a list were found; nil if they had to be sorted. Without it and
+    /// `index` every object of the collection was looked at.
+    public var order: String?
     /// The number of objects that were read and compared; 0 if the index alone gave the answer.
     public var examined: Int
 
     /// All fields.
-    public init(count: Int, index: String?, examined: Int) {
+    public init(count: Int, index: String?, order: String? = nil, examined: Int) {
         self.count = count
         self.index = index
+        self.order = order
         self.examined = examined
     }
 }

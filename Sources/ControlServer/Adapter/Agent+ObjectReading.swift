@@ -64,7 +64,7 @@ extension Agent {
         return try entry(of: object)
     }
 
-    /// Returns live objects of one collection, in the order of the query; any order but by id looks at all of them. Throws
+    /// Returns live objects of one collection, in the order of the query; any order but by id and by an indexed field looks at all of them. Throws
     /// `unknown_collection` if no object was ever put there and it has no schema; `invalid_argument` for an invalid cursor.
     ///
     /// - Parameter memory: the same for all pages that one request reads.
@@ -101,19 +101,30 @@ extension Agent {
         return EntryPage(entries: entries, next: objects.next(limit: query.limit, \.key.cursor))
     }
 
-    /// Counts the live objects of one collection. Throws `unknown_collection` as `objects` does.
+    /// Counts the live objects of one collection; with an order those of the list, up to its limit. Throws
+    /// `unknown_collection` as `objects` does; `invalid_argument` for a limit without an order.
     package func objectCount(
-        space: String, collection: String, where condition: ObjectCondition?
+        space: String, collection: String, where condition: ObjectCondition?, order: ListOrder = ListOrder(),
+        limit: Int? = nil
     ) async throws(ControlError) -> ObjectCount {
         try checkSpace(space)
-        let query = StoreQuery(
-            space: .home, collection: ExactString(collection), selection: .standing(.live),
+        let collection = ExactString(collection)
+        var query = StoreQuery(
+            space: .home, collection: collection, selection: .standing(.live),
             condition: try condition.map { condition throws(ControlError) in try StoreQuery.Condition(condition) },
-            limit: .max)
-        return try await reading { () throws(ControlError) in
+            limit: limit ?? .max)
+        if order != ListOrder() {
+            query.order = try self.order(order, of: collection, behind: nil)
+        } else if limit != nil {
+            throw ControlError(
+                .invalidArgument, "A count takes a limit only with an order.",
+                hint: "Give \"sort\" with \"limit\", or leave it out to count all objects.")
+        }
+        return try await reading { [query] () throws(ControlError) in
             let cost = try read { () throws(StoreError) in try store.cost(of: query) }
-            if cost.matched == 0 { try checkIsKnown(ExactString(collection)) }
-            return ObjectCount(count: cost.matched, index: cost.index?.string, examined: cost.examined)
+            if cost.matched == 0 { try checkIsKnown(collection) }
+            return ObjectCount(
+                count: cost.matched, index: cost.index?.string, order: cost.order?.string, examined: cost.examined)
         }
     }
 

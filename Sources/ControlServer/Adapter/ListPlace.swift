@@ -5,8 +5,9 @@ import SyncStore
 
 // Objects that are not listed by id.
 extension Agent {
-    /// The places found by one scan of a collection; the pages of one request use them up before the next scan.
+    /// The places found by one search; the pages of one request use them up before the next one.
     private struct Look: Sendable {
+        /// Where all objects are read to find one, and for a list that is read to its end.
         static let limit = 20_000
 
         var places: ArraySlice<ObjectOrder.Place>
@@ -47,9 +48,10 @@ extension Agent {
     ) throws(ControlError) -> Look {
         var query = query
         query.order = try order(listOrder, of: query.collection ?? "", behind: cursor)
-        query.limit = max(query.limit, Look.limit)
-        let places = try read { [query] () throws(StoreError) in try store.places(query) }
-        return Look(places: places[...], isWhole: places.count < query.limit)
+        // Pages of a long list are to be of one view of the store.
+        if query.limit >= PageSize.bulk { query.limit = Look.limit }
+        let found = try read { [query] () throws(StoreError) in try store.places(query, sortedLimit: Look.limit) }
+        return Look(places: found.places[...], isWhole: found.isWhole)
     }
 
     /// - Parameter cursor: as `ObjectOrder.Place.cursor` wrote it, or `COLLECTION/ID` of an object that is listed.

@@ -26,12 +26,16 @@ struct ObjectListRoutes: Sendable {
                             limit: limit), memory)
                 }.response()
             },
-            Route(.get, "/v1/spaces/{space}/collections/{collection}/count", repeated: ["where"]) {
+            Route(
+                .get, "/v1/spaces/{space}/collections/{collection}/count", query: ["reverse", "limit"],
+                repeated: ["where", "sort"]
+            ) {
                 [agent] request throws(ControlError) in
                 .json(
                     try await agent.objectCount(
                         space: try request.name(.space), collection: try request.name(.collection),
-                        where: try request.objectCondition()))
+                        where: try request.objectCondition(), order: try request.listOrder(),
+                        limit: try request.optionalInteger("limit", in: ControlLimits.pageEntries)))
             },
             Route(.get, "/v1/spaces/{space}/deleted", query: ["collection", "after", "limit"]) {
                 [agent] request throws(ControlError) in

@@ -15,7 +15,8 @@ struct List: AsyncParsableCommand {
               'not (a=1 or b=2)'            not, and, or, parentheses
             Given several times, all must hold. FIELD/KEY is what is inside a field; a field with blanks or operators in its \
             name stands in double quotes. VALUE is JSON if it parses, else the text itself. A field that an object does not \
-            have compares like null. Fields that the schema names as indexed are looked up; --explain says whether one is.
+            have compares like null. Fields that the schema names as indexed are looked up, or give the first objects of an \
+            order without the others; --explain says whether one does.
             The objects come by id, or with --sort by a field, by when they were created, or changed last; nothing and null \
             first, then false, true, numbers and texts. --sort 'prio desc' --sort title sorts by the greatest prio, then by \
             title. --after goes on behind the last object of a list that was printed.
@@ -54,8 +55,11 @@ struct List: AsyncParsableCommand {
         if watch, after != nil, !global.json {
             throw ValidationError("Without --json a watch begins with the whole list: leave out --after.")
         }
-        if count || explain, !sort.isEmpty || reverse || limit != nil || after != nil || count && explain {
-            throw ValidationError("--count and --explain look at all objects: give them only --where.")
+        if count, !sort.isEmpty || reverse || limit != nil || after != nil || explain {
+            throw ValidationError("--count looks at all objects: give it only --where.")
+        }
+        if explain, after != nil || limit != nil && sort.isEmpty {
+            throw ValidationError("--explain takes --limit only with --sort, and no --after.")
         }
         if let limit, !ControlLimits.pageEntries.contains(limit) {
             throw ValidationError("The limit is 1 to \(ControlLimits.pageEntries.upperBound).")
@@ -71,7 +75,9 @@ struct List: AsyncParsableCommand {
         if watch {
             try await follow(client, condition)
         } else if count || explain {
-            let found = try await client.countObjects(collection, where: condition, space: global.space)
+            let order = try ListOrder(parsing: sort, reverse: reverse)
+            let found = try await client.countObjects(
+                collection, where: condition, order: order, limit: limit, space: global.space)
             try global.print(found) { _ in explain ? explanation(of: found) : "\(found.count)\n" }
         } else if global.json {
             var array = JSONArrayOutput()
@@ -99,7 +105,11 @@ struct List: AsyncParsableCommand {
     private func explanation(of found: ObjectCount) -> String {
         let objects = Amounts.count(found.examined, "object")
         let way =
-            if let index = found.index {
+            if let order = found.order {
+                found.examined == 0
+                    ? "Order by index \(shown(order)), which alone says so; no object was read."
+                    : "Order by index \(shown(order)); \(objects) read."
+            } else if let index = found.index {
                 found.examined == 0
                     ? "The index of \(shown(index)) alone says so; no object was read."
                     : "The index of \(shown(index)) was looked up; \(objects) read."
@@ -109,7 +119,8 @@ struct List: AsyncParsableCommand {
                 "No index helps: \(objects) read. A field named under \"indexed\" in the schema is looked up: "
                     + "lanyard schema show \(ShellWord.quoted(collection))"
             }
-        return "\(Amounts.count(found.count, "object")) found. \(way)\n"
+        let sorting = sort.isEmpty || found.order != nil ? "" : " The objects were sorted."
+        return "\(Amounts.count(found.count, "object")) found. \(way)\(sorting)\n"
     }
 
     private func read(
