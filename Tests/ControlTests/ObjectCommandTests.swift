@@ -319,6 +319,29 @@ import Testing
             let sorted = try await lanyard("list", "task", "--sort", "done desc", "--sort", "n", "-q").output
             #expect(sorted.split(separator: "\n").map { $0.prefix(1) } == ["4", "1", "2", "3"])
             #expect(try await lanyard("list", "task", "--count", "--limit", "1").exitCode == 2)
+            let first = try await lanyard("list", "task", "--explain", "--sort", "done", "--limit", "1").output
+            #expect(first == "1 object found. Order by index done, which alone says so; no object was read.\n")
+            let last = try await lanyard(
+                "list", "task", "--explain", "--sort", "done desc", "--sort", "n", "--limit", "1"
+            ).output
+            #expect(last == "1 object found. Order by index done; 1 object read.\n")
+            let found = try await lanyard("list", "task", "--explain", "--sort", "n", "--where", "done=true").output
+            let lookedUp = "1 object found. The index of done was looked up; 1 object read."
+            #expect(found == lookedUp + " The objects were sorted.\n")
+            let all = try await lanyard("list", "task", "--explain", "--sort", "n", "--limit", "2").output
+            #expect(all.hasPrefix("2 objects found. No index helps: 4 objects read."))
+            #expect(all.hasSuffix(" The objects were sorted.\n"))
+            let line = try await lanyard("list", "task", "--explain", "--sort", "done", "--limit", "1", "--json").output
+            #expect(line == #"{"count":1,"order":"done","examined":0}"# + "\n")
+            let reversed = try await lanyard("list", "task", "--explain", "--reverse").output
+            #expect(reversed.hasPrefix("4 objects found. No index helps: 4 objects read."))
+            #expect(try await lanyard("list", "task", "--explain", "--limit", "1").exitCode == 2)
+            #expect(try await lanyard("list", "task", "--explain", "--after", "1").exitCode == 2)
+            #expect(try await lanyard("list", "task", "--explain", "--count").exitCode == 2)
+            for (limit, ids) in [("1", ["1"]), ("2", ["1", "2"]), ("4", ["1", "2", "3", "4"])] {
+                let listed = try await lanyard("list", "task", "--sort", "done", "-q", "--limit", limit).output
+                #expect(listed.split(separator: "\n").map { $0.prefix(1) } == ids.map { $0.prefix(1) })
+            }
         }
     }
 

@@ -168,7 +168,12 @@ import Testing
                 ])
             let count = try await request("GET", "/v1/spaces/home/collections/note/count?where=odd=true")
             #expect(try count.value(ObjectCount.self) == ObjectCount(count: 3, index: nil, examined: 5))
-            for query in ["count?where=odd", "objects?where=odd", "objects?where=(odd=1"] {
+            let list = try await request("GET", "/v1/spaces/home/collections/note/count?sort=odd&reverse=true&limit=2")
+            #expect(try list.value(ObjectCount.self) == ObjectCount(count: 2, index: nil, examined: 5))
+            let refusedQueries = [
+                "count?where=odd", "count?limit=2", "count?sort=", "objects?where=odd", "objects?where=(odd=1",
+            ]
+            for query in refusedQueries {
                 let refused = try await request("GET", "/v1/spaces/home/collections/note/\(query)")
                 #expect(refused.code == "invalid_argument", "\(query)")
             }

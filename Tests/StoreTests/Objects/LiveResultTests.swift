@@ -65,6 +65,7 @@ private struct Reader {
             query(.not(.compare(["t"], .prefix, "a")), [.init(t)], isReversed: true),
             query(.any([.compare(["t"], .equal, "ab"), .isIn(["n"], [1, 2, 7])]), [.init(.created)], limit: 3),
             query(nil, [.init(.changed, isDescending: true)], limit: 5),
+            query(nil, [.init(n)], isReversed: true, limit: 3), query(nil, [.init(n, isDescending: true)], limit: 2),
         ]
     }
 
@@ -163,6 +164,43 @@ private struct Reader {
         }
         store.close()
     }
+
+    /// So many that the result, and what fills it again, are found in the order of an index.
+    @Test(arguments: [false, true])
+    func `a short list in the order of an index is filled again from it`(isReversed: Bool) throws {
+        let store = try StoreBed(.sqliteInTmpfs).open()
+        let count = 4_000
+        try store.write(.schema("c", #"{"indexed":["n"]}"#))
+        // By value, not by id; some have none.
+        func name(_ n: Int) -> String { "c/\(10_000 + n * 7919 % count)" }
+        func fill(_ store: SQLiteStore) throws {
+            for start in stride(from: 0, to: count, by: 1_000) {
+                let numbers = start..<start + 1_000
+                try store.write(
+                    numbers.map { .putting(name($0), $0 < 30 ? "{}" : #"{"n":\#($0 / 2)}"#) }, at: 1_000)
+            }
+        }
+        try fill(store)
+        let query = query(nil, [.init(.field(["n"]))], isReversed: isReversed, limit: 2)
+        var wide = query
+        wide.limit = Self.capacity
+        #expect(try store.cost(of: wide) == QueryCost(order: "n", examined: 0, matched: wide.limit))
+        var readers = [try Reader(query, store)]
+        #expect(readers[0].result.reservedCount == wide.limit)
+        let plain = try StoreBed(.sqliteInTmpfs).open()
+        let stored = isReversed ? (0..<count).reversed() : Array(0..<count)
+        try fill(plain)
+        for start in stride(from: 0, to: 1_200, by: 100) {
+            let gone = stored[start..<start + 100].map { ObjectWrite.deleting(name($0)) }
+            for each in [store, plain] { try each.write(gone, at: 1_000) }
+            try advance(&readers, store)
+            #expect(try readers[0].shown == searched(query, plain), "behind \(start) objects that went")
+        }
+        #expect(try searched(wide, store) == searched(wide, plain))
+        for each in [store, plain] { each.close() }
+    }
+
+    private static let capacity = 1_002
 
     @Test(arguments: StoreKind.allCases)
     func `a reader goes on from a position, and after too much begins anew`(kind: StoreKind) throws {
