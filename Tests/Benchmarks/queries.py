@@ -38,6 +38,11 @@ def questions(count):
          "AND json_extract(fields, '$.state') = 'new' ORDER BY id"),
         ("the first 50 by a field without an index", None, ["title"], 50,
          "true ORDER BY json_extract(fields, '$.title'), id LIMIT 50"),
+        ("the first 50 by an indexed field", None, ["rank desc"], 50, "true ORDER BY rank DESC, id LIMIT 50"),
+        ("the first 50 by an indexed field, one in three", "done = true", ["rank"], 50,
+         "json_extract(fields, '$.done') ORDER BY rank, id LIMIT 50"),
+        ("the first 50 by an indexed field, then another", None, ["owner desc", "title"], 50,
+         "true ORDER BY owner DESC, json_extract(fields, '$.title'), id LIMIT 50"),
     ]
 
 

@@ -64,8 +64,9 @@ extension Agent {
         return try entry(of: object)
     }
 
-    /// Returns live objects of one collection, in the order of the query; any order but by id and by an indexed field looks at all of them. Throws
-    /// `unknown_collection` if no object was ever put there and it has no schema; `invalid_argument` for an invalid cursor.
+    /// Returns live objects of one collection, in the order of the query; any order but by id and by an indexed field looks at
+    /// all of them. Throws `unknown_collection` if no object was ever put there and it has no schema; `invalid_argument` for an
+    /// invalid cursor.
     ///
     /// - Parameter memory: the same for all pages that one request reads.
     package func objects(
