@@ -114,6 +114,7 @@ package struct AgentCore: Sendable {
             step.network.handleClosed(id, code, &step.output)
             endSessions()
             home.handleClosed(id)
+        case .presenceChanged(let signed): home.presence.handleOwn(signed, at: step.now)
         case .askForBulk(let device): step.network.askForBulk(device, &step.output)
         case .deadlinePassed: break
         }

@@ -103,6 +103,13 @@ package struct CoreConfiguration: Sendable, Equatable {
         package var newReplicaEvery = Tick.Span.milliseconds(125)
         /// The time between two devices that another device admits, once it has used up its burst.
         package var admissionEvery = Tick.Span.seconds(10)
+        /// The time for which presence is shown and passed on after it was taken.
+        package var presenceLifetime = Tick.Span.seconds(15)
+        /// The time between two presence records that are taken of one other member, once it has used up its burst. An agent
+        /// makes at most 40 a second, so none of its own is beyond the rate.
+        package var presenceEvery = Tick.Span.milliseconds(20)
+        /// The time between two signatures under presence that are checked for one peer, once it has used up its burst.
+        package var presenceEveryPerPeer = Tick.Span.milliseconds(2)
         /// The time until histories that were not taken in are looked at again.
         package var newReplicaLook = Tick.Span.seconds(1)
 
@@ -142,6 +149,13 @@ package struct CoreConfiguration: Sendable, Equatable {
         package var admissionsAtOnce = 256
         /// Acknowledgements of one other member that are taken at once.
         package var acknowledgementsAtOnce = 64
+        /// Presence records of one other member that are taken at once, and those of any member from one peer.
+        package var presencesAtOnce = 100
+        package var presencesAtOncePerPeer = 1_000
+        /// Bytes handed to the transport and not yet written, above which a peer is sent no presence; bytes of presence in
+        /// one frame, but for the last record.
+        package var presenceBufferBytes = 128 << 10
+        package var presenceFrameBytes = 64 << 10
         /// Replicas that waiting changes build on, looked at in one step.
         package var missingPerStep = 256
         /// The objects of one transaction: some milliseconds.

@@ -15,6 +15,13 @@ package struct CoreCounters: Sendable, Equatable {
     package var acknowledgementsSent = 0
     /// Acknowledgement rows whose signature did not hold.
     package var acknowledgementsRefused = 0
+    package var presencesReceived = 0
+    /// Presence records sent, to all peers.
+    package var presencesSent = 0
+    /// Presence records beyond the rate of their author or of the peer that passed them on.
+    package var presencesDropped = 0
+    /// Presence records whose signature did not hold.
+    package var presencesRefused = 0
     package var statesOffered = 0
     package var statesRequested = 0
     /// States that were joined.

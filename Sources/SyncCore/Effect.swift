@@ -68,6 +68,10 @@ package enum Effect: Sendable, Equatable {
     case bulkPeerDown(DeviceID)
     /// The device asks us to dial a bulk connection.
     case bulkWanted(DeviceID)
+    /// Show what is present with other members, sorted by device: all of it.
+    case presence([PresenceRecord])
+    /// Sign this device's next presence record under a run beyond this one: peers have one of a later run than the present.
+    case renewPresence(beyond: UInt64)
     case report(Report)
 }
 

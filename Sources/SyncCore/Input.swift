@@ -116,6 +116,8 @@ package enum Input: Sendable, Equatable {
     /// Bytes of `Effect.send` that left our buffers.
     case written(ConnectionID, bytes: Int)
     case closed(ConnectionID, code: String)
+    /// The presence of this device changed, or is to live on: signed, newer than the one before, and within its bounds.
+    case presenceChanged(SignedPresence)
     /// Bytes are to be moved, and the device dials the bulk connection (`BulkEffect.askForBulk`).
     case askForBulk(DeviceID)
     /// The time of `nextDeadline` has come.

@@ -55,7 +55,7 @@ extension PeerNetwork {
         case (.up, .pong(let pong)): handlePong(index, pong.nonce, &output)
         case (.up, .have), (.up, .haveRequest), (.up, .want), (.up, .credit), (.up, .changes), (.up, .prune),
             (.up, .acknowledgements), (.up, .acknowledgementRequest), (.up, .stateOffer), (.up, .stateRequest),
-            (.up, .stateItems), (.up, .stateQuestion), (.up, .stateAnswer):
+            (.up, .stateItems), (.up, .stateQuestion), (.up, .stateAnswer), (.up, .presence):
             return .forSpace
         case (.closing, _): break
         }

@@ -15,6 +15,7 @@ extension SpaceMachine {
         receiver.open(id)
         stateSender.open(id)
         stateReceiver.open(id)
+        presence.open(id)
         forks.open(id)
     }
 
@@ -29,6 +30,8 @@ extension SpaceMachine {
         let speaksState = features & SessionProtocol.state != 0
         stateSender.handleEstablished(id, isSpoken: speaksState)
         stateReceiver.handleEstablished(id, isSpoken: speaksState)
+        presence.handleEstablished(
+            id, with: peers[index].device, isSpoken: features & SessionProtocol.presence != 0)
         sendHave(index, isComplete: false, &step)
     }
 
@@ -49,6 +52,7 @@ extension SpaceMachine {
         case .stateItems(let items): handleStateItems(index, items, &step)
         case .stateQuestion(let question): handleStateQuestion(index, question, &step)
         case .stateAnswer(let answer): handleStateAnswer(index, answer, &step)
+        case .presence(let sent): presence.handle(sent, from: id, log, &step)
         case .hello, .goodbye, .ping, .pong, .bulkWanted: break
         }
     }
@@ -64,6 +68,7 @@ extension SpaceMachine {
         abandonInquiry(of: id)
         sender.handleSessionEnded(id)
         stability.handleSessionEnded(id)
+        presence.handleSessionEnded(id)
         if wasUp { recordLastWord(of: peers[index]) }
     }
 
@@ -77,6 +82,7 @@ extension SpaceMachine {
         receiver.close(id)
         stateSender.close(id)
         stateReceiver.close(id)
+        presence.close(id)
         forks.close(id)
     }
 

@@ -36,6 +36,8 @@ extension SpaceMachine {
         planCompaction(&step)
         planEventRetention(&step)
         planRetirement(&step)
+        // Last, so that changes are sent before it.
+        presence.plan(log, &step)
     }
 
     /// Handles what is due with one peer.
@@ -47,6 +49,7 @@ extension SpaceMachine {
     mutating func passDeadlines(_ step: inout CoreStep) {
         passPullDeadlines(&step)
         receiver.passDeadline(at: step.now)
+        presence.passDeadline(at: step.now)
     }
 
     func nextDeadline(_ step: CoreStep) -> Tick? {
@@ -58,7 +61,7 @@ extension SpaceMachine {
             stability.deadline(isTakingBack: forks.isTakingBack, step), collectionDeadline, compactionDeadline,
             stateSender.nextDeadline(after: step.now), stateDeadlines(step).min(), retirementDeadline,
             eventRetentionDeadline, redoDeadline, forks.lookAt, newcomers.lookAt,
-            returning.deadline(at: step.now),
+            returning.deadline(at: step.now), presence.deadline,
         ].compactMap(\.self).min()
     }
 }

@@ -31,6 +31,7 @@ struct SpaceMachine: Sendable {
     var stability: StabilityMachine
     var collector: DeletionCollector
     var retirement: RetirementMachine
+    var presence: PresenceMachine
 
     // MARK: What all parts of the space read
 
@@ -59,6 +60,7 @@ struct SpaceMachine: Sendable {
         stability = StabilityMachine(settings, acknowledgements: history.acknowledgements)
         collector = DeletionCollector(settings)
         retirement = RetirementMachine(settings)
+        presence = PresenceMachine(settings, space: space)
         compactor = Compactor(settings)
         eventDropper = EventDropper(settings)
         stateReceiver = StateReceiver(settings, space: space, hasStaging: hasStaging)

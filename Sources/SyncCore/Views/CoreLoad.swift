@@ -14,6 +14,8 @@ package struct CoreLoad: Sendable, Equatable {
     /// The bytes of a state that came and are not staged, or are granted; without the incomplete part of an item.
     package var stateBytes: Int
     package var outlets: Int
+    /// The bytes of the presence records that are kept, of all members.
+    package var presenceBytes: Int
 }
 
 extension AgentCore {
@@ -24,7 +26,7 @@ extension AgentCore {
             pulls: home.puller.count, reads: home.sender.readCount, dialTargets: step.network.targetCount,
             outstandingWantBytes: home.puller.outstandingBytes,
             stateBytes: home.stateReceiver.load,
-            outlets: home.stateSender.load)
+            outlets: home.stateSender.load, presenceBytes: home.presence.byteCount)
     }
 
     /// Connections the core counts as up, in the order they opened.

@@ -75,6 +75,16 @@ extension Limits {
     package static let statePartBytes = 128 << 10
     /// Objects that one question asks about.
     package static let stateAnnouncementsPerFrame = 256
+    /// Entries of one presence record: the sessions of a device's clients.
+    package static let presenceEntries = 64
+    /// The maximum size of the value of one session, a JSON text.
+    package static let presenceValueBytes = 1_024
+    /// The maximum size of one presence record in canonical bytes, without its signature.
+    package static let presenceRecordBytes = 32 << 10
+    /// The greatest number of a run: there is always a greater one to go on with.
+    package static let presenceRun: UInt64 = 1 << 62
+    /// Presence records in one frame.
+    package static let presencesPerFrame = 256
     /// Nesting of a JSON text.
     package static let jsonDepth = 128
 }

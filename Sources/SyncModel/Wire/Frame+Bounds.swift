@@ -26,6 +26,7 @@ extension Frame {
             try Self.require(answer.id > 0, "state_answer.id")
             try Self.require(
                 (1...Limits.stateAnnouncementsPerFrame).contains(answer.staged.count), "state_answer.staged")
+        case .presence(let presence): try presence.checkBounds()
         }
     }
 

@@ -23,6 +23,7 @@ package enum Frame: Hashable, Sendable {
     case stateItems(StateItems)
     case stateQuestion(StateQuestion)
     case stateAnswer(StateAnswer)
+    case presence(Presence)
 }
 
 extension Frame {

@@ -66,6 +66,9 @@ package enum FrameCodec {
         case .stateAnswer(let answer):
             message.stateAnswer.id = answer.id
             message.stateAnswer.staged = Data(answer.staged.map { $0 ? 1 : 0 })
+        case .presence(let presence):
+            message.presence.space = Data(presence.space.bytes)
+            message.presence.records = presence.records.map { Data($0.encoded) }
         }
         return message
     }
@@ -97,6 +100,7 @@ package enum FrameCodec {
         case .stateItems(let items): .stateItems(try Frame.StateItems(items))
         case .stateQuestion(let question): .stateQuestion(try Frame.StateQuestion(question))
         case .stateAnswer(let answer): .stateAnswer(try Frame.StateAnswer(answer))
+        case .presence(let presence): .presence(try Frame.Presence(presence))
         }
     }
 }
@@ -343,5 +347,18 @@ extension Frame.StateAnswer {
     fileprivate init(_ answer: Lanyard_V1_StateAnswer) throws(WireError) {
         guard answer.staged.allSatisfy({ $0 < 2 }) else { throw .outOfRange(field: "state_answer.staged") }
         self.init(id: answer.id, staged: answer.staged.map { $0 == 1 })
+    }
+}
+
+extension Frame.Presence {
+    fileprivate init(_ presence: Lanyard_V1_Presence) throws(WireError) {
+        guard presence.records.count <= Limits.presencesPerFrame else { throw .outOfRange(field: "presence.records") }
+        var records: [SignedPresence] = []
+        for bytes in presence.records {
+            do { records.append(try SignedPresence(encoded: bytes.array)) } catch {
+                throw .outOfRange(field: "presence.records")
+            }
+        }
+        self.init(space: try presence.space.spaceID(), records: records)
     }
 }

@@ -17,7 +17,8 @@ struct DurableFirstChecker: Checker {
                     + "its disk has \(durable.next(of: changes.replica))"
             }
         case .hello, .haveRequest, .want, .credit, .prune, .ping, .pong, .goodbye, .acknowledgements,
-            .acknowledgementRequest, .bulkWanted, .stateOffer, .stateRequest, .stateItems, .stateQuestion, .stateAnswer:
+            .acknowledgementRequest, .bulkWanted, .stateOffer, .stateRequest, .stateItems, .stateQuestion, .stateAnswer,
+            .presence:
             break
         }
         return nil

@@ -143,7 +143,8 @@ extension World {
             case .bulkPeerDown(let device): stepBulk(node, .sessionDown(device))
             case .bulkWanted(let device): stepBulk(node, .bulkWanted(device))
             case .send(let id, let frame): send(node, id, frame)
-            case .establish: break
+            // No client of these worlds is present anywhere.
+            case .establish, .presence, .renewPresence: break
             case .close(let id, let reason): close(node, id, code: reason.rawValue)
             case .trust(let devices): nodes[node].trusted = devices
             case .remember(let endpoint, let device):

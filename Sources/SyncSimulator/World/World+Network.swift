@@ -237,6 +237,7 @@ extension Frame {
         case .stateItems: "stateItems"
         case .stateQuestion: "stateQuestion"
         case .stateAnswer: "stateAnswer"
+        case .presence(let presence): "\(presence.records.count) presences"
         }
     }
 }

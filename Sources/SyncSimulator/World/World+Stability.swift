@@ -32,7 +32,7 @@ enum StabilityTask {
         case .persist, .read, .state, .leaveOpen, .seal, .closeIncarnation, .dial, .send, .establish, .close, .trust,
             .remember,
             .bulkPeerUp,
-            .bulkPeerDown, .bulkWanted, .report:
+            .bulkPeerDown, .bulkWanted, .presence, .renewPresence, .report:
             preconditionFailure("no effect of stability")
         }
     }

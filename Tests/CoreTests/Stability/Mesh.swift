@@ -349,7 +349,8 @@ struct Mesh {
             }
             if let input { step(node, .state(input)) }
         case .compact(let stable): compactStep(node, store, stable)
-        case .establish, .trust, .remember, .report, .bulkPeerUp, .bulkPeerDown, .bulkWanted: break
+        case .establish, .trust, .remember, .report, .presence, .renewPresence, .bulkPeerUp, .bulkPeerDown, .bulkWanted:
+            break
         }
     }
 

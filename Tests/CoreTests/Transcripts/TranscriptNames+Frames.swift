@@ -25,7 +25,13 @@ extension TranscriptNames {
             "state items\(items.vector.map { " at \(vector($0))" } ?? "")\(items.last ? ", last" : "")"
         case .stateQuestion(let question): "state question about \(question.announcements.count)"
         case .stateAnswer(let answer): "state answer about \(answer.staged.count)"
+        case .presence(let presence): "presence of \(presence.records.map { text($0.record) }.joined(separator: ", "))"
         }
+    }
+
+    func text(_ record: PresenceRecord) -> String {
+        let entries = record.entries.map { "\($0.topic)=\(String(decoding: $0.value, as: UTF8.self))" }
+        return "\(name(record.device)) [\(entries.joined(separator: " "))]"
     }
 
     private func text(_ changes: Frame.Changes) -> String {

@@ -39,6 +39,7 @@ extension TranscriptNames {
         case .malformed(_, let code): "malformed from \(peer): \(code)"
         case .closed(_, let code): "connection with \(peer) closed: \(code)"
         case .askForBulk(let device): "bytes wanted from \(name(device))"
+        case .presenceChanged(let signed): "presence changed to \(text(signed.record))"
         case .written, .deadlinePassed: nil
         }
     }
@@ -93,6 +94,9 @@ extension TranscriptNames {
         case .bulkPeerUp(let device, _): "bulk peer \(name(device)) is up"
         case .bulkPeerDown(let device): "bulk peer \(name(device)) is down"
         case .bulkWanted(let device): "open a bulk connection to \(name(device))"
+        case .presence(let records):
+            "show presence of \(records.isEmpty ? "no device" : records.map(text).joined(separator: ", "))"
+        case .renewPresence: "renew presence"
         case .report(let report): "report \(text(report))"
         }
     }

@@ -95,7 +95,7 @@ private struct Example {
                 ("digest.tip", tip.digestTerm(of: replica).bytes),
                 ("digest.event", try firstEventTerm(view, bytes).bytes),
             ]
-            return try parts + objectParts + attachmentParts + acknowledgementParts
+            return try parts + objectParts + attachmentParts + acknowledgementParts + presenceParts
                 + frames.map { ("frame." + $0.0, try FrameCodec.encode($0.1)) }
                 + BulkFrame.examples.map { ("bulk." + $0.0, try BulkFrameCodec.encode($0.1)) }
         }
@@ -129,6 +129,21 @@ private struct Example {
             ("acknowledgement.row", AcknowledgementRow(second, since: first).encoded),
             ("digest.acknowledgement", first.digestTerm.bytes),
         ]
+    }
+
+    private var presenceParts: [(String, [UInt8])] {
+        [
+            ("presence", presence.record.encoded), ("presence.message", presence.record.message(in: .home)),
+            ("presence.signature", presence.signature),
+        ]
+    }
+
+    private var presence: SignedPresence {
+        let entry = PresenceRecord.Entry(topic: "note:1", session: 9, value: Array("{\"offset\":12}".utf8))
+        let mark = PresenceMark(run: 1_700_000_000_000, sequence: 3)
+        return SignedPresence(PresenceRecord(device: fact.device, mark: mark, entries: [entry]), space: .home) {
+            (try? signing.signature(for: $0)).map { Array($0) } ?? []
+        }
     }
 
     /// Two of this device, one after the other: the second holds more of the other replica, and has written on.
@@ -357,6 +372,7 @@ private struct Example {
                         ]))
             ),
             ("state_answer", .stateAnswer(Frame.StateAnswer(id: 3, staged: [true]))),
+            ("presence", .presence(Frame.Presence(space: .home, records: [presence]))),
             (
                 "changes.gone",
                 .changes(

@@ -11,7 +11,7 @@ extension Frame.Hello {
 
 extension SeededGenerator {
     mutating func frame() -> Frame {
-        switch next() % 16 {
+        switch next() % 17 {
         case 0:
             var hello = Frame.Hello.sample()
             hello.protocols = 1...UInt32(next() % 1000 + 1)
@@ -47,6 +47,7 @@ extension SeededGenerator {
                     key: ObjectKey(collection: "notes", id: ExactString("é\(number)")), touched: vector())
             }
             return .stateQuestion(Frame.StateQuestion(id: next() | 1, announcements: announcements))
+        case 15: return .presence(presence())
         default: return .goodbye(Frame.Goodbye(code: "frame_malformed", message: "é\(next())"))
         }
     }
@@ -76,6 +77,20 @@ extension SeededGenerator {
             return AcknowledgementRow(signed(&self), since: chance(50) ? signed(&self) : nil)
         }
         return Frame.Acknowledgements(space: .home, rows: rows)
+    }
+
+    private mutating func presence() -> Frame.Presence {
+        let records = (0..<Int.random(in: 1..<4, using: &self)).map { _ in
+            let entries = (0..<Int.random(in: 0..<4, using: &self)).map { number in
+                PresenceRecord.Entry(
+                    topic: ExactString("é\(number / 2)"), session: next(),
+                    value: bytes(Int.random(in: 1..<30, using: &self)))
+            }
+            let mark = PresenceMark(run: edgy(below: Limits.presenceRun), sequence: next())
+            return SignedPresence(
+                PresenceRecord(device: replica().device, mark: mark, entries: entries), signature: bytes(64))
+        }
+        return Frame.Presence(space: .home, records: records)
     }
 
     private mutating func acknowledgementRequest() -> Frame.AcknowledgementRequest {

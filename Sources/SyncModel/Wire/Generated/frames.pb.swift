@@ -178,6 +178,14 @@ package nonisolated struct Lanyard_V1_Frame: Sendable {
     set {body = .stateAnswer(newValue)}
   }
 
+  package var presence: Lanyard_V1_Presence {
+    get {
+      if case .presence(let v)? = body {return v}
+      return Lanyard_V1_Presence()
+    }
+    set {body = .presence(newValue)}
+  }
+
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
   package nonisolated enum OneOf_Body: Equatable, Sendable {
@@ -199,6 +207,7 @@ package nonisolated struct Lanyard_V1_Frame: Sendable {
     case stateItems(Lanyard_V1_StateItems)
     case stateQuestion(Lanyard_V1_StateQuestion)
     case stateAnswer(Lanyard_V1_StateAnswer)
+    case presence(Lanyard_V1_Presence)
 
   }
 
@@ -610,13 +619,28 @@ package nonisolated struct Lanyard_V1_StateAnswer: Sendable {
   package init() {}
 }
 
+/// What is present with members, each with its device's signature. A record is in our own codec: PROTOCOL.md "Presence".
+package nonisolated struct Lanyard_V1_Presence: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var space: Data = Data()
+
+  package var records: [Data] = []
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
 // MARK: - Code below here is support for the SwiftProtobuf runtime.
 
 fileprivate nonisolated let _protobuf_package = "lanyard.v1"
 
 nonisolated extension Lanyard_V1_Frame: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   package static let protoMessageName: String = _protobuf_package + ".Frame"
-  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}hello\0\u{1}have\0\u{3}have_request\0\u{1}want\0\u{1}credit\0\u{1}changes\0\u{1}prune\0\u{1}ping\0\u{1}pong\0\u{1}goodbye\0\u{1}acknowledgements\0\u{3}acknowledgement_request\0\u{3}bulk_wanted\0\u{3}state_offer\0\u{3}state_request\0\u{3}state_items\0\u{3}state_question\0\u{3}state_answer\0")
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}hello\0\u{1}have\0\u{3}have_request\0\u{1}want\0\u{1}credit\0\u{1}changes\0\u{1}prune\0\u{1}ping\0\u{1}pong\0\u{1}goodbye\0\u{1}acknowledgements\0\u{3}acknowledgement_request\0\u{3}bulk_wanted\0\u{3}state_offer\0\u{3}state_request\0\u{3}state_items\0\u{3}state_question\0\u{3}state_answer\0\u{1}presence\0")
 
   package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -858,6 +882,19 @@ nonisolated extension Lanyard_V1_Frame: SwiftProtobuf.Message, SwiftProtobuf._Me
           self.body = .stateAnswer(v)
         }
       }()
+      case 19: try {
+        var v: Lanyard_V1_Presence?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .presence(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .presence(v)
+        }
+      }()
       default: break
       }
     }
@@ -940,6 +977,10 @@ nonisolated extension Lanyard_V1_Frame: SwiftProtobuf.Message, SwiftProtobuf._Me
     case .stateAnswer?: try {
       guard case .stateAnswer(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 18)
+    }()
+    case .presence?: try {
+      guard case .presence(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 19)
     }()
     case nil: break
     }
@@ -1837,6 +1878,41 @@ nonisolated extension Lanyard_V1_StateAnswer: SwiftProtobuf.Message, SwiftProtob
   package static func ==(lhs: Lanyard_V1_StateAnswer, rhs: Lanyard_V1_StateAnswer) -> Bool {
     if lhs.id != rhs.id {return false}
     if lhs.staged != rhs.staged {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Lanyard_V1_Presence: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".Presence"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}space\0\u{1}records\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.space) }()
+      case 2: try { try decoder.decodeRepeatedBytesField(value: &self.records) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.space.isEmpty {
+      try visitor.visitSingularBytesField(value: self.space, fieldNumber: 1)
+    }
+    if !self.records.isEmpty {
+      try visitor.visitRepeatedBytesField(value: self.records, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Lanyard_V1_Presence, rhs: Lanyard_V1_Presence) -> Bool {
+    if lhs.space != rhs.space {return false}
+    if lhs.records != rhs.records {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -133,7 +133,7 @@ private struct Host {
             if let peer = connections.firstIndex(of: id) { connections[peer] = nil }
             return .closed(id, code: reason.rawValue)
         case .keep, .readmit, .settle, .leaveOpen, .closeIncarnation, .send, .establish, .trust, .remember, .bulkPeerUp,
-            .bulkPeerDown, .bulkWanted, .report:
+            .bulkPeerDown, .bulkWanted, .presence, .renewPresence, .report:
             return nil
         }
     }

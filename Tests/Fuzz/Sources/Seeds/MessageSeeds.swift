@@ -153,7 +153,7 @@ enum SessionSeeds {
 
         private mutating func frame(_ peer: Int) -> Frame {
             let (replica, next) = (authors[1 - peer].replica, authors[1 - peer].tip.next)
-            switch chance.below(13) {
+            switch chance.below(14) {
             case 0: return .ping(Frame.Ping(nonce: UInt64(chance.below(9))))
             case 1: return .pong(Frame.Pong(nonce: UInt64(chance.below(9))))
             case 2: return .haveRequest(Frame.HaveRequest(space: .home))
@@ -175,8 +175,19 @@ enum SessionSeeds {
             case 9: return .goodbye(Frame.Goodbye(code: "shutdown", message: ""))
             case 10: return .acknowledgementRequest(Frame.AcknowledgementRequest(space: .home, held: []))
             case 11: return last[peer].map { push($0, wantID: UInt64(1 + chance.below(3))) } ?? have(peer)
+            case 12: return presence(of: chance.below(2), sequence: UInt64(chance.below(9)))
             case _: return have(peer)
             }
+        }
+
+        private func presence(of peer: Int, sequence: UInt64) -> Frame {
+            let device = SimulatedDevice.all[peer + 1]
+            let record = PresenceRecord(
+                device: device.id, mark: PresenceMark(run: 1, sequence: sequence),
+                entries: sequence == 0
+                    ? [] : [.init(topic: "t", session: sequence, value: Array("\(sequence)".utf8))])
+            return .presence(
+                Frame.Presence(space: .home, records: [SignedPresence(record, space: .home, sign: device.sign)]))
         }
 
         private mutating func send(_ frame: Frame, from peer: Int) {
