@@ -96,7 +96,8 @@ extension Agent {
         let transport = SessionTransport(identity: identity, eventLoop: eventLoop, logger: logger, events: relay)
         let loop = AgentLoop(
             eventLoop: eventLoop, transport: transport, store: driver, state: state, core: core, journal: journal,
-            eventSignal: eventSignal, objectSignal: objectSignal, logger: logger, sign: { identity.sign($0) })
+            eventSignal: eventSignal, objectSignal: objectSignal, presenceBoard: presence, logger: logger,
+            sign: { identity.sign($0) })
         let bulk = BulkLoop(
             eventLoop: eventLoop, transport: transport, driver: blobDriver, arrivals: arrivals,
             core: BulkCore(
@@ -105,6 +106,10 @@ extension Agent {
                     downloadLimit: configuration.downloadLimit?.bytesPerSecond),
                 at: loop.now),
             space: .home, journal: journal, logger: logger)
+        let presence = PresencePublisher(
+            eventLoop: eventLoop, board: presence, own: device, sign: { identity.sign($0) })
+        presence.publish = { [weak loop] signed in loop?.step(.presenceChanged(signed)) }
+        loop.presence = presence
         relay.connect(sessions: loop, bulk: bulk)
         loop.bulk = bulk
         loop.supersededMilliseconds = configuration.historyRetention.milliseconds

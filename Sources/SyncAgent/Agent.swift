@@ -21,6 +21,8 @@ package final class Agent: Sendable {
     package let objectSignal = ChangeSignal()
     /// The signal that wakes watchers of peers.
     package let peerSignal = ChangeSignal()
+    /// What is present: values of clients here, and of other members.
+    package let presence: PresenceBoard
     package let journal: AgentJournal
     package let log: AgentLog
     package let logger: Logger
@@ -73,6 +75,9 @@ package final class Agent: Sendable {
         attachments = AttachmentService(driver: blobDriver, arrivals: arrivals)
         let parts = NIOLoopBoundBox<Parts?>.makeEmptyBox(valueType: Parts.self, eventLoop: eventLoop)
         self.parts = parts
+        presence = PresenceBoard(own: identity.deviceID, name: configuration.name) {
+            eventLoop.execute { parts.value?.loop.presence?.handleChanged() }
+        }
         writer = LocalWriter(store: driver, journal: journal) { commit in
             eventLoop.execute { parts.value?.loop.handleAppended(commit) }
         }
@@ -117,7 +122,9 @@ package final class Agent: Sendable {
         eventSignal.finish()
         objectSignal.finish()
         peerSignal.finish()
+        presence.signal.finish()
         try? await eventLoop.flatSubmit { [self] in
+            running.loop.presence?.stop()
             running.loop.stop()
             running.bulk.stop()
             running.discovery.stop()

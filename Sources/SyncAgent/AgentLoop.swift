@@ -19,6 +19,12 @@ final class AgentLoop: CoreLoop {
     let eventSignal: ChangeSignal
     /// Touched after every durable change to an object.
     let objectSignal: ChangeSignal
+    /// Shows what is present with other members.
+    private let presenceBoard: PresenceBoard
+    /// The names of the devices of which something is shown.
+    private var presentNames: [DeviceID: String] = [:]
+    /// Signs what is present here.
+    var presence: PresencePublisher?
     private var objectPosition: Int64 = 0
     /// The loop of attachments: it hears which peers can move bytes, and of records that came or went.
     var bulk: BulkLoop?
@@ -45,8 +51,8 @@ final class AgentLoop: CoreLoop {
 
     init(
         eventLoop: any EventLoop, transport: SessionTransport, store: StoreDriver, state: StoreState, core: AgentCore,
-        journal: AgentJournal, eventSignal: ChangeSignal, objectSignal: ChangeSignal, logger: Logger,
-        sign: @escaping ([UInt8]) -> [UInt8]
+        journal: AgentJournal, eventSignal: ChangeSignal, objectSignal: ChangeSignal, presenceBoard: PresenceBoard,
+        logger: Logger, sign: @escaping ([UInt8]) -> [UInt8]
     ) {
         self.eventLoop = eventLoop
         self.transport = transport
@@ -57,6 +63,7 @@ final class AgentLoop: CoreLoop {
         self.journal = journal
         self.eventSignal = eventSignal
         self.objectSignal = objectSignal
+        self.presenceBoard = presenceBoard
         self.logger = logger
         self.sign = sign
         timer = DeadlineTimer(eventLoop: eventLoop)
@@ -186,12 +193,27 @@ final class AgentLoop: CoreLoop {
             case .bulkPeerUp(let device, let endpoint): bulk?.step(.sessionUp(device, dial: endpoint))
             case .bulkPeerDown(let device): bulk?.step(.sessionDown(device))
             case .bulkWanted(let device): bulk?.step(.bulkWanted(device))
+            case .presence(let records): show(records)
+            case .renewPresence(let run): presence?.renew(beyond: run)
             case .report(let report):
                 touchedPeers = true
                 journal.record(report, logger: logger)
             }
         }
         if touchedPeers { peersChanged() }
+    }
+
+    /// Names are looked up when other devices are shown than before: values change far more often.
+    private func show(_ records: [PresenceRecord]) {
+        if Set(records.map(\.device)) != Set(presentNames.keys) {
+            let devices = Set(records.map(\.device))
+            presentNames = Dictionary(uniqueKeysWithValues: devices.map { ($0, $0.shortID) })
+            for peer in core.peers(at: now) {
+                guard let device = peer.device, devices.contains(device), !peer.name.isEmpty else { continue }
+                presentNames[device] = peer.name
+            }
+        }
+        presenceBoard.show(records, names: presentNames)
     }
 
     private func persist(_ id: PersistID, _ segments: [VerifiedSegment]) {
