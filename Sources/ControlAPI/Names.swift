@@ -38,6 +38,8 @@ public enum ControlLimits {
     public static let attachmentNameBytes = 0...1_024
     /// Schema versions of snapshots: what an application counts up, in numbers that JSON readers hold exactly.
     public static let snapshotSchema: ClosedRange<Int64> = 0...(1 << 53)
+    /// The value of one session of presence, as JSON text.
+    public static let presenceValueBytes = 1_024
     /// The number of snapshots to keep.
     public static let snapshotsKept = 1...1_000_000
     /// The bytes that fit `sockaddr_un` with its terminating zero.
@@ -68,6 +70,8 @@ public enum NameKind: String, Sendable {
     case consumer
     /// The type of an event.
     case type
+    /// A room of presence.
+    case topic
 }
 
 /// The one rule for names: 1 to 128 bytes (ids: 256) of UTF-8 without `/` and control characters.
@@ -94,14 +98,14 @@ public enum NameRule {
 extension NameKind {
     fileprivate var lengthBytes: ClosedRange<Int> {
         switch self {
-        case .collection, .stream, .space, .consumer, .type: ControlLimits.nameBytes
+        case .collection, .stream, .space, .consumer, .type, .topic: ControlLimits.nameBytes
         case .id: ControlLimits.idBytes
         }
     }
 
     fileprivate var subject: String {
         switch self {
-        case .collection, .stream, .space, .consumer, .type: "The name of the \(rawValue)"
+        case .collection, .stream, .space, .consumer, .type, .topic: "The name of the \(rawValue)"
         case .id: "The id"
         }
     }

@@ -62,7 +62,7 @@ package struct RouteTable: Sendable {
             + ConflictRoutes(agent: agent).routes
             + SchemaRoutes(agent: agent).routes + AttachmentRoutes(agent: agent).routes
             + SpaceRoutes(agent: agent).routes + BackupRoutes(agent: agent).routes
-            + SnapshotRoutes(agent: agent).routes
+            + SnapshotRoutes(agent: agent).routes + PresenceRoutes(agent: agent).routes
     }
 
     /// `METHOD path` of each, to be compared with the OpenAPI document.
