@@ -36,6 +36,7 @@ import Testing
         "Sources/Decisions/29-core-machines.md",
         "Sources/Decisions/30-queries.md",
         "Sources/Decisions/31-library.md",
+        "Sources/Decisions/32-presence.md",
         "Sources/Decisions/33-texts.md",
         "Sources/Examples/LightSwitch/README.md",
         "Sources/Examples/Plays/README.md",
