@@ -21,7 +21,7 @@ package final class Agent: Sendable {
     package let objectSignal = ChangeSignal()
     /// The signal that wakes watchers of peers.
     package let peerSignal = ChangeSignal()
-    /// What is present: values of clients here, and of other members.
+    /// The values that are present, of clients here and of other members.
     package let presence: PresenceBoard
     package let journal: AgentJournal
     package let log: AgentLog

@@ -71,7 +71,7 @@ extension ControlError {
     }
 }
 
-/// What a client was told of a topic.
+/// The values of a topic as one client was told of them.
 struct PresenceView {
     private struct Key: Hashable {
         let device: String

@@ -1,7 +1,7 @@
 package import SyncModel
 import Synchronization
 
-/// What is present: the sessions of this agent's clients with their values, and what other members have. Nothing of it is
+/// The values that are present: those of the sessions of this agent's clients, and those of other members. Nothing of it is
 /// stored.
 ///
 /// Bounds: `maximumSessions` sessions, whose values fit one presence record.

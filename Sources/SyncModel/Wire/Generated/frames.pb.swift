@@ -619,7 +619,7 @@ package nonisolated struct Lanyard_V1_StateAnswer: Sendable {
   package init() {}
 }
 
-/// What is present with members, each with its device's signature. A record is in our own codec: PROTOCOL.md "Presence".
+/// Presence records of members, each with its device's signature. A record is in our own codec: PROTOCOL.md "Presence".
 package nonisolated struct Lanyard_V1_Presence: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
