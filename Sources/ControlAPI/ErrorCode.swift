@@ -4,6 +4,7 @@
 public enum ErrorCode: String, CaseIterable, Sendable {
     // What was asked is not well-formed.
     case malformedJSON = "malformed_json"
+    case malformedCSV = "malformed_csv"
     case invalidUTF8 = "invalid_utf8"
     case tooDeep = "too_deep"
     case tooLarge = "too_large"
@@ -82,7 +83,7 @@ public enum ErrorCode: String, CaseIterable, Sendable {
     /// The status of an HTTP answer that carries this code.
     public var httpStatus: Int {
         switch self {
-        case .malformedJSON, .invalidUTF8, .invalidName, .invalidArgument, .unknownKey, .unknownOperation,
+        case .malformedJSON, .malformedCSV, .invalidUTF8, .invalidName, .invalidArgument, .unknownKey, .unknownOperation,
             .schemaInvalid, .ticketInvalid, .socketPathTooLong, .fileUnreadable, .fileUnwritable,
             .truncated, .notAnArchive:
             400
@@ -113,7 +114,7 @@ public enum ErrorCode: String, CaseIterable, Sendable {
     /// The exit code of a command that fails with this code.
     public var exitCode: ExitCode {
         switch self {
-        case .malformedJSON, .invalidUTF8, .tooDeep, .tooLarge, .numberOutOfRange, .schemaInvalid, .typeMismatch,
+        case .malformedJSON, .malformedCSV, .invalidUTF8, .tooDeep, .tooLarge, .numberOutOfRange, .schemaInvalid, .typeMismatch,
             .indexOutOfRange, .insideCharacter, .payloadTooLarge, .bodyTooLarge, .unreachable, .diskFull, .storeFailed,
             .objectIncomplete, .nobodyHas, .damaged, .fileChanged, .fileUnreadable, .fileUnwritable, .cancelled,
             .stopping, .internalFault, .unsupportedMediaType, .methodNotAllowed, .truncated, .notAnArchive:

@@ -35,6 +35,21 @@ extension ObjectPut {
         self.init(collection: collection, id: name, checked: JSONText(checked: writer.bytes))
     }
 
+    /// The line that `init(line:collection:)` reads as the same id and fields; for one without an id, whose fields must not have
+    /// the name `id`, the fields alone.
+    package var line: [UInt8] {
+        guard let id else { return fields.bytes + [0x0A] }
+        var writer = JSONWriter(capacity: fields.bytes.count + 200)
+        writer.raw("{\"id\":")
+        writer.string(id)
+        writer.raw(",\"collection\":")
+        writer.string(collection)
+        writer.raw(",\"fields\":")
+        writer.raw(fields.bytes)
+        writer.raw(",\"version\":\"\"}\n")
+        return writer.bytes
+    }
+
     /// Nil when it is not a whole object.
     private static func fields(
         ofEntry members: [(key: String, value: JSONNode)], _ document: JSONDocument, _ collection: String

@@ -5,8 +5,11 @@ import LanyardClient
 struct Import: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
-        abstract: "Write what lanyard export saved into a space, as changes of this device.",
-        usage: "lanyard import FILE|- [--replace] [--lost-events] [--space NAME] [OPTIONS]",
+        abstract: "Write what lanyard export saved, or rows of a table or of JSON lines, into a space.",
+        usage: """
+            lanyard import FILE|- [--replace] [--lost-events] [--space NAME] [OPTIONS]
+            lanyard import FILE|- --into COLLECTION [--id COLUMN] [--map COLUMN=FIELD[:TYPE]] [--dry-run] [OPTIONS]
+            """,
         discussion: """
             Brings what is not here: objects under their ids, events in their order, files, schemas. What is here and different \
             stays as it is and is listed, unless --replace is given. What was deleted here stays deleted, and is listed. So it may \
@@ -14,21 +17,45 @@ struct Import: AsyncParsableCommand {
             The whole file is checked before anything is written.
             To add a device to a space, use lanyard invite and lanyard join: two spaces that were imported into each other and \
             joined later have the events of both.
+            With --into, each row of a CSV or TSV file, whose first row names the columns, is put as an object, and each line of JSON \
+            lines. A cell is text unless --map gives its type or the schema says that the field is a counter; an empty cell is no \
+            field. In JSON lines a column is a key, or a path of keys: artist.name (for keys with a dot: /artist/first.name). It \
+            stops at the first bad row; those before it stay. For example:
+            lanyard import people.csv --into people --id email --map 'Full name=name' --map 'Tags=tags:list(;)' --skip Internal
             """)
-    @Argument(help: "The export; - for standard input.", completion: .file())
+    @Argument(help: "The export, or the file with rows; - for standard input.", completion: .file())
     var file: String
-    @Flag(help: "Make objects, schemas and settings of streams that are here as they are in the file.")
+    @Flag(
+        help: """
+            Make objects, schemas and settings of streams that are here as they are in the file; with --into, remove fields of \
+            the objects that their rows do not have.
+            """)
     var replace = false
     @Flag(
         help: """
             Also write events of this space's own devices that have not come here: only if no device has them any more.
             """)
     var lostEvents = false
+    @OptionGroup(title: "Rows") var rows: RowOptions
     @OptionGroup var global: GlobalOptions
+
+    func validate() throws {
+        if rows.into == nil, rows.areGiven {
+            throw ValidationError("These options are for rows: say with --into COLLECTION where they go.")
+        }
+        if rows.into != nil, lostEvents {
+            throw ValidationError("Rows have no events: leave out --lost-events or --into.")
+        }
+    }
 
     private var showsProgress: Bool { !global.quiet && !global.json }
 
     func run() async throws {
+        if let collection = rows.into {
+            return try await RowImport(
+                file: file, collection: collection, options: rows, replace: replace, global: global
+            ).run()
+        }
         let archive = try await open()
         let summary = ImportSummary()
         Interruption.explain(
@@ -50,7 +77,12 @@ struct Import: AsyncParsableCommand {
         let input = try await input()
         let display = ProgressDisplay("Checking", of: input.size, isOn: showsProgress)
         defer { display.end() }
-        let archive = try ImportArchive(input) { display.add($0) }
+        let archive: ImportArchive
+        do throws(ControlError) { archive = try ImportArchive(input) { display.add($0) } } catch {
+            guard error.code == .notAnArchive, RowFormat(fileName: file) != nil else { throw error }
+            throw ControlError(
+                error.code, error.message, hint: "To import its rows, say where they go: --into COLLECTION")
+        }
         try archive.check()
         return archive
     }

@@ -132,7 +132,7 @@ final class ObjectImport {
     ) async throws(ControlError) -> (count: Int, error: ControlError?) {
         guard let first = objects.first else { return (0, nil) }
         var lines: [UInt8] = []
-        for object in objects { lines += Self.line(of: object) }
+        for object in objects { lines += object.line }
         do throws(ControlError) {
             let upload = Once(bytes: lines)
             _ = try await typed {
@@ -148,19 +148,6 @@ final class ObjectImport {
             }
             return (line - 1, error)
         }
-    }
-
-    /// Returns the object as `lanyard get` prints it, so that a field called `id` is one. The version is ignored.
-    private static func line(of object: ObjectPut) -> [UInt8] {
-        var writer = JSONWriter(capacity: object.fields.bytes.count + 200)
-        writer.raw("{\"id\":")
-        writer.string(object.id ?? "")
-        writer.raw(",\"collection\":")
-        writer.string(object.collection)
-        writer.raw(",\"fields\":")
-        writer.raw(object.fields.bytes)
-        writer.raw(",\"version\":\"\"}\n")
-        return writer.bytes
     }
 
     private static func name(of object: ObjectPut) throws(ControlError) -> ObjectName {

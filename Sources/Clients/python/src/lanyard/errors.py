@@ -11,6 +11,7 @@ class ErrorCode(StrEnum):
     """The codes of errors. A newer agent may use others, so `LanyardError.code` is a plain string."""
 
     MALFORMED_JSON = "malformed_json"
+    MALFORMED_CSV = "malformed_csv"
     INVALID_UTF8 = "invalid_utf8"
     TOO_DEEP = "too_deep"
     TOO_LARGE = "too_large"
