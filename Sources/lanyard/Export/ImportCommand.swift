@@ -79,9 +79,11 @@ struct Import: AsyncParsableCommand {
         defer { display.end() }
         let archive: ImportArchive
         do throws(ControlError) { archive = try ImportArchive(input) { display.add($0) } } catch {
-            guard error.code == .notAnArchive, RowFormat(fileName: file) != nil else { throw error }
+            guard [.notAnArchive, .truncated].contains(error.code), RowFormat(fileName: file) != nil else {
+                throw error
+            }
             throw ControlError(
-                error.code, error.message, hint: "To import its rows, say where they go: --into COLLECTION")
+                .notAnArchive, "This is no export.", hint: "To import its rows, say where they go: --into COLLECTION")
         }
         try archive.check()
         return archive

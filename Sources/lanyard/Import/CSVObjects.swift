@@ -47,7 +47,7 @@ package struct CSVObjects: RowReader {
     private mutating func take(_ rows: [CSVReader.Row], _ objects: inout [NumberedObject]) throws(ControlError) {
         for row in rows {
             if let columns {
-                objects.append(NumberedObject(line: row.line, put: try columns.object(row)))
+                if let put = try columns.object(row) { objects.append(NumberedObject(line: row.line, put: put)) }
             } else {
                 columns = try head(row)
             }
@@ -71,23 +71,23 @@ package struct CSVObjects: RowReader {
             switch fault.reason {
             case .strayQuote:
                 (
-                    "a quote stands inside of a cell that does not begin with one.",
+                    "A quote stands inside of a cell that does not begin with one.",
                     "Put the whole cell into quotes, and write each quote in it twice."
                 )
             case .textAfterQuote:
                 (
-                    "something stands behind the quote that ends a cell.",
+                    "Something stands behind the quote that ends a cell.",
                     "Write a quote inside of a cell twice, and nothing between a cell's last quote and the delimiter."
                 )
             case .loneCarriageReturn:
                 (
-                    "a carriage return that no line feed follows.",
+                    "A carriage return stands there that no line feed follows.",
                     "Put the cell into quotes, or convert the line breaks of the file first: tr '\\r' '\\n'"
                 )
-            case .openQuote: ("a quote is opened here and never closed.", "Close it, or write it twice if it is text.")
+            case .openQuote: ("A quote is opened here and never closed.", "Close it, or write it twice if it is text.")
             case .tooLong:
                 (
-                    "the row that begins here is longer than \(RowLimits.rowBytes) bytes.",
+                    "The row that begins here is longer than \(RowLimits.rowBytes) bytes.",
                     "Look for a quote that is not closed. Larger things are attached as files: lanyard attach"
                 )
             }
@@ -162,15 +162,16 @@ struct CSVColumns: Sendable {
         fields = mapped.sorted { $0.column < $1.column }
     }
 
-    /// Makes an object of a row. An empty cell is no field.
-    func object(_ row: CSVReader.Row) throws(ControlError) -> ObjectPut {
+    /// Makes an object of a row; nil if all of its cells are empty. An empty cell is no field.
+    func object(_ row: CSVReader.Row) throws(ControlError) -> ObjectPut? {
         guard row.count == names.count else {
             throw ControlError(
                 .malformedCSV,
-                "it has \(Amounts.count(row.count, "cell")), and the first row names \(Amounts.count(names.count, "column")).",
+                "It has \(Amounts.count(row.count, "cell")), and the first row names \(Amounts.count(names.count, "column")).",
                 hint: "Look for a delimiter that is missing, or is part of a cell without quotes."
             ).inLine(row.line)
         }
+        guard (0..<row.count).contains(where: { !row[$0].isEmpty }) else { return nil }
         var writer = JSONWriter(capacity: 512)
         writer.byte(UInt8(ascii: "{"))
         for field in fields where !row[field.column].isEmpty {

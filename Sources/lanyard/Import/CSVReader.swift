@@ -38,6 +38,12 @@ package struct CSVReader: Sendable {
         package let line: Int
         /// The place of the cell in its row, from 0.
         package let cell: Int
+
+        package init(reason: Reason, line: Int, cell: Int) {
+            self.reason = reason
+            self.line = line
+            self.cell = cell
+        }
     }
 
     private enum State {

@@ -72,7 +72,7 @@ package struct JSONLineObjects: RowReader {
 
     private func tooLong(_ line: Int) -> ControlError {
         ControlError(
-            .tooLarge, "it is longer than \(RowLimits.rowBytes) bytes.",
+            .tooLarge, "It is longer than \(RowLimits.rowBytes) bytes.",
             hint: "If the file is one JSON value, make lines of it: jq -c '.[]' FILE"
         ).inLine(line)
     }
@@ -149,7 +149,7 @@ package struct JSONLineObjects: RowReader {
         guard let node = Self.node(at: path.keys[...], from: document.root) else {
             guard id != nil else { return nil }
             throw ControlError(
-                .invalidArgument, "it has no \"\(shown(key))\" to be its id.",
+                .invalidArgument, "It has no \"\(shown(key))\" to be its id.",
                 hint: "Add it, or give another key with --id KEY.")
         }
         let text: String

@@ -24,7 +24,8 @@ struct RowImport {
         defer { source.display.end() }
         if options.dryRun { return try await show(source) }
         Interruption.explain(
-            "It was stopped; the rows that were written stay.", hint: "Import it again to go on.", asJSON: global.json)
+            "It was stopped; the rows that were written stay.", hint: "If they have ids, import it again to go on.",
+            asJSON: global.json)
         try await upload(RowUpload(source: source), client)
     }
 
@@ -72,9 +73,13 @@ struct RowImport {
 
     /// Returns the error of a row in the words of those that the agent refuses.
     private static func refusal(_ fault: ControlError, afterWriting count: Int) -> ControlError {
-        ControlError(
-            fault.code, fault.message, hint: "\(count) objects before it were written and stay. \(fault.hint)",
-            line: fault.line, written: count, version: fault.version)
+        guard count > 0 else { return fault }
+        let before =
+            count == 1
+            ? "1 object before it was written and stays." : "\(count) objects before it were written and stay."
+        return ControlError(
+            fault.code, fault.message, hint: "\(before) \(fault.hint)", line: fault.line, written: count,
+            version: fault.version)
     }
 
     private func explained(_ error: ControlError, _ outcome: RowUpload.Outcome) -> ControlError {

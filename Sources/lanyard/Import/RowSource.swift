@@ -76,7 +76,7 @@ struct RowSource: Sendable {
             for (place, object) in objects.enumerated() {
                 guard let id = object.put.id, let first = twins?.line(adding: id, object.line) else { continue }
                 fault = ControlError(
-                    .alreadyExists, "it has the id \"\(shown(id))\", as line \(first) has.",
+                    .alreadyExists, "It has the id \"\(shown(id))\", as line \(first) has.",
                     hint: "Give another column with --id, or let the later one win: --last-wins"
                 ).inLine(object.line)
                 return Array(objects[..<place])
