@@ -57,6 +57,7 @@ extension RigSuites {
                 try play(blocks.flatMap(\.self), with: "note/trip", on: one, two) { folder in
                     let note = try two.fields("note/trip")
                     #expect(note["tags"] == ["boat", "summer"])
+                    #expect(try two.fields("people/ada@example.org")["tags"] == ["math", "poetry"])
                     let restored = try Data(contentsOf: folder.appending(path: "restored.bin"))
                     #expect(restored == Data("a state".utf8))
                 }
@@ -79,7 +80,8 @@ extension RigSuites {
             var (isSecond, hasJoined) = (false, false)
             for line in lines {
                 if line.hasPrefix("# ") { isSecond = line.contains("On the second") }
-                guard line.hasPrefix("lanyard ") else { continue }
+                // printf makes the files that commands read.
+                guard line.hasPrefix("lanyard ") || line.hasPrefix("printf ") else { continue }
                 var command = line
                 if command.contains("TICKET") {
                     command = command.replacingOccurrences(of: "TICKET", with: try one.ticket())
