@@ -110,7 +110,8 @@ struct IndexWalk {
 
     private func key(of value: [UInt8]) throws(StoreError) -> [UInt8] {
         if value.isEmpty { return order.ascendingKey(of: nil) }
-        return order.ascendingKey(of: try ObjectRows.value(value, "a value of an index does not read back"))
+        let shown: JSONValue = try ObjectRows.value(value, "a value of an index does not read back")
+        return order.ascendingKey(of: shown)
     }
 
     /// Takes a group out of the lanes that have it next.
