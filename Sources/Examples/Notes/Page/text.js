@@ -113,17 +113,16 @@ export function applied(edit, text) {
     return result + text.slice(place);
 }
 
-/** The place of a caret behind an edit. It stays before what is inserted at its very place. */
-export function shifted(offset, edit) {
+/** The place of a caret behind an edit: before what is inserted at its very place, or with `isAfter` behind that. */
+export function shifted(offset, edit, isAfter = false) {
     let [place, result] = [0, offset];
     for (const part of edit) {
-        if (place >= offset && typeof part === "string") break;
+        if (place > offset || (place === offset && !isAfter)) break;
         if (typeof part === "string") result += part.length;
         else {
-            if (part < 0) result -= Math.max(0, Math.min(-part, offset - place));
+            if (part < 0) result -= Math.min(-part, offset - place);
             place += Math.abs(part);
         }
-        if (place > offset) break;
     }
     return result;
 }

@@ -1,0 +1,154 @@
+import Lanyard
+import Synchronization
+
+/// One open page: a stream of events to it, and the note that it has open. Each page is a participant of its own.
+final class Page: Sendable {
+    /// The room of the open note.
+    private struct Open {
+        let note: String
+        var text: Task<Void, Never>?
+        var people: Task<Void, Never>?
+        var room: PresenceRoom<Cursor>?
+        /// The last cursor of the page, which may have come before the room was entered.
+        var cursor = Cursor()
+    }
+
+    /// Events that wait for a page which does not read. One that has more begins anew.
+    private static let maximumWaiting = 4_096
+
+    let id: String
+    /// The events as Server-Sent Events, in UTF-8.
+    let events: AsyncStream<[UInt8]>
+    private let continuation: AsyncStream<[UInt8]>.Continuation
+    private let home: Lanyard
+    private let open = Mutex<Open?>(nil)
+
+    init(_ id: String, _ home: Lanyard) {
+        self.id = id
+        self.home = home
+        (events, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(Self.maximumWaiting))
+    }
+
+    /// Sends an event. JSON has no line breaks, so it is one line of data.
+    func send(_ event: String, _ json: [UInt8]) {
+        let bytes = Array("event: \(event)\ndata: ".utf8) + json + Array("\n\n".utf8)
+        if case .dropped = continuation.yield(bytes) { close() }
+    }
+
+    /// Ends the stream, and leaves the note.
+    func close() {
+        continuation.finish()
+        replaceOpen(by: nil)
+    }
+
+    // MARK: The open note
+
+    /// Shows a note to the page from now on; nil for none.
+    func show(_ note: String?) {
+        guard let note else { return replaceOpen(by: nil) }
+        if open.withLock({ $0?.note == note }) { return }
+        replaceOpen(by: Open(note: note))
+        let people = Task { [weak self, home] in
+            do {
+                let room = try await home.presence(Cursor.self, in: Cursor.room(of: note))
+                await self?.enter(room, of: note)
+            } catch {
+                self?.sendError("people", note, error)
+            }
+        }
+        open.withLock { $0?.people = people }
+    }
+
+    /// Sends the text of the open note, and each edit of it, from now on.
+    ///
+    /// - Parameter opening: the page's number for this stream, by which it knows lines of an earlier one.
+    func followText(opening: Int) {
+        let next = Task { [weak self, home, note = open.withLock { $0?.note }] in
+            guard let note else { return }
+            do {
+                for try await line in home.textLines(
+                    collection: Note.collection, id: ObjectID(note), field: "body", unit: .utf16)
+                {
+                    guard !Task.isCancelled, let self else { return }
+                    self.send("text", JSON.bytes(Line(note: note, opening: opening, line: line)))
+                }
+            } catch {
+                if !Task.isCancelled { self?.sendError("closed", note, error) }
+            }
+        }
+        let last = open.withLock { open -> Task<Void, Never>? in
+            guard open != nil else { return next }
+            defer { open?.text = next }
+            return open?.text
+        }
+        last?.cancel()
+    }
+
+    /// Tells the others in the note where the person is.
+    func set(_ cursor: Cursor) async {
+        let room = open.withLock { open in
+            open?.cursor = cursor
+            return open?.room
+        }
+        // The next one says it, if this one is lost.
+        try? await room?.set(cursor)
+    }
+
+    private func enter(_ room: PresenceRoom<Cursor>, of note: String) async {
+        let cursor = open.withLock { open -> Cursor? in
+            guard open?.note == note else { return nil }
+            open?.room = room
+            return open?.cursor
+        }
+        guard let cursor else { return await room.leave() }
+        do {
+            try await room.set(cursor)
+            for try await people in room.people {
+                send("people", JSON.bytes(People(note: note, people: people.filter { !$0.isMine }.map(Person.init))))
+            }
+        } catch {
+            sendError("people", note, error)
+        }
+    }
+
+    private func replaceOpen(by next: Open?) {
+        let last = open.withLock { open in
+            defer { open = next }
+            return open
+        }
+        last?.text?.cancel()
+        last?.people?.cancel()
+        if let room = last?.room { Task { await room.leave() } }
+    }
+
+    private func sendError(_ event: String, _ note: String, _ error: any Error) {
+        send(event, JSON.bytes(["note": note, "error": "\(error)"]))
+    }
+
+    // MARK: Events
+
+    private struct Line: Encodable {
+        let note: String
+        let opening: Int
+        let line: TextLine
+    }
+
+    private struct People: Encodable {
+        let note: String
+        let people: [Person]
+    }
+
+    private struct Person: Encodable {
+        let session: String
+        let name: String
+        let isThisDevice: Bool
+        let cursor: Cursor
+
+        init(_ present: Present<Cursor>) {
+            session = "\(present.session)"
+            name = present.value.name.isEmpty ? present.deviceName : present.value.name
+            isThisDevice = present.isThisDevice
+            cursor = present.value
+        }
+    }
+}
