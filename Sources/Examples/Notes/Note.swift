@@ -49,7 +49,9 @@ struct Summary: Encodable, Equatable, Sendable {
 
     init(_ note: Note, picture: String?) {
         let beginning = note.body.prefix(1_000)
-        let lines = beginning.split(whereSeparator: \.isNewline).lazy.filter { $0.contains { !$0.isWhitespace } }
+        // Words with one blank between them; lines without a word are left out.
+        let lines = beginning.split(whereSeparator: \.isNewline).lazy
+            .map { $0.split(whereSeparator: \.isWhitespace).joined(separator: " ") }.filter { !$0.isEmpty }
         id = note.id.text
         title = String((lines.first ?? "").prefix(Self.titleLength))
         excerpt = String(lines.dropFirst().joined(separator: " ").prefix(Self.excerptLength))

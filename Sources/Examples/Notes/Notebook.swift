@@ -108,12 +108,11 @@ actor Notebook {
 
     /// Sends the whole list: what is seen first comes first.
     private func sendAll(to page: Page) {
-        func isFirst(_ left: Summary, _ right: Summary) -> Bool {
-            if left.inBin != right.inBin { return right.inBin }
-            if left.archived != right.archived { return right.archived }
-            return (left.edited, left.id) > (right.edited, right.id)
-        }
-        let sorted = notes.values.sorted { isFirst($0.summary, $1.summary) }.map(\.json)
+        let sorted = notes.values.map { listed in
+            let summary = listed.summary
+            let kind: Int64 = summary.inBin ? 2 : summary.archived ? 1 : 0
+            return (place: (kind, -summary.edited), json: listed.json)
+        }.sorted { $0.place < $1.place }.map(\.json)
         let count = ",\"count\":\(sorted.count)"
         page.send("notes", list("all", sorted.prefix(Self.firstNotes), count))
         var rest = sorted.dropFirst(Self.firstNotes)

@@ -73,7 +73,8 @@ export class Editor {
         const opening = this.opening;
         try {
             await tell("/show", null, { page, note: this.note, opening });
-        } catch (error) {
+            this.#announce(true);
+        } catch {
             if (opening === this.opening && this.isConnected) setTimeout(() => this.#reopen(), 500);
         }
     }

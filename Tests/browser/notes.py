@@ -1,0 +1,348 @@
+#!/usr/bin/env python3
+"""Three machines, three browsers, two people in one sentence: the example `notes` in a rig of three nodes, as root.
+
+    Tests/browser/notes.py [--picture FILE] [--keep] [--only STORY]…
+
+Takes the rig that is up (RIG=name), or brings one up and down. Figures are printed; only bounds that no machine should miss
+are checked.
+"""
+
+import argparse
+import json
+import pathlib
+import random
+import statistics
+import struct
+import sys
+import tempfile
+import threading
+import time
+import zlib
+
+from rig_nodes import Node, rig
+from webdriver import BACKSPACE, ENTER
+
+STORIES = []
+
+
+def story(sentence):
+    def keep(function):
+        STORIES.append((function.__name__, sentence, function))
+        return function
+
+    return keep
+
+
+def together(*works):
+    """Does several things at once, and raises what one of them raised."""
+    faults = []
+
+    def run(work):
+        try:
+            work()
+        except BaseException as fault:
+            faults.append(fault)
+
+    threads = [threading.Thread(target=run, args=(work,)) for work in works]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if faults:
+        raise faults[0]
+
+
+def percentile(values, fraction):
+    return sorted(values)[min(len(values) - 1, int(len(values) * fraction))]
+
+
+def show(name, value):
+    print(f"    {name}: {value}", flush=True)
+
+
+# Notes that are there already: (text, tags).
+EARLIER = [
+    ("Books to read\nThe one about tides, A Month in the Country, and the letters.", ["reading"]),
+    ("Rye bread, third try\n80 % rye, 20 % wheat, and a longer rise in the cold.", ["kitchen"]),
+    ("Garden, autumn\nGarlic in by mid October. Move the two currants to the fence.", ["garden", "summer"]),
+    ("Choir\nNew chairs, and who fetches them.", ["choir"]),
+    ("Ideas for the shed\nA window to the south. Hooks for the oars.", ["garden", "boat"]),
+    ("Ferry times\n8:10, 9:00, 12:30, 18:12", ["boat", "trips"]),
+    ("Birthday of Linus\nThe kite, and a book about birds.", []),
+]
+
+
+def put_earlier(node):
+    now = int(time.time() * 1000)
+    rows = [
+        {"body": body, "tags": tags, "edited": {"import": now - 7_000_000 * (number + 1) ** 2}}
+        for number, (body, tags) in enumerate(EARLIER)
+    ]
+    node.run("lanyard", "put", "note", "-", "--quiet", text="".join(json.dumps(row) + "\n" for row in rows))
+
+
+# Text
+
+
+@story("a note that is written in one browser is in the others")
+def written(one, two, three):
+    one.new_note("Weekend on the lake\nThe boat leaves at nine.")
+    for tag in ("boat", "summer", "trips"):
+        one.browser.type("#tags input", tag + ENTER)
+    for node in (two, three):
+        seconds = node.open_note("Weekend on the lake")
+        show(f"in the list of node {node.number} after the last key", f"{seconds * 1000:.0f} ms")
+        node.until_text("Weekend on the lake\nThe boat leaves at nine.")
+        node.browser.until("the tags are there", "return document.querySelectorAll('#tags .tag').length === 3")
+
+
+@story("two people type in one sentence at once, and all words are whole")
+def one_sentence(one, two, three):
+    one.put_caret("boat")
+    two.put_caret("nine")
+    together(lambda: one.browser.keys("little white ", pause=40), lambda: two.browser.keys("half past ", pause=47))
+    whole = "Weekend on the lake\nThe little white boat leaves at half past nine."
+    for node in (one, two, three):
+        node.until_text(whole)
+    # At one place: the words stand one behind the other, whichever is first.
+    for node in (one, two):
+        node.put_caret(None)
+    together(lambda: one.browser.keys(" Bring bread.", pause=40), lambda: two.browser.keys(" Bring salt.", pause=43))
+    one.browser.until("both sentences are there", "return document.getElementById('text').value.length === arguments[0]", len(whole) + 25)
+    end = one.text()
+    assert end in (whole + " Bring bread. Bring salt.", whole + " Bring salt. Bring bread."), end
+    for node in (two, three):
+        node.until_text(end)
+    # Deleting and typing in each other's words.
+    one.put_caret("boat")
+    two.put_caret("white")
+    together(lambda: one.browser.keys(BACKSPACE * 6 + "red ", pause=30), lambda: two.browser.keys("very ", pause=45))
+    one.browser.until("both are done", "return document.getElementById('text').value.includes('very ') && document.getElementById('text').value.includes('red boat')")
+    text = one.text()
+    assert "very red boat" in text or "red very boat" in text, text
+    for node in (two, three):
+        node.until_text(text)
+
+
+@story("a machine that was alone brings its sentence")
+def alone(one, two, three):
+    before = one.text()
+    rig("isolate", "3")
+    try:
+        three.put_caret(None)
+        three.browser.keys(" We camp at the second cove.", pause=15)
+        one.browser.run("const area = document.getElementById('text'); area.focus(); area.setSelectionRange(0, 0)")
+        one.browser.keys("Plan: ", pause=15)
+        assert "cove" not in one.text() and "Plan" not in three.text()
+        seconds = three.browser.until(
+            "node 3 says that it is offline", "return /Offline/.test(document.getElementById('standing').textContent)", within=60)[1]
+        show("node 3 says that it is offline after", f"{seconds:.1f} s")
+    finally:
+        rig("heal")
+    whole = "Plan: " + before + " We camp at the second cove."
+    seconds = max(node.until_text(whole, within=30) for node in (one, two, three))
+    show("whole on all three after the network was healed", f"{seconds:.1f} s")
+    for node in (one, three):
+        node.browser.until(
+            "it is in step again", "return /In step with 2 devices/.test(document.getElementById('standing').textContent)", within=15)
+
+
+# Pictures and the bin
+
+
+def picture(width=480, height=320):
+    """A PNG that does not compress well: what is sent shows in the counters."""
+    chance = random.Random(7)
+    noise = bytearray(chance.randbytes(width * 3))
+    rows = b""
+    for y in range(height):
+        noise = noise[7:] + noise[:7]
+        rows += b"\0" + bytes((value // 8 + 96 + y // 3) & 255 for value in noise)
+
+    def chunk(kind, content):
+        return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows, 1)) + chunk(b"IEND", b"")
+
+
+IMAGES = "return Array.from(document.querySelectorAll('#pictures img')).filter((image) => image.naturalWidth > 0).length"
+
+
+@story("a picture is in the other browsers, and comes back from the bin without being sent again")
+def picture_and_bin(one, two, three):
+    with tempfile.NamedTemporaryFile(suffix=".png") as file:
+        file.write(picture())
+        file.flush()
+        pathlib.Path(file.name).chmod(0o644)
+        one.browser.type("#file", file.name)
+        for node in (one, two, three):
+            _, seconds = node.browser.until("the picture is shown", IMAGES + " === 1", within=15)
+            show(f"the picture in browser {node.number} after", f"{seconds * 1000:.0f} ms")
+    received = {node.number: node.metric("blob_bytes_in_total") for node in (two, three)}
+    show("bytes of attachments that node 2 received", received[2])
+    one.browser.click("#bin")
+    for node in (two, three):
+        node.browser.until("the note is in the bin", "return document.querySelector('[data-view=bin] output').textContent === '1'")
+    one.browser.click("#toast button")
+    for node in (two, three):
+        node.browser.until("the note is back", "return document.querySelector('[data-view=bin] output').textContent === ''")
+        node.browser.until("its picture, too", IMAGES + " === 1")
+    one.browser.until("node 1 shows the picture again", IMAGES + " === 1")
+    # A single picture that was taken off comes back in the same way.
+    one.browser.run("document.querySelector('#pictures .remove').click()")
+    two.browser.until("the picture is off", "return document.getElementById('pictures').hidden")
+    one.browser.until("undo is offered", "return !document.getElementById('toast').hidden")
+    one.browser.click("#toast button")
+    two.browser.until("the picture is back", IMAGES + " === 1")
+    three.browser.until("the picture is back", IMAGES + " === 1")
+    for node in (two, three):
+        again = node.metric("blob_bytes_in_total") - received[node.number]
+        assert again == 0, f"node {node.number} received {again} bytes again"
+    show("bytes received again", 0)
+
+
+# Presence
+
+
+@story("a person who types is seen, and is gone when the page is")
+def presence(one, two, three, options=None):
+    one.name("Ada")
+    two.name("Grace")
+    one.put_caret("boat")
+    one.browser.keys("sailing ", pause=20)
+    _, seconds = two.browser.until("node 2 sees Ada typing", "return document.getElementById('people').textContent.includes('Ada is typing')")
+    show("Ada is typing, seen after", f"{seconds * 1000:.0f} ms")
+    two.browser.until("her caret is drawn", "return document.querySelectorAll('#carets .caret').length >= 1")
+    two.put_caret("second")
+    two.browser.keys("quiet ", pause=20)
+    one.browser.until("node 1 sees Grace typing", "return document.getElementById('people').textContent.includes('Grace')")
+    if options and options.picture:
+        one.browser.until("both carets are drawn", "return document.querySelectorAll('#carets .caret').length >= 2")
+        one.browser.picture(options.picture)
+        show("picture", options.picture)
+    one.browser.close()
+    _, seconds = two.browser.until(
+        "Ada is gone", "return !document.getElementById('people').textContent.includes('Ada')", within=15)
+    show("gone after the browser was closed", f"{seconds:.2f} s")
+    one.open_browser()
+
+
+# Figures
+
+WATCH_INPUT = """
+    const area = document.getElementById("text");
+    window.times = [];
+    area.addEventListener("input", () => times.push([area.value.length, performance.timeOrigin + performance.now()]));
+"""
+WATCH_SHOWN = """
+    const area = document.getElementById("text");
+    window.times = [];
+    new MutationObserver(() => {
+        const [length, changed] = [area.value.length, performance.timeOrigin + performance.now()];
+        requestAnimationFrame(() => times.push([length, changed, performance.timeOrigin + performance.now()]));
+    }).observe(document.getElementById("mirror"), { childList: true });
+"""
+
+
+def measure_letters(one, two, count=300, pause=66):
+    one.browser.run(WATCH_INPUT)
+    two.browser.run(WATCH_SHOWN)
+    one.put_caret(None)
+    for _ in range(0, count, 50):
+        one.browser.keys("abcde fghi " * 4 + "klmnop", pause=pause)
+    two.until_text(one.text())
+    typed = one.browser.run("return times")
+    shown = two.browser.run("return times")
+    assert len(typed) == count, len(typed)
+    changes, frames = [], []
+    for length, begin in typed:
+        # The first time at which that many letters were there.
+        changed, frame = next((changed, frame) for there, changed, frame in shown if there >= length)
+        changes.append(changed - begin)
+        frames.append(frame - begin)
+    for name, values in (("in the text area", changes), ("in a frame", frames)):
+        show(
+            f"{count} letters from browser 1 to browser 2, {name}",
+            f"p50 {statistics.median(values):.1f} ms, p99 {percentile(values, 0.99):.1f} ms, most {max(values):.1f} ms")
+    assert statistics.median(changes) < 2_000
+
+
+@story("a letter is soon seen")
+def letters(one, two, three):
+    one.new_note("Letters ")
+    two.open_note("Letters")
+    measure_letters(one, two)
+
+
+@story("ten thousand notes open at once")
+def ten_thousand(one, two, three, count=10_000):
+    lines = "".join(
+        json.dumps({
+            "id": f"many-{number}", "body": f"Note {number} of many\n" + "It has a text of some length. " * 12,
+            "tags": [f"tag {number % 12}"], "edited": {"import": 1_700_000_000_000 + number},
+        }) + "\n" for number in range(count))
+    begin = time.monotonic()
+    one.run("lanyard", "put", "note", "-", "--quiet", text=lines)
+    show(f"{count} notes put", f"{time.monotonic() - begin:.1f} s")
+    for node in (one, two):
+        node.browser.until(
+            "all notes are listed",
+            "return Number(document.querySelector('[data-view=notes] output').textContent) >= arguments[0]", count, within=120)
+    times = []
+    for _ in range(5):
+        one.open_page()
+        times.append(one.browser.run("return performance.getEntriesByName('list-shown')[0].startTime"))
+        one.browser.until(
+            "the rest has come",
+            "return Number(document.querySelector('[data-view=notes] output').textContent) >= arguments[0]", count)
+    show(f"list of {count} notes shown after", ", ".join(f"{taken:.0f} ms" for taken in times))
+    show("rows in the document", one.browser.run("return document.querySelectorAll('.row').length"))
+    assert min(times) < 2_000
+    one.browser.type("#search", "4242 many")
+    _, seconds = one.browser.until("it is found", "return document.querySelectorAll('.row').length === 1")
+    show("found after the last letter", f"{seconds * 1000:.0f} ms")
+    one.browser.run("const field = document.getElementById('search'); field.value = ''; field.dispatchEvent(new Event('input'))")
+    one.new_note("Among many ")
+    two.open_note("Among many")
+    measure_letters(one, two)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--picture", metavar="FILE", help="save a picture of the page with two people in it")
+    parser.add_argument("--keep", action="store_true", help="leave the rig up")
+    parser.add_argument("--only", action="append", default=[], metavar="STORY", choices=[name for name, _, _ in STORIES])
+    options = parser.parse_args()
+    try:
+        rig("list")
+        is_own = False
+    except AssertionError:
+        rig("up", "3")
+        is_own = not options.keep
+    nodes = [Node(number) for number in (1, 2, 3)]
+    failures = count = 0
+    try:
+        together(*(node.begin for node in nodes))
+        put_earlier(nodes[0])
+        for name, sentence, tell in STORIES:
+            if options.only and name not in options.only:
+                continue
+            print(sentence, flush=True)
+            count += 1
+            try:
+                tell(*nodes, **({"options": options} if name == "presence" else {}))
+            except Exception as fault:
+                failures += 1
+                print(f"    FAILED: {type(fault).__name__}: {fault}", flush=True)
+    finally:
+        for node in nodes:
+            node.end()
+        if is_own:
+            rig("down")
+    print(f"{count - failures} passed, {failures} failed")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,153 @@
+"""Nodes of `deploy/rig` with the program `notes` and a browser in each, spoken to from outside."""
+
+import ctypes
+import http.client
+import os
+import pathlib
+import re
+import socket
+import subprocess
+import time
+
+from webdriver import Browser, WebDriverError
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+RIG = os.environ.get("RIG", "rig")
+STATE = pathlib.Path(f"/tmp/lanyard-rig-{RIG}")
+DRIVER_PORT = 9515
+PAGE = "http://127.0.0.1:8090/"
+
+_libc = ctypes.CDLL(None, use_errno=True)
+_CLONE_NEWNET = 0x40000000
+
+
+def rig(*arguments, text=None):
+    done = subprocess.run(
+        [str(ROOT / "deploy/rig"), *arguments], input=text, capture_output=True, text=True, env=dict(os.environ, RIG=RIG))
+    if done.returncode != 0:
+        raise AssertionError(f"deploy/rig {' '.join(arguments)} ended with {done.returncode}: {done.stderr.strip()}")
+    return done.stdout
+
+
+def _enter(network):
+    if _libc.setns(network.fileno(), _CLONE_NEWNET) != 0:
+        raise OSError(ctypes.get_errno(), "cannot enter the network of a node: this needs root")
+
+
+def connection_of(number):
+    """A way to open connections in the network of a node: a socket belongs to the network it was made in."""
+    pid = (STATE / f"node{number}/pid").read_text().strip()
+
+    def connect(address, timeout=None, source_address=None):
+        with open("/proc/thread-self/ns/net") as own, open(f"/proc/{pid}/ns/net") as network:
+            _enter(network)
+            try:
+                return socket.create_connection(address, timeout)
+            finally:
+                _enter(own)
+
+    return connect
+
+
+class Node:
+    """A machine with an agent, the program and a browser."""
+
+    def __init__(self, number):
+        self.number = number
+        self.processes = []
+        self.browser = None
+
+    def start(self, *command):
+        process = subprocess.Popen(
+            [str(ROOT / "deploy/rig"), "exec", str(self.number), "--", *command], stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL, env=dict(os.environ, RIG=RIG))
+        self.processes.append(process)
+        return process
+
+    def begin(self):
+        """Starts the program and a browser, and opens the page."""
+        program = self.start("notes")
+        driver = self.start("chromedriver", f"--port={DRIVER_PORT}")
+        connect = connection_of(self.number)
+        for port, process in ((8090, program), (DRIVER_PORT, driver)):
+            end = time.monotonic() + 30
+            while True:
+                try:
+                    connect(("127.0.0.1", port), 1).close()
+                    break
+                except OSError:
+                    if process.poll() is not None or time.monotonic() > end:
+                        raise AssertionError(f"nothing listens on port {port} of node {self.number}") from None
+                    time.sleep(0.02)
+        self.open_browser()
+
+    def open_browser(self):
+        self.browser = Browser("127.0.0.1", DRIVER_PORT, connect=connection_of(self.number))
+        self.browser.resize(1280, 860)
+        self.open_page()
+
+    def open_page(self):
+        self.browser.open(PAGE)
+        self.browser.until("the list is shown", "return performance.getEntriesByName('list-shown').length > 0", within=20)
+
+    def end(self):
+        # A driver that is ended leaves its browser behind.
+        if self.browser:
+            try:
+                self.browser.close()
+            except (OSError, http.client.HTTPException, WebDriverError):
+                pass
+        for process in reversed(self.processes):
+            process.terminate()
+        for process in self.processes:
+            process.wait()
+
+    def run(self, *command, text=None):
+        return rig("exec", str(self.number), "--", *command, text=text)
+
+    def metric(self, name):
+        """A figure of the agent's own metrics."""
+        connection = http.client.HTTPConnection("localhost")
+        connection.sock = socket.socket(socket.AF_UNIX)
+        connection.sock.connect(str(STATE / f"node{self.number}/control.sock"))
+        connection.request("GET", "/metrics")
+        found = re.search(rf"^lanyard_{name} (\d+)$", connection.getresponse().read().decode(), re.MULTILINE)
+        connection.close()
+        return int(found.group(1))
+
+    # What a person does and sees
+
+    def name(self, name):
+        self.browser.run(
+            "const field = document.getElementById('name'); field.value = arguments[0];"
+            "field.dispatchEvent(new Event('change'));", name)
+
+    def text(self):
+        return self.browser.run("return document.getElementById('text').value")
+
+    def until_text(self, text, within=10.0):
+        return self.browser.until(
+            f"node {self.number} shows {text!r}, not {self.text()!r}",
+            "return document.getElementById('text').value === arguments[0]", text, within=within)[1]
+
+    def new_note(self, text):
+        self.browser.click("#new")
+        self.browser.until("the note is open", "const area = document.getElementById('text'); return !area.readOnly && area === document.activeElement")
+        self.browser.keys(text)
+
+    def open_note(self, title, within=10.0):
+        """Chooses a note by its title, and waits until its text is there."""
+        seconds = self.browser.until(
+            f"node {self.number} lists {title!r}",
+            "const row = Array.from(document.querySelectorAll('.row')).find((row) => row.querySelector('strong').textContent === arguments[0]);"
+            "row?.click(); return Boolean(row);", title, within=within)[1]
+        self.browser.until(
+            f"node {self.number} shows {title!r}", "return document.getElementById('text').value.startsWith(arguments[0])", title)
+        return seconds
+
+    def put_caret(self, before):
+        """Puts the caret before a part of the text; at its end for None."""
+        self.browser.run(
+            "const area = document.getElementById('text'); area.focus();"
+            "const place = arguments[0] === null ? area.value.length : area.value.indexOf(arguments[0]);"
+            "area.setSelectionRange(place, place);", before)
