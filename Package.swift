@@ -140,6 +140,16 @@ let package = Package(
         .executableTarget(
             name: "plays", dependencies: ["Lanyard"], path: "Sources/Examples/Plays", exclude: ["README.md"],
             swiftSettings: common),
+        // A web page in front of the library, by the packages that the agent has already.
+        .executableTarget(
+            name: "notes",
+            dependencies: [
+                "Lanyard", nio, nioPosix, logging,
+                agent("HummingbirdCore", "hummingbird"),
+                agent("HTTPTypes", "swift-http-types"),
+                agent("ServiceLifecycle", "swift-service-lifecycle"),
+            ], path: "Sources/Examples/Notes", exclude: ["README.md", "page.png"], resources: [.embedInCode("Page")],
+            swiftSettings: common),
         .target(
             name: "SyncSimulator",
             dependencies: [

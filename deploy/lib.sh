@@ -26,6 +26,9 @@ DEBIAN_PACKAGES=(
     systemd                      # systemd-analyze reads the units; nothing of it has to run
 )
 
+# What `deploy/test` needs beside these: a browser that is driven, and letters for it to show.
+TEST_PACKAGES=(chromium chromium-driver fonts-dejavu-core)
+
 # Runs a command as root, through sudo where needed.
 as_root() {
     if ((EUID == 0)); then
@@ -37,18 +40,19 @@ as_root() {
     fi
 }
 
-# Installs the Debian packages that are missing; says nothing when there are none.
+# install_packages [PACKAGE…]: installs the Debian packages that are missing, also of those named; says nothing when there are none.
 install_packages() {
+    local wanted=("${DEBIAN_PACKAGES[@]}" "$@")
     command -v dpkg-query >/dev/null || {
-        say "not a Debian system: please provide the equivalents of: ${DEBIAN_PACKAGES[*]}" >&2
+        say "not a Debian system: please provide the equivalents of: ${wanted[*]}" >&2
         return 0
     }
     local missing=() package state
     declare -A installed=()
     while read -r package state; do
         [[ $state == installed ]] && installed[$package]=1
-    done < <(dpkg-query -W -f '${Package} ${db:Status-Status}\n' "${DEBIAN_PACKAGES[@]}" 2>/dev/null || true)
-    for package in "${DEBIAN_PACKAGES[@]}"; do
+    done < <(dpkg-query -W -f '${Package} ${db:Status-Status}\n' "${wanted[@]}" 2>/dev/null || true)
+    for package in "${wanted[@]}"; do
         [[ -n ${installed[$package]:-} ]] || missing+=("$package")
     done
     ((${#missing[@]})) || return 0

@@ -39,6 +39,7 @@ import Testing
         "Sources/Decisions/32-presence.md",
         "Sources/Decisions/33-texts.md",
         "Sources/Examples/LightSwitch/README.md",
+        "Sources/Examples/Notes/README.md",
         "Sources/Examples/Plays/README.md",
         "Sources/Examples/Todo/README.md",
         "Sources/GLOSSARY.md",

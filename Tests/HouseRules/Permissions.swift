@@ -55,6 +55,12 @@ enum Permissions {
         ("Examples/Plays/Plays.swift", "Lanyard Glibc"),
         // A file of its own, on the disk when it says so.
         ("Examples/Plays/CountsFile.swift", "Lanyard FoundationEssentials Glibc"),
+        // Notes in a web page: small letters and a search by the C library, and a server in front of it.
+        ("Examples/Notes", "Lanyard FoundationEssentials Glibc Synchronization"),
+        (
+            "Examples/Notes/Web",
+            "Lanyard FoundationEssentials Glibc HTTPTypes HummingbirdCore Logging NIOCore NIOPosix ServiceLifecycle"
+        ),
         ("lanyard", "LanyardClient ControlAPI ArgumentParser Dispatch Glibc Synchronization"),
         // The checksums of what is carried about in one file.
         ("lanyard/Backup", "LanyardClient ControlAPI ArgumentParser Crypto Glibc Synchronization"),

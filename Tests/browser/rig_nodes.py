@@ -66,20 +66,54 @@ class Node:
 
     def begin(self):
         """Starts the program and a browser, and opens the page."""
-        program = self.start("notes")
+        self.program = self.start("notes")
         driver = self.start("chromedriver", f"--port={DRIVER_PORT}")
-        connect = connection_of(self.number)
-        for port, process in ((8090, program), (DRIVER_PORT, driver)):
-            end = time.monotonic() + 30
-            while True:
-                try:
-                    connect(("127.0.0.1", port), 1).close()
-                    break
-                except OSError:
-                    if process.poll() is not None or time.monotonic() > end:
-                        raise AssertionError(f"nothing listens on port {port} of node {self.number}") from None
-                    time.sleep(0.02)
+        self.until_listening(8090, self.program)
+        self.until_listening(DRIVER_PORT, driver)
         self.open_browser()
+
+    def until_listening(self, port, process):
+        connect = connection_of(self.number)
+        end = time.monotonic() + 30
+        while True:
+            try:
+                connect(("127.0.0.1", port), 1).close()
+                return
+            except OSError:
+                if process.poll() is not None or time.monotonic() > end:
+                    raise AssertionError(f"nothing listens on port {port} of node {self.number}") from None
+                time.sleep(0.02)
+
+    def restart_program(self):
+        """Ends the program in the middle of whatever it does, and starts it again."""
+        self.processes.remove(self.program)
+        self.program.kill()
+        self.program.wait()
+        self.until_free()
+        self.program = self.start("notes")
+        self.until_listening(8090, self.program)
+
+    def until_free(self):
+        """The end of `deploy/rig exec` ends its command a moment later."""
+        connect = connection_of(self.number)
+        end = time.monotonic() + 10
+        while time.monotonic() < end:
+            try:
+                connect(("127.0.0.1", 8090), 1).close()
+            except OSError:
+                return
+            time.sleep(0.02)
+        raise AssertionError(f"the program on node {self.number} does not end")
+
+    def request(self, method, path, headers, body=None):
+        """Returns the status and the Content-Security-Policy of an answer of the program."""
+        connection = http.client.HTTPConnection("127.0.0.1", 8090, timeout=10)
+        connection._create_connection = connection_of(self.number)
+        connection.request(method, path, body, headers)
+        answer = connection.getresponse()
+        answer.read()
+        connection.close()
+        return answer.status, answer.getheader("Content-Security-Policy", "")
 
     def open_browser(self):
         self.browser = Browser("127.0.0.1", DRIVER_PORT, connect=connection_of(self.number))

@@ -108,7 +108,9 @@ class Page {
         if (isLow(start)) start -= 1;
         if (isLow(end)) end += 1;
         const next = before.slice(0, start) + letters + before.slice(end);
-        this.text.edit(this.code.difference(before, next, start + letters.length));
+        const edit = this.code.difference(before, next, start + letters.length);
+        if (this.code.applied(this.code.inverted(edit, before), next) !== before) throw new Error("an edit is not undone");
+        this.text.edit(edit);
         this.shown = next;
         return before.slice(start, end);
     }
@@ -164,6 +166,8 @@ class Page {
     get isQuiet() { return !this.isCut && !this.text.hasUnsaved && this.requests.length === 0 && this.lines.length === 0; }
 }
 
+const plain = ["1", "0", "-4", "12", " ", "e", "\n"];
+
 /** Runs one history. Throws if a page or the agent differs in the end, or a letter vanished that nobody deleted. */
 export function run(code, seed, faults = true) {
     const random = chance(seed);
@@ -179,8 +183,10 @@ export function run(code, seed, faults = true) {
                 number += 1;
                 return String.fromCodePoint(number % 3 ? 0x4e00 + number : 0x20000 + number);
             });
-            for (const letter of page.type(letters.join(""))) deleted.add(letter);
             typed.push(...letters);
+            // Among them what JavaScript might take for numbers.
+            if (random.holds(0.3)) letters.unshift(plain[random.below(plain.length)]);
+            for (const letter of page.type(letters.join(""))) deleted.add(letter);
         } else page.step();
         if (faults && random.holds(0.01)) agent.oldest = agent.count;
     }

@@ -5,7 +5,7 @@ import http.client
 import json
 import time
 
-ENTER, BACKSPACE, ESCAPE, HOME, END, LEFT = "\ue006", "\ue003", "\ue00c", "\ue011", "\ue010", "\ue012"
+ENTER, BACKSPACE, SHIFT, CONTROL = "\ue006", "\ue003", "\ue008", "\ue009"
 
 # The key under which WebDriver hands out elements (section 12.1).
 _ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
@@ -109,6 +109,12 @@ class Browser:
             actions += [{"type": "keyDown", "value": letter}, {"type": "keyUp", "value": letter}]
             if pause:
                 actions.append({"type": "pause", "duration": pause})
+        self.post("/actions", actions=[{"type": "key", "id": "keyboard", "actions": actions}])
+
+    def press(self, keys):
+        """Presses keys together."""
+        actions = [{"type": "keyDown", "value": key} for key in keys]
+        actions += [{"type": "keyUp", "value": key} for key in reversed(keys)]
         self.post("/actions", actions=[{"type": "key", "id": "keyboard", "actions": actions}])
 
     def until(self, sentence, script, *arguments, within=10.0):

@@ -65,7 +65,7 @@ make_state() {
     mkdir -m 0700 "$STATE" || die "cannot make $STATE: remove what is in its place"
     mkdir "$STATE/bin"
     # The example applications of Sources/Examples, too; a link to one that was not built leads nowhere.
-    ln -s "$BINARIES"/{lanyard,lanyardd,light-switch,plays,ten-lines,todo} "$STATE/bin/"
+    ln -s "$BINARIES"/{lanyard,lanyardd,light-switch,notes,plays,ten-lines,todo} "$STATE/bin/"
     cat >"$STATE/dbus.conf" <<'CONF'
 <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
  "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">

@@ -45,10 +45,12 @@ extension Notebook {
     }
 
     /// Edits the text of a note as it was at a version. The agent moves the edit over what others did since.
-    func edit(_ id: String, _ edits: TextEdits, key: String) async throws -> String {
+    ///
+    /// Not isolated: a letter does not wait for what is done to the list.
+    nonisolated func edit(_ id: String, _ edits: TextEdits, key: String) async throws -> String {
         let version = try await home.editText(
             collection: Note.collection, id: ObjectID(id), field: "body", edits, key: key)
-        // Said beside it: the letter is on its way.
+        // The letter is on its way; the time may come later.
         Task { try? await sayEdited(id, ifOlderThan: Self.editedEvery) }
         return version
     }

@@ -77,21 +77,26 @@ actor Notebook {
 
     /// Takes the notes as they are now, and tells the pages what changed.
     private func take(_ current: [Note]) async throws {
-        let changed = current.filter { notes[$0.id.text]?.note != $0 }
+        var changed = current.filter { notes[$0.id.text]?.note != $0 }
         let added = changed.count { notes[$0.id.text] == nil }
         var gone: [String] = []
         if notes.count + added > current.count {
             gone = Set(notes.keys).subtracting(current.map(\.id.text)).sorted()
         }
-        if !isLoaded || changed.isEmpty && gone.isEmpty {
+        if !isLoaded {
+            await pictures.readAll()
+        } else if changed.isEmpty, gone.isEmpty {
             // Another program attached something: that changes no field.
             await pictures.readAll()
+            let newest = await pictures.newest
+            changed = current.filter { notes[$0.id.text]?.summary.picture != newest[$0.id] }
         } else {
             // This program says the time of an edit after it has attached a picture.
             for note in changed where notes[note.id.text]?.note.edited != note.edited { await pictures.read(of: note) }
         }
+        let newest = await pictures.newest
         for id in gone { notes[id] = nil }
-        for note in changed { notes[note.id.text] = Listed(note, picture: await pictures.newest(of: note.id)) }
+        for note in changed { notes[note.id.text] = Listed(note, picture: newest[note.id]) }
         if isLoaded {
             sendChanges(changed.map(\.id.text), gone: gone)
         } else {

@@ -27,6 +27,8 @@ final class Page: Sendable {
         self.id = id
         self.home = home
         (events, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(Self.maximumWaiting))
+        // A page that lost its stream asks for another one after half a second.
+        continuation.yield(Array("retry: 500\n\n".utf8))
     }
 
     /// Sends an event. JSON has no line breaks, so it is one line of data.
@@ -49,11 +51,15 @@ final class Page: Sendable {
         if open.withLock({ $0?.note == note }) { return }
         replaceOpen(by: Open(note: note))
         let people = Task { [weak self, home] in
-            do {
-                let room = try await home.presence(Cursor.self, in: Cursor.room(of: note))
-                await self?.enter(room, of: note)
-            } catch {
-                self?.sendError("people", note, error)
+            while !Task.isCancelled {
+                // An agent that stopped is asked again: it knows no participants then.
+                do {
+                    let room = try await home.presence(Cursor.self, in: Cursor.room(of: note))
+                    try await self?.enter(room, of: note)
+                } catch {
+                    self?.send("people", JSON.bytes(People(note: note, people: [])))
+                }
+                try? await Task.sleep(for: .seconds(1))
             }
         }
         open.withLock { $0?.people = people }
@@ -73,7 +79,7 @@ final class Page: Sendable {
                     self.send("text", JSON.bytes(Line(note: note, opening: opening, line: line)))
                 }
             } catch {
-                if !Task.isCancelled { self?.sendError("closed", note, error) }
+                if !Task.isCancelled { self?.send("closed", JSON.bytes(["note": note, "error": "\(error)"])) }
             }
         }
         let last = open.withLock { open -> Task<Void, Never>? in
@@ -94,20 +100,17 @@ final class Page: Sendable {
         try? await room?.set(cursor)
     }
 
-    private func enter(_ room: PresenceRoom<Cursor>, of note: String) async {
+    /// Shows the page to the others in a room, and them to the page, until the page leaves the note.
+    private func enter(_ room: PresenceRoom<Cursor>, of note: String) async throws {
         let cursor = open.withLock { open -> Cursor? in
             guard open?.note == note else { return nil }
             open?.room = room
             return open?.cursor
         }
         guard let cursor else { return await room.leave() }
-        do {
-            try await room.set(cursor)
-            for try await people in room.people {
-                send("people", JSON.bytes(People(note: note, people: people.filter { !$0.isMine }.map(Person.init))))
-            }
-        } catch {
-            sendError("people", note, error)
+        try await room.set(cursor)
+        for try await people in room.people {
+            send("people", JSON.bytes(People(note: note, people: people.filter { !$0.isMine }.map(Person.init))))
         }
     }
 
@@ -119,10 +122,6 @@ final class Page: Sendable {
         last?.text?.cancel()
         last?.people?.cancel()
         if let room = last?.room { Task { await room.leave() } }
-    }
-
-    private func sendError(_ event: String, _ note: String, _ error: any Error) {
-        send(event, JSON.bytes(["note": note, "error": "\(error)"]))
     }
 
     // MARK: Events

@@ -82,8 +82,8 @@ actor Pictures {
         entries.filter { PictureKind(mediaType: $0.record.mediaType) != nil }
     }
 
-    /// The id of the newest picture of a note.
-    func newest(of note: ObjectID) -> String? { byNote[note]?.first?.record.id }
+    /// The id of the newest picture of each note that has any.
+    var newest: [ObjectID: String] { byNote.compactMapValues(\.first?.record.id) }
 
     /// The pictures of a note, oldest first.
     func shown(of note: ObjectID) -> [Shown] {

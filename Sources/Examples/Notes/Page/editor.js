@@ -2,6 +2,7 @@
 
 import { SharedText, difference, shifted, toSplices } from "./text.js";
 import { ProgramError, page, tell } from "./program.js";
+import { UndoSteps } from "./undo.js";
 
 /** Codes of refusals behind which a batch may have been applied or not: it is sent again under its key. */
 const lostCodes = new Set(["connection_lost", "agent_not_running", "stopping", "unreachable", "catching_up"]);
@@ -24,6 +25,8 @@ export class Editor {
         this.others = [];
         this.cursor = { name: "", start: 0, end: 0, isTyping: false };
         area.addEventListener("input", () => this.#takeInput());
+        area.addEventListener("beforeinput", (event) => this.#undoByMenu(event));
+        area.addEventListener("keydown", (event) => this.#undoByKey(event));
         area.addEventListener("compositionstart", () => { this.isComposing = true; });
         area.addEventListener("compositionend", () => this.#endComposing());
         document.addEventListener("selectionchange", () => this.#announce());
@@ -44,6 +47,7 @@ export class Editor {
         this.area.value = this.shown = "";
         this.area.readOnly = true;
         this.cursor.isTyping = false;
+        this.steps = new UndoSteps();
         this.text = note && new SharedText({
             send: (batch) => this.#send(note, batch),
             reopen: () => this.#reopen(),
@@ -85,7 +89,13 @@ export class Editor {
         if (this.isComposing || !this.text) return;
         const value = this.area.value;
         const edit = difference(this.shown, value, this.area.selectionEnd);
-        this.shown = value;
+        if (edit.length === 0) return;
+        this.steps.record(edit, this.text.visible);
+        this.#takeEdit(edit);
+    }
+
+    #takeEdit(edit) {
+        this.shown = this.area.value;
         this.others = this.others.map((other) => moved(other, edit, false));
         this.text.edit(edit);
         this.#mirrorText();
@@ -105,6 +115,34 @@ export class Editor {
         for (const line of this.waiting.splice(0)) this.text?.receive(line);
         this.onChange();
     }
+
+    // MARK: Undo
+
+    #undoByKey(event) {
+        if (!(event.ctrlKey || event.metaKey) || event.altKey || event.isComposing) return;
+        const key = event.key.toLowerCase();
+        if (key !== "z" && key !== "y") return;
+        event.preventDefault();
+        this.#undo(key === "y" || event.shiftKey);
+    }
+
+    #undoByMenu(event) {
+        if (event.inputType !== "historyUndo" && event.inputType !== "historyRedo") return;
+        event.preventDefault();
+        this.#undo(event.inputType === "historyRedo");
+    }
+
+    #undo(isRedo) {
+        if (!this.text || this.area.readOnly) return;
+        const edit = isRedo ? this.steps.redo(this.text.visible) : this.steps.undo(this.text.visible);
+        if (!edit) return;
+        for (const { offset, deleted, inserted } of toSplices(edit)) {
+            this.area.setRangeText(shownForm(inserted), offset, offset + deleted, "end");
+        }
+        this.#takeEdit(edit);
+    }
+
+    // MARK: Sending
 
     async #send(note, { version, edits, key }) {
         let answer = "applied";
@@ -150,6 +188,7 @@ export class Editor {
             this.area.setRangeText(shownForm(inserted), offset, offset + deleted, "preserve");
         }
         this.shown = this.area.value;
+        this.steps.move(edit);
         // At the place of a caret it is most likely its owner who types.
         this.others = this.others.map((other) => moved(other, edit, true));
         this.#mirrorText();
@@ -205,7 +244,7 @@ export class Editor {
             range.setEnd(letters, Math.max(0, Math.min(end, letters.length)));
             return Array.from(range.getClientRects());
         };
-        const marks = this.others.flatMap(({ session, name, cursor: { start, end } }) => {
+        const marks = this.others.flatMap(({ session, name, cursor: { start, end, isTyping } }) => {
             const color = colorOf(session);
             const selection = start === end ? [] : rects(start, end).map((rect) => box(rect, base, `selection ${color}`));
             const place = rects(end, end + 1)[0];
@@ -213,6 +252,7 @@ export class Editor {
             const caret = box({ left: place.left, top: place.top, width: 0, height: place.height }, base, `caret ${color}`);
             caret.appendChild(document.createElement("span")).textContent = name;
             caret.classList.toggle("low", place.top - base.top < 20);
+            caret.classList.toggle("idle", !isTyping);
             return [...selection, caret];
         });
         this.carets.replaceChildren(...marks);

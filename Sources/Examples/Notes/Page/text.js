@@ -10,22 +10,27 @@
 
 // MARK: Edits
 
+// With their types: "1" > 0 holds in JavaScript.
+const isInsertion = (part) => typeof part === "string";
+const isDeletion = (part) => typeof part === "number" && part < 0;
+const isKept = (part) => typeof part === "number" && part > 0;
+
 function push(edit, part) {
     if (part === 0 || part === "") return;
     const last = edit.length - 1;
-    if (typeof part === "string") {
-        if (typeof edit[last] === "string") edit[last] += part;
+    if (isInsertion(part)) {
+        if (isInsertion(edit[last])) edit[last] += part;
         // Insertions stand before the deletion at their place: one form for each edit.
-        else if (edit[last] < 0) {
-            if (typeof edit[last - 1] === "string") edit[last - 1] += part;
+        else if (isDeletion(edit[last])) {
+            if (isInsertion(edit[last - 1])) edit[last - 1] += part;
             else edit.splice(last, 0, part);
         } else edit.push(part);
-    } else if (typeof edit[last] === "number" && edit[last] > 0 === part > 0) edit[last] += part;
+    } else if (isKept(part) ? isKept(edit[last]) : isDeletion(edit[last])) edit[last] += part;
     else edit.push(part);
 }
 
 function finished(edit) {
-    if (edit[edit.length - 1] > 0) edit.pop();
+    if (isKept(edit[edit.length - 1])) edit.pop();
     return edit;
 }
 
@@ -38,20 +43,20 @@ class Parts {
     }
 
     get isAtEnd() { return this.index >= this.edit.length; }
-    get isInsertion() { return typeof this.edit[this.index] === "string"; }
-    get isDeletion() { return this.edit[this.index] < 0; }
+    get isInsertion() { return isInsertion(this.edit[this.index]); }
+    get isDeletion() { return isDeletion(this.edit[this.index]); }
 
     /** The units that the part still has. */
     get length() {
         if (this.isAtEnd) return Infinity;
         const part = this.edit[this.index];
-        return (typeof part === "string" ? part.length : Math.abs(part)) - this.used;
+        return (isInsertion(part) ? part.length : Math.abs(part)) - this.used;
     }
 
     take(count) {
         if (this.isAtEnd) return count;
         const part = this.edit[this.index];
-        const piece = typeof part === "string" ? part.slice(this.used, this.used + count) : Math.sign(part) * count;
+        const piece = isInsertion(part) ? part.slice(this.used, this.used + count) : Math.sign(part) * count;
         if (count === this.length) {
             this.index += 1;
             this.used = 0;
@@ -70,7 +75,7 @@ export function composed(first, second) {
             const count = Math.min(a.length, b.length);
             const [inner, outer] = [a.take(count), b.take(count)];
             if (outer > 0) push(edit, inner);
-            else if (typeof inner !== "string") push(edit, -count);
+            else if (!isInsertion(inner)) push(edit, -count);
         }
     }
     return finished(edit);
@@ -104,13 +109,27 @@ export function transformed(own, ordered) {
 export function applied(edit, text) {
     let [place, result] = [0, ""];
     for (const part of edit) {
-        if (typeof part === "string") result += part;
+        if (isInsertion(part)) result += part;
         else {
-            if (part > 0) result += text.slice(place, place + part);
+            if (isKept(part)) result += text.slice(place, place + part);
             place += Math.abs(part);
         }
     }
     return result + text.slice(place);
+}
+
+/** The edit that undoes one, which was made in `text`. */
+export function inverted(edit, text) {
+    const inverse = [];
+    let place = 0;
+    for (const part of edit) {
+        if (isInsertion(part)) push(inverse, -part.length);
+        else {
+            push(inverse, isKept(part) ? part : text.slice(place, place - part));
+            place += Math.abs(part);
+        }
+    }
+    return finished(inverse);
 }
 
 /** The place of a caret behind an edit: before what is inserted at its very place, or with `isAfter` behind that. */
@@ -118,9 +137,9 @@ export function shifted(offset, edit, isAfter = false) {
     let [place, result] = [0, offset];
     for (const part of edit) {
         if (place > offset || (place === offset && !isAfter)) break;
-        if (typeof part === "string") result += part.length;
+        if (isInsertion(part)) result += part.length;
         else {
-            if (part < 0) result -= Math.min(-part, offset - place);
+            if (isDeletion(part)) result -= Math.min(-part, offset - place);
             place += Math.abs(part);
         }
     }
@@ -139,13 +158,13 @@ export function toSplices(edit) {
     const splices = [];
     let [place, open] = [0, null];
     for (const part of edit) {
-        if (part > 0) {
+        if (isKept(part)) {
             place += part;
             open = null;
             continue;
         }
         if (!open) splices.push((open = { offset: place, deleted: 0, inserted: "" }));
-        if (typeof part === "string") {
+        if (isInsertion(part)) {
             open.inserted += part;
             place += part.length;
         } else open.deleted -= part;

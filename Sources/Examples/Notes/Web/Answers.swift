@@ -14,7 +14,7 @@ extension Response {
     }
 
     private static let pagePolicy =
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; "
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; connect-src 'self'; "
         + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     private static let nothingPolicy = "default-src 'none'; frame-ancestors 'none'; sandbox"
 

@@ -57,6 +57,7 @@ struct Routes: Sendable {
         case "/editor.js": return .file(PackageResources.editor_js, "text/javascript")
         case "/pictures.js": return .file(PackageResources.pictures_js, "text/javascript")
         case "/text.js": return .file(PackageResources.text_js, "text/javascript")
+        case "/undo.js": return .file(PackageResources.undo_js, "text/javascript")
         case "/events":
             let page = Page(id, notebook.home)
             await notebook.enter(page)
