@@ -1,12 +1,15 @@
 // The text of the open note: a text area that several people type in, with the carets of the others over it.
 
 import { SharedText, difference, shifted, toSplices } from "./text.js";
-import { ProgramError, page, tell } from "./program.js";
+import { page, tell } from "./program.js";
 import { UndoSteps } from "./undo.js";
 
-/** Codes of refusals behind which a batch may have been applied or not: it is sent again under its key. */
-const lostCodes = new Set(["connection_lost", "agent_not_running", "stopping", "unreachable", "catching_up"]);
-const goneCodes = new Set(["not_found", "object_deleted", "unknown_field", "type_mismatch", "forbidden"]);
+/** Refusals that say that a batch does not fit to the text as it is: it is made anew, against the text that comes. */
+const misfitCodes = new Set(["index_out_of_range", "inside_character", "invalid_argument", "idempotency_mismatch"]);
+/** Refusals that say that there is nothing to edit any more. */
+const goneCodes = new Set(["not_found", "object_deleted", "unknown_field", "type_mismatch"]);
+
+const after = (milliseconds) => new Promise((go) => setTimeout(go, milliseconds));
 
 /** A text area shows line feeds alone. The letters here keep their number, so that offsets stay what they are. */
 const shownForm = (text) => (text.includes("\r") ? text.replace(/\r\n/g, "\u200b\n").replace(/\r/g, "\n") : text);
@@ -79,7 +82,8 @@ export class Editor {
             await tell("/show", null, { page, note: this.note, opening });
             this.#announce(true);
         } catch {
-            if (opening === this.opening && this.isConnected) setTimeout(() => this.#reopen(), 500);
+            await after(500);
+            if (opening === this.opening && this.isConnected) this.#reopen();
         }
     }
 
@@ -149,19 +153,28 @@ export class Editor {
         try {
             await tell("/text", { note }, { version, edits, key });
         } catch (error) {
-            if (note !== this.note) return;
-            if (error instanceof ProgramError && goneCodes.has(error.code)) {
-                this.area.readOnly = true;
-                this.onError(error.message);
-                return;
-            }
-            // All other refusals say that nothing was done.
-            answer = lostCodes.has(error.code) ? "lost" : "unknown";
+            if (note === this.note) answer = await this.#refused(error);
         }
-        if (note !== this.note) return;
+        if (note !== this.note || !this.text) return;
         this.text.answered(key, answer);
-        if (answer === "lost") setTimeout(() => { if (this.isConnected && note === this.note) this.text.reconnected(); }, 500);
         this.onChange();
+        if (answer !== "lost") return;
+        // Sent again under its key, which makes it one edit, should it have been applied.
+        await after(500);
+        if (this.isConnected && note === this.note) this.text?.reconnected();
+    }
+
+    async #refused({ code, message }) {
+        if (code === "text_version_unknown") return "unknown";
+        if (goneCodes.has(code)) {
+            // What was typed can still be copied.
+            this.area.readOnly = true;
+            this.text = null;
+        }
+        if (code !== "connection_lost" && code !== "agent_not_running") this.onError(message);
+        if (!misfitCodes.has(code)) return "lost";
+        await after(1_000);
+        return "unknown";
     }
 
     /** Edits the text to become another one, as if it had been typed. */
@@ -173,9 +186,16 @@ export class Editor {
 
     // MARK: Edits of others
 
+    /** The program could not go on with the text of a note. */
+    async ended(note) {
+        await after(2_000);
+        if (this.isConnected && note === this.note) this.text?.reconnected();
+    }
+
     receive({ note, opening, line }) {
         // Lines of a stream before the last opening may still be on their way.
         if (note !== this.note || opening !== this.opening) return;
+        if (!this.text) return;
         if (this.isComposing) this.waiting.push(line);
         else this.text.receive(line);
         this.area.readOnly = false;

@@ -369,7 +369,10 @@ listen({
         showStanding();
     },
     text: (event) => editor.receive(event),
-    closed: (event) => { if (event.note === open && notes.get(open)) toast(event.error); },
+    closed: (event) => {
+        if (event.note === open && notes.has(open)) toast(event.error);
+        editor.ended(event.note);
+    },
     people: (event) => {
         editor.setPeople(event);
         if (event.note === open) showPeople(event.people ?? []);
