@@ -8,7 +8,7 @@ final class Page: Sendable {
         let note: String
         var text: Task<Void, Never>?
         var people: Task<Void, Never>?
-        var room: PresenceRoom<Cursor>?
+        var room: Presence<Cursor>?
         /// The last cursor of the page, which may have come before the room was entered.
         var cursor = Cursor()
     }
@@ -52,7 +52,7 @@ final class Page: Sendable {
         replaceOpen(by: Open(note: note))
         let people = Task { [weak self, home] in
             while !Task.isCancelled {
-                // An agent that stopped is asked again: it knows no participants then.
+                // A room waits for an agent that stops; one that does not answer at first is asked again.
                 do {
                     let room = try await home.presence(Cursor.self, in: Cursor.room(of: note))
                     try await self?.enter(room, of: note)
@@ -101,13 +101,13 @@ final class Page: Sendable {
     }
 
     /// Shows the page to the others in a room, and them to the page, until the page leaves the note.
-    private func enter(_ room: PresenceRoom<Cursor>, of note: String) async throws {
+    private func enter(_ room: Presence<Cursor>, of note: String) async throws {
         let cursor = open.withLock { open -> Cursor? in
             guard open?.note == note else { return nil }
             open?.room = room
             return open?.cursor
         }
-        guard let cursor else { return await room.leave() }
+        guard let cursor else { return room.leave() }
         try await room.set(cursor)
         for try await people in room.people {
             send("people", JSON.bytes(People(note: note, people: people.filter { !$0.isMine }.map(Person.init))))
@@ -121,7 +121,7 @@ final class Page: Sendable {
         }
         last?.text?.cancel()
         last?.people?.cancel()
-        if let room = last?.room { Task { await room.leave() } }
+        last?.room?.leave()
     }
 
     // MARK: Events
@@ -144,7 +144,7 @@ final class Page: Sendable {
         let cursor: Cursor
 
         init(_ present: Present<Cursor>) {
-            session = "\(present.session)"
+            session = present.session.description
             name = present.value.name.isEmpty ? present.deviceName : present.value.name
             isThisDevice = present.isThisDevice
             cursor = present.value
