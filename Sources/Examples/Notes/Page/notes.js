@@ -149,9 +149,10 @@ function showNote() {
     part("archive").textContent = note.archived ? "Back from the archive" : "Archive";
     part("archive").hidden = note.inBin;
     part("bin").textContent = note.inBin ? "Put back" : "Delete";
-    const line = part("tags");
-    const field = line.querySelector("input") ?? tagField();
-    line.replaceChildren(...note.tags.map((name) => {
+    const chips = part("chips");
+    if (chips.dataset.tags === note.tags.join("\n")) return;
+    chips.dataset.tags = note.tags.join("\n");
+    chips.replaceChildren(...note.tags.map((name) => {
         const chip = document.createElement("span");
         chip.className = "tag";
         chip.textContent = name;
@@ -161,21 +162,14 @@ function showNote() {
         button.setAttribute("aria-label", `Remove the tag ${name}`);
         button.addEventListener("click", () => change({ removeTag: name }));
         return chip;
-    }), field);
+    }));
 }
 
-function tagField() {
-    const field = document.createElement("input");
-    field.placeholder = "Add a tag";
-    field.setAttribute("aria-label", "Add a tag");
-    field.maxLength = 60;
-    field.addEventListener("keydown", (event) => {
-        if ((event.key !== "Enter" && event.key !== ",") || event.isComposing) return;
-        event.preventDefault();
-        if (field.value.trim()) change({ addTag: field.value });
-        field.value = "";
-    });
-    return field;
+function addTag(event) {
+    if ((event.key !== "Enter" && event.key !== ",") || event.isComposing) return;
+    event.preventDefault();
+    if (event.target.value.trim()) change({ addTag: event.target.value });
+    event.target.value = "";
 }
 
 function change(values, id = open) {
@@ -393,6 +387,7 @@ listen({
 
 part("search").addEventListener("input", (event) => search(event.target.value));
 part("new").addEventListener("click", newNote);
+part("tag").addEventListener("keydown", addTag);
 part("menu").addEventListener("click", () => setMenu(!document.body.classList.contains("has-menu")));
 part("back").addEventListener("click", () => openNote(null));
 part("archive").addEventListener("click", () => change({ archived: !notes.get(open).archived }));
