@@ -48,15 +48,20 @@ package struct TextSession {
 
     /// Takes edits that the agent ordered.
     ///
-    /// - Returns: what they change in the text that the user sees; empty for the batch on the way.
+    /// - Returns: what they change in the text that the user sees; empty for the batch on the way, if it is as it was sent.
     package mutating func take(_ steps: [TextSplice], version: String, key: String?) -> [TextSplice] {
-        confirmed.apply(steps, in: unit)
         self.version = version
-        if let key, key == sent?.key {
-            sent = nil
-            return []
+        guard let batch = sent, key == batch.key else {
+            confirmed.apply(steps, in: unit)
+            return moveOwn(over: steps)
         }
-        return moveOwn(over: steps)
+        sent = nil
+        var expected = confirmed
+        confirmed.apply(steps, in: unit)
+        if steps == batch.steps { return [] }
+        // Another agent than this library was written for may order two edits the other way.
+        expected.apply(batch.steps, in: unit)
+        return moveOwn(over: TextSplice.difference(from: expected, to: confirmed, in: unit))
     }
 
     /// Takes the whole text, behind which everything begins anew. The batch on the way must have been resolved.
