@@ -60,6 +60,7 @@ import Testing
                 try await CommandRun.lanyard(
                     ["import", file] + Self.options + more, socket: shell.server.socketPath)
             }
+            let before = try await shell.vector()
             let trial = try await load("--dry-run")
             #expect(
                 trial.lines == [
@@ -67,8 +68,7 @@ import Testing
                     #"people/grace@x  {"name":"Grace","tags":["navy"],"body":"two\r\nlines"}"#,
                     "2 objects read; nothing was written.",
                 ])
-            let before = try await shell.vector()
-            #expect(before?.entries.isEmpty ?? true)
+            #expect(try await shell.vector() == before)
             let first = try await load()
             #expect(first.output == "2 objects put into people.\n" && first.errors.isEmpty, "\(first.errors)")
             #expect(

@@ -116,7 +116,7 @@ import lanyard
         ("a,b\n1,\"2\n", [], .malformedCSV, "Line 2, column \"b\": A quote is opened here and never closed."),
         ("a,b\n1,2\"\n", [], .malformedCSV, "Line 2, column \"b\": A quote stands inside"),
         ("a,a\n1,2\n", [], .malformedCSV, "Line 1: 2 columns are called \"a\"."),
-        ("a,\n1,2\n", [], .malformedCSV, "Line 1: column 2 has no name."),
+        ("a,\n1,2\n", [], .malformedCSV, "Line 1: Column 2 has no name."),
         ("", [], .malformedCSV, "The file is empty."),
         ("a;b\n1;2\n", [], .malformedCSV, "Line 1: The first row names one column only."),
         ("a,b\n1,2\n", ["A=x"], .invalidArgument, "There is no column \"A\"."),

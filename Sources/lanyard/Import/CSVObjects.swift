@@ -60,7 +60,7 @@ package struct CSVObjects: RowReader {
         {
             let name = other == 0x09 ? "tab" : String(Character(Unicode.Scalar(other)))
             throw ControlError(
-                .malformedCSV, "Line \(row.line): the first row names one column only.",
+                .malformedCSV, "Line \(row.line): The first row names one column only.",
                 hint: "If another character stands between the cells, say so: --delimiter '\(name)'", line: row.line)
         }
         return try CSVColumns(row, mapping, schema)
@@ -150,7 +150,7 @@ struct CSVColumns: Sendable {
         for (place, name) in names.enumerated() where !isTaken[place] && place != id {
             guard !name.isEmpty else {
                 throw ControlError(
-                    .malformedCSV, "Line \(row.line): column \(place + 1) has no name.",
+                    .malformedCSV, "Line \(row.line): Column \(place + 1) has no name.",
                     hint: "Give it one, or leave it out: --skip ''", line: row.line)
             }
             _ = try column(name)

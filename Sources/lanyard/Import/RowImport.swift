@@ -89,7 +89,8 @@ struct RowImport {
             ? "Then import it again: nothing is written twice."
             : "Then take the rows that were written out of the file, or they become new objects once more."
         return ControlError(
-            error.code, error.message, hint: "\(error.hint) \(next)", line: error.line, written: written,
+            error.code, error.message, hint: "\(error.hint)\(error.hint.hasSuffix(".") ? "" : ".") \(next)",
+            line: error.line, written: written,
             version: error.version)
     }
 
