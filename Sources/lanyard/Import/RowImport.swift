@@ -66,7 +66,7 @@ struct RowImport {
         }
         if outcome.unnamed > 0 {
             global.note(
-                "\(Amounts.count(outcome.unnamed, "row")) without an id became new objects, and would become new ones again. "
+                "Rows without an id (\(outcome.unnamed)) became new objects, and would become new ones again. "
                     + "To be able to repeat the import: --id COLUMN")
         }
     }
