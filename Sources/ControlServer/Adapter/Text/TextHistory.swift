@@ -1,11 +1,20 @@
 import ControlAPI
 import SyncModel
 
+/// A text as it is stored.
+struct StoredText {
+    var text: String
+    /// Nil where the field is not one text of one life.
+    var spans: [TextSpan]?
+}
+
 /// A text as it is now, and its latest edits in the order that all readers see, in each unit of offsets.
 ///
 /// Bounded: older edits are forgotten, and a reader or an editor that still needs them begins anew with the whole text.
 struct TextHistory {
     private static let maximumEntries = 2_048
+    /// The steps of one entry; each costs a look at the text.
+    private static let maximumSteps = 64
     /// Inserted text of all entries, in UTF-8.
     private static let maximumBytes = 1 << 20
 
@@ -21,13 +30,15 @@ struct TextHistory {
     }
 
     private(set) var text: String
+    /// The authors of the text, letter by letter; nil where the field is not one text of one life.
+    private(set) var spans: [TextSpan]?
     /// The number of edits since the history began, forgotten ones included.
     private(set) var number = 0
     private var entries: ArraySlice<Entry> = []
     private var bytes = 0
 
-    /// Begins a history with this text.
-    init(_ text: String) { self.text = text }
+    /// Begins a history with a text as it is stored.
+    init(_ stored: StoredText) { (text, spans) = (stored.text, stored.spans) }
 
     // MARK: Reading
 
@@ -66,9 +77,11 @@ struct TextHistory {
         return (entry, text)
     }
 
-    /// Records an edit that was planned against the present text.
-    mutating func record(_ planned: (entry: Entry, text: String)) {
-        text = planned.text
+    /// Records an edit that was planned against the present text, and is stored.
+    ///
+    /// - Parameter spans: the authors of the text with it.
+    mutating func record(_ planned: (entry: Entry, text: String), spans: [TextSpan]?) {
+        (text, self.spans) = (planned.text, spans)
         number += 1
         entries.append(planned.entry)
         bytes += planned.entry.bytes
@@ -79,14 +92,32 @@ struct TextHistory {
     }
 
     /// Records what others made of the text. Nothing, if it is the same.
-    mutating func record(changeTo target: String) {
-        guard !text.utf8.elementsEqual(target.utf8) else { return }
-        let steps = TextEdit.difference(from: text, to: target).map {
+    mutating func record(changeTo stored: StoredText) {
+        if let steps = exactSteps(to: stored) {
+            if steps.isEmpty {
+                spans = stored.spans
+                return
+            }
+            if let planned = try? planned(steps, in: .scalars, key: nil),
+                planned.text.utf8.elementsEqual(stored.text.utf8)
+            {
+                return record(planned, spans: stored.spans)
+            }
+        }
+        let steps = TextEdit.difference(from: text, to: stored.text).map {
             TextSplice(offset: $0.offset, deleted: $0.deletedCount, inserted: $0.inserted)
         }
         // Steps of a difference lie inside of the text.
-        guard let planned = try? planned(steps, in: .scalars, key: nil) else { return }
-        record(planned)
+        guard !steps.isEmpty, let planned = try? planned(steps, in: .scalars, key: nil) else { return }
+        record(planned, spans: stored.spans)
+    }
+
+    /// Returns the steps to what is stored, by the authors of each letter; nil where these are not known, or there are too many.
+    private func exactSteps(to stored: StoredText) -> [TextSplice]? {
+        guard let spans, let others = stored.spans, let steps = spans.steps(to: others, of: stored.text) else {
+            return nil
+        }
+        return steps.count <= Self.maximumSteps ? steps : nil
     }
 }
 

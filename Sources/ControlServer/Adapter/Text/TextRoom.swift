@@ -78,8 +78,8 @@ actor TextRoom {
             }
             let planned = try history.planned(steps, in: edits.unit, key: key)
             do throws(ControlError) {
-                try await write(planned.entry)
-                self.history?.record(planned)
+                let spans = try await write(planned.entry)
+                self.history?.record(planned, spans: spans ?? history.spans)
                 return version(number + since.count + 1)
             } catch {
                 seen = nil
@@ -92,7 +92,9 @@ actor TextRoom {
     }
 
     /// Writes an edit to the object as it was when the history was read.
-    private func write(_ entry: TextHistory.Entry) async throws(ControlError) {
+    ///
+    /// - Returns: the authors of the text with the edit; nil if nothing had to be written.
+    private func write(_ entry: TextHistory.Entry) async throws(ControlError) -> [TextSpan]? {
         var edits: [FieldEdit] = []
         for step in entry.steps(in: .scalars) {
             if step.deleted > 0 {
@@ -103,10 +105,11 @@ actor TextRoom {
                 edits.append(FieldEdit(path: path.exactKeys, action: .insert(at: step.offset, value)))
             }
         }
-        guard !edits.isEmpty else { return }
-        let options = ObjectWrite.EditOptions(ifVersion: version, isBrief: true)
+        guard !edits.isEmpty else { return nil }
+        let options = ObjectWrite.EditOptions(ifVersion: version)
         let outcome = try await agent.write([.edit(ObjectKey(name), edits, options)])
         version = outcome.steps.first?.version ?? version
+        return outcome.steps.first?.object?.spans(at: path.exactKeys)
     }
 
     // MARK: Keeping up
@@ -121,7 +124,7 @@ actor TextRoom {
         self.version = version
         seen = signal
         if let text { history?.record(changeTo: text) }
-        let history = history ?? TextHistory(text ?? "")
+        let history = history ?? TextHistory(text ?? StoredText(text: ""))
         self.history = history
         return history
     }
@@ -159,7 +162,7 @@ extension Agent {
     /// - Returns: the text, nil where the object still has the known version; and the object's version.
     fileprivate func text(
         of name: ObjectName, at path: FieldPath, unless known: Dot?
-    ) async throws(ControlError) -> (text: String?, version: Dot?) {
+    ) async throws(ControlError) -> (text: StoredText?, version: Dot?) {
         try await reading { () throws(ControlError) in
             let object = try shownObject(name)
             if let known, object.version == known { return (nil, known) }
@@ -174,10 +177,21 @@ extension Agent {
             switch object.value(at: keys, schema) {
             case nil:
                 guard keys.count == 1, kind == .replicated(.text) else { throw .unknownField(path.description) }
-                return ("", object.version)
-            case .string(let text): return (text.string, object.version)
+                return (StoredText(text: ""), object.version)
+            case .string(let text):
+                return (StoredText(text: text.string, spans: object.spans(at: keys)), object.version)
             case _?: throw .typeMismatch(path.description, is: "value of another type")
             }
         }
+    }
+}
+
+extension StoredObject {
+    /// Returns the authors of the text in a field, letter by letter; nil where it is not one text of one life.
+    fileprivate func spans(at path: [ExactString]) -> [TextSpan]? {
+        guard path.count == 1, case .live(let births) = state.judgement, births.count == 1,
+            let text = state.fields(of: births[0])?[path[0]]?.text
+        else { return nil }
+        return text.spans
     }
 }
