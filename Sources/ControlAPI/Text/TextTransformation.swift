@@ -21,69 +21,76 @@ package enum TextTransformation {
     package static func transform(
         _ later: [TextSplice], over earlier: [TextSplice], in unit: TextUnit
     ) -> (later: [TextSplice], earlier: [TextSplice]) {
+        let moved = cross(later.map { Part($0, in: unit) }, earlier.map { Part($0, in: unit) })
+        return (moved.later.compactMap(\.step), moved.earlier.compactMap(\.step))
+    }
+
+    private static func cross(_ later: [Part], _ earlier: [Part]) -> (later: [Part], earlier: [Part]) {
         var later = later
-        var moved: [TextSplice] = []
+        var moved: [Part] = []
         moved.reserveCapacity(earlier.count)
         for step in earlier {
             // The step crosses all later ones, and may come out as several.
             var crossing = [step]
-            var crossed: [TextSplice] = []
-            crossed.reserveCapacity(later.count)
+            var crossed: [Part] = []
+            crossed.reserveCapacity(later.count + 1)
             for own in later {
-                var own = [own]
-                var left: [TextSplice] = []
-                for part in crossing {
-                    let both = cross(own, part, in: unit)
-                    own = both.later
-                    left += both.earlier
+                guard crossing.count == 1 else {
+                    let both = cross([own], crossing)
+                    crossed += both.later
+                    crossing = both.earlier
+                    continue
                 }
-                crossed += own
-                crossing = left
+                let (first, second) = own.moved(over: crossing[0], isLater: true)
+                crossed.append(first)
+                if let second { crossed.append(second) }
+                let (left, right) = crossing[0].moved(over: own, isLater: false)
+                crossing[0] = left
+                if let right { crossing.append(right) }
             }
             later = crossed
             moved += crossing
         }
-        return (later.filter { !$0.isEmpty }, moved.filter { !$0.isEmpty })
+        return (later, moved)
     }
 
-    /// Moves steps that a single one came out as over one step, and that over them.
-    private static func cross(
-        _ later: [TextSplice], _ earlier: TextSplice, in unit: TextUnit
-    ) -> (later: [TextSplice], earlier: [TextSplice]) {
-        var crossing = [earlier]
-        var moved: [TextSplice] = []
-        for step in later {
-            if crossing.count == 1 {
-                moved += parts(of: step, over: crossing[0], isLater: true, in: unit)
-                crossing = parts(of: crossing[0], over: step, isLater: false, in: unit)
-            } else {
-                let both = transform([step], over: crossing, in: unit)
-                moved += both.later
-                crossing = both.earlier
+    /// A step whose insertion is counted once: it crosses many others, and may be long.
+    private struct Part {
+        var offset: Int
+        var deleted: Int
+        let inserted: String
+        let length: Int
+
+        init(_ step: TextSplice, in unit: TextUnit) {
+            self.init(step.offset, step.deleted, step.inserted, unit.count(step.inserted))
+        }
+
+        private init(_ offset: Int, _ deleted: Int, _ inserted: String, _ length: Int) {
+            self.offset = offset
+            self.deleted = deleted
+            self.inserted = inserted
+            self.length = length
+        }
+
+        /// The step; nil if it changes no text.
+        var step: TextSplice? {
+            deleted == 0 && length == 0 ? nil : TextSplice(offset: offset, deleted: deleted, inserted: inserted)
+        }
+
+        /// Returns the step moved over one other: at most two, the right one first.
+        func moved(over other: Part, isLater: Bool) -> (Part, Part?) {
+            let otherEnd = other.offset + other.deleted
+            let end = offset + deleted
+            let staysLeft = offset < other.offset || isLater && offset == other.offset
+            let place = staysLeft ? offset : max(offset - other.deleted, other.offset) + other.length
+            // The deleted units in front of the other step's place, and those behind what it deleted.
+            let before = max(0, min(end, other.offset) - offset)
+            let behind = max(0, end - max(offset, otherEnd))
+            let behindStart = max(offset, otherEnd) - other.deleted + other.length
+            if behind == 0 || behindStart == place + before {
+                return (Part(place, before + behind, inserted, length), nil)
             }
+            return (Part(behindStart, behind, "", 0), Part(place, before, inserted, length))
         }
-        return (moved, crossing)
-    }
-
-    /// Returns a step moved over one other: at most two, the right one first.
-    private static func parts(
-        of step: TextSplice, over other: TextSplice, isLater: Bool, in unit: TextUnit
-    ) -> [TextSplice] {
-        let inserted = unit.count(other.inserted)
-        let otherEnd = other.offset + other.deleted
-        let end = step.offset + step.deleted
-        let staysLeft = step.offset < other.offset || isLater && step.offset == other.offset
-        let offset = staysLeft ? step.offset : max(step.offset - other.deleted, other.offset) + inserted
-        // The deleted units in front of the other step's place, and those behind what it deleted.
-        let before = max(0, min(end, other.offset) - step.offset)
-        let behind = max(0, end - max(step.offset, otherEnd))
-        let behindStart = max(step.offset, otherEnd) - other.deleted + inserted
-        if behind == 0 || behindStart == offset + before {
-            return [TextSplice(offset: offset, deleted: before + behind, inserted: step.inserted)]
-        }
-        return [
-            TextSplice(offset: behindStart, deleted: behind, inserted: ""),
-            TextSplice(offset: offset, deleted: before, inserted: step.inserted),
-        ]
     }
 }
