@@ -38,8 +38,11 @@ struct TextRoutes: Sendable {
                         hint: "Send several edits, each against the version of the one before.")
                 }
                 let key = try request.key()?.text
+                // Until the answer: another room of the text would say of an edit that it is not applied, and this one apply it.
+                let use = rooms.room(name, path)
+                defer { withExtendedLifetime(use) {} }
                 let version = try await request.once { () throws(ControlError) in
-                    try await rooms.room(name, path).room.apply(edits, key: key)
+                    try await use.room.apply(edits, key: key)
                 }
                 return .json(TextVersion(version: version))
             },

@@ -93,8 +93,15 @@ import Testing
                 }
                 #expect(error?.code == .textVersionUnknown, "\(version)")
             }
-            _ = try await server.edit(reader.version, .scalars, TextSplice(offset: 3, deleted: 0, inserted: "c"))
+            let first = reader.version
+            _ = try await server.edit(first, .scalars, TextSplice(offset: 3, deleted: 0, inserted: "c"))
             try await reader.shows("a😀bc")
+            // Against an earlier version they are moved first; sums of such numbers have no room in an integer.
+            for (offset, deleted) in [(Int.max, 1), (1, .max), (.max, .max), (-1, 1), (.min, .min), (1, -1)] {
+                let step = TextSplice(offset: offset, deleted: deleted, inserted: "x")
+                let error = await #expect(throws: ControlError.self) { try await server.edit(first, .scalars, step) }
+                #expect(error?.code == .indexOutOfRange, "\(step)")
+            }
         }
     }
 

@@ -15,8 +15,10 @@ struct TextHistory {
     private static let maximumEntries = 2_048
     /// The steps of one entry; each costs a look at the text.
     private static let maximumSteps = 64
-    /// Inserted text of all entries, in UTF-8.
+    /// Inserted text of all entries, in UTF-8, and their steps. These bound the memory, and the work of moving an edit over them.
     private static let maximumBytes = 1 << 20
+    /// A step counts as so many bytes: with its offsets in each unit it takes about that.
+    private static let stepBytes = 512
 
     /// One edit.
     struct Entry {
@@ -50,6 +52,11 @@ struct TextHistory {
 
     // MARK: Recording
 
+    /// Throws `index_out_of_range` for steps that fit to no text: others cannot be moved over them.
+    func check(_ steps: [TextSplice], in unit: TextUnit) throws(ControlError) {
+        guard steps.allSatisfy(\.isPossible) else { throw .outsideOfText(unit.count(text), unit) }
+    }
+
     /// Returns the edit of these steps, and the text that it leaves. Nothing is recorded. Throws `index_out_of_range`,
     /// `inside_character`.
     func planned(
@@ -58,11 +65,11 @@ struct TextHistory {
         var entry = Entry(key: key)
         var text = text
         for step in steps {
-            guard step.deleted >= 0, case (let end, false) = step.offset.addingReportingOverflow(step.deleted),
-                step.offset >= 0, end <= unit.count(text)
-            else { throw .outsideOfText(unit.count(text), unit) }
+            guard step.isPossible else { throw .outsideOfText(unit.count(text), unit) }
+            let end = step.offset + step.deleted
             guard let lower = text.index(at: step.offset, in: unit), let upper = text.index(at: end, in: unit) else {
-                throw .insideScalar(step.offset, unit)
+                let count = unit.count(text)
+                throw end > count ? .outsideOfText(count, unit) : .insideScalar(step.offset, unit)
             }
             for each in TextUnit.allCases {
                 entry.steps[each, default: []].append(
@@ -71,7 +78,7 @@ struct TextHistory {
                         deleted: each == unit ? step.deleted : each.count(String(text[lower..<upper])),
                         inserted: step.inserted))
             }
-            entry.bytes += step.inserted.utf8.count
+            entry.bytes += step.inserted.utf8.count + Self.stepBytes
             text.unicodeScalars.replaceSubrange(lower..<upper, with: step.inserted.unicodeScalars)
         }
         return (entry, text)
@@ -118,6 +125,14 @@ struct TextHistory {
             return nil
         }
         return steps.count <= Self.maximumSteps ? steps : nil
+    }
+}
+
+extension TextSplice {
+    /// True if the step may lie inside of some text. Sums of such offsets and lengths do not overflow.
+    fileprivate var isPossible: Bool {
+        let range = 0...Int(Int32.max)
+        return range.contains(offset) && range.contains(deleted)
     }
 }
 

@@ -73,6 +73,7 @@ actor TextRoom {
                 throw .textVersionUnknown
             }
             var steps = edits.edits
+            try history.check(steps, in: edits.unit)
             for entry in since {
                 steps = TextTransformation.transform(steps, over: entry.steps(in: edits.unit), in: edits.unit).later
             }
