@@ -48,7 +48,7 @@ public final class TextDocument: Sendable {
 
     /// Makes the text this one by replacing what is between their common beginning and end.
     public func set(_ text: String) throws(ControlError) {
-        for step in TextSplice.difference(from: self.text, to: text, in: unit) { try core.edit(step) }
+        try core.edit { [unit] state in TextSplice.difference(from: state.text, to: text, in: unit).first }
     }
 
     /// Returns when all edits that were made are durable on this machine. Throws what ended the document.

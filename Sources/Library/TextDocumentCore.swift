@@ -61,9 +61,14 @@ final class TextDocumentCore: Sendable {
     }
 
     /// Takes an edit of the text on the screen.
-    func edit(_ step: TextSplice) throws(ControlError) {
-        let result: Result<Void, ControlError> = state.withLock { state in
+    func edit(_ step: TextSplice) throws(ControlError) { try edit { _ in step } }
+
+    /// Takes the edit of the text on the screen that `step` makes of it; none for nil.
+    func edit(_ step: (borrowing State) -> TextSplice?) throws(ControlError) {
+        // Those that wait for a clean text are woken by the deletion of what was not sent.
+        let result: Result<Void, ControlError> = change { state in
             if let failure = state.failure { return .failure(failure as? ControlError ?? .unexpected(failure)) }
+            guard let step = step(state) else { return .success(()) }
             guard step.offset >= 0, step.deleted >= 0, step.offset + step.deleted <= unit.count(state.text) else {
                 return .failure(.indexOutOfRange(path.description, count: unit.count(state.text)))
             }
@@ -131,7 +136,6 @@ final class TextDocumentCore: Sendable {
             while true {
                 do {
                     try await lanyard.connection.keepTrying { isAlive in
-                        state.withLock { $0.isFollowing = false }
                         try await resolveSent()
                         try await follow(isAlive)
                     }
@@ -146,6 +150,7 @@ final class TextDocumentCore: Sendable {
     }
 
     private func follow(_ isAlive: () -> Void) async throws {
+        defer { state.withLock { $0.isFollowing = false } }
         var isFirst = true
         try await lanyard.client.followText(name, field: path, unit: unit, space: lanyard.space) { line in
             isAlive()
@@ -188,8 +193,16 @@ final class TextDocumentCore: Sendable {
     }
 
     private func ask(_ batch: TextSession.Batch) async throws -> String {
-        try await lanyard.client.once(batch.key).editText(
-            name, field: path, batch.request, space: lanyard.space)
+        while true {
+            do {
+                return try await lanyard.client.once(batch.key).editText(
+                    name, field: path, batch.request, space: lanyard.space)
+            } catch where error.code == .catchingUp {
+                // Not applied, and may be later: other writes came first, or this device is being admitted again.
+                if state.withLock({ $0.failure != nil }) { throw error }
+                try await Task.sleep(for: .milliseconds(200))
+            }
+        }
     }
 
     private func handle(_ error: any Error, of batch: TextSession.Batch) {

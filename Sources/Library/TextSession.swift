@@ -58,7 +58,7 @@ package struct TextSession {
         sent = nil
         var expected = confirmed
         confirmed.apply(steps, in: unit)
-        if steps == batch.steps { return [] }
+        if steps.count == batch.steps.count, zip(steps, batch.steps).allSatisfy({ $0.isSame(as: $1) }) { return [] }
         // Another agent than this library was written for may order two edits the other way.
         expected.apply(batch.steps, in: unit)
         return moveOwn(over: TextSplice.difference(from: expected, to: confirmed, in: unit))
@@ -101,6 +101,11 @@ package struct TextSession {
 }
 
 extension TextSplice {
+    /// True if both steps do the same, scalar by scalar: equal strings may have different ones.
+    fileprivate func isSame(as other: TextSplice) -> Bool {
+        offset == other.offset && deleted == other.deleted && inserted.utf8.elementsEqual(other.inserted.utf8)
+    }
+
     /// Returns the step that makes `target` of `old`, found by their common beginning and end; none if they are equal.
     static func difference(from old: String, to target: String, in unit: TextUnit) -> [TextSplice] {
         let (oldScalars, targetScalars) = (old.unicodeScalars, target.unicodeScalars)

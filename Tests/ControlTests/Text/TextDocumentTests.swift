@@ -112,6 +112,20 @@ private struct Page: LanyardObject {
         }
     }
 
+    @Test func `what is typed and deleted while the agent is away needs no saving`() async throws {
+        let mesh = try await Mesh(1, program: Self.program)
+        let page = try await mesh[0].lanyard.save(Page(body: "-"))
+        let document = try await mesh[0].lanyard.textDocument(\Page.body, of: page.id)
+        mesh.crash(0)
+        // What is typed before the loss is known is sent.
+        for await connection in mesh[0].lanyard.connection.states where connection != .connected { break }
+        try document.insert("a", at: 1)
+        async let saving: Void = document.saved()
+        try document.delete(1..<2)
+        try await saving
+        #expect(document.text == "-")
+    }
+
     @Test func `typing in one go is one change, not one for each letter`() async throws {
         let mesh = try await Mesh(1, program: Self.program)
         let page = try await mesh[0].lanyard.save(Page(body: ""))

@@ -54,6 +54,38 @@ import Testing
         #expect(deleted == [TextSplice(offset: 7, deleted: 3, inserted: "")])
     }
 
+    @Test(arguments: TextUnit.allCases) func `offsets are counted as the views of a string count them`(unit: TextUnit) {
+        for seed in 0..<200 as Range<UInt64> {
+            var random = Seeded(seed)
+            let text = random.text(upTo: seed % 20 == 0 ? 3_000 : 30) + "e\u{301}"
+            var indices: [Int: String.Index] = [:]
+            for index in text.unicodeScalars.indices + [text.endIndex] {
+                let offset =
+                    switch unit {
+                    case .utf8: text.utf8.distance(from: text.startIndex, to: index)
+                    case .utf16: text.utf16.distance(from: text.startIndex, to: index)
+                    case .scalars: text.unicodeScalars.distance(from: text.startIndex, to: index)
+                    }
+                #expect(text.offset(of: index, in: unit) == offset)
+                indices[offset] = index
+            }
+            for offset in -1...unit.count(text) + 2 {
+                #expect(text.index(at: offset, in: unit) == indices[offset], "seed \(seed) at \(offset)")
+            }
+        }
+    }
+
+    @Test func `equal letters of other scalars are told apart`() throws {
+        var session = TextSession(unit: .scalars)
+        _ = session.take(text: "", version: "0")
+        session.edit(TextSplice(offset: 0, deleted: 0, inserted: "\u{E9}"))
+        let batch = try #require(session.nextBatch { "key" })
+        var shown = "\u{E9}"
+        let line = [TextSplice(offset: 0, deleted: 0, inserted: "e\u{301}")]
+        shown.apply(session.take(line, version: "1", key: batch.key), in: .scalars)
+        #expect(shown.unicodeScalars.count == 2 && session.confirmed.unicodeScalars.count == 2)
+    }
+
     /// Several sessions and an agent that orders their edits: every letter that was typed and not deleted by a person is there in
     /// the end, everywhere, whatever is lost on the way.
     @Test func `sessions and their agent show the same in the end`() throws {
@@ -67,6 +99,7 @@ import Testing
             }
             for shown in world.shown { #expect(shown == world.agent.text, "seed \(seed)") }
             for letter in world.typed { #expect(world.agent.text.contains(letter), "seed \(seed) lost \(letter)") }
+            #expect(Set(world.agent.text).count == world.agent.text.count, "seed \(seed) doubled a letter")
         }
     }
 
@@ -125,7 +158,9 @@ private struct SessionWorld {
     var taken: [Int?] = []
     /// Batches that have not reached the agent.
     var flying: [TextSession.Batch?] = []
+    /// The letters that were typed, without those that were deleted.
     var typed: Set<Character> = []
+    var letters = 0
     var keys = 0
 
     init(seed: UInt64) {
@@ -163,9 +198,16 @@ private struct SessionWorld {
         var offset = Int.random(in: 0...count, using: &random)
         while shown[index].index(at: offset, in: agent.unit) == nil { offset -= 1 }
         // A new letter each time, so that none is lost unseen.
-        let letter = Character(Unicode.Scalar(UInt32(0x4E00 + typed.count))!)
+        letters += 1
+        let letter = Character(Unicode.Scalar(UInt32(0x4E00 + letters))!)
         typed.insert(letter)
-        let step = TextSplice(offset: offset, deleted: 0, inserted: String(letter))
+        var step = TextSplice(offset: offset, deleted: 0, inserted: String(letter))
+        // Now and then in place of letters that stand there.
+        if let place = shown[index].index(at: offset, in: agent.unit), Int.random(in: 0..<4, using: &random) == 0 {
+            let replaced = shown[index][place...].prefix(Int.random(in: 1...3, using: &random))
+            step.deleted = agent.unit.count(String(replaced))
+            typed.subtract(replaced)
+        }
         sessions[index].edit(step)
         shown[index].apply([step], in: agent.unit)
     }
