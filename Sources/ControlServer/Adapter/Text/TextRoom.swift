@@ -21,6 +21,8 @@ actor TextRoom {
     private var history: TextHistory?
     /// The object's version that the history's text was read at.
     private var version: Dot?
+    /// The object's position there. It grows with each change; the version stays where a retirement makes changes void.
+    private var position: Int64?
     /// The version of the agent's signal up to which the history is up to date; nil: it may be behind.
     private var seen: UInt64?
 
@@ -110,6 +112,7 @@ actor TextRoom {
         let options = ObjectWrite.EditOptions(ifVersion: version)
         let outcome = try await agent.write([.edit(ObjectKey(name), edits, options)])
         version = outcome.steps.first?.version ?? version
+        position = outcome.steps.first?.object?.position
         return outcome.steps.first?.object?.spans(at: path.exactKeys)
     }
 
@@ -120,9 +123,9 @@ actor TextRoom {
         // Read before looking: what is committed after the look is found by the next one.
         let signal = agent.objectSignal.version
         if let history, seen == signal { return history }
-        let known = history == nil ? nil : version
-        let (text, version) = try await agent.text(of: name, at: path, unless: known)
-        self.version = version
+        let known = history == nil ? nil : position
+        let (text, object) = try await agent.text(of: name, at: path, unless: known)
+        (version, position) = (object.version, object.position)
         seen = signal
         if let text { history?.record(changeTo: text) }
         let history = history ?? TextHistory(text ?? StoredText(text: ""))
@@ -159,14 +162,14 @@ actor TextRoom {
 extension Agent {
     /// Reads a text that readers see. Throws the error that says why there is none, `type_mismatch` for a field that is none.
     ///
-    /// - Parameter known: a version of the object.
-    /// - Returns: the text, nil where the object still has the known version; and the object's version.
+    /// - Parameter known: a position of the object.
+    /// - Returns: the text, nil where the object still has the known position; and the object.
     fileprivate func text(
-        of name: ObjectName, at path: FieldPath, unless known: Dot?
-    ) async throws(ControlError) -> (text: StoredText?, version: Dot?) {
+        of name: ObjectName, at path: FieldPath, unless known: Int64?
+    ) async throws(ControlError) -> (text: StoredText?, object: StoredObject) {
         try await reading { () throws(ControlError) in
             let object = try shownObject(name)
-            if let known, object.version == known { return (nil, known) }
+            if object.position == known { return (nil, object) }
             let schema = try read { () throws(StoreError) in
                 try store.schema(of: object.key.collection, space: .home)
             }
@@ -178,9 +181,9 @@ extension Agent {
             switch object.value(at: keys, schema) {
             case nil:
                 guard keys.count == 1, kind == .replicated(.text) else { throw .unknownField(path.description) }
-                return (StoredText(text: ""), object.version)
+                return (StoredText(text: ""), object)
             case .string(let text):
-                return (StoredText(text: text.string, spans: object.spans(at: keys)), object.version)
+                return (StoredText(text: text.string, spans: object.spans(at: keys)), object)
             case _?: throw .typeMismatch(path.description, is: "value of another type")
             }
         }
