@@ -32,7 +32,10 @@ class ModelAgent {
         const before = this.text;
         this.count += 1;
         const now = this.count;
-        for (const { offset, deleted, inserted } of edits) this.#splice(known, now, offset, deleted, inserted);
+        for (const { offset, deleted, inserted } of edits) {
+            if (/\p{Cs}/u.test(inserted)) throw new Error("half a surrogate pair is sent");
+            this.#splice(known, now, offset, deleted, inserted);
+        }
         const after = this.text;
         this.lines.push({ kind: "edits", version: String(now), edits: this.#between(now, before, after), key });
         this.answers.set(key, "applied");
@@ -186,6 +189,8 @@ export function run(code, seed, faults = true) {
             typed.push(...letters);
             // Among them what JavaScript might take for numbers.
             if (random.holds(0.3)) letters.unshift(plain[random.below(plain.length)]);
+            // Half of a surrogate pair, from a paste.
+            if (random.holds(0.005)) letters.push("\ud83d");
             for (const letter of page.type(letters.join(""))) deleted.add(letter);
         } else page.step();
         if (faults && random.holds(0.01)) agent.oldest = agent.count;

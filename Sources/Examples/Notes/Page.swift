@@ -6,6 +6,8 @@ final class Page: Sendable {
     /// The room of the open note.
     private struct Open {
         let note: String
+        /// The page's number of the latest stream of the text. A request for an earlier one may come behind it.
+        var opening = 0
         var text: Task<Void, Never>?
         var people: Task<Void, Never>?
         var room: Presence<Cursor>?
@@ -83,9 +85,10 @@ final class Page: Sendable {
             }
         }
         let last = open.withLock { open -> Task<Void, Never>? in
-            guard open != nil else { return next }
-            defer { open?.text = next }
-            return open?.text
+            guard let now = open, now.opening < opening else { return next }
+            open?.opening = opening
+            open?.text = next
+            return now.text
         }
         last?.cancel()
     }

@@ -304,7 +304,9 @@ export class SharedText {
     /** Sends at once what was typed, unless a batch is on its way. */
     #flush() {
         if (!this.isFollowing || this.sent || this.pending.length === 0) return;
-        const batch = { version: this.version, edits: toSplices(this.pending), key: freshKey() };
+        // Half of a surrogate pair, as a paste may have it, is no text to the agent: it would refuse the batch for ever.
+        const edits = toSplices(this.pending).map((step) => ({ ...step, inserted: step.inserted.replace(/\p{Cs}/gu, "\ufffd") }));
+        const batch = { version: this.version, edits, key: freshKey() };
         this.sent = { batch, edit: this.pending, answer: null };
         this.pending = [];
         this.send(batch);
