@@ -197,9 +197,9 @@ final class TextDocumentCore: Sendable {
             do {
                 return try await lanyard.client.once(batch.key).editText(
                     name, field: path, batch.request, space: lanyard.space)
-            } catch where error.code == .catchingUp {
+            } catch {
                 // Not applied, and may be later: other writes came first, or this device is being admitted again.
-                if state.withLock({ $0.failure != nil }) { throw error }
+                guard error.code == .catchingUp, state.withLock({ $0.failure == nil }) else { throw error }
                 try await Task.sleep(for: .milliseconds(200))
             }
         }
