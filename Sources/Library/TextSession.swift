@@ -14,6 +14,10 @@ package struct TextSession {
         package fileprivate(set) var steps: [TextSplice]
     }
 
+    /// The steps of a request, and their inserted text in UTF-8. JSON takes up to six bytes for one of these.
+    private static let batchSteps = 1_000
+    private static let batchBytes = 128 << 10
+
     let unit: TextUnit
     /// The text of the agent at `version`.
     package private(set) var confirmed = ""
@@ -35,13 +39,36 @@ package struct TextSession {
     /// Returns the next batch to send; nil while there is none, or another is on the way.
     package mutating func nextBatch(key: () -> String) -> Batch? {
         guard sent == nil, let version, !pending.isEmpty else { return nil }
-        // What is more goes with the next batch.
-        let steps = Array(pending.prefix(1_000))
+        let steps = takeBatch()
         let batch = Batch(
             key: key(), request: TextEdits(version: version, unit: unit, edits: steps), steps: steps)
-        pending.removeFirst(steps.count)
         sent = batch
         return batch
+    }
+
+    /// Takes as many of the pending steps as a request holds. A long insertion is divided.
+    private mutating func takeBatch() -> [TextSplice] {
+        var steps: [TextSplice] = []
+        var rest = Self.batchBytes
+        // A scalar takes up to four bytes.
+        while rest >= 4, steps.count < Self.batchSteps, let next = pending.first {
+            pending.removeFirst()
+            let scalars = next.inserted.unicodeScalars
+            if next.inserted.utf8.count > rest {
+                let end = scalars.index(scalars.startIndex, offsetBy: rest / 4, limitedBy: scalars.endIndex)
+                let first = String(scalars[..<(end ?? scalars.endIndex)])
+                let second = String(scalars[(end ?? scalars.endIndex)...])
+                steps.append(TextSplice(offset: next.offset, deleted: next.deleted, inserted: first))
+                if !second.isEmpty {
+                    let offset = next.offset + unit.count(first)
+                    pending.insert(TextSplice(offset: offset, deleted: 0, inserted: second), at: 0)
+                }
+                break
+            }
+            rest -= next.inserted.utf8.count
+            steps.append(next)
+        }
+        return steps
     }
 
     // MARK: The agent

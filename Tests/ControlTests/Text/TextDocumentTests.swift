@@ -143,6 +143,18 @@ private struct Page: LanyardObject {
         #expect(changes >= 1 && changes < 100, "\(changes) changes for 210 letters")
     }
 
+    @Test func `a long text that is pasted goes in several requests`() async throws {
+        let mesh = try await Mesh(1, program: Self.program)
+        let page = try await mesh[0].lanyard.save(Page(body: "[]"))
+        let document = try await mesh[0].lanyard.textDocument(\Page.body, of: page.id)
+        let pasted = String(repeating: "\u{1}é漢😀 pasted, ", count: 60_000)
+        try document.insert(pasted, at: 1)
+        try document.insert("behind", at: document.count - 1)
+        try await document.saved()
+        #expect(document.text == "[\(pasted)behind]")
+        #expect(try await mesh[0].lanyard.reload(page)?.body == document.text)
+    }
+
     @Test func `places outside of the text, and inside of a character, are refused`() async throws {
         let mesh = try await Mesh(1, program: Self.program)
         let page = try await mesh[0].lanyard.save(Page(body: "a😀"))
