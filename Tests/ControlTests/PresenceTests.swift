@@ -1,6 +1,8 @@
 import ControlAPI
 import ControlServer
 import LanyardClient
+import SyncAgent
+import SyncModel
 import Testing
 
 /// Presence through the control API: sessions, their values, and what is refused.
@@ -143,6 +145,25 @@ import Testing
             }
             live.agent.leavePresence(session)
             #expect(try await request("PUT", put, body: "1").code == "not_found")
+        }
+    }
+
+    @Test func `a value too deep for a line is refused, and left out where a peer sends it`() async throws {
+        try await Road.router.withAgent { request, live async throws in
+            let session = try live.agent.joinPresence("t")
+            func nested(_ depth: Int) -> String {
+                String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
+            }
+            let put = "\(Self.path)/\(session)"
+            #expect(try await request("PUT", put, body: nested(128)).code == "too_deep")
+            #expect(try await request("PUT", put, body: nested(127)).status == 200)
+            let present = live.agent.present(in: "t")
+            #expect(present.map(\.value.description) == [nested(127)])
+            let line = JSONEncoding.bytes(PresenceLine.present(present[0]))
+            #expect(try JSONDecoding.value(PresenceLine.self, from: line, unknownKeys: .refuse) == .present(present[0]))
+            // As it comes from a peer, unchecked.
+            try live.agent.presence.set(Array(nested(128).utf8), of: session.rawValue, in: ExactString("t"))
+            #expect(live.agent.present(in: "t").isEmpty)
         }
     }
 

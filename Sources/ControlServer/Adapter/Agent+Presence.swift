@@ -19,8 +19,8 @@ extension Agent {
 
     package func leavePresence(_ session: PresenceSession) { presence.leave(session.rawValue) }
 
-    /// Sets a session's value; `null` takes it away. Throws `too_large` and `not_found`, and `limit_reached` if the values of all
-    /// sessions together are too much.
+    /// Sets a session's value; `null` takes it away. Throws `too_large`, `too_deep` and `not_found`, and `limit_reached` if the
+    /// values of all sessions together are too much.
     package func setPresence(
         _ value: JSONText, of session: PresenceSession, in topic: String, space: String
     ) throws(ControlError) -> PresenceSetting {
@@ -31,6 +31,7 @@ extension Agent {
                 "The value has \(value.bytes.count) bytes; what is present has at most \(ControlLimits.presenceValueBytes).",
                 hint: "Put what is larger into an object, and what names it here.")
         }
+        do throws(JSONSyntaxError) { try Self.checkDepth(of: value) } catch { throw ControlError(malformed: error) }
         let isPresent = value.bytes != Array("null".utf8)
         do throws(PresenceBoard.Refusal) {
             try presence.set(isPresent ? value.bytes : nil, of: session.rawValue, in: ExactString(topic))
@@ -38,16 +39,23 @@ extension Agent {
         return PresenceSetting(session: session, isPresent: isPresent)
     }
 
-    /// Returns the values that are present under a topic, sorted by device and session. What another device calls JSON and is
-    /// none is left out.
+    /// Returns the values that are present under a topic, sorted by device and session. What another device calls JSON and no
+    /// client could read is left out.
     package func present(in topic: String) -> [PresentValue] {
         presence.participants(in: ExactString(topic)).compactMap { participant in
-            guard let value = try? JSONText(participant.value) else { return nil }
+            guard let value = try? JSONText(participant.value), (try? Self.checkDepth(of: value)) != nil else {
+                return nil
+            }
             return PresentValue(
                 device: "\(participant.device)", name: participant.name,
                 session: PresenceSession(rawValue: participant.session), value: value,
                 isThisDevice: participant.device == device)
         }
+    }
+
+    /// Checks that a value can be read inside a line of the answer, which is one container more.
+    private static func checkDepth(of value: JSONText) throws(JSONSyntaxError) {
+        _ = try JSONScanner.endOfValue(value.bytes.span, from: 0, depth: 1)
     }
 }
 
