@@ -5,6 +5,9 @@ import SyncAgent
 
 /// Values that live only as long as their client is connected.
 struct PresenceRoutes: Sendable {
+    /// The time between two looks for one client: an agent signs no more often.
+    private static let leastGap = Duration.milliseconds(25)
+
     let agent: Agent
 
     var routes: [Route] {
@@ -37,6 +40,8 @@ struct PresenceRoutes: Sendable {
             let version = signal.version
             let lines = view.lines(to: agent.present(in: topic))
             if !lines.isEmpty { try await writer.write(lines.map { JSONEncoding.bytes($0) }) }
+            // What many devices change comes together: every change of any topic wakes every reader.
+            try await Task.sleep(for: leastGap)
             await signal.wait(beyond: version)
         }
     }
