@@ -21,8 +21,6 @@ final class AgentLoop: CoreLoop {
     let objectSignal: ChangeSignal
     /// Shows what is present with other members.
     private let presenceBoard: PresenceBoard
-    /// The names of the devices of which something is shown.
-    private var presentNames: [DeviceID: String] = [:]
     /// Signs what is present here.
     var presence: PresencePublisher?
     private var objectPosition: Int64 = 0
@@ -203,17 +201,9 @@ final class AgentLoop: CoreLoop {
         if touchedPeers { peersChanged() }
     }
 
-    /// Names are looked up when other devices are shown than before: values change far more often.
     private func show(_ records: [PresenceRecord]) {
-        if Set(records.map(\.device)) != Set(presentNames.keys) {
-            let devices = Set(records.map(\.device))
-            presentNames = Dictionary(uniqueKeysWithValues: devices.map { ($0, $0.shortID) })
-            for peer in core.peers(at: now) {
-                guard let device = peer.device, devices.contains(device), !peer.name.isEmpty else { continue }
-                presentNames[device] = peer.name
-            }
-        }
-        presenceBoard.show(records, names: presentNames)
+        let names = records.compactMap { record in core.name(of: record.device).map { (record.device, $0) } }
+        presenceBoard.show(records, names: Dictionary(uniqueKeysWithValues: names))
     }
 
     private func persist(_ id: PersistID, _ segments: [VerifiedSegment]) {

@@ -53,6 +53,13 @@ extension AgentCore {
         return members + network.unnamedViews
     }
 
+    /// Returns the name that a member gave itself: on its session if it has one, else when it was admitted. Nil if there is none.
+    package func name(of device: DeviceID) -> String? {
+        let session = step.network.sessions.first { $0.device == device && $0.state == .up }
+        let name = session?.peerName ?? home.membership[device]?.fact.name ?? ""
+        return name.isEmpty ? nil : name
+    }
+
     /// True if all sessions are up to date with us, both ways, as far as their last announcement goes. Members without a
     /// session do not count.
     package var isInStepWithConnected: Bool { home.isInStepWithConnected }
