@@ -103,8 +103,10 @@ package struct CoreConfiguration: Sendable, Equatable {
         package var newReplicaEvery = Tick.Span.milliseconds(125)
         /// The time between two devices that another device admits, once it has used up its burst.
         package var admissionEvery = Tick.Span.seconds(10)
-        /// The time for which presence is shown and passed on after it was taken.
+        /// The time for which presence is shown after it was taken.
         package var presenceLifetime = Tick.Span.seconds(15)
+        /// The time for which presence is passed on after it was taken: longer than an agent takes to renew it.
+        package var presencePassing = Tick.Span.seconds(6)
         /// The time between two presence records that are taken of one other member, once it has used up its burst. An agent
         /// makes at most 40 a second, so none of its own is beyond the rate.
         package var presenceEvery = Tick.Span.milliseconds(20)
@@ -152,6 +154,8 @@ package struct CoreConfiguration: Sendable, Equatable {
         /// Presence records of one other member that are taken at once, and those of any member from one peer.
         package var presencesAtOnce = 100
         package var presencesAtOncePerPeer = 1_000
+        /// Other members of which a presence record is kept.
+        package var presencesKept = 512
         /// Bytes handed to the transport and not yet written, above which a peer is sent no presence; bytes of presence in
         /// one frame, but for the last record.
         package var presenceBufferBytes = 128 << 10

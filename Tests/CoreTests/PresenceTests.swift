@@ -47,7 +47,7 @@ import Testing
         #expect(b.core.counters.presencesSent == 2 && c.core.counters.presencesReceived == 2)
     }
 
-    @Test func `a new session gets what lives, and nothing of the peer itself`() {
+    @Test func `a new session gets what was renewed, and nothing of a lost device or of the peer itself`() {
         var talk = Conversation(members: 4)
         let first = talk.accept(1, features: Self.features)
         let (ours, theirs) = (presence(of: 0, 1, ["us"]), presence(of: 1, 1, ["them"]))
@@ -56,9 +56,54 @@ import Testing
         talk.wait(milliseconds: 8_000)
         talk.hear(.received(first, frame(theirs, third), bytes: 400))
         talk.hear(.presenceChanged(ours))
-        talk.wait(milliseconds: 8_000)
+        talk.wait(milliseconds: 5_999)
         let second = talk.accept(2, features: Self.features)
         #expect(talk.presences(second) == [ours, theirs].sorted { $0.device < $1.device })
+        // Here the lost one is still shown, for its 15 s.
+        talk.wait(milliseconds: 1_001)
+        #expect(talk.shown == [theirs, third].sorted { $0.device < $1.device }.map(\.record))
+    }
+
+    @Test func `a lost device is not shown for another lifetime by members that hear of it late`() {
+        // A–B, then B–C 5 s after the last record, then C–D and B–D 6 s after each took it.
+        var (b, c) = (Conversation(own: 1, members: 4), Conversation(own: 2, members: 4))
+        let lost = presence(of: 0, 1, ["lost"])
+        let ba = b.accept(0, features: Self.features)
+        b.hear(.received(ba, frame(lost), bytes: 200))
+        b.wait(milliseconds: 5_000)
+        let (bc, cb) = (b.accept(2, features: Self.features), c.accept(1, features: Self.features))
+        #expect(b.presences(bc) == [lost])
+        c.hear(.received(cb, frame(lost), bytes: 200))
+        b.wait(milliseconds: 1_000)
+        c.wait(milliseconds: 6_000)
+        let (bd, cd) = (b.accept(3, features: Self.features), c.accept(3, features: Self.features))
+        #expect(b.presences(bd).isEmpty && c.presences(cd).isEmpty)
+        // That the last value went is passed on as long as it is known.
+        let gone = presence(of: 0, 2, [])
+        b.hear(.received(ba, frame(gone), bytes: 200))
+        b.wait(milliseconds: 8_000)
+        let again = b.accept(3, features: Self.features)
+        #expect(b.presences(again) == [gone])
+    }
+
+    @Test func `the records of so many members are kept, and those that ended make room`() {
+        var bounds = CoreConfiguration.Bounds()
+        bounds.presencesKept = 2
+        var talk = Conversation(members: 4, bounds: bounds)
+        let id = talk.accept(1, features: Self.features)
+        func hear(_ signed: SignedPresence) { talk.hear(.received(id, frame(signed), bytes: 200)) }
+        hear(presence(of: 1, 1, ["x"]))
+        hear(presence(of: 2, 1, ["y"]))
+        hear(presence(of: 3, 1, ["z"]))
+        #expect(talk.shown == nil && talk.core.counters.presencesDropped == 1)
+        talk.wait(milliseconds: 8_000)
+        hear(presence(of: 2, 2, ["y"]))
+        talk.wait(milliseconds: 7_000)
+        #expect(talk.shown == [presence(of: 2, 2, ["y"]).record])
+        hear(presence(of: 3, 1, ["z"]))
+        let kept = [presence(of: 2, 2, ["y"]), presence(of: 3, 1, ["z"])]
+        #expect(talk.shown == kept.sorted { $0.device < $1.device }.map(\.record))
+        #expect(talk.core.load.presenceBytes == kept.reduce(0) { $0 + $1.byteCount })
     }
 
     @Test func `a peer that does not know presence gets none, and gives none`() {

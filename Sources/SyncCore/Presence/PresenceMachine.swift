@@ -2,11 +2,12 @@ import SyncModel
 
 /// The presence of each member: the newest record of it, which of them live, and which a peer has.
 ///
-/// A record lives for `presenceLifetime` after it was taken. Then it is not shown and not passed on, and stays here so that
-/// no earlier one takes its place. Nothing is stored. Presence is sent last, and only while little waits to be written to a
+/// A record is passed on for `presencePassing` and shown for `presenceLifetime` after it was taken. Then it stays here so that no
+/// earlier one takes its place. Nothing is stored. Presence is sent last, and only while little waits to be written to a
 /// peer: it never delays changes, and the next record of a device repairs what was left out.
 ///
-/// Bounds: one record a member, at most `Limits.presenceRecordBytes` each; one mark a member and session.
+/// Bounds: one record a member, of at most `presencesKept` members, at most `Limits.presenceRecordBytes` each; one mark a
+/// member and session.
 struct PresenceMachine: Sendable {
     private struct Peer: Sendable {
         var device: DeviceID?
@@ -95,6 +96,10 @@ struct PresenceMachine: Sendable {
             return
         }
         guard isSigned(signed, key, peer, &step) else { return }
+        guard rows[device] != nil || makeRoom() else {
+            step.counters.presencesDropped += 1
+            return
+        }
         authors.take(device, at: step.now)
         peers[id].known[device] = mark
         peers[id].owed.remove(device)
@@ -128,6 +133,18 @@ struct PresenceMachine: Sendable {
             step.counters.presencesRefused += 1
             return false
         }
+        return true
+    }
+
+    /// Makes room for the record of one more device: of those that ended, the one taken first goes.
+    ///
+    /// - Returns: false if all that are kept live.
+    private mutating func makeRoom() -> Bool {
+        guard rows.count >= settings.bounds.presencesKept else { return true }
+        let ended = rows.filter { !$0.value.isAlive && $0.key != settings.own }
+        let first = ended.min { ($0.value.takenAt, $0.key) < ($1.value.takenAt, $1.key) }
+        guard let first else { return false }
+        rows[first.key] = nil
         return true
     }
 
@@ -173,19 +190,23 @@ struct PresenceMachine: Sendable {
     mutating func plan(_ log: SpaceLog, _ step: inout CoreStep) {
         guard !rows.isEmpty else { return }
         for (device, row) in rows where row.isAlive && signingKey(of: device, log, step) == nil { end(device) }
-        for id in peers.ids where peers[id].isBehind { send(to: id, &step) }
+        for id in peers.ids where peers[id].isBehind && hasRoom(id, step) { send(to: id, &step) }
         guard isMoved else { return }
         isMoved = false
         let shown = rows.filter { $0.key != settings.own && $0.value.isShown }.sorted { $0.key < $1.key }
         step.emit(.presence(shown.map(\.value.signed.record)))
     }
 
+    private func hasRoom(_ id: ConnectionID, _ step: CoreStep) -> Bool {
+        step.bufferedBytes(id) < settings.bounds.presenceBufferBytes
+    }
+
     /// Sends what the peer lacks, as far as little waits to be written to it; the rest after a later write.
     private mutating func send(to id: ConnectionID, _ step: inout CoreStep) {
-        let lacking = rows.filter { isLacked($0.value, by: peers[id]) }.sorted { $0.key < $1.key }.map(\.value.signed)
-        var rest = lacking[...]
+        let lacking = rows.filter { isLacked($0.value, by: peers[id], at: step.now) }.sorted { $0.key < $1.key }
+        var rest = lacking.map(\.value.signed)[...]
         while !rest.isEmpty {
-            guard step.bufferedBytes(id) < settings.bounds.presenceBufferBytes else { return }
+            guard hasRoom(id, step) else { return }
             var bytes = 0
             let records = Array(
                 rest.prefix(Limits.presencesPerFrame).prefix { signed in
@@ -204,11 +225,14 @@ struct PresenceMachine: Sendable {
         peers[id].isBehind = false
     }
 
-    /// True if the row is to be sent to the peer.
-    private func isLacked(_ row: Row, by peer: Peer) -> Bool {
+    /// True if the row is to be sent to the peer. A device that lives has renewed a record that is not passed on any more; of one
+    /// that is lost, each member that hears of it late would show it for a whole lifetime.
+    private func isLacked(_ row: Row, by peer: Peer, at now: Tick) -> Bool {
         let device = row.signed.device
         if peer.owed.contains(device) { return true }
         guard row.isAlive, device != peer.device else { return false }
+        let isFresh = now < row.takenAt + settings.timing.presencePassing
+        guard isFresh || !row.isShown else { return false }
         return peer.known[device].map { $0 < row.signed.mark } ?? true
     }
 }

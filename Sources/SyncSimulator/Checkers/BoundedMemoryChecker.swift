@@ -24,7 +24,8 @@ struct BoundedMemoryChecker: Checker {
         if load.stateBytes > bounds.stateWindowBytes + Limits.segmentBytes || load.outlets > bounds.statesServed {
             return "node \(node): \(load.stateBytes) bytes of state are on their way, \(load.outlets) states go out"
         }
-        let presence = core.membership.members.count * (Limits.presenceRecordBytes + ChainSignature.byteCount)
+        let records = min(core.membership.members.count, bounds.presencesKept + 1)
+        let presence = records * (Limits.presenceRecordBytes + ChainSignature.byteCount)
         if load.presenceBytes > presence { return "node \(node): \(load.presenceBytes) bytes of presence are kept" }
         if load.sessions > 64 || load.dialTargets > bounds.dialTargets || load.reads > load.sessions {
             return "node \(node): \(load.sessions) sessions, \(load.dialTargets) addresses, \(load.reads) reads"
