@@ -31,7 +31,7 @@ extension Present: Hashable where Value: Hashable {}
 /// ```
 ///
 /// A value is there for as long as its client is connected to its agent, and 15 s longer where a whole device was lost. An agent
-/// that stops is waited for: the room joins anew and sets its newest value again. The room is left when it is not referenced any
+/// that stops is waited for: nothing is present meanwhile, then the room joins anew and sets its newest value again. The room is left when it is not referenced any
 /// more; a sequence that is iterated refers to it.
 public final class Presence<Value: Codable & Sendable>: Sendable {
     private let room: PresenceRoom
@@ -133,7 +133,7 @@ private final class PresenceRoom: Sendable {
         let end: Result<Void, any Error>
         do {
             try await lanyard.connection.keepTrying { isAlive in
-                defer { state.withLock { $0.session = nil } }
+                defer { lose() }
                 try await lanyard.client.followPresence(topic, space: lanyard.space) { session in
                     isAlive()
                     join(session)
@@ -148,6 +148,15 @@ private final class PresenceRoom: Sendable {
             end = Task.isCancelled ? .success(()) : .failure(error)
         }
         finish(end)
+    }
+
+    /// Ends the session. Without an agent it is not known any more what is present.
+    private func lose() {
+        let wasShown = state.withLock { state in
+            state.session = nil
+            return !(state.list?.present.isEmpty ?? true)
+        }
+        if wasShown { show([]) }
     }
 
     private func join(_ session: PresenceSession) {
@@ -233,23 +242,28 @@ private final class PresenceRoom: Sendable {
     }
 
     private func sendWanted(_ number: Int) async -> ControlError? {
-        let (session, value) = state.withLock { state in
-            (state.wantedNumber == number ? state.session : nil, state.wanted)
-        }
-        // Overtaken, or to be sent once the room has joined.
-        guard let session else { return nil }
-        do throws(ControlError) {
-            try await lanyard.client.setPresence(value, of: session, in: topic, space: lanyard.space)
-            state.withLock { $0.taken = value }
-            return nil
-        } catch {
-            // The session ended: the room joins again, with this value.
-            if error.saysAgentIsLost || error.code == .notFound { return nil }
-            // What was refused is not sent again.
-            state.withLock { state in
-                if state.wantedNumber == number { state.wanted = state.taken }
+        // Until it is overtaken, or to be sent once the room has joined.
+        while let (session, value) = state.withLock({ state in
+            state.wantedNumber == number ? state.session.map { ($0, state.wanted) } : nil
+        }) {
+            do throws(ControlError) {
+                try await lanyard.client.setPresence(value, of: session, in: topic, space: lanyard.space)
+                state.withLock { $0.taken = value }
+                return nil
+            } catch {
+                // The session ended: the room joins again, with this value.
+                if error.code == .notFound { return nil }
+                guard error.saysAgentIsLost else {
+                    // What was refused is not sent again.
+                    state.withLock { state in
+                        if state.wantedNumber == number { state.wanted = state.taken }
+                    }
+                    return error
+                }
+                // Only this connection may be lost, and the session live on.
+                try? await Task.sleep(for: .milliseconds(50))
             }
-            return error
         }
+        return nil
     }
 }

@@ -67,7 +67,10 @@ import Testing
         let bob = try await mesh[1].lanyard.presence(Cursor.self, in: "t")
         try await ada.set(Cursor(name: "Ada", offset: 1))
         let before = try await wait(bob) { !$0.isEmpty }
+        try await wait(ada) { !$0.isEmpty }
         mesh.crash(0)
+        // Without an agent nothing is known to be present.
+        try await wait(ada) { $0.isEmpty }
         // Kept until the agent is back.
         try await ada.set(Cursor(name: "Ada", offset: 2))
         try await mesh.restart(0)
