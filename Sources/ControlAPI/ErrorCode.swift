@@ -83,7 +83,8 @@ public enum ErrorCode: String, CaseIterable, Sendable {
     /// The status of an HTTP answer that carries this code.
     public var httpStatus: Int {
         switch self {
-        case .malformedJSON, .malformedCSV, .invalidUTF8, .invalidName, .invalidArgument, .unknownKey, .unknownOperation,
+        case .malformedJSON, .malformedCSV, .invalidUTF8, .invalidName, .invalidArgument, .unknownKey,
+            .unknownOperation,
             .schemaInvalid, .ticketInvalid, .socketPathTooLong, .fileUnreadable, .fileUnwritable,
             .truncated, .notAnArchive:
             400
@@ -114,7 +115,8 @@ public enum ErrorCode: String, CaseIterable, Sendable {
     /// The exit code of a command that fails with this code.
     public var exitCode: ExitCode {
         switch self {
-        case .malformedJSON, .malformedCSV, .invalidUTF8, .tooDeep, .tooLarge, .numberOutOfRange, .schemaInvalid, .typeMismatch,
+        case .malformedJSON, .malformedCSV, .invalidUTF8, .tooDeep, .tooLarge, .numberOutOfRange, .schemaInvalid,
+            .typeMismatch,
             .indexOutOfRange, .insideCharacter, .payloadTooLarge, .bodyTooLarge, .unreachable, .diskFull, .storeFailed,
             .objectIncomplete, .nobodyHas, .damaged, .fileChanged, .fileUnreadable, .fileUnwritable, .cancelled,
             .stopping, .internalFault, .unsupportedMediaType, .methodNotAllowed, .truncated, .notAnArchive:

@@ -89,6 +89,20 @@ import Testing
         }
     }
 
+    @Test func `the deepest event that can be written can be read`() async throws {
+        try await LiveServer.with { server async throws in
+            let deepest = String(repeating: "[", count: 128) + String(repeating: "]", count: 128)
+            let (chunks, send) = AsyncStream<[UInt8]>.makeStream()
+            send.yield(Array("\(deepest)\n".utf8))
+            send.finish()
+            _ = try await server.client.emitLines(chunks, to: "s")
+            try await emit(1...1, to: server)
+            var seen: [String] = []
+            try await server.client.readEvents(EventReadRequest(stream: "s")) { seen += $0.map(\.payload.description) }
+            #expect(seen == [deepest, "1"], "it would stop every reader of the stream for good")
+        }
+    }
+
     @Test func `a slow reader holds back the agent, not its memory`() async throws {
         try await LiveServer.with { server async throws in
             let draft = EventDraft(

@@ -8,12 +8,15 @@ package enum JSONDecoding {
         case ignore
     }
 
+    /// The levels of lines and pages around a value of the deepest nesting: what one client could write, each can read.
+    private static let answerLevels = 8
+
     package static func value<T: Decodable>(
         _ type: T.Type, from bytes: [UInt8], unknownKeys: UnknownKeys
     ) throws(ControlError) -> T {
         let document: JSONDocument
         do throws(JSONSyntaxError) {
-            document = try JSONDocument(bytes)
+            document = try JSONDocument(bytes, envelope: unknownKeys == .ignore ? answerLevels : 0)
         } catch {
             throw ControlError(malformed: error)
         }

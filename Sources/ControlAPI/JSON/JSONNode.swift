@@ -3,9 +3,10 @@ package final class JSONDocument: Sendable {
     package let source: [UInt8]
     package let root: JSONNode
 
-    package init(_ source: [UInt8]) throws(JSONSyntaxError) {
+    /// - Parameter envelope: the levels around a value that come on top of `JSONScanner.maximumDepth`.
+    package init(_ source: [UInt8], envelope: Int = 0) throws(JSONSyntaxError) {
         self.source = source
-        root = try JSONNode.parse(source)
+        root = try JSONNode.parse(source, envelope: envelope)
     }
 
     /// The bytes of `node` as they stand in the source.
@@ -33,9 +34,9 @@ package struct JSONNode: Sendable {
     package let range: Range<Int>
 
     /// The syntax is checked first by `JSONScanner` as a whole; building can then rely on it.
-    static func parse(_ source: [UInt8]) throws(JSONSyntaxError) -> JSONNode {
+    static func parse(_ source: [UInt8], envelope: Int) throws(JSONSyntaxError) -> JSONNode {
         let text = source.span
-        let end = try JSONScanner.endOfDocument(text)
+        let end = try JSONScanner.endOfDocument(text, envelope: envelope)
         guard end == text.count else {
             throw JSONSyntaxError(offset: end, reason: "something follows the value")
         }

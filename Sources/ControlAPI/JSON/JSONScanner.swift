@@ -34,8 +34,12 @@ package enum JSONScanner {
     package static let maximumDepth = 128
 
     /// The index behind the one JSON value that starts at or after `start`, and behind the white space that follows it.
-    package static func endOfDocument(_ text: Span<UInt8>, from start: Int = 0) throws(JSONSyntaxError) -> Int {
-        let end = try endOfValue(text, from: skipWhitespace(text, from: start), depth: 0)
+    ///
+    /// - Parameter envelope: the levels that come on top of `maximumDepth`.
+    package static func endOfDocument(
+        _ text: Span<UInt8>, from start: Int = 0, envelope: Int = 0
+    ) throws(JSONSyntaxError) -> Int {
+        let end = try endOfValue(text, from: skipWhitespace(text, from: start), depth: -envelope)
         return skipWhitespace(text, from: end)
     }
 
