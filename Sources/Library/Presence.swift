@@ -31,8 +31,8 @@ extension Present: Hashable where Value: Hashable {}
 /// ```
 ///
 /// A value is there for as long as its client is connected to its agent, and 15 s longer where a whole device was lost. An agent
-/// that stops is waited for: nothing is present meanwhile, then the room joins anew and sets its newest value again. The room is left when it is not referenced any
-/// more; a sequence that is iterated refers to it.
+/// that stops is waited for: nothing is present meanwhile, then the room joins anew and sets its newest value again. The room is
+/// left when it is not referenced any more; a sequence that is iterated refers to it.
 public final class Presence<Value: Codable & Sendable>: Sendable {
     private let room: PresenceRoom
     private let task: Task<Void, Never>

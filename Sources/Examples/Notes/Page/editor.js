@@ -227,7 +227,10 @@ export class Editor {
         this.#announce(true);
     }
 
-    /** Tells the others where the person is: at once, but at most every 50 ms. */
+    /**
+     * Tells the others where the person is: at once, but at most every 50 ms, and while letters are typed every 300 ms. Carets of
+     * others move with the text, and letters come first.
+     */
     #announce(isWanted = false) {
         if (!this.note || !this.isConnected) return;
         const { selectionStart, selectionEnd } = this.area;
@@ -245,7 +248,7 @@ export class Editor {
                 this.isAnnouncedAgain = false;
                 this.#announce(true);
             }
-        }, 50);
+        }, this.cursor.isTyping ? 300 : 50);
     }
 
     /** The mirror has the same letters in the same places as the text area: it gives the page its height, and carets their places. */

@@ -31,30 +31,35 @@ function isShown(note) {
 }
 
 let isListWanted = false;
+let listShownAt = -Infinity;
 
-/** Shows the list with the next frame: a letter typed meanwhile comes first. */
+/** Shows the list with the next frame, at most every 150 ms: each letter that is typed is a change of its note. */
 function showList() {
     if (isListWanted) return;
     isListWanted = true;
-    requestAnimationFrame(() => {
-        isListWanted = false;
-        const shown = [];
-        const counts = { notes: 0, archive: 0, bin: 0 };
-        const tags = new Map();
-        for (const note of notes.values()) {
-            counts[kindOf(note)] += 1;
-            if (!note.inBin) for (const name of note.tags) tags.set(name, (tags.get(name) ?? 0) + 1);
-            if (isShown(note)) shown.push(note);
-        }
-        shown.sort((one, other) => other.edited - one.edited || (one.id < other.id ? 1 : -1));
-        list.show(shown, open);
-        showFilters(counts, tags);
-        const words = found ? "Nothing found." : { notes: "No notes yet.", archive: "The archive is empty.", bin: "The bin is empty." }[view];
-        part("empty").textContent = words;
-        part("empty").hidden = shown.length > 0 || !isLoaded;
-        part("bin-bar").hidden = view !== "bin" || counts.bin === 0;
-        if (isLoaded && performance.getEntriesByName("list-shown").length === 0) performance.mark("list-shown");
-    });
+    const pause = Math.max(0, listShownAt + 150 - performance.now());
+    setTimeout(() => requestAnimationFrame(drawList), pause);
+}
+
+function drawList() {
+    isListWanted = false;
+    listShownAt = performance.now();
+    const shown = [];
+    const counts = { notes: 0, archive: 0, bin: 0 };
+    const tags = new Map();
+    for (const note of notes.values()) {
+        counts[kindOf(note)] += 1;
+        if (!note.inBin) for (const name of note.tags) tags.set(name, (tags.get(name) ?? 0) + 1);
+        if (isShown(note)) shown.push(note);
+    }
+    shown.sort((one, other) => other.edited - one.edited || (one.id < other.id ? 1 : -1));
+    list.show(shown, open);
+    showFilters(counts, tags);
+    const words = found ? "Nothing found." : { notes: "No notes yet.", archive: "The archive is empty.", bin: "The bin is empty." }[view];
+    part("empty").textContent = words;
+    part("empty").hidden = shown.length > 0 || !isLoaded;
+    part("bin-bar").hidden = view !== "bin" || counts.bin === 0;
+    if (isLoaded && performance.getEntriesByName("list-shown").length === 0) performance.mark("list-shown");
 }
 
 function showFilters(counts, tags) {
