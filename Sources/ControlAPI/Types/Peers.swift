@@ -40,13 +40,13 @@ public struct Peer: Codable, Equatable, Sendable {
     public var id: String?
     /// The first seven characters of the id.
     public var shortID: String?
-    /// The device's name, or the host name of an unpaired one.
+    /// The device's name, or the host name of an unpaired one; empty for an address where no device answered yet.
     public var name: String
     /// The progress of the connection to it.
     public var state: State
     /// True if it is a member.
     public var paired: Bool
-    /// `HOST:PORT` where it listens: of the session, or the one tried last.
+    /// `HOST:PORT` where it listens: of the session, or where it would be dialled.
     public var address: String?
     /// The source of its address.
     public var via: Via?
@@ -54,11 +54,11 @@ public struct Peer: Codable, Equatable, Sendable {
     public var rttMilliseconds: Double?
     /// The number of operations each side lacks.
     public var behind: Behind
-    /// The bytes read from it since the agent started.
+    /// The bytes read from it on the present session, below TLS; 0 while there is none.
     public var bytesIn: Int64
-    /// The bytes written to it since the agent started.
+    /// The bytes written to it on the present session, below TLS; 0 while there is none.
     public var bytesOut: Int64
-    /// The time at which both last held the same.
+    /// The time at which this node last heard from it, by this node's clock; null if it did not since the agent started.
     public var lastSync: Timestamp?
 
     /// All fields.

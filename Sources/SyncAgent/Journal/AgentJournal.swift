@@ -26,6 +26,7 @@ package final class AgentJournal: Sendable {
         var flooding: Set<DeviceID> = []
         /// The ignored revocations by author: members, so there are not many.
         var ignoredRevocations: [DeviceID: IgnoredRevocation] = [:]
+        /// The time at which each device's session last came up or ended: see `lastSeen`.
         var lastSync: [DeviceID: Int64] = [:]
     }
 

@@ -3,11 +3,11 @@ package import SyncModel
 /// A peer as `peers`, `why` and the simulator's checkers see it: a copy, taken between two steps.
 package struct PeerView: Sendable, Equatable {
     package enum State: String, Sendable, Equatable {
-        /// A record or an address, and no attempt under way.
+        /// A member with a live mDNS record, or an address where no device answered yet, and no attempt under way.
         case discovered
         case connecting
         case connected
-        /// A member without a session, and nothing to dial right now.
+        /// A member without a session and without a live mDNS record; its known addresses are dialled again later.
         case offline
     }
 
@@ -30,10 +30,11 @@ package struct PeerView: Sendable, Equatable {
     package var lastFailure: String?
     package var lastFailureAt: Tick?
     package var nextAttemptAt: Tick?
+    /// The latest time at which a session came up or ended; nil if none did since the agent started.
     package var lastConnectedAt: Tick?
     /// The time at which the peer was last heard on the present session.
     package var lastHeardAt: Tick?
-    /// The time at which the present session opened.
+    /// The time at which the connection of the present session opened: before the peer's Hello.
     package var connectedAt: Tick?
     package var outstandingBytes: Int
     /// The time since which our message has waited for an answer, if that is long enough to matter.
