@@ -105,8 +105,6 @@ package struct CoreConfiguration: Sendable, Equatable {
         package var admissionEvery = Tick.Span.seconds(10)
         /// The time for which presence is shown after it was taken.
         package var presenceLifetime = Tick.Span.seconds(15)
-        /// The time for which presence is passed on after it was taken: longer than an agent takes to renew it.
-        package var presencePassing = Tick.Span.seconds(6)
         /// The time between two presence records that are taken of one other member, once it has used up its burst. An agent
         /// makes at most 40 a second, so none of its own is beyond the rate.
         package var presenceEvery = Tick.Span.milliseconds(20)

@@ -2,7 +2,7 @@ import SyncModel
 
 /// The presence of each member: the newest record of it, which of them live, and which a peer has.
 ///
-/// A record is passed on for `presencePassing` and shown for `presenceLifetime` after it was taken. Then it stays here so that no
+/// A record is passed on when it is taken, and shown for `presenceLifetime` from then on. Then it stays here so that no
 /// earlier one takes its place. Nothing is stored. Presence is sent last, and only while little waits to be written to a
 /// peer: it never delays changes, and the next record of a device repairs what was left out.
 ///
@@ -66,7 +66,6 @@ struct PresenceMachine: Sendable {
     /// Takes this device's own presence.
     mutating func handleOwn(_ signed: SignedPresence, at now: Tick) {
         precondition(signed.device == settings.own && signed.record.isValid, "own presence of \(signed.device)")
-        if let row = rows[settings.own], row.signed.mark >= signed.mark { return }
         take(signed, at: now)
     }
 
@@ -225,14 +224,14 @@ struct PresenceMachine: Sendable {
         peers[id].isBehind = false
     }
 
-    /// True if the row is to be sent to the peer. A device that lives has renewed a record that is not passed on any more; of one
-    /// that is lost, each member that hears of it late would show it for a whole lifetime.
+    /// True if the row is to be sent to the peer. Values of others are passed on in the step that takes them, or not at all: the
+    /// next record comes within seconds if their device lives, and of one that is lost, each member that hears of it late
+    /// would show it for a whole lifetime.
     private func isLacked(_ row: Row, by peer: Peer, at now: Tick) -> Bool {
         let device = row.signed.device
         if peer.owed.contains(device) { return true }
         guard row.isAlive, device != peer.device else { return false }
-        let isFresh = now < row.takenAt + settings.timing.presencePassing
-        guard isFresh || !row.isShown else { return false }
+        guard device == settings.own || !row.isShown || row.takenAt == now else { return false }
         return peer.known[device].map { $0 < row.signed.mark } ?? true
     }
 }
