@@ -98,7 +98,7 @@ extension PresenceLine: Codable {
             self = .gone(
                 device: try container.decode(String.self, forKey: .device),
                 session: try container.decode(PresenceSession.self, forKey: .session))
-        case _:
+        case "present":
             self = .present(
                 PresentValue(
                     device: try container.decode(String.self, forKey: .device),
@@ -106,6 +106,9 @@ extension PresenceLine: Codable {
                     session: try container.decode(PresenceSession.self, forKey: .session),
                     value: try container.decode(JSONText.self, forKey: .value),
                     isThisDevice: try container.decode(Bool.self, forKey: .isThisDevice)))
+        case let kind:
+            throw DecodingError.dataCorrupted(
+                .init(codingPath: container.codingPath, debugDescription: "\(kind) is no kind of a line of presence"))
         }
     }
 
