@@ -132,28 +132,4 @@ extension TextSplice {
     fileprivate func isSame(as other: TextSplice) -> Bool {
         offset == other.offset && deleted == other.deleted && inserted.utf8.elementsEqual(other.inserted.utf8)
     }
-
-    /// Returns the step that makes `target` of `old`, found by their common beginning and end; none if they are equal.
-    static func difference(from old: String, to target: String, in unit: TextUnit) -> [TextSplice] {
-        let (oldScalars, targetScalars) = (old.unicodeScalars, target.unicodeScalars)
-        var (start, targetStart) = (oldScalars.startIndex, targetScalars.startIndex)
-        while start < oldScalars.endIndex, targetStart < targetScalars.endIndex,
-            oldScalars[start] == targetScalars[targetStart]
-        {
-            oldScalars.formIndex(after: &start)
-            targetScalars.formIndex(after: &targetStart)
-        }
-        var (end, targetEnd) = (oldScalars.endIndex, targetScalars.endIndex)
-        while end > start, targetEnd > targetStart {
-            let (before, targetBefore) = (oldScalars.index(before: end), targetScalars.index(before: targetEnd))
-            guard oldScalars[before] == targetScalars[targetBefore] else { break }
-            (end, targetEnd) = (before, targetBefore)
-        }
-        if start == end, targetStart == targetEnd { return [] }
-        return [
-            TextSplice(
-                offset: old.offset(of: start, in: unit), deleted: unit.count(String(old[start..<end])),
-                inserted: String(target[targetStart..<targetEnd]))
-        ]
-    }
 }

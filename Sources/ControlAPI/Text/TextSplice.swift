@@ -35,6 +35,30 @@ extension TextSplice {
     /// True if the step changes no text.
     package var isEmpty: Bool { deleted == 0 && inserted.isEmpty }
 
+    /// Returns the step that makes `target` of `old`, found by their common beginning and end; none if they are equal.
+    package static func difference(from old: String, to target: String, in unit: TextUnit) -> [TextSplice] {
+        let (oldScalars, targetScalars) = (old.unicodeScalars, target.unicodeScalars)
+        var (start, targetStart) = (oldScalars.startIndex, targetScalars.startIndex)
+        while start < oldScalars.endIndex, targetStart < targetScalars.endIndex,
+            oldScalars[start] == targetScalars[targetStart]
+        {
+            oldScalars.formIndex(after: &start)
+            targetScalars.formIndex(after: &targetStart)
+        }
+        var (end, targetEnd) = (oldScalars.endIndex, targetScalars.endIndex)
+        while end > start, targetEnd > targetStart {
+            let (before, targetBefore) = (oldScalars.index(before: end), targetScalars.index(before: targetEnd))
+            guard oldScalars[before] == targetScalars[targetBefore] else { break }
+            (end, targetEnd) = (before, targetBefore)
+        }
+        if start == end, targetStart == targetEnd { return [] }
+        return [
+            TextSplice(
+                offset: old.offset(of: start, in: unit), deleted: unit.count(String(old[start..<end])),
+                inserted: String(target[targetStart..<targetEnd]))
+        ]
+    }
+
     /// Returns both steps as one; nil unless they touch. `next` is a step in the text that this one left.
     package func joined(with next: TextSplice, in unit: TextUnit) -> TextSplice? {
         let end = offset + unit.count(inserted)

@@ -187,31 +187,6 @@ enum TextDifference {
     }
 }
 
-extension TextEdit {
-    /// Returns the steps that make `target` of `old`. One replacement stands for more than `limit` of them.
-    package static func difference(from old: String, to target: String, limit: Int = 64) -> [TextEdit] {
-        let (oldScalars, targetScalars) = (Array(old.unicodeScalars), Array(target.unicodeScalars))
-        let hunks = TextDifference.hunks(from: oldScalars, to: targetScalars)
-        guard let first = hunks.first, let last = hunks.last else { return [] }
-        if hunks.count > limit {
-            let range = first.range.lowerBound..<last.range.upperBound
-            let inserted = targetScalars[first.inserted.startIndex..<last.inserted.endIndex]
-            return [
-                TextEdit(
-                    offset: range.lowerBound, deleted: String(scalars: oldScalars[range]),
-                    inserted: String(scalars: inserted))
-            ]
-        }
-        var growth = 0
-        return hunks.map { hunk in
-            defer { growth += hunk.inserted.count - hunk.range.count }
-            return TextEdit(
-                offset: hunk.range.lowerBound + growth, deleted: String(scalars: oldScalars[hunk.range]),
-                inserted: String(scalars: hunk.inserted))
-        }
-    }
-}
-
 extension TextDifference.Hunk {
     fileprivate var size: Int { max(range.count, inserted.count) }
 }

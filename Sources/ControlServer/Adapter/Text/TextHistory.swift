@@ -111,9 +111,7 @@ struct TextHistory {
                 return record(planned, spans: stored.spans)
             }
         }
-        let steps = TextEdit.difference(from: text, to: stored.text).map {
-            TextSplice(offset: $0.offset, deleted: $0.deletedCount, inserted: $0.inserted)
-        }
+        let steps = TextSplice.difference(from: text, to: stored.text, in: .scalars)
         // Steps of a difference lie inside of the text.
         guard !steps.isEmpty, let planned = try? planned(steps, in: .scalars, key: nil) else { return }
         record(planned, spans: stored.spans)
