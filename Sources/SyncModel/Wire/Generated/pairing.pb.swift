@@ -8,7 +8,7 @@
 // For information on using the generated types, please see the documentation:
 //   https://github.com/apple/swift-protobuf/
 
-/// The frames of a pairing (ALPN lanyard-pair/1): how a device becomes a member. PROTOCOL.md says what each means.
+/// The frames of a pairing: how a device becomes a member. PROTOCOL.md says what each means.
 
 #if canImport(FoundationEssentials)
 package import FoundationEssentials
@@ -27,6 +27,7 @@ fileprivate nonisolated struct _GeneratedWithProtocGenSwiftVersion: SwiftProtobu
   typealias Version = _2
 }
 
+/// A frame of a join by ticket (ALPN lanyard-pair/1).
 package nonisolated struct Lanyard_Pairing_V1_PairingFrame: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -178,6 +179,157 @@ package nonisolated struct Lanyard_Pairing_V1_JoinConfirmed: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+/// A frame of a pairing by typed codes (ALPN lanyard-codes/1). Both sides begin with their offer; the committer is the device with
+/// the lesser id.
+package nonisolated struct Lanyard_Pairing_V1_CodesFrame: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var body: Lanyard_Pairing_V1_CodesFrame.OneOf_Body? = nil
+
+  /// CodesOffer; the codes are over these bytes as they came
+  package var offer: Data {
+    get {
+      if case .offer(let v)? = body {return v}
+      return Data()
+    }
+    set {body = .offer(newValue)}
+  }
+
+  /// committer to answerer, 32 bytes
+  package var commitment: Data {
+    get {
+      if case .commitment(let v)? = body {return v}
+      return Data()
+    }
+    set {body = .commitment(newValue)}
+  }
+
+  /// answerer to committer: its nonce, 32 bytes
+  package var answer: Data {
+    get {
+      if case .answer(let v)? = body {return v}
+      return Data()
+    }
+    set {body = .answer(newValue)}
+  }
+
+  /// committer to answerer: its nonce, 32 bytes
+  package var opening: Data {
+    get {
+      if case .opening(let v)? = body {return v}
+      return Data()
+    }
+    set {body = .opening(newValue)}
+  }
+
+  /// the receiver's code was typed at the sender
+  package var confirmed: Lanyard_Pairing_V1_CodesConfirmed {
+    get {
+      if case .confirmed(let v)? = body {return v}
+      return Lanyard_Pairing_V1_CodesConfirmed()
+    }
+    set {body = .confirmed(newValue)}
+  }
+
+  /// the receiver is durably a member at the sender
+  package var admitted: Lanyard_Pairing_V1_CodesAdmitted {
+    get {
+      if case .admitted(let v)? = body {return v}
+      return Lanyard_Pairing_V1_CodesAdmitted()
+    }
+    set {body = .admitted(newValue)}
+  }
+
+  /// the last frame
+  package var ended: Lanyard_Pairing_V1_CodesEnded {
+    get {
+      if case .ended(let v)? = body {return v}
+      return Lanyard_Pairing_V1_CodesEnded()
+    }
+    set {body = .ended(newValue)}
+  }
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package nonisolated enum OneOf_Body: Equatable, Sendable {
+    /// CodesOffer; the codes are over these bytes as they came
+    case offer(Data)
+    /// committer to answerer, 32 bytes
+    case commitment(Data)
+    /// answerer to committer: its nonce, 32 bytes
+    case answer(Data)
+    /// committer to answerer: its nonce, 32 bytes
+    case opening(Data)
+    /// the receiver's code was typed at the sender
+    case confirmed(Lanyard_Pairing_V1_CodesConfirmed)
+    /// the receiver is durably a member at the sender
+    case admitted(Lanyard_Pairing_V1_CodesAdmitted)
+    /// the last frame
+    case ended(Lanyard_Pairing_V1_CodesEnded)
+
+  }
+
+  package init() {}
+}
+
+package nonisolated struct Lanyard_Pairing_V1_CodesOffer: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var introduction: Lanyard_Pairing_V1_Introduction {
+    get {_introduction ?? Lanyard_Pairing_V1_Introduction()}
+    set {_introduction = newValue}
+  }
+  /// Returns true if `introduction` has been explicitly set.
+  package var hasIntroduction: Bool {self._introduction != nil}
+  /// Clears the value of `introduction`. Subsequent reads from it will return its default value.
+  package mutating func clearIntroduction() {self._introduction = nil}
+
+  /// the number of members of the device's space
+  package var members: UInt64 = 0
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+
+  fileprivate var _introduction: Lanyard_Pairing_V1_Introduction? = nil
+}
+
+package nonisolated struct Lanyard_Pairing_V1_CodesConfirmed: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+package nonisolated struct Lanyard_Pairing_V1_CodesAdmitted: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  package init() {}
+}
+
+package nonisolated struct Lanyard_Pairing_V1_CodesEnded: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  package var code: String = String()
 
   package var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -466,6 +618,245 @@ nonisolated extension Lanyard_Pairing_V1_JoinConfirmed: SwiftProtobuf.Message, S
   }
 
   package static func ==(lhs: Lanyard_Pairing_V1_JoinConfirmed, rhs: Lanyard_Pairing_V1_JoinConfirmed) -> Bool {
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Lanyard_Pairing_V1_CodesFrame: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".CodesFrame"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}offer\0\u{1}commitment\0\u{1}answer\0\u{1}opening\0\u{1}confirmed\0\u{1}admitted\0\u{1}ended\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try {
+        var v: Data?
+        try decoder.decodeSingularBytesField(value: &v)
+        if let v = v {
+          if self.body != nil {try decoder.handleConflictingOneOf()}
+          self.body = .offer(v)
+        }
+      }()
+      case 2: try {
+        var v: Data?
+        try decoder.decodeSingularBytesField(value: &v)
+        if let v = v {
+          if self.body != nil {try decoder.handleConflictingOneOf()}
+          self.body = .commitment(v)
+        }
+      }()
+      case 3: try {
+        var v: Data?
+        try decoder.decodeSingularBytesField(value: &v)
+        if let v = v {
+          if self.body != nil {try decoder.handleConflictingOneOf()}
+          self.body = .answer(v)
+        }
+      }()
+      case 4: try {
+        var v: Data?
+        try decoder.decodeSingularBytesField(value: &v)
+        if let v = v {
+          if self.body != nil {try decoder.handleConflictingOneOf()}
+          self.body = .opening(v)
+        }
+      }()
+      case 5: try {
+        var v: Lanyard_Pairing_V1_CodesConfirmed?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .confirmed(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .confirmed(v)
+        }
+      }()
+      case 6: try {
+        var v: Lanyard_Pairing_V1_CodesAdmitted?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .admitted(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .admitted(v)
+        }
+      }()
+      case 7: try {
+        var v: Lanyard_Pairing_V1_CodesEnded?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .ended(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .ended(v)
+        }
+      }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    switch self.body {
+    case .offer?: try {
+      guard case .offer(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularBytesField(value: v, fieldNumber: 1)
+    }()
+    case .commitment?: try {
+      guard case .commitment(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularBytesField(value: v, fieldNumber: 2)
+    }()
+    case .answer?: try {
+      guard case .answer(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularBytesField(value: v, fieldNumber: 3)
+    }()
+    case .opening?: try {
+      guard case .opening(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularBytesField(value: v, fieldNumber: 4)
+    }()
+    case .confirmed?: try {
+      guard case .confirmed(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
+    }()
+    case .admitted?: try {
+      guard case .admitted(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
+    }()
+    case .ended?: try {
+      guard case .ended(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 7)
+    }()
+    case nil: break
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Lanyard_Pairing_V1_CodesFrame, rhs: Lanyard_Pairing_V1_CodesFrame) -> Bool {
+    if lhs.body != rhs.body {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Lanyard_Pairing_V1_CodesOffer: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".CodesOffer"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}introduction\0\u{1}members\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._introduction) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.members) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._introduction {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    if self.members != 0 {
+      try visitor.visitSingularUInt64Field(value: self.members, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Lanyard_Pairing_V1_CodesOffer, rhs: Lanyard_Pairing_V1_CodesOffer) -> Bool {
+    if lhs._introduction != rhs._introduction {return false}
+    if lhs.members != rhs.members {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Lanyard_Pairing_V1_CodesConfirmed: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".CodesConfirmed"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap()
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    // Load everything into unknown fields
+    while try decoder.nextFieldNumber() != nil {}
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Lanyard_Pairing_V1_CodesConfirmed, rhs: Lanyard_Pairing_V1_CodesConfirmed) -> Bool {
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Lanyard_Pairing_V1_CodesAdmitted: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".CodesAdmitted"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap()
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    // Load everything into unknown fields
+    while try decoder.nextFieldNumber() != nil {}
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Lanyard_Pairing_V1_CodesAdmitted, rhs: Lanyard_Pairing_V1_CodesAdmitted) -> Bool {
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Lanyard_Pairing_V1_CodesEnded: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  package static let protoMessageName: String = _protobuf_package + ".CodesEnded"
+  package static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}code\0")
+
+  package mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.code) }()
+      default: break
+      }
+    }
+  }
+
+  package func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.code.isEmpty {
+      try visitor.visitSingularStringField(value: self.code, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  package static func ==(lhs: Lanyard_Pairing_V1_CodesEnded, rhs: Lanyard_Pairing_V1_CodesEnded) -> Bool {
+    if lhs.code != rhs.code {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
