@@ -11,12 +11,13 @@ extension SessionTransport: LinkDelegate {
         links[link.number] = link
     }
 
-    /// Returns the reason why a key may not pass TLS; nil when it may. While an unused ticket is open, any key of a peer that
-    /// dials us may: its purpose is known only after the handshake.
+    /// Returns the reason why a key may not pass TLS; nil when it may. While an unused ticket or a pairing is open, any key of a
+    /// peer that dials us may: its purpose is known only after the handshake.
     func objection(to key: PeerKey, _ direction: Direction) -> EndReason? {
         // Our own key: ourselves, or a copy of our disk that runs elsewhere. A session tells which by its first frame.
         if key.device == identity.deviceID || trusted.contains(key.device) { return nil }
-        return direction == .inbound && inviter?.isOpen(for: key.device) ?? false ? nil : .notPaired
+        let isOpen = codes != nil || inviter?.isOpen(for: key.device) ?? false
+        return direction == .inbound && isOpen ? nil : .notPaired
     }
 
     func linkSecured(_ link: Link, peer: PeerKey, negotiated: ApplicationProtocol?) {
@@ -24,6 +25,7 @@ extension SessionTransport: LinkDelegate {
         case .session: admitMember(link, peer.device, .session)
         case .bulk: admitMember(link, peer.device, .bulk)
         case .pairing: admitPairing(link, peer)
+        case .codes: admitCodes(link, peer)
         case nil: link.closeNow(.wrongProtocol)
         }
     }
@@ -57,8 +59,16 @@ extension SessionTransport: LinkDelegate {
         exchanges[link.number] = InviterExchange(link: link, peer: peer, inviter: inviter)
     }
 
+    private func admitCodes(_ link: Link, _ peer: PeerKey) {
+        guard link.direction == .inbound, let codes else { return link.closeNow(.wrongProtocol) }
+        codeLinks[link.number] = codes
+        codes.accept(link, peer)
+    }
+
     func linkReceived(_ link: Link, payload: [UInt8]) {
-        if let exchange = exchanges[link.number] {
+        if let codes = codeLinks[link.number] {
+            codes.acceptedReceived(link, payload: payload)
+        } else if let exchange = exchanges[link.number] {
             exchange.received(payload)
         } else {
             events?.received(link.number, payload: payload)
@@ -73,6 +83,7 @@ extension SessionTransport: LinkDelegate {
         links[link.number] = nil
         leaveCaps(link)
         exchanges.removeValue(forKey: link.number)?.ended()
+        codeLinks.removeValue(forKey: link.number)?.acceptedEnded(link, reason: reason)
         if reason.isRefusal { refuse(link.remote, link.peer?.device, link.direction, reason) }
         if opened.remove(link.number) != nil {
             events?.closed(link.number, reason: reason)

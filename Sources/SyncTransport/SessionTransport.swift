@@ -18,6 +18,8 @@ package final class SessionTransport {
     private(set) var trusted: Set<DeviceID> = []
     /// Answers the pairing protocol; without one, or with no ticket open, that protocol is not spoken at all.
     package var inviter: TicketInviter?
+    /// The pairing by typed codes that is open; without one, that protocol is not spoken at all.
+    var codes: PairingLinks?
     package private(set) var refusals = RefusalCounters()
     private var refusalLog = RefusalLog()
 
@@ -28,6 +30,8 @@ package final class SessionTransport {
     /// Returns the standing of an address; called for each connection that is accepted.
     package var standing: (_ host: String) -> AddressStanding = { _ in .stranger }
     var exchanges: [UInt64: InviterExchange] = [:]
+    /// Accepted links of a pairing by typed codes, with the pairing they belong to.
+    var codeLinks: [UInt64: PairingLinks] = [:]
     /// Links whose `opened` was reported and whose `closed` was not.
     var opened: Set<UInt64> = []
     /// Dials that were neither opened nor failed.

@@ -46,12 +46,13 @@ extension SessionTransport {
         unauthenticated[link.number] = place
         return eventLoop.makeCompletedFuture {
             do {
-                // The pairing protocol is offered only while a ticket is open.
-                let isInviting = inviter?.isOpen ?? false
+                // The protocols that admit strangers are offered only while a ticket or a pairing is open.
+                let inviting: [ApplicationProtocol] = inviter?.isOpen ?? false ? [.pairing] : []
+                let pairing: [ApplicationProtocol] = codes == nil ? [] : [.codes]
                 try install(
                     link, on: channel,
                     handlers.server(
-                        protocols: isInviting ? [.session, .bulk, .pairing] : [.session, .bulk],
+                        protocols: [.session, .bulk] + inviting + pairing,
                         verify: { [weak self] key in
                             guard let self else { return .shutdown }
                             return objection(to: key, .inbound)

@@ -2,8 +2,7 @@ import Foundation
 import SwiftProtobuf
 import SyncModel
 
-/// A frame of the pairing protocol. Tickets use these; pairing by typed codes will get its own messages, numbers 16 to
-/// 31 of pairing.proto, and a folder beside `Tickets`.
+/// A frame of a join by ticket, as bytes.
 enum PairingFrames {
     typealias Body = Lanyard_Pairing_V1_PairingFrame.OneOf_Body
 
