@@ -3,13 +3,16 @@ package struct DiscoveryAnnouncement: Sendable, Equatable {
     package var port: UInt16
     /// The tag of today (`DiscoveryTag.tag`), or nil while the device shares its space with no other.
     package var tag: [UInt8]?
+    /// True while a person at this device pairs by typed codes.
+    package var isPairing: Bool
 
-    package init(port: UInt16, tag: [UInt8]?) {
+    package init(port: UInt16, tag: [UInt8]?, isPairing: Bool = false) {
         self.port = port
         self.tag = tag
+        self.isPairing = isPairing
     }
 
-    var text: DiscoveryText { DiscoveryText(version: DiscoveryText.ownVersion, tag: tag) }
+    var text: DiscoveryText { DiscoveryText(version: DiscoveryText.ownVersion, tag: tag, isPairing: isPairing) }
 }
 
 package struct DiscoveryConfiguration: Sendable, Equatable {

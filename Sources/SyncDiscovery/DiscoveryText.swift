@@ -1,4 +1,4 @@
-/// The TXT part of a record: `v=1`, `t=<hex tag>`. Reading never fails: what makes no sense is left out.
+/// The TXT part of a record: `v=1`, `t=<hex tag>`, and `p=1` while the device pairs by typed codes. Reading never fails: what makes no sense is left out.
 ///
 /// Bounds: the first 16 strings of at most 64 bytes are looked at, the first of each key counts (RFC 6763 §6.4).
 package struct DiscoveryText: Sendable, Equatable {
@@ -8,14 +8,16 @@ package struct DiscoveryText: Sendable, Equatable {
 
     package var version: Int?
     package var tag: [UInt8]?
+    package var isPairing = false
 
-    package init(version: Int?, tag: [UInt8]?) {
+    package init(version: Int?, tag: [UInt8]?, isPairing: Bool = false) {
         self.version = version
         self.tag = tag
+        self.isPairing = isPairing
     }
 
     package init(strings: some Sequence<[UInt8]>) {
-        var seen: (version: Bool, tag: Bool) = (false, false)
+        var seen: (version: Bool, tag: Bool, pairing: Bool) = (false, false, false)
         for string in strings.prefix(Self.maximumStrings) where string.count <= Self.maximumStringBytes {
             guard let (key, value) = Self.split(string) else { continue }
             if key == UInt8(ascii: "v"), !seen.version {
@@ -24,12 +26,16 @@ package struct DiscoveryText: Sendable, Equatable {
             } else if key == UInt8(ascii: "t"), !seen.tag {
                 seen.tag = true
                 tag = Hexadecimal.bytes(value, count: DiscoveryTag.byteCount)
+            } else if key == UInt8(ascii: "p"), !seen.pairing {
+                seen.pairing = true
+                isPairing = Self.number(value) == 1
             }
         }
     }
 
     package var strings: [String] {
         (version.map { ["v=\($0)"] } ?? []) + (tag.map { ["t=" + Hexadecimal.text($0)] } ?? [])
+            + (isPairing ? ["p=1"] : [])
     }
 
     /// Keys are one letter, either case (RFC 6763 §6.4); a string without `=` says nothing to us.
