@@ -125,16 +125,18 @@ extension Agent {
         bulk.askForBulk = { [weak loop] device in loop?.step(.askForBulk(device)) }
         bulk.blobsChanged = { [peerSignal] in peerSignal.touch() }
         blobDriver.inlet.connect(to: bulk)
+        let profile: @Sendable () -> PairingProfile = { [configuration, self] in
+            PairingProfile(
+                name: configuration.name, discoveryKey: own.discoveryKey, addresses: self.reachableAddresses)
+        }
         let pairing = PairingDriver(
-            loop: loop, writer: writer, identity: identity, tickets: tickets,
-            profile: { [configuration, self] in
-                PairingProfile(
-                    name: configuration.name, discoveryKey: own.discoveryKey, addresses: self.reachableAddresses)
-            })
+            loop: loop, writer: writer, identity: identity, tickets: tickets, profile: profile)
         let discovery = DiscoveryDriver(loop: loop)
+        let codes = CodesDriver(
+            loop: loop, discovery: discovery, members: pairing, signal: pairingSignal, profile: profile)
         loop.membershipChanged = { [weak discovery] in discovery?.membershipChanged() }
         loop.peersChanged = { [peerSignal] in peerSignal.touch() }
-        install(Parts(relay: relay, loop: loop, bulk: bulk, discovery: discovery, pairing: pairing))
+        install(Parts(relay: relay, loop: loop, bulk: bulk, discovery: discovery, pairing: pairing, codes: codes))
     }
 
     /// The port asked for; the usual one when none was, or any free one when that is taken.

@@ -21,6 +21,8 @@ package final class Agent: Sendable {
     package let objectSignal = ChangeSignal()
     /// The signal that wakes watchers of peers.
     package let peerSignal = ChangeSignal()
+    /// The signal that wakes watchers of a pairing by typed codes.
+    package let pairingSignal = ChangeSignal()
     /// The values that are present, of clients here and of other members.
     package let presence: PresenceBoard
     package let journal: AgentJournal
@@ -56,6 +58,7 @@ package final class Agent: Sendable {
         let bulk: BulkLoop
         let discovery: DiscoveryDriver
         let pairing: PairingDriver
+        let codes: CodesDriver
     }
 
     init(
@@ -122,11 +125,13 @@ package final class Agent: Sendable {
         eventSignal.finish()
         objectSignal.finish()
         peerSignal.finish()
+        pairingSignal.finish()
         presence.signal.finish()
         try? await eventLoop.flatSubmit { [self] in
             running.loop.presence?.stop()
             running.loop.stop()
             running.bulk.stop()
+            running.codes.stop()
             running.discovery.stop()
             return running.loop.transport.shutdown()
         }.get()
@@ -165,6 +170,24 @@ package final class Agent: Sendable {
             running.pairing.join(ticket, alsoAt: running.discovery.strangerAddresses)
         }.get()
     }
+
+    /// Opens this device for a pairing by typed codes.
+    ///
+    /// - Parameter address: the one that the person named.
+    /// - Returns: the id of the pairing.
+    /// - Throws: `AgentError.alreadyPairing`.
+    package func openPairing(_ wish: PairingMachine.Wish, at address: Endpoint?) async throws -> UInt64 {
+        let address = address.flatMap { HostPort(host: $0.host, port: Int($0.port)) }
+        return try await onLoop { [self] in try running.codes.open(wish, at: address) }
+    }
+
+    /// Takes what a person did. Ignored unless this pairing runs.
+    package func stepPairing(_ id: UInt64, _ input: PairingMachine.Input) async throws {
+        try await onLoop { [self] in running.codes.step(id, input) }
+    }
+
+    /// Returns the newest pairing by typed codes, also after its end; nil before the first.
+    package func pairing() async throws -> PairingView? { try await onLoop { [self] in running.codes.view } }
 
     /// - Returns: false when the address was known already.
     package func addAddress(host: String, port: UInt16) async throws -> Bool {

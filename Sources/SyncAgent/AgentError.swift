@@ -18,6 +18,8 @@ package enum AgentError: Error, Sendable {
     case duplicateIdentity
     /// The other side of a pairing is blocked here.
     case blocked(DeviceID)
+    /// A pairing by typed codes runs already.
+    case alreadyPairing
     case stopping
 
     package var code: String {
@@ -30,6 +32,7 @@ package enum AgentError: Error, Sendable {
         case .unfinishedRestore: "restore_unfinished"
         case .duplicateIdentity: "duplicate_identity"
         case .blocked: "blocked"
+        case .alreadyPairing: "already_pairing"
         case .stopping: "stopping"
         }
     }
@@ -56,6 +59,7 @@ package enum AgentError: Error, Sendable {
         case .unfinishedRestore(let path): "a restore into \(path) is not finished"
         case .duplicateIdentity: "another agent runs with this device's identity; nothing was written"
         case .blocked(let device): "\(device.shortID) is blocked on this device"
+        case .alreadyPairing: "a pairing runs on this device already"
         case .stopping: "the agent is stopping"
         }
     }
@@ -79,6 +83,7 @@ package enum AgentError: Error, Sendable {
             "let it finish, or do it again: lanyard restore FILE --force --data-dir \(path)"
         case .duplicateIdentity: Self.rekeyingHint
         case .blocked(let device): "To undo that: lanyard devices unblock \(device)"
+        case .alreadyPairing: "finish that one, or stop it with Ctrl-C where it was typed"
         case .stopping: "start it again: lanyardd"
         }
     }

@@ -22,6 +22,13 @@ final class DiscoveryDriver {
     /// The time before a complaint: at a start the daemon's bus may take a moment.
     private static let patience = TimeAmount.seconds(10)
 
+    /// True while a person at this device pairs by typed codes: the record says so.
+    var isPairing = false {
+        didSet { if isPairing != oldValue { announce() } }
+    }
+    /// Called after records came or went.
+    var recordsChanged: () -> Void = {}
+
     init(loop: AgentLoop) { self.loop = loop }
 
     func start(_ configuration: DiscoveryConfiguration, listenPort: UInt16) {
@@ -49,7 +56,7 @@ final class DiscoveryDriver {
     private func announce() {
         let least = keys.count > 1 ? keys.min { $0.lexicographicallyPrecedes($1) } : nil
         let tag = least.map { DiscoveryTag.tag(key: $0, day: WallClock.day) }
-        discovery?.publish(DiscoveryAnnouncement(port: listenPort, tag: tag))
+        discovery?.publish(DiscoveryAnnouncement(port: listenPort, tag: tag, isPairing: isPairing))
     }
 
     private var keys: [[UInt8]] { loop.core.membership.members.map(\.fact.discoveryKey) }
@@ -82,9 +89,11 @@ final class DiscoveryDriver {
         case .found(let record):
             records[record.key] = record
             tell(record.key.instance)
+            recordsChanged()
         case .lost(let key):
             records[key] = nil
             tell(key.instance)
+            recordsChanged()
         case .interfacesChanged:
             loop.transport.closeLinks(besidesThoseAt: NetworkInterfaces.current().runningAddresses)
             loop.step(.networkChanged)
@@ -135,8 +144,28 @@ final class DiscoveryDriver {
     }
 
     /// The addresses at which agents outside our group may be dialled, IPv4 first.
-    var strangerAddresses: [HostPort] {
-        let addresses = records.values.filter { !isMembers($0) }.flatMap { record in
+    var strangerAddresses: [HostPort] { Self.addresses(of: records.values.filter { !isMembers($0) }) }
+
+    /// An agent outside our group as its records show it.
+    struct Neighbour {
+        let hostName: String
+        /// IPv4 first.
+        let addresses: [HostPort]
+        /// True while a person at it pairs by typed codes.
+        let isPairing: Bool
+    }
+
+    /// Agents on the network that are not of our group, by the names of their instances.
+    var neighbours: [String: Neighbour] {
+        Dictionary(grouping: records.values.filter { !isMembers($0) }, by: \.key.instance).mapValues { records in
+            Neighbour(
+                hostName: records.map(\.hostName).min() ?? "", addresses: Self.addresses(of: records),
+                isPairing: records.contains { $0.text.isPairing })
+        }
+    }
+
+    private static func addresses(of records: [DiscoveryRecord]) -> [HostPort] {
+        let addresses = records.flatMap { record in
             record.addresses.compactMap { HostPort(host: $0, port: Int(record.port)) }
         }
         return Set(addresses).sorted { left, right in

@@ -5,7 +5,7 @@ import SyncModel
 import SyncStore
 import SyncTransport
 
-/// Invites and joins: carries tickets between the transport's exchange and the log, where members are made.
+/// Invites and joins by ticket: carries tickets between the transport's exchange and the log, where members are made.
 ///
 /// Confined to the agent's event loop.
 final class PairingDriver {
@@ -64,7 +64,7 @@ final class PairingDriver {
     }
 
     /// Addresses that a person gave, at which no device answered yet.
-    private var staticAddresses: [HostPort] {
+    var staticAddresses: [HostPort] {
         loop.core.peers(at: loop.now).filter { $0.device == nil && $0.via == "static" }.compactMap { peer in
             peer.endpoint.flatMap { HostPort(host: $0.host, port: Int($0.port)) }
         }
@@ -85,7 +85,7 @@ final class PairingDriver {
     }
 
     /// Makes the device a member. Idempotent.
-    private func admit(_ device: JoinedDevice, isHost: Bool = false) -> EventLoopFuture<Void> {
+    func admit(_ device: JoinedDevice, isHost: Bool = false) -> EventLoopFuture<Void> {
         let fact = device.memberFact(role: .writer, isHost: isHost)
         guard loop.core.membership[device.deviceID]?.fact != fact else {
             return loop.eventLoop.makeSucceededVoidFuture()
@@ -95,7 +95,7 @@ final class PairingDriver {
         return made.futureResult
     }
 
-    private func dial(_ device: JoinedDevice) {
+    func dial(_ device: JoinedDevice) {
         for address in device.addresses {
             let endpoint = Endpoint(host: address.host, port: UInt16(clamping: address.port))
             loop.step(.addressAdded(endpoint, device: device.deviceID, isStatic: false))

@@ -1,0 +1,46 @@
+package import SyncCore
+package import SyncModel
+import SyncTransport
+
+/// A pairing by typed codes as a person sees it.
+package struct PairingView: Sendable, Equatable {
+    /// The way a device was found.
+    package enum Via: String, Sendable {
+        case multicast = "mdns"
+        /// At the address that the person named.
+        case address
+        /// It dialled this device.
+        case incoming
+    }
+
+    package struct Device: Sendable, Equatable {
+        /// Nil for a device on the network that does not pair right now: its id is not known.
+        package let device: DeviceID?
+        /// The device's name; the host's name while the device does not pair.
+        package let name: String
+        package let address: String
+        package let via: Via
+        /// True if it is a member of this device's space already.
+        package let isMember: Bool
+    }
+
+    /// Counts the pairings of this run of the agent.
+    package let id: UInt64
+    /// Wall clock.
+    package let expiresMilliseconds: Int64
+    package var devices: [Device] = []
+    /// The six digits of this screen; nil until the exchange shows them.
+    package var code: String?
+    package var peer: PairingCandidate?
+    /// The code typed here is right.
+    package var isConfirmed = false
+    /// Set at the end.
+    package var outcome: PairingOutcome?
+    /// The other device, once it is admitted.
+    var joined: JoinedDevice?
+
+    init(id: UInt64, expiresMilliseconds: Int64) {
+        self.id = id
+        self.expiresMilliseconds = expiresMilliseconds
+    }
+}
