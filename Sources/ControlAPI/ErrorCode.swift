@@ -51,6 +51,10 @@ public enum ErrorCode: String, CaseIterable, Sendable {
     case ticketInvalid = "ticket_invalid"
     case ticketExpired = "ticket_expired"
     case ticketUsed = "ticket_used"
+    case wrongCode = "wrong_code"
+    case alreadyPairing = "already_pairing"
+    case notPairing = "not_pairing"
+    case pairingEnded = "pairing_ended"
     case idempotencyMismatch = "idempotency_mismatch"
     case consumerBound = "consumer_bound"
     case snapshotSchema = "snapshot_schema"
@@ -94,6 +98,7 @@ public enum ErrorCode: String, CaseIterable, Sendable {
             404
         case .methodNotAllowed: 405
         case .versionMismatch, .alreadyExists, .undecided, .constantField, .schemaWouldLoseData, .catchingUp,
+            .wrongCode, .alreadyPairing, .notPairing, .pairingEnded,
             .duplicateIdentity, .consumerBound, .limitReached, .alreadyRunning, .ambiguousAttachment, .ambiguousDevice,
             .fileChanged, .textVersionUnknown,
             .snapshotSchema, .snapshotForeign, .restoreUnfinished:
@@ -130,7 +135,7 @@ public enum ErrorCode: String, CaseIterable, Sendable {
         case .forbidden, .readOnly, .notPaired, .versionMismatch, .alreadyExists, .objectDeleted, .undecided,
             .constantField, .schemaWouldLoseData, .catchingUp, .duplicateIdentity, .ticketInvalid, .ticketExpired,
             .ticketUsed, .idempotencyMismatch, .consumerBound, .limitReached, .quotaExceeded, .alreadyRunning,
-            .snapshotSchema, .textVersionUnknown,
+            .snapshotSchema, .textVersionUnknown, .wrongCode, .alreadyPairing, .notPairing, .pairingEnded,
             .snapshotForeign, .restoreUnfinished:
             .refused
         case .agentNotRunning, .connectionLost: .agentNotRunning

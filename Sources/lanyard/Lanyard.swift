@@ -16,7 +16,7 @@ struct Lanyard: AsyncParsableCommand {
                     Status.self, Peers.self, Why.self, Wait.self, Spaces.self, Compact.self, Doctor.self, Logs.self,
                     Version.self, Completion.self,
                 ]),
-            CommandGroup(name: "Devices", subcommands: [Invite.self, Join.self, Devices.self]),
+            CommandGroup(name: "Devices", subcommands: [Pair.self, Invite.self, Join.self, Devices.self]),
             CommandGroup(
                 name: "Objects",
                 subcommands: [

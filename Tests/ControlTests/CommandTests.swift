@@ -23,7 +23,7 @@ import Testing
                         store      4.0 KiB, ok
                         space      home  0 changes, 0 objects, 0 events, 0 attachments, digest \(space.digest.prefix(12))
 
-                        Alone so far. To add another device, type here:  lanyard invite
+                        Alone so far. To add another device, type on both:  lanyard pair
 
                         """)
             let quiet = try await CommandRun.lanyard(["-q", "status"], socket: server.socketPath)

@@ -18,6 +18,10 @@ extension ControlError {
         case AgentError.blocked(let device):
             let blocked = AgentError.blocked(device)
             self.init(.forbidden, blocked.message, hint: blocked.hint)
+        case AgentError.alreadyPairing:
+            self.init(
+                .alreadyPairing, "A pairing runs on this device already.",
+                hint: "Finish it, or stop it with Ctrl-C where `lanyard pair` was typed.")
         case let error as AgentError: self.init(.stopping, error.message, hint: error.hint)
         default: self.init(.internalFault, "The agent met an error: \(error).", hint: "See `lanyard logs`.")
         }

@@ -58,7 +58,7 @@ package struct RouteTable: Sendable {
             + MembershipRoutes(agent: agent).routes + EventRoutes(agent: agent).routes
             + ConsumerRoutes(agent: agent).routes + ObjectRoutes(agent: agent).routes
             + ObjectListRoutes(agent: agent).routes + LiveRoutes(agent: agent).routes
-            + TextRoutes(agent: agent).routes
+            + TextRoutes(agent: agent).routes + PairingRoutes(agent: agent).routes
             + ConflictRoutes(agent: agent).routes
             + SchemaRoutes(agent: agent).routes + AttachmentRoutes(agent: agent).routes
             + SpaceRoutes(agent: agent).routes + BackupRoutes(agent: agent).routes

@@ -2,8 +2,8 @@ import ArgumentParser
 import ControlAPI
 import LanyardClient
 
-/// The roles in which a device can be invited; others are refused so far.
-private enum InvitedRole: String, ExpressibleByArgument, CaseIterable {
+/// The roles in which a device can be admitted; others are refused so far.
+enum InvitedRole: String, ExpressibleByArgument, CaseIterable {
     case writer
 
     var role: Role {

@@ -94,7 +94,7 @@ struct StatusText {
     private var next: String? {
         let isEmpty = status.spaces.allSatisfy { $0.events == 0 && $0.objects == 0 }
         switch (status.peers.paired, status.peers.connected) {
-        case (0, 0): return isEmpty ? "Alone so far. To add another device, type here:  lanyard invite" : nil
+        case (0, 0): return isEmpty ? "Alone so far. To add another device, type on both:  lanyard pair" : nil
         case (_, 0): return "No other device is connected. To see what is in the way:  lanyard why"
         case (_, _): return isEmpty ? "Nothing is written yet. To begin:  lanyard emit hello '{\"text\":\"hi\"}'" : nil
         }

@@ -1,0 +1,74 @@
+package import ControlAPI
+package import SyncAgent
+import SyncCore
+import SyncModel
+
+// Pairing by typed codes, as the control API words it.
+extension Agent {
+    /// Opens this device for a pairing, until it ends or `cancelPairing`.
+    ///
+    /// - Parameter word: a name, the beginning of an id, or an address; nil: any device.
+    /// - Returns: the id of the pairing.
+    package func openPairing(with word: String?, role: Role) async throws(ControlError) -> UInt64 {
+        guard role == .writer else {
+            throw ControlError(
+                .invalidArgument, "Only writers can be paired by this version.", hint: "Leave out --role.")
+        }
+        let wish: PairingMachine.Wish
+        var address: HostPort?
+        if let word {
+            guard (1...Self.longestWish).contains(word.utf8.count) else {
+                throw ControlError(
+                    .invalidArgument, "A device is named by 1 to \(Self.longestWish) bytes.",
+                    hint: "Leave it out to pair with any device.")
+            }
+            // An IPv4 address alone means the usual port; a device name may look like a host name.
+            let isIPv4 = word.contains(".") && word.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == 0x2E }
+            address = try? HostPort(parsing: isIPv4 ? "\(word):\(AgentConfiguration.defaultPort)" : word)
+            wish = address == nil ? .named(word) : .atNamedAddress
+        } else {
+            wish = .any
+        }
+        return try await controlled { [address] in
+            try await openPairing(wish, at: address.map { Endpoint(host: $0.host, port: UInt16($0.port)) })
+        }
+    }
+
+    /// A host name has at most 253 bytes, and a port six more with its colon.
+    private static var longestWish: Int { 259 }
+
+    /// Chooses one of the devices that pair. Throws `not_pairing` and `unknown_device`.
+    package func choosePairing(_ word: String) async throws(ControlError) {
+        let view = try await runningPairing()
+        guard let device = view.devices.compactMap(\.device).first(where: { "\($0)" == word }) else {
+            throw ControlError(
+                .unknownDevice, "No device with this id pairs right now.", hint: "Type there, too: lanyard pair")
+        }
+        try await controlled { try await stepPairing(view.id, .chose(device)) }
+    }
+
+    /// Gives the pairing the digits of the other screen. Throws `not_pairing`, and `invalid_argument` for a text that is no code:
+    /// that ends nothing.
+    package func typePairing(code text: String) async throws(ControlError) {
+        let digits = text.filter { $0 != " " && $0 != "-" }
+        guard digits.utf8.count == 6, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+            throw ControlError(
+                .invalidArgument, "A code has six digits.", hint: "Type the six digits on the other screen.")
+        }
+        let view = try await runningPairing()
+        guard view.code != nil, !view.isConfirmed else {
+            throw ControlError(
+                .notPairing, "No code is asked for right now.", hint: "Wait until this device shows its own code.")
+        }
+        try await controlled { try await stepPairing(view.id, .typed(digits)) }
+    }
+
+    package func cancelPairing(_ pairing: UInt64) async { try? await stepPairing(pairing, .cancelled) }
+
+    private func runningPairing() async throws(ControlError) -> PairingView {
+        guard let view = try await controlled({ try await pairing() }), view.outcome == nil else {
+            throw ControlError(.notPairing, "No pairing runs on this device.", hint: "Begin one: lanyard pair")
+        }
+        return view
+    }
+}

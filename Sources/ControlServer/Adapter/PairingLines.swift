@@ -1,0 +1,107 @@
+import ControlAPI
+import SyncAgent
+import SyncCore
+import SyncModel
+
+/// The lines of a pairing that are new since the last look at it.
+struct PairingLines {
+    let agent: Agent
+    private var hasBegun = false
+    private var devices: [PairingDevice] = []
+    private var code: String?
+    private var isConfirmed = false
+
+    init(agent: Agent) { self.agent = agent }
+
+    mutating func next(_ view: PairingView) -> [PairingLine] {
+        var lines: [PairingLine] = []
+        if !hasBegun {
+            hasBegun = true
+            lines.append(.waiting(expires: Timestamp(millisecondsSinceEpoch: view.expiresMilliseconds)))
+        }
+        let found = view.devices.map(PairingDevice.init)
+        if view.code == nil, view.outcome == nil, found != devices {
+            devices = found
+            lines.append(.devices(found))
+        }
+        if let peer = view.peer, view.code != code {
+            code = view.code
+            if let code { lines.append(.code(code, peer: PairingPeer(peer))) }
+        }
+        if view.isConfirmed, !isConfirmed {
+            isConfirmed = true
+            lines.append(.confirmed)
+        }
+        switch view.outcome {
+        case nil: break
+        case .paired(let peer): lines.append(.paired(device: "\(peer.device)", name: peer.name, role: .writer))
+        case .some(let outcome): lines.append(.failed(ControlError(pairing: outcome)))
+        }
+        return lines
+    }
+}
+
+extension PairingDevice {
+    fileprivate init(_ device: PairingView.Device) {
+        self.init(
+            id: device.device.map { "\($0)" }, shortID: device.device?.shortID, name: device.name,
+            address: device.address, via: device.via.rawValue, isMember: device.isMember)
+    }
+}
+
+extension PairingPeer {
+    fileprivate init(_ peer: PairingCandidate) {
+        self.init(id: "\(peer.device)", shortID: peer.device.shortID, name: peer.name)
+    }
+}
+
+extension ControlError {
+    /// The end of a pairing in which nothing was paired.
+    fileprivate init(pairing outcome: PairingOutcome) {
+        let again = "For new codes, type on both devices: lanyard pair"
+        switch outcome {
+        case .paired(let peer):
+            self.init(.alreadyExists, "\(peer.name) is paired.", hint: "See: lanyard devices")
+        case .wrongCode(let peer):
+            self.init(
+                .wrongCode, "That is not the code on the screen of \(peer.name). Nothing was paired.",
+                hint: again + ". If it was typed right, another machine stands between the two: use another network.")
+        case .endedThere(let peer, .wrongCode):
+            self.init(
+                .wrongCode, "A wrong code was typed on \(peer.name). Nothing was paired.",
+                hint: again + ". If it was typed right, another machine stands between the two: use another network.")
+        case .endedThere(let peer, .cancelled):
+            self.init(.pairingEnded, "Pairing was stopped on \(peer.name). Nothing was paired.", hint: again)
+        case .endedThere(let peer, .timedOut):
+            self.init(.timedOut, "The time to pair is over on \(peer.name). Nothing was paired.", hint: again)
+        case .endedThere(let peer, .notAdmitted):
+            self.init(
+                .pairingEnded, "\(peer.name) could not write this device down.",
+                hint: "See `lanyard doctor` there. " + again)
+        case .endedThere(let peer, .choseAnother), .endedThere(let peer, .other):
+            self.init(.pairingEnded, "\(peer.name) ended the pairing. Nothing was paired.", hint: again)
+        case .connectionLost(let peer):
+            self.init(
+                .pairingEnded, "The connection to \(peer.name) broke. Nothing was paired.", hint: again)
+        case .halfPaired(let peer):
+            self.init(
+                .pairingEnded, "\(peer.name) is paired on this device; whether it finished there is not known.",
+                hint: "If `lanyard devices` there does not list this device, type on both again: lanyard pair")
+        case .notAdmitted(let peer):
+            self.init(
+                .storeFailed, "\(peer.name) could not be written down here.",
+                hint: "See `lanyard doctor` and `lanyard logs`. " + again)
+        case .timedOut:
+            self.init(
+                .timedOut, "No pairing within 120 seconds.",
+                hint:
+                    "Is `lanyard pair` typed on the other device, too, and are both on one network? With its address: "
+                    + "lanyard pair HOST:PORT")
+        case .tooManyTries:
+            self.init(
+                .pairingEnded, "Three exchanges were broken off before a code was shown. Nothing was paired.",
+                hint: again + ". If it happens again, another machine disturbs: use another network.")
+        case .cancelled: self.init(.cancelled, "Pairing was stopped. Nothing was paired.", hint: again)
+        }
+    }
+}
